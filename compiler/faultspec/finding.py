@@ -1,0 +1,50 @@
+"""What the judge and the probes say: findings, and which clauses an exchange gave occasion to check."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal
+
+from faultspec.exchange import Exchange
+
+Level = Literal["error", "warning"]
+"""A warning is a SHOULD that was not met: reported, counted, and never the reason of a failed run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One clause broken by one exchange, or by a relation between several.
+
+    ``operation`` is ``METHOD /template``; ``pointer`` a JSON Pointer into the last exchange's body; ``evidence`` the exchanges
+    in the order they happened, the offending one last.
+    """
+
+    clause: str
+    message: str
+    statements: tuple[str, ...] = ()
+    level: Level = "error"
+    operation: str | None = None
+    code: str | None = None
+    status: int | None = None
+    pointer: str | None = None
+    evidence: tuple[Exchange, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """Twelve hex digits that stay the same from run to run: clause, operation, code, status and pointer, never values."""
+        text = "\x1f".join(str(part) for part in (self.clause, self.operation, self.code, self.status, self.pointer))
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The judge's whole answer on one exchange.
+
+    ``exercised``: addresses of the clauses the exchange gave occasion to check, broken or not.
+    ``surface``: the surface that claimed it, ``code`` the declared code read from it, either None.
+    """
+
+    findings: tuple[Finding, ...]
+    exercised: frozenset[str]
+    surface: str | None = None
+    code: str | None = None
+    is_error: bool = False

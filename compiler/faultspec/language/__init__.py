@@ -1,0 +1,1 @@
+"""The taxonomy language: its grammar, the frozen model it resolves to, and the way from one to the other."""

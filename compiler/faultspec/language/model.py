@@ -1,0 +1,530 @@
+"""The frozen model of a taxonomy: what every target, lint rule, clause and probe reads.
+
+Values only. Mappings keep the order of declaration, which is the order of everything generated.
+A construct's address in the YAML is its key path, e.g. ``("codes", "rate_limited", "headers")``.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from faultspec.runtime.retry import Policy
+from faultspec.runtime.shape import Node
+
+Presence = Literal["required", "expected", "optional", "forbidden"]
+"""``expected`` is a SHOULD: its absence is a warning, never a failure."""
+
+Strictness = Literal["forbid", "warn", "allow"]
+
+ClientAction = Literal["retry", "refetch", "user", "none"]
+
+Effect = Literal["none", "possible", "unknown"]
+"""Whether the operation may have taken effect although this error was returned."""
+
+Lifecycle = Literal["stable", "deprecated", "reserved", "removed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a rule comes from: statement ids of the document, a section of it, or a ruling of the author."""
+
+    statements: tuple[str, ...] = ()
+    section: str | None = None
+    ruling: str | None = None
+    note: str | None = None
+
+
+NOWHERE = Source()
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """A decision on something the document contradicts or leaves open."""
+
+    name: str
+    statements: tuple[str, ...]
+    conflict: str
+    decision: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A member of a vocabulary: a domain, a boundary, a recovery action, a phase."""
+
+    name: str
+    summary: str
+    lifecycle: Lifecycle = "stable"
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class StatusRange:
+    """Inclusive range of HTTP statuses; a single status has ``low == high``."""
+
+    low: int
+    high: int
+
+    def __contains__(self, status: object) -> bool:
+        return isinstance(status, int) and self.low <= status <= self.high
+
+    @property
+    def width(self) -> int:
+        """How many statuses the range holds; the narrower range is the more specific rule."""
+        return self.high - self.low + 1
+
+    def __str__(self) -> str:
+        if self.low == self.high:
+            return str(self.low)
+        if self.low % 100 == 0 and self.high == self.low + 99:
+            return f"{self.low // 100}xx"
+        return f"{self.low}-{self.high}"
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One fact of an exchange compared with the values it may have.
+
+    ``fact`` is one of ``status``, ``cause``, ``operation.idempotent``, ``caller.authenticated``, ``details.<key>``.
+    """
+
+    fact: str
+    values: tuple[object, ...] = ()
+    ranges: tuple[StatusRange, ...] = ()
+
+    def holds(self, value: object) -> bool:
+        """Whether ``value`` is one of the values or lies in one of the ranges."""
+        if isinstance(value, bool):
+            return any(value is each for each in self.values)
+        return value in [v for v in self.values if not isinstance(v, bool)] or any(value in each for each in self.ranges)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """``then`` applies where every test holds; a rule without tests is the ``else``."""
+
+    when: tuple[Test, ...]
+    then: object
+
+
+@dataclass(frozen=True, slots=True)
+class Retriable:
+    """Whether the same request may be sent again.
+
+    ``caller``: either flag is legal and the code that raises the error says which. ``none``: the system has no such flag.
+    ``conditional``: the first rule whose tests hold decides. ``until`` names the action after which it becomes retriable.
+    """
+
+    kind: Literal["always", "never", "caller", "none", "conditional"]
+    rules: tuple[Rule, ...] = ()
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HttpMapping:
+    """The HTTP statuses that carry a code.
+
+    ``statuses``: every allowed range in order; the first one's low end is the default. Empty: never on HTTP, for ``reason``.
+    ``rules``: statuses chosen by a condition, each ``then`` an int.
+    """
+
+    statuses: tuple[StatusRange, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    reason: str | None = None
+    default: int | None = None
+
+    def allows(self, status: int) -> bool:
+        """Whether the code may travel under this status."""
+        return any(status in each for each in self.statuses)
+
+    def all(self) -> Iterator[int]:
+        """Every allowed status, in order, once."""
+        return iter(dict.fromkeys(s for each in self.statuses for s in range(each.low, each.high + 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A value described in the language's closed subset of JSON Schema; ``opaque`` holds an imported schema verbatim.
+
+    ``types`` are JSON type names. ``properties`` carry their own presence. ``as_json_schema`` of the targets renders it.
+    """
+
+    types: tuple[str, ...] = ()
+    description: str | None = None
+    format: tuple[str, ...] = ()
+    pattern: str | None = None
+    enum: tuple[object, ...] = ()
+    vocabulary: str | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    items: "Schema | None" = None
+    properties: Mapping[str, "Member"] = field(default_factory=dict)
+    additional: Strictness = "allow"
+    opaque: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A named member of an object: its schema and whether it must be there."""
+
+    name: str
+    schema: Schema
+    presence: Presence = "required"
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class DetailKey:
+    """A registered key of ``details``: one name, one type, everywhere.
+
+    ``everywhere``: every code may carry it. ``role`` ``retriable`` makes it the wire form of the retry flag.
+    ``equals_header``: its value is the validator in that response header, compared without quotes and weakness.
+    ``refers_to`` ``resource``: its value identifies a resource the caller can read.
+    """
+
+    name: str
+    schema: Schema
+    summary: str | None = None
+    everywhere: bool = False
+    role: Literal["retriable"] | None = None
+    equals_header: str | None = None
+    refers_to: Literal["resource"] | None = None
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What is known of a slot of an envelope beyond its place.
+
+    ``echo``: the request header whose valid value comes back in this slot, in the response header of the same name,
+    and which the server generates, unique, when it is absent. ``invalid_inbound``: what happens to a malformed one.
+    ``mirror``: a response header that repeats the slot.
+    """
+
+    slot: str
+    schema: Schema
+    echo: str | None = None
+    invalid_inbound: Literal["replace", "reject", "unspecified"] = "unspecified"
+    mirror: str | None = None
+    additional: Strictness = "allow"
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """A picture of the wire with slots in it (``faultspec.runtime.shape``)."""
+
+    name: str
+    media_types: tuple[str, ...]
+    shape: Node
+    picture: object
+    fields: Mapping[str, Field]
+    additional: Strictness
+    summary: str | None = None
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Which exchanges a surface claims. Routes are ``[METHOD ]/path`` with ``{param}``, ``*`` and ``**``."""
+
+    routes: tuple[str, ...] = ()
+    statuses: tuple[StatusRange, ...] = ()
+    tools: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Where a multi-status body keeps its outcomes. Each pointer is a list of alternatives; the first that resolves counts."""
+
+    items: tuple[str, ...]
+    status: tuple[str, ...]
+    body: tuple[str, ...]
+    mixed_only: bool
+    bad_items: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """Where an envelope applies. First match wins; an error on no surface is a finding.
+
+    ``error_when``: the statuses that make an exchange an error. ``error_pointer``: a JSON Pointer whose presence does.
+    ``envelopes`` empty: errors here carry none, for ``reason``. ``codes`` None: open; otherwise the allowed code names.
+    """
+
+    name: str
+    transport: str
+    match: Match
+    error_when: tuple[StatusRange, ...]
+    error_pointer: str | None
+    envelopes: tuple[str, ...]
+    codes: tuple[str, ...] | None
+    reason: str | None = None
+    batch: Batch | None = None
+    requires_details: tuple[str, ...] = ()
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An instance of a code: what fills the slots, and the status and headers it travelled with."""
+
+    message: str | None = None
+    details: Mapping[str, object] | None = None
+    slots: Mapping[str, object] = field(default_factory=dict)
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    summary: str | None = None
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderRule:
+    """What a response header must look like on some statuses or with some codes.
+
+    ``codes`` empty: whatever the code. ``format``: ``retry-after``, ``etag``, ``http-date``, ``methods``, ``challenge`` or an id
+    format. ``token``: a directive the list-valued header must contain. ``equals``: the slot it repeats.
+    ``on`` spans statuses; success statuses are allowed too.
+    """
+
+    name: str
+    presence: Presence
+    on: tuple[StatusRange, ...]
+    codes: tuple[str, ...] = ()
+    format: tuple[str, ...] = ()
+    token: str | None = None
+    equals: str | None = None
+    summary: str | None = None
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One declared failure.
+
+    ``wire``: what stands in the code slot (the name, unless declared; a number where the system numbers its codes).
+    ``carriers``: values for other transports, e.g. ``{"grpc": "ABORTED", "mcp": {"is_error": True}}``.
+    ``message`` may hold ``${key}`` for registered details only. ``boundaries``: the first is the default.
+    """
+
+    name: str
+    wire: str | int
+    summary: str
+    description: str | None
+    message: str | None
+    domain: str | None
+    boundaries: tuple[str, ...]
+    http: HttpMapping
+    carriers: Mapping[str, object]
+    retriable: Retriable
+    client_action: ClientAction
+    retry: str | None
+    effect: Effect
+    headers: tuple[HeaderRule, ...]
+    details: Mapping[str, Member]
+    details_schema: Schema | None
+    examples: tuple[Example, ...]
+    actions: tuple[str, ...]
+    lifecycle: Lifecycle
+    since: str | None
+    sunset: str | None
+    replaced_by: str | None
+    level: Literal["protocol", "operation"]
+    passthrough: tuple[str, ...]
+    facts: Mapping[str, tuple[str, ...]]
+    source: Source = NOWHERE
+
+    @property
+    def live(self) -> bool:
+        """Whether a service may produce the code."""
+        return self.lifecycle in ("stable", "deprecated")
+
+    @property
+    def retryable(self) -> bool:
+        """The meaning of ``is_retryable``: the client action is exactly ``retry``."""
+        return self.client_action == "retry"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation and the failures that only it has; their identity is (operation, code)."""
+
+    name: str
+    match: Match
+    idempotent: bool | None
+    errors: Mapping[str, Code]
+    codes: tuple[str, ...] | None = None
+    summary: str | None = None
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """A policy of the planner, and what the planner cannot know: for whom it is."""
+
+    name: str
+    policy: Policy
+    summary: str | None = None
+    isolation: str | None = None
+    annotate: str | None = None
+    eligible: tuple[str, ...] = ()
+    eligible_when: tuple[Rule, ...] = ()
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Idempotency:
+    """How a write is made safe to send again. ``window`` in seconds. ``mismatch``: the code for one key with two bodies."""
+
+    key: str
+    methods: tuple[str, ...]
+    window: float | None
+    equal: tuple[str, ...]
+    headers: tuple[str, ...]
+    mismatch: str | None
+    default: Literal["idempotent", "not_idempotent"] = "idempotent"
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """The code of an error status that no code claims; ``code`` None: that status is not sent at all."""
+
+    on: StatusRange
+    code: str | None
+    reason: str
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Concealment:
+    """Across ``across``, answer as if the resource did not exist: code ``answer``, never one of ``never``."""
+
+    across: Literal["tenant", "owner"]
+    answer: str
+    never: tuple[str, ...]
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """What must not leave. ``detectors``: names of leak detectors. ``never_echoed``: identity attributes, e.g. ``tenant``."""
+
+    detectors: tuple[str, ...]
+    never_echoed: tuple[str, ...]
+    conceal: tuple[Concealment, ...]
+    internal_names: tuple[str, ...]
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric clients of the telemetry may rely on."""
+
+    name: str
+    kind: Literal["counter", "gauge", "histogram", "ratio"]
+    labels: tuple[str, ...]
+    summary: str
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """An alert with its runbook. ``window`` in seconds; ``when`` is a sentence, ``codes``/``statuses`` what it counts."""
+
+    name: str
+    severity: str
+    when: str
+    codes: tuple[str, ...]
+    statuses: tuple[StatusRange, ...]
+    threshold: float | None
+    window: float | None
+    runbook: tuple[str, ...]
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Telemetry:
+    """The observability contract: metrics, the members of an error's log record, span attributes, alerts."""
+
+    metrics: Mapping[str, Metric]
+    log: Mapping[str, Member]
+    span: Mapping[str, str]
+    alerts: Mapping[str, Alert]
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """A statement that nobody can check from outside, kept so that the trace is whole."""
+
+    name: str
+    text: str
+    reason: str
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """What a client makes of a code it does not know, or a service of an error it did not declare."""
+
+    becomes: str
+    retriable: bool
+    original_code: str | None = None
+    source: Source = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Taxonomy:
+    """A whole taxonomy, resolved: every reference names something that is there."""
+
+    name: str
+    version: str
+    title: str
+    owner: str | None
+    description: str | None
+    domains: Mapping[str, Term]
+    boundaries: Mapping[str, Term]
+    detail_keys: Mapping[str, DetailKey]
+    envelopes: Mapping[str, Envelope]
+    surfaces: Mapping[str, Surface]
+    codes: Mapping[str, Code]
+    operations: Mapping[str, Operation]
+    headers: tuple[HeaderRule, ...]
+    fallbacks: tuple[Fallback, ...]
+    retry_policies: Mapping[str, RetryPolicy]
+    idempotency: Idempotency | None
+    actions: Mapping[str, Term]
+    vocabularies: Mapping[str, Mapping[str, Term]]
+    privacy: Privacy | None
+    telemetry: Telemetry | None
+    obligations: Mapping[str, Obligation]
+    rulings: Mapping[str, Ruling]
+    unknown: Unknown | None
+    undeclared: Unknown | None
+
+    def live_codes(self) -> tuple[Code, ...]:
+        """The codes a service may produce, in order of declaration."""
+        return tuple(code for code in self.codes.values() if code.live)
+
+    def codes_for(self, status: int) -> tuple[str, ...]:
+        """The HTTP map read backwards: code names that may travel under ``status``; the fallback where no code claims it."""
+        claimed = tuple(code.name for code in self.live_codes() if code.http.allows(status))
+        if claimed:
+            return claimed
+        matching = sorted((f for f in self.fallbacks if status in f.on), key=lambda f: f.on.width)
+        if matching and matching[0].code is not None:
+            return (matching[0].code,)
+        return ()
+
+    def header_rules(self, code: str | None, status: int) -> tuple[HeaderRule, ...]:
+        """The header rules for an answer, most specific last: taxonomy-wide by status, then the code's own."""
+        own = self.codes[code].headers if code in self.codes else ()
+        return tuple(
+            rule
+            for rule in (*self.headers, *own)
+            if (not rule.on or any(status in each for each in rule.on)) and (not rule.codes or code in rule.codes)
+        )
