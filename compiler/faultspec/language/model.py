@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from faultspec.runtime.retry import Policy
-from faultspec.runtime.shape import Node
+from faultspec.runtime.nodes import Node
 
 Presence = Literal["required", "expected", "optional", "forbidden"]
 """``expected`` is a SHOULD: its absence is a warning, never a failure."""

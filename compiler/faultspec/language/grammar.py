@@ -1,0 +1,276 @@
+"""The grammar of the language: what may stand where, each with the one text that explains it.
+
+The same values check a document (``problems``), become its JSON Schema (``language.schema``) and its reference page, so
+an explanation is written once. A union is told apart by the kind of YAML node alone, which keeps every message about one
+branch. Nothing here knows what a construct means; that is ``language.resolve``.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Path = tuple[str | int, ...]
+Kind = Literal["string", "integer", "number", "boolean", "null", "list", "mapping"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string, optionally of a pattern; ``shape`` says the pattern in words."""
+
+    pattern: str | None = None
+    shape: str = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a closed list of strings."""
+
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """A whole number within bounds."""
+
+    low: int | None = None
+    high: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """Any number, at least ``low``."""
+
+    low: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """``true`` or ``false``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """``null``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Any value; checked elsewhere, if at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """A list of at least ``least`` items."""
+
+    item: "Type"
+    least: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A mapping whose keys the author chooses. ``optional``: a key may end in ``?``."""
+
+    value: "Type"
+    key: Text = field(default_factory=Text)
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key of a record: its type, what it means, and whether it must be there."""
+
+    type: "Type"
+    doc: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A mapping with known keys. ``name`` is what messages call it."""
+
+    name: str
+    keys: Mapping[str, Key]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """Branches that differ in the kind of their YAML node, so at most one can be meant."""
+
+    branches: tuple["Type", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A type that refers to itself, looked up when it is needed. ``name`` is its name in the JSON Schema."""
+
+    name: str
+    get: Callable[[], "Type"]
+
+
+Type = Text | Choice | Integer | Number | Flag | Nothing | Anything | Many | Named | Record | Either | Later
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A place where a document leaves the grammar. ``on_key``: the key is at fault, not its value."""
+
+    code: str
+    path: Path
+    message: str
+    hint: str | None = None
+    on_key: bool = True
+
+
+def kind(value: object) -> Kind:
+    """The kind of YAML node that ``value`` came from."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "list" if isinstance(value, list) else "mapping"
+
+
+def kinds(type: Type) -> tuple[Kind, ...]:
+    """The kinds of node that can be meant by ``type``; an integer also counts as a number."""
+    match type:
+        case Text() | Choice():
+            return ("string",)
+        case Integer():
+            return ("integer",)
+        case Number():
+            return ("integer", "number")
+        case Flag():
+            return ("boolean",)
+        case Nothing():
+            return ("null",)
+        case Many():
+            return ("list",)
+        case Named() | Record():
+            return ("mapping",)
+        case Either(branches):
+            return tuple(dict.fromkeys(k for branch in branches for k in kinds(branch)))
+        case Later(_, get):
+            return kinds(get())
+        case Anything():
+            return ("string", "integer", "number", "boolean", "null", "list", "mapping")
+
+
+_ARTICLE: Mapping[Kind, str] = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+    "list": "a list",
+    "mapping": "a mapping",
+}
+
+
+def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
+    """Every place under ``path`` where ``value`` leaves ``type``, in document order."""
+    found = kind(value)
+    match type:
+        case Later(_, get):
+            yield from problems(get(), value, path)
+        case Anything():
+            return
+        case Either(branches):
+            chosen = [branch for branch in branches if found in kinds(branch)]
+            if chosen:
+                yield from problems(chosen[0], value, path)
+            else:
+                yield _wrong_kind(type, found, path)
+        case _ if found not in kinds(type):
+            yield _wrong_kind(type, found, path)
+        case Text(pattern, shape):
+            assert isinstance(value, str)
+            if pattern is not None and not re.fullmatch(pattern, value):
+                yield Problem("bad-value", path, f"`{_short(value)}` is not {shape}", on_key=False)
+        case Choice(values):
+            assert isinstance(value, str)
+            if value not in values:
+                yield Problem(
+                    "bad-value", path, f"`{_short(value)}` is not one of {', '.join(values)}", closest(value, values), on_key=False
+                )
+        case Integer(low, high):
+            assert isinstance(value, int)
+            if (low is not None and value < low) or (high is not None and value > high):
+                yield Problem("bad-value", path, f"{_short(value)} is not between {low} and {high}", on_key=False)
+        case Number(low):
+            assert isinstance(value, int | float)
+            if low is not None and value < low:
+                yield Problem("bad-value", path, f"{_short(value)} is less than {low}", on_key=False)
+        case Many(item, least):
+            assert isinstance(value, list)
+            if len(value) < least:
+                yield Problem("too-few", path, f"this list needs at least {least} item{'s' if least > 1 else ''}")
+            for index, each in enumerate(value):
+                yield from problems(item, each, (*path, index))
+        case Named(inner, key, optional):
+            assert isinstance(value, dict)
+            yield from _named(inner, key, optional, value, path)
+        case Record(name, keys):
+            assert isinstance(value, dict)
+            yield from _record(name, keys, value, path)
+
+
+def _named(inner: Type, key: Text, optional: bool, value: dict[str, object], path: Path) -> Iterator[Problem]:
+    for name, each in value.items():
+        bare = name.removesuffix("?") if optional else name
+        if key.pattern is not None and not re.fullmatch(key.pattern, bare):
+            yield Problem("bad-name", (*path, name), f"`{_short(name)}` is not {key.shape}")
+        if optional and bare != name and bare in value:
+            yield Problem("duplicate-key", (*path, name), f"`{bare}` stands here twice, once with and once without `?`")
+        yield from problems(inner, each, (*path, name))
+
+
+def _record(name: str, keys: Mapping[str, Key], value: dict[str, object], path: Path) -> Iterator[Problem]:
+    for each, inner in value.items():
+        known = keys.get(each)
+        if known is None:
+            yield Problem(
+                "unknown-key",
+                (*path, each),
+                f"{name} has no key `{_short(each)}`",
+                closest(each, tuple(keys)) or f"its keys are {', '.join(keys)}",
+            )
+        else:
+            for problem in problems(known.type, inner, (*path, each)):
+                yield problem if problem.hint or problem.code == "too-few" else _explained(problem, each, known, path)
+    for each, known in keys.items():
+        if known.required and each not in value:
+            yield Problem("missing-key", path, f"{name} says nothing of `{each}`", f"add `{each}:`. {known.doc}")
+
+
+def _explained(problem: Problem, name: str, key: Key, path: Path) -> Problem:
+    """The problem with the key's own explanation as its hint, where it concerns that key and not something deeper."""
+    if problem.path != (*path, name):
+        return problem
+    return Problem(problem.code, problem.path, problem.message, f"`{name}`: {key.doc}", problem.on_key)
+
+
+def _wrong_kind(type: Type, found: Kind, path: Path) -> Problem:
+    wanted = [_ARTICLE[k] for k in kinds(type)]
+    if "a number" in wanted and "a whole number" in wanted:
+        wanted.remove("a whole number")
+    name = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this item" if path else "the document"
+    return Problem("wrong-type", path, f"{name} must be {' or '.join(wanted)}, not {_ARTICLE[found]}")
+
+
+def closest(word: str, candidates: tuple[str, ...]) -> str | None:
+    """``did you mean …?`` for the candidate nearest to ``word``, or None."""
+    near = difflib.get_close_matches(word, candidates, n=1, cutoff=0.6)
+    return f"did you mean `{near[0]}`?" if near else None
+
+
+def _short(value: object) -> str:
+    text = str(value) if not isinstance(value, int) or abs(value) < 10**18 else "a very large number"
+    return text if len(text) <= 60 else text[:57] + "…"
