@@ -1,0 +1,118 @@
+"""Files → text: the only part of the compiler's front that touches the disk."""
+
+import os
+import stat
+
+from faultspec.diagnostic import Diagnostic, Span
+from faultspec.source.document import Document, Lines
+from faultspec.source.tree import parse
+
+#: A taxonomy of 10,000 codes is about 4 MB; what is four times that is a mistake, such as a data dump or a binary.
+MAX_BYTES = 16 * 1024 * 1024
+
+
+class SourceError(Exception):
+    """A file that could not be read, or not without complaint.
+
+    `diagnostics` has at least one element. `document` is there when the text has a structure in spite of them (a key
+    twice, a tag), so that a caller may go on and report the rest in the same run; it is not to be compiled.
+    """
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...], document: Document | None = None) -> None:
+        super().__init__(diagnostics, document)
+        self.diagnostics = diagnostics
+        self.document = document
+
+    def __str__(self) -> str:
+        return "; ".join(f"{each.path}: {each.message}" for each in self.diagnostics)
+
+
+def load(path: str | os.PathLike[str]) -> Document:
+    """Read and parse one file.
+
+    Raises SourceError, and nothing else, whatever the path and the file are.
+    """
+    name = os.fspath(path)
+    content = _read(name)
+    text, found = decode(content, name)
+    if text is None:
+        raise SourceError(tuple(found))
+    document, found = parse(text, name)
+    if found or document is None:
+        raise SourceError(tuple(found), document)
+    return document
+
+
+def _read(path: str) -> bytes:
+    def refuse(code: str, message: str, hint: str | None = None) -> SourceError:
+        return SourceError((Diagnostic(code, message, path, hint=hint),))
+
+    too_large = refuse(
+        "file-too-large",
+        f"the file is larger than {MAX_BYTES // 1024**2} MiB",
+        "split it, or check that this is the file you meant",
+    )
+    try:
+        # Looked at before it is opened: opening a pipe waits for someone to write.
+        status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            raise refuse("not-a-file", "this is a directory", "name a file in it")
+        if not stat.S_ISREG(status.st_mode):
+            raise refuse("not-a-file", "this is a device, a pipe or a socket", "write its content to a file first")
+        if status.st_size > MAX_BYTES:
+            raise too_large
+        with open(path, "rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise refuse("file-not-found", "there is no such file", "check the spelling and the directory") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL character in the path
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise refuse("file-unreadable", f"the file cannot be read: {reason or error}") from None
+    if len(content) > MAX_BYTES:  # it grew, or its size is not known beforehand, as under /proc
+        raise too_large
+    return content
+
+
+#: The longer marks first: that of UTF-32 begins with that of UTF-16.
+_BYTE_ORDER_MARKS = (
+    (b"\xff\xfe\x00\x00", "UTF-32"),
+    (b"\x00\x00\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
+
+_SAVE_AS_UTF8 = "save the file as UTF-8"
+
+
+def decode(content: bytes, path: str) -> tuple[str | None, list[Diagnostic]]:
+    """Bytes → text without a byte order mark, or the reason why these are no UTF-8 text."""
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if content.startswith(mark):
+            message = f"the file is encoded in {encoding}, not in UTF-8"
+            return None, [Diagnostic("not-utf-8", message, path, hint=_SAVE_AS_UTF8)]
+    if b"\0" in content:
+        return None, [_nul(content, path)]
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    try:
+        return content.decode("utf-8"), []
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode("utf-8")
+        line, column = Lines(before).place(len(before))
+        byte = content[error.start]
+        hint = _SAVE_AS_UTF8
+        if byte >= 0xA0:  # below, Latin-1 has only control characters
+            hint += f"; in Latin-1 this byte is {chr(byte)!r}"
+        message = f"byte 0x{byte:02X} is not valid UTF-8 here"
+        return None, [Diagnostic("not-utf-8", message, path, Span(line, column, line, column), hint=hint)]
+
+
+def _nul(content: bytes, path: str) -> Diagnostic:
+    # Text of mostly ASCII in UTF-16 has a zero in every second byte, and in the others none.
+    sample = content[:4096]
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    if min(even, odd) == 0 and max(even, odd) * 4 >= len(sample):
+        order = "little" if odd else "big"
+        message = f"the file looks like UTF-16 ({order}-endian, without a byte order mark), not UTF-8"
+        return Diagnostic("not-utf-8", message, path, hint=_SAVE_AS_UTF8)
+    message = f"the file is not text: byte {content.index(0)} is zero"
+    return Diagnostic("not-utf-8", message, path, hint="check that this is the file you meant")

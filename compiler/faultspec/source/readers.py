@@ -1,0 +1,79 @@
+"""The two YAML parsers, made to give one tree: libyaml's, and PyYAML's own for where that is missing."""
+
+from typing import Any
+
+import yaml
+from yaml.composer import Composer
+from yaml.nodes import Node, ScalarNode
+from yaml.parser import Parser
+from yaml.reader import Reader
+from yaml.scanner import Scanner, ScannerError
+
+#: Deeper than anyone can read, and shallow enough that no recursion over a document can exhaust the stack.
+MAX_DEPTH = 100
+
+#: Stand in for tags in the node tree; the text of a node tells whether it carries a real one.
+PLAIN, TEXT = "plain", "text"
+
+
+class TooDeep(Exception):
+    """The first node nested more than MAX_DEPTH levels deep, known by its parent."""
+
+    def __init__(self, parent: Node) -> None:
+        super().__init__(parent)
+        self.parent = parent
+
+
+class _Resolver:
+    """What both composers ask of a resolver. They descend and ascend around every node, so depth is known here."""
+
+    _depth = 0
+
+    def descend_resolver(self, parent: Node | None, index: object) -> None:
+        self._depth += 1
+        if self._depth > MAX_DEPTH and parent is not None:
+            raise TooDeep(parent)
+
+    def ascend_resolver(self) -> None:
+        self._depth -= 1
+
+    def resolve(self, kind: object, value: object, implicit: object) -> str:
+        return PLAIN if kind is ScalarNode and implicit == (True, False) else TEXT
+
+
+class PureReader(Reader, Scanner, Parser, Composer, _Resolver):
+    """The tree without libyaml, and with libyaml's opinion where PyYAML's own parser has another."""
+
+    def __init__(self, text: str) -> None:
+        Reader.__init__(self, text)
+        Scanner.__init__(self)
+        Parser.__init__(self)
+        Composer.__init__(self)
+
+    def scan_to_next_token(self) -> None:
+        """Skip blank space: a tab too, wherever it cannot be taken for indentation."""
+        while True:
+            super().scan_to_next_token()
+            if self.peek() != "\t" or not (self.flow_level or not self.allow_simple_key):
+                return
+            self.forward()
+
+    def scan_flow_scalar_non_spaces(self, double: bool, start_mark: Any) -> list[str]:
+        """Refuse an escape for what is no character: chr() raises for some and returns a lone surrogate for others."""
+        try:
+            chunks: list[str] = super().scan_flow_scalar_non_spaces(double, start_mark)
+            "".join(chunks).encode()
+        except (ValueError, OverflowError):
+            problem = "found invalid Unicode character escape code"
+            raise ScannerError("while parsing a quoted scalar", start_mark, problem, self.get_mark()) from None
+        return chunks
+
+
+READER: Any = PureReader
+if yaml.__with_libyaml__:
+    from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs do not re-export it
+
+    class _CReader(_Resolver, CParser):
+        """The same tree from libyaml, ten times as fast."""
+
+    READER = _CReader
