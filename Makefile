@@ -1,0 +1,45 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+SOURCES := pyproject.toml constraints.txt
+
+.PHONY: demo test real full docs generate bench clean
+
+demo: $(VENV)/.user
+	$(BIN)/faultspec demo
+
+test: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy compiler conformance
+	$(BIN)/faultspec compile --check
+	$(BIN)/python -m pytest -n 2 -q
+
+# Judges a service that nobody here wrote: installs Kinto into .cache/, starts it on loopback, judges it, stops it.
+real: $(VENV)/.user
+	$(BIN)/python examples/kinto/run.py
+
+docs: $(VENV)/.dev
+	$(BIN)/python -m docs
+
+generate: $(VENV)/.user
+	$(BIN)/faultspec compile
+
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/detection.py
+
+# A marker is touched only when the install went through, so an interrupted one is done again.
+$(VENV)/.user: $(SOURCES)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --constraint constraints.txt --editable '.[conformance]'
+	touch $@
+
+$(VENV)/.dev: $(SOURCES)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --constraint constraints.txt --editable '.[dev]'
+	touch $@ $(VENV)/.user
+
+clean:
+	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
