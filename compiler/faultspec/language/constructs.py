@@ -343,13 +343,24 @@ RETRY_POLICY = Record(
                 {
                     "tokens": Key(Integer(0), "The size of the token bucket.", True),
                     "cost": Key(Integer(0), "What a retry costs.", True),
-                    "costs": Key(Named(Integer(0), NAME), "What a retry costs by kind of failure."),
                     "idle_refund": Key(Integer(0), "What a success without a retry puts back; default 1."),
                 },
             ),
             "A token bucket shared by the calls of one client.",
         ),
-        "bases": Key(Named(DURATION, NAME), "The first delay by kind of failure."),
+        "kinds": Key(
+            Named(
+                Record(
+                    "a kind of failure",
+                    {
+                        "cost": Key(Integer(0), "What a retry of this kind costs."),
+                        "base": Key(DURATION, "The first delay for this kind."),
+                    },
+                ),
+                NAME,
+            ),
+            "What is different for one kind of failure, e.g. `throttled`.",
+        ),
         "max_elapsed": Key(DURATION, "The longest time all attempts may take together."),
         "isolation": Key(Text(), "The isolation level the attempts run at."),
         "annotate": Key(Text(), "The details key that tells how often was retried."),

@@ -585,12 +585,11 @@ class _Resolver:
                 min_is_computed=hint.get("at_least_computed", False),
                 over=self.duration(hint.get("over"), (*path, "retry_after", "over")),
             ),
-            budget=retry.Budget(budget["tokens"], budget["cost"], budget.get("costs", {}), idle_refund=budget.get("idle_refund", 1))
-            if budget
-            else None,
+            budget=retry.Budget(budget["tokens"], budget["cost"], idle_refund=budget.get("idle_refund", 1)) if budget else None,
             max_elapsed=self.duration(data.get("max_elapsed"), (*path, "max_elapsed")),
-            bases={
-                kind: self.duration(each, (*path, "bases", kind)) or 0.0 for kind, each in data.get("bases", {}).items()
+            kinds={
+                kind: retry.Kind(each.get("cost"), self.duration(each.get("base"), (*path, "kinds", kind, "base")))
+                for kind, each in data.get("kinds", {}).items()
             },
         )
         annotate = data.get("annotate")
