@@ -573,6 +573,8 @@ class _Resolver:
         jitter = data.get("jitter", {"kind": "none"})
         hint = data.get("retry_after", {"honor": False})
         budget = data.get("budget")
+        costs = (budget or {}).get("costs", {})
+        bases = data.get("bases", {})
         policy = retry.Policy(
             name=name,
             max_attempts=data["max_attempts"],
