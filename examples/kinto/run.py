@@ -1,0 +1,143 @@
+"""Judge a real Kinto: install it apart, start it on a free loopback port, run the suite against it, stop it.
+
+    python examples/kinto/run.py [ARGUMENTS OF `faultspec conform`]
+
+Exit code: the suite's own (0 clean, 1 findings, 2 could not run), 2 where Kinto could not be installed or started,
+130 after Ctrl-C. Nothing is left running, and nothing is written outside ``.cache/kinto`` and ``reports/kinto``.
+"""
+
+import base64
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+CACHE = ROOT / ".cache" / "kinto"
+REPORTS = ROOT / "reports" / "kinto"
+BIN = "Scripts" if os.name == "nt" else "bin"
+
+USERS = ("alice", "bob")
+START_SECONDS = 60  # a cold import of Pyramid on a busy two-core machine takes about ten
+STOP_SECONDS = 10
+
+LOOPBACK = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # whatever proxy the environment names
+
+
+def main(arguments: list[str]) -> int:
+    """Run the whole of it; the result is the exit code."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        kinto = installed(HERE / "requirements.txt", CACHE / "venv") / "kinto"
+        with started(kinto, HERE / "kinto.ini", CACHE / "kinto.log") as url:
+            return judged(url, {name: account(url, name) for name in USERS}, arguments)
+    except Failure as failure:
+        print(f"kinto: {failure}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+class Failure(Exception):
+    """Kinto could not be installed, started or set up; the text says what to look at."""
+
+
+def installed(requirements: Path, home: Path) -> Path:
+    """The directory of commands of a virtual environment that holds ``requirements``; made only when they changed."""
+    wanted = requirements.read_text(encoding="utf-8")
+    done = home / "installed.txt"
+    commands = home / BIN
+    if done.is_file() and done.read_text(encoding="utf-8") == wanted:
+        return commands
+    print(f"kinto: installing into {home.relative_to(ROOT)}", file=sys.stderr)
+    shutil.rmtree(home, ignore_errors=True)
+    venv.create(home, with_pip=True)
+    pip = [str(commands / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    if subprocess.run([*pip, "--requirement", str(requirements)], check=False).returncode:
+        raise Failure("pip could not install what examples/kinto/requirements.txt asks for (see above)")
+    done.write_text(wanted, encoding="utf-8")
+    return commands
+
+
+@contextlib.contextmanager
+def started(kinto: Path, settings: Path, log: Path) -> Iterator[str]:
+    """A running Kinto; gives its URL with the version prefix, and stops it by process on every way out."""
+    port = free_port()
+    # Kinto reads KINTO_* of the environment before its file: a developer's own settings must not leak into the run.
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("KINTO_")}
+    command = [str(kinto), "start", "--ini", str(settings), "--port", str(port)]
+    with log.open("wb") as output:
+        server = subprocess.Popen(command, cwd=log.parent, env=environment, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        url = f"http://127.0.0.1:{port}/v1"
+        wait_for(url, server, log)
+        yield url
+    finally:
+        stop(server)
+
+
+def free_port() -> int:
+    """A loopback port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_for(url: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
+    """Return once ``url`` answers. Raises ``Failure`` where the server ends or stays silent."""
+    deadline = time.monotonic() + START_SECONDS
+    while server.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(OSError), LOOPBACK.open(f"{url}/__lbheartbeat__", timeout=5):
+            return
+        time.sleep(0.1)
+    state = "is silent" if server.poll() is None else f"ended with {server.returncode}"
+    last = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:])
+    raise Failure(f"the server {state}; the end of {log.relative_to(ROOT)}:\n{last}")
+
+
+def stop(server: "subprocess.Popen[bytes]") -> None:
+    """End that process, first politely."""
+    server.terminate()
+    try:
+        server.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+
+
+def account(url: str, name: str) -> str:
+    """Create an account with a password of this run; the value of its ``Authorization`` header."""
+    password = secrets.token_urlsafe(16)
+    body = json.dumps({"data": {"id": name, "password": password}}).encode()
+    request = urllib.request.Request(f"{url}/accounts", body, {"Content-Type": "application/json"}, method="POST")
+    try:
+        with LOOPBACK.open(request, timeout=30):
+            pass
+    except urllib.error.URLError as error:
+        raise Failure(f"the account {name} could not be created: {error}") from error
+    return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
+
+
+def judged(url: str, identities: dict[str, str], arguments: list[str]) -> int:
+    """Run ``faultspec conform`` and hand its exit code on."""
+    credentials = {f"{name.upper()}_AUTH": value for name, value in identities.items()}
+    environment = os.environ | credentials | {"KINTO_URL": url}
+    command = [sys.executable, "-m", "faultspec", "conform", str(HERE / "conformance.yaml"), *arguments]
+    return subprocess.run(command, env=environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
