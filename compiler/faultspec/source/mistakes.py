@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from yaml.error import MarkedYAMLError
@@ -11,6 +12,9 @@ from faultspec.diagnostic import Diagnostic, Related, Span
 from faultspec.source.document import Lines
 from faultspec.source.readers import MAX_DEPTH
 from faultspec.source.syntax import syntax
+
+#: More than anyone reads at once, and few enough that a file of nothing but mistakes does not exhaust the memory.
+MAX_REPORTED = 1000
 
 
 def quoted(text: str) -> str:
@@ -24,7 +28,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\
 
 def forbidden_characters(lines: Lines, path: str) -> Iterator[Diagnostic]:
     """Each character that must be written as an escape."""
-    for each in _FORBIDDEN.finditer(lines.text):
+    for each in islice(_FORBIDDEN.finditer(lines.text), MAX_REPORTED):
         number = ord(each[0])
         escape = f"\\x{number:02X}" if number < 0x100 else f"\\u{number:04X}"
         message = f"the invisible character U+{number:04X} cannot stand in a file as it is"
@@ -35,7 +39,7 @@ def forbidden_characters(lines: Lines, path: str) -> Iterator[Diagnostic]:
         yield Diagnostic("yaml-character", message, path, lines.between(each.start(), each.end()), hint=hint)
 
 
-_DIRECTIVES = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*(%[^\r\n]*)")
+_DIRECTIVES = re.compile(r"(?>[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+(%[^\r\n]*)")
 
 
 def directives(lines: Lines, path: str) -> Iterator[Diagnostic]:
@@ -53,7 +57,7 @@ def empty(lines: Lines, path: str) -> Diagnostic:
     return Diagnostic("empty-document", message, path, Span(1, 1, 1, 1), hint=hint)
 
 
-_DOCUMENT_START = re.compile(r"^---", re.MULTILINE)
+_DOCUMENT_START = re.compile(r"(?<![^\r\n])---")
 
 
 def second_document(first: Any, lines: Lines, path: str) -> Diagnostic:
@@ -90,7 +94,7 @@ def properties(reader: Any, lines: Lines, path: str) -> list[Diagnostic]:
     anchors: dict[str, Span] = {}
     unused: dict[str, Span] = {}
     try:
-        while reader.check_event():
+        while reader.check_event() and len(found) < MAX_REPORTED:
             event: Any = reader.get_event()
             if isinstance(event, AliasEvent) and event.anchor is not None:
                 found.append(_alias(event.anchor, place(_ALIAS, event), anchors.get(event.anchor), path))
@@ -109,7 +113,8 @@ def properties(reader: Any, lines: Lines, path: str) -> list[Diagnostic]:
         found.append(syntax(error, lines, path))
     finally:
         reader.dispose()
-    return found + [_anchor(name, span, path) for name, span in unused.items()]
+    found += [_anchor(name, span, path) for name, span in unused.items()]
+    return found[:MAX_REPORTED]
 
 
 def _alias(name: str, span: Span, anchor: Span | None, path: str) -> Diagnostic:

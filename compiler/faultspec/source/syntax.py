@@ -80,12 +80,16 @@ def syntax(error: MarkedYAMLError, lines: Lines, path: str) -> Diagnostic:
 #: Longer suggestions than this say no more than “put it in quotes”.
 _SUGGESTION = 60
 
-_COMMENT = re.compile(r"\s+#.*|\s+$")
+_COMMENT = re.compile(r"\s#.*")
+
+
+def _without_comment(line: str) -> str:
+    return _COMMENT.sub("", line).rstrip()
 
 
 def _put_in_quotes(value: str) -> str:
     """How to write `value` as text."""
-    value = _COMMENT.sub("", value)
+    value = _without_comment(value)
     if not value or len(value) > _SUGGESTION:
         return "put the whole value in quotes"
     return f"put the whole value in quotes: {_single_quoted(value)}"
@@ -155,9 +159,14 @@ _MISSING_SPACE = re.compile(r"\s*(?:- +)*([\w.$-]+)(:)([^\s:/].*)")
 _KEY_AND_VALUE = re.compile(r"""(\s*(?:[-?]\s+)*(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s:#][^:#]*?)\s*:\s+)(\S.*)""")
 
 
+def _key_and_value(line: str) -> re.Match[str] | None:
+    # Cut, since the time that the pattern takes grows with the square of a run of spaces.
+    return _KEY_AND_VALUE.match(line[: 2 * _KEY_LIMIT])
+
+
 def _missing_space(matched: re.Match[str], line_start: int) -> _Explanation:
     start, end = matched.span(2)
-    rest = _COMMENT.sub("", matched[3])
+    rest = _without_comment(matched[3])
     hint = f"write `{matched[1]}: {rest}`" if len(rest) <= _SUGGESTION else "put a space after it"
     return _Explanation(line_start + start, line_start + end, "a space is missing after the colon", hint)
 
@@ -167,14 +176,14 @@ def _second_colon(c: _Complaint) -> _Explanation:
     if len(c.before) > _KEY_LIMIT:
         return _too_long(c)
     line = c.text[c.line_start : c.line_end]
-    matched = _KEY_AND_VALUE.match(line)
+    matched = _key_and_value(line)
     if matched and matched.end(1) <= c.at - c.line_start:
         return _Explanation(
             c.at, c.at + 1, "a second `: ` on this line would be a key within a value", _put_in_quotes(matched[2])
         )
     number = c.lines.place(c.at)[0]
     above = number - 1
-    while above > 1 and _COMMENT.sub("", " " + c.lines.line(above)) == "":
+    while above > 1 and not _without_comment(" " + c.lines.line(above)):
         above -= 1
     previous = c.lines.line(above) if above else ""
     start = c.lines.starts[above - 1] if above else 0
@@ -182,7 +191,7 @@ def _second_colon(c: _Complaint) -> _Explanation:
     if missing:
         return _missing_space(missing, start)
     indent = c.line_start + len(line) - len(line.lstrip())
-    if _KEY_AND_VALUE.match(previous):
+    if _key_and_value(previous):
         message = "this line is indented below a line that has its value already"
         return _Explanation(indent, c.at, message, "give both lines the same indentation, or take the value away above")
     return _Explanation(
@@ -210,7 +219,7 @@ def _no_colon(c: _Complaint) -> _Explanation:
     missing = _MISSING_SPACE.match(line)
     if missing:
         return _missing_space(missing, c.since)
-    end = c.since + len(_COMMENT.sub("", line))
+    end = c.since + len(_without_comment(line))
     hint = "write `key: value`; to continue the text of the line above, indent this line"
     return _Explanation(c.since, end, "this line has no `: `, so it is neither a key nor a value", hint)
 
@@ -223,7 +232,7 @@ def _no_key(c: _Complaint) -> _Explanation:
             hint = "indent the items of a list below their key"
             return _Explanation(c.at, c.at + 1, "a list item cannot stand among keys", hint)
         return _indentation(c)
-    value = _KEY_AND_VALUE.match(c.text[c.line_start : c.line_end])
+    value = _key_and_value(c.text[c.line_start : c.line_end])
     whole = value[2] if value else ""
     if before[-1] in "}]":
         return _Explanation(c.at, c.line_end, f"text follows the closing `{before[-1]}`", _put_in_quotes(whole))
@@ -243,7 +252,7 @@ def _indentation(c: _Complaint) -> _Explanation:
     for number in range(c.lines.place(c.at)[0] - 1, 0, -1):
         line = c.lines.line(number)
         indent = len(line) - len(line.lstrip(" "))
-        if _COMMENT.sub("", " " + line.strip()) and (not open_levels or indent < open_levels[-1]):
+        if _without_comment(" " + line.strip()) and (not open_levels or indent < open_levels[-1]):
             open_levels.append(indent)
         if indent == 0 and open_levels:
             break
@@ -303,7 +312,7 @@ def _question(c: _Complaint) -> _Explanation:
 
 
 def _after_document(c: _Complaint) -> _Explanation:
-    if re.search(r"^\.\.\.", c.text[: c.at], re.MULTILINE):
+    if re.search(r"(?<![^\r\n])\.\.\.", c.text[: c.at]):
         return _Explanation(c.at, c.line_end, "text follows the end of the document", "delete the line `...` above")
     message = "this line is indented less than the first one"
     return _Explanation(c.at, c.line_end, message, "give all keys of the outermost level the same indentation")

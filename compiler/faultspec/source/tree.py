@@ -133,6 +133,7 @@ class _Builder:
                     "quote it if the key is text that looks like one",
                 )
                 self.build(key)
+                self.build(value)
                 continue
             if self._text[key.start_mark.index] in "&!":
                 self.has_properties = True
@@ -164,6 +165,8 @@ class _Builder:
         return value
 
     def _duplicate(self, mapping: MappingNode, key: ScalarNode) -> None:
+        if len(self.found) >= mistakes.MAX_REPORTED:
+            return
         first = next(each for each, _ in mapping.value if isinstance(each, ScalarNode) and each.value == key.value)
         related = Related("first written here", self._path, span_of(self._lines.text, first))
         self._report(
@@ -177,6 +180,8 @@ class _Builder:
     def _report(
         self, code: str, message: str, node: Node, hint: str | None = None, related: tuple[Related, ...] = ()
     ) -> None:
+        if len(self.found) >= mistakes.MAX_REPORTED:
+            return
         span = span_of(self._lines.text, node)
         self.found.append(
             Diagnostic(code, message, self._path, span, hint=hint, related=related, pointer=tuple(self._pointer))
