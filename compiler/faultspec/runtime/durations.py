@@ -8,6 +8,7 @@ Written: the shortest of these.
 import re
 
 _UNITS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}  # in seconds, longest first
+_LONGEST = 2.0**63  # seconds; what is longer is a mistake, or infinite
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _PLAIN = rf"({_NUMBER})(ms|[smhd])?"
 _ISO = (
@@ -20,10 +21,10 @@ def seconds(text: str | int | float) -> float:
     """The duration in seconds, finite and not negative; raises ValueError for anything else."""
     if isinstance(text, bool):
         raise ValueError(f"{text} is not a duration")
-    value = _read(text) if isinstance(text, str) else float(text)
-    if not 0 <= value < float("inf"):
+    value = _read(text) if isinstance(text, str) else text
+    if not 0 <= value <= _LONGEST:
         raise ValueError(f"a duration is finite and not negative: {text}")
-    return value
+    return float(value)
 
 
 def render(seconds: float) -> str:
@@ -44,4 +45,4 @@ def _read(text: str) -> float:
         return float(number) / 1000 if unit == "ms" else float(number) * _UNITS[unit or "s"]
     if iso := re.fullmatch(_ISO, text):
         return sum(float(part) * length for part, length in zip(iso.groups(), _ISO_SECONDS, strict=True) if part)
-    raise ValueError(f"not a duration: {text!r} (write 250ms, 2.5s, 5m, 24h, 7d or PT24H)")
+    raise ValueError(f"{text!r} is not a duration (write 250ms, 2.5s, 5m, 24h, 7d or PT24H)")

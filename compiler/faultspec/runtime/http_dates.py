@@ -78,9 +78,8 @@ def _moment(match: re.Match[str], now: float, lenient: bool) -> HttpDate:
 
 
 def _century(year: int, now: float) -> int:
-    this_year = 1970 + int(now // _YEAR)
-    full = this_year - this_year % 100 + year
-    return full - 100 if full > this_year + 50 else full
+    latest = 1970 + int(now // _YEAR) + 50
+    return latest - (latest - year) % 100
 
 
 def _is_leap(year: int) -> bool:

@@ -83,9 +83,9 @@ class Budget(NamedTuple):
 class RetryAfterRule(NamedTuple):
     """What a readable `Retry-After` does to the computed delay; one that can't be read is ignored.
 
-    `max`: a longer hint is cut to it (`clamp` "cap") or ignored. `over`: the hint is cut to this much above the computed
-    delay. `min_is_computed`: the delay is never below the computed one; otherwise the hint replaces it. Seconds.
-    The AWS SDKs' standard mode 2.1 is `over=5.0, min_is_computed=True`.
+    `max`: a longer hint is cut to it (`clamp` "cap") or ignored. `over`: the hint is cut to this much above the
+    computed delay. `min_is_computed`: the delay is never below the computed one; otherwise the hint replaces it.
+    Seconds. The AWS SDKs' standard mode 2.1 is `over=5.0, min_is_computed=True`.
     """
 
     honor: bool = True
@@ -114,8 +114,8 @@ class Policy(NamedTuple):
 class State(NamedTuple):
     """Where a call stands. `attempt` counts the tries made, `elapsed` the seconds since the first one.
 
-    `tokens` are what is left of the budget; share them between calls by passing them to `start`. `last_cost` is what the
-    last retry cost. `taken` counts the delays taken in the phase with the number `phase`.
+    `tokens` are what is left of the budget; share them between calls by passing them to `start`. `last_cost` is what
+    the last retry cost. `taken` counts the delays taken in the phase with the number `phase`.
     """
 
     attempt: int = 1
