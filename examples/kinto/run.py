@@ -73,7 +73,7 @@ def installed(requirements: Path, home: Path) -> Path:
 
 @contextlib.contextmanager
 def started(kinto: Path, settings: Path, log: Path) -> Iterator[str]:
-    """A running Kinto; gives its URL with the version prefix, and stops it by process on every way out."""
+    """A running Kinto; gives its URL, and stops it by process on every way out."""
     port = free_port()
     # Kinto reads KINTO_* of the environment before its file: a developer's own settings must not leak into the run.
     environment = {key: value for key, value in os.environ.items() if not key.startswith("KINTO_")}
@@ -81,7 +81,7 @@ def started(kinto: Path, settings: Path, log: Path) -> Iterator[str]:
     with log.open("wb") as output:
         server = subprocess.Popen(command, cwd=log.parent, env=environment, stdout=output, stderr=subprocess.STDOUT)
     try:
-        url = f"http://127.0.0.1:{port}/v1"
+        url = f"http://127.0.0.1:{port}"
         wait_for(url, server, log)
         yield url
     finally:
@@ -100,7 +100,7 @@ def wait_for(url: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
     """Return once ``url`` answers. Raises ``Failure`` where the server ends or stays silent."""
     deadline = time.monotonic() + START_SECONDS
     while server.poll() is None and time.monotonic() < deadline:
-        with contextlib.suppress(OSError), LOOPBACK.open(f"{url}/__lbheartbeat__", timeout=5):
+        with contextlib.suppress(OSError), LOOPBACK.open(f"{url}/v1/__lbheartbeat__", timeout=5):
             return
         time.sleep(0.1)
     state = "is silent" if server.poll() is None else f"ended with {server.returncode}"
@@ -122,7 +122,7 @@ def account(url: str, name: str) -> str:
     """Create an account with a password of this run; the value of its ``Authorization`` header."""
     password = secrets.token_urlsafe(16)
     body = json.dumps({"data": {"id": name, "password": password}}).encode()
-    request = urllib.request.Request(f"{url}/accounts", body, {"Content-Type": "application/json"}, method="POST")
+    request = urllib.request.Request(f"{url}/v1/accounts", body, {"Content-Type": "application/json"}, method="POST")
     try:
         with LOOPBACK.open(request, timeout=30):
             pass
