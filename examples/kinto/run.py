@@ -3,7 +3,7 @@
     python examples/kinto/run.py [ARGUMENTS OF `faultspec conform`]
 
 Exit code: the suite's own (0 clean, 1 findings, 2 could not run), 2 where Kinto could not be installed or started,
-130 after Ctrl-C. Nothing is left running, and nothing is written outside ``.cache/kinto`` but the reports that the arguments ask for.
+130 after Ctrl-C. Nothing is left running. Nothing is written outside ``.cache/kinto`` but what the arguments ask for.
 """
 
 import base64
