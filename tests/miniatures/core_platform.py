@@ -132,7 +132,7 @@ ENVIRONMENT: Mapping[str, str] = {name: token for name, (token, _) in TOKENS.ite
 }
 """What `notebooks.yaml` expects in the environment, but for the address of the service."""
 
-CALLERS: Mapping[str, Caller] = {token: caller for token, caller in TOKENS.values()}
+CALLERS: Mapping[str, Caller] = dict(TOKENS.values())
 NOBODY = Caller("", frozenset())
 
 
@@ -376,7 +376,9 @@ class Service:
             if "admin-open-to-all" not in self.sins:
                 raise Refused(403, "forbidden", "Only an administrator may do this", {})
             return
-        raise Refused(403, "scope_insufficient", "The token does not allow writing", {"hint": "Use a token that may write"})
+        raise Refused(
+            403, "scope_insufficient", "The token does not allow writing", {"hint": "Use a token that may write"}
+        )
 
     def count(self, call: Call) -> None:
         """Refuse with 429 what is over the rate of a token."""
@@ -562,7 +564,9 @@ class Service:
             try:
                 notebook = self.keep(self.drafted(call, item, None))
             except Refused as refused:
-                bad.append({"index": index, "code": refused.code, "field": (refused.details or {}).get("field", "title")})
+                bad.append(
+                    {"index": index, "code": refused.code, "field": (refused.details or {}).get("field", "title")}
+                )
                 body: object = refused.envelope(call.correlation_id)
                 if "batch-items-without-envelope" in self.sins:
                     body = refused.message
@@ -752,7 +756,11 @@ def openapi() -> dict[str, object]:
         "properties": {
             "responses": {
                 "type": "array",
-                "items": {"type": "object", "required": ["status", "body"], "properties": {"status": {"type": "integer"}}},
+                "items": {
+                    "type": "object",
+                    "required": ["status", "body"],
+                    "properties": {"status": {"type": "integer"}},
+                },
             }
         },
     }
@@ -770,11 +778,19 @@ def openapi() -> dict[str, object]:
             "/openapi.json": {"get": described("description", 200, {"type": "object"}, (), public=True)},
             "/notebooks": {
                 "get": described("listNotebooks", 200, items, (400, *read), parameters=[limit]),
-                "post": described("createNotebook", 201, notebook, (*write, 409), body=draft, example=sample, etag=True),
+                "post": described(
+                    "createNotebook", 201, notebook, (*write, 409), body=draft, example=sample, etag=True
+                ),
             },
             "/notebooks/batch": {
                 "post": described(
-                    "createNotebooks", 201, outcomes, (*write, 409), body=batch, example={"items": [sample]}, mixed=outcomes
+                    "createNotebooks",
+                    201,
+                    outcomes,
+                    (*write, 409),
+                    body=batch,
+                    example={"items": [sample]},
+                    mixed=outcomes,
                 ),
             },
             "/notebooks/{notebook}": {
@@ -810,7 +826,9 @@ def openapi() -> dict[str, object]:
             "/search": {"get": described("searchNotebooks", 200, items, (400, *read, 429), parameters=[q])},
             "/admin/quota": {"get": described("readQuota", 200, {"type": "object"}, (*read, 403))},
             "/hooks/printers": {
-                "post": described("printed", 202, {"type": "object"}, (*write, 409), body=hook, example={"event": "printed"})
+                "post": described(
+                    "printed", 202, {"type": "object"}, (*write, 409), body=hook, example={"event": "printed"}
+                )
             },
         },
         "components": {

@@ -30,9 +30,9 @@ class WireProtocol(H11Protocol):
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             scope.setdefault("extensions", {})[RAW_WRITE] = self.transport.write
-            await inner(scope, receive, send)  # type: ignore[arg-type]  # uvicorn has its own names for the same types
+            await inner(scope, receive, send)
 
-        self.app = app  # type: ignore[assignment]  # likewise
+        self.app = app
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def serving(app: ASGIApp, port: int = 0) -> Iterator[str]:
     listening = socket.create_server(("127.0.0.1", port))
     server = uvicorn.Server(
         uvicorn.Config(
-            app,  # type: ignore[arg-type]  # uvicorn has its own names for the same types
+            app,
             http=WireProtocol,
             loop="asyncio",
             lifespan="off",
@@ -64,7 +64,7 @@ def serving(app: ASGIApp, port: int = 0) -> Iterator[str]:
             if time.monotonic() > deadline or not thread.is_alive():
                 raise RuntimeError("the miniature did not start")
             time.sleep(0.002)
-        yield "http://127.0.0.1:{}".format(listening.getsockname()[1])
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         server.should_exit = True
         thread.join(START_SECONDS)

@@ -1,6 +1,5 @@
 """One HTTP exchange as values, and the two ways to stand between a client and an ASGI application."""
 
-import asyncio
 import json
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, replace
@@ -106,7 +105,7 @@ def _between(before: Callable[[Asked], Asked], after: Callable[[Asked, Answer], 
     return wrap
 
 
-def ask(
+async def exchange(
     app: ASGIApp, method: str, target: str, headers: Mapping[str, str] | None = None, body: bytes | object = b""
 ) -> Answer:
     """One exchange with an application in this process; a body that isn't bytes is sent as JSON."""
@@ -115,7 +114,7 @@ def ask(
         body = json.dumps(body).encode()
         sent.setdefault("content-type", "application/json")
     asked = Asked(method, target, tuple(sent.items()), body)
-    return asyncio.run(_run(app, {"type": "http", "http_version": "1.1", "scheme": "http", "root_path": ""}, asked))
+    return await _run(app, {"type": "http", "http_version": "1.1", "scheme": "http", "root_path": ""}, asked)
 
 
 async def _read(scope: Scope, receive: Receive) -> Asked:
@@ -142,7 +141,8 @@ async def _run(app: ASGIApp, scope: MutableMapping[str, Any], asked: Asked) -> A
         "headers": [(key.encode("latin-1"), value.encode("latin-1")) for key, value in asked.headers],
     }
     pending: list[Message] = [{"type": "http.request", "body": asked.body, "more_body": False}]
-    status, headers, body = 0, (), b""
+    status, body = 0, b""
+    headers: Pairs = ()
 
     async def receive() -> Message:
         return pending.pop() if pending else {"type": "http.disconnect"}
@@ -151,7 +151,9 @@ async def _run(app: ASGIApp, scope: MutableMapping[str, Any], asked: Asked) -> A
         nonlocal status, headers, body
         if message["type"] == "http.response.start":
             status = message["status"]
-            headers = tuple((key.decode("latin-1").lower(), value.decode("latin-1")) for key, value in message["headers"])
+            headers = tuple(
+                (key.decode("latin-1").lower(), value.decode("latin-1")) for key, value in message["headers"]
+            )
         else:
             body += message.get("body", b"")
 
