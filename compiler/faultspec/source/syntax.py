@@ -197,8 +197,8 @@ def _second_colon(c: _Complaint) -> _Explanation:
     return _Explanation(
         indent,
         c.at,
-        "this cannot be a key here: the line above is not complete",
-        "check the line above for a missing `:`",
+        "this cannot be a key here: it continues the text of the line above",
+        "end the line above with `:`, or give this line its indentation",
     )
 
 
@@ -248,19 +248,34 @@ def _no_key(c: _Complaint) -> _Explanation:
 
 def _indentation(c: _Complaint) -> _Explanation:
     width = len(c.before)
-    open_levels: list[int] = []
-    for number in range(c.lines.place(c.at)[0] - 1, 0, -1):
-        line = c.lines.line(number)
-        indent = len(line) - len(line.lstrip(" "))
-        if _without_comment(" " + line.strip()) and (not open_levels or indent < open_levels[-1]):
-            open_levels.append(indent)
-        if indent == 0 and open_levels:
-            break
-    levels = [str(level) for level in reversed(open_levels) if level != width]
-    hint = f"indent it by {' or '.join(levels[-2:]) or 'no'} spaces, as the lines above that it belongs to"
+    levels = [level for level in _levels_above(c) if level != width]
+    _, column_of_list = c.lines.place(c.since)
+    if not levels or (c.text[c.since : c.since + 1] == "-" and column_of_list == width + 1):
+        hint = "indent it, so that it belongs to the item above"
+        return _Explanation(c.at, c.line_end, "a key cannot stand among the items of a list", hint)
     spaces = "1 space" if width == 1 else f"{width} spaces"
     message = f"this line is indented by {spaces}, like none above that it could belong to"
+    hint = f"indent it by {' or '.join(map(str, levels[-2:]))} spaces, as the lines above that it belongs to"
     return _Explanation(c.line_start, c.line_end, message, hint)
+
+
+_INDENTS = re.compile(r" *(?:- +)*")
+
+
+def _levels_above(c: _Complaint) -> list[int]:
+    """The indentations that a key on this line could have: those of the lines above that are still open."""
+    levels: list[int] = []
+    for number in range(c.lines.place(c.at)[0] - 1, 0, -1):
+        line = c.lines.line(number)
+        if not _without_comment(" " + line).strip():
+            continue
+        indents = _INDENTS.match(line)
+        own = [indents.end()] if indents else []
+        own += [position for position, char in enumerate(line[: own[0] if own else 0]) if char == "-"]
+        levels += [level for level in sorted(own, reverse=True) if not levels or level < levels[-1]]
+        if levels and levels[-1] == 0:
+            break
+    return levels[::-1]
 
 
 _CLOSING: Mapping[str, str] = {"[": "]", "{": "}"}
@@ -280,6 +295,9 @@ def _unclosed_bracket(c: _Complaint) -> _Explanation:
 
 
 def _no_value(c: _Complaint) -> _Explanation:
+    if not c.text[c.at :].strip():
+        opened = max(c.text.rfind("[", 0, c.at), c.text.rfind("{", 0, c.at))
+        return _unclosed_bracket(_Complaint(c.problem, c.at, opened, c.lines)) if opened >= 0 else _anything(c)
     if c.character in ("]", "}"):
         message, hint = f"this `{c.character}` closes nothing", "delete it, or put the value in quotes if it is text"
     elif c.character == ",":
