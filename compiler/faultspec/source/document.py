@@ -78,6 +78,9 @@ class Document:
         return children.get(step)
 
 
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
 class Lines:
     """A text and its line ends; found only when someone asks."""
 
@@ -89,8 +92,13 @@ class Lines:
     def starts(self) -> list[int]:
         """The index of the first character of each line."""
         if self._starts is None:
-            self._starts = [0, *(each.end() for each in re.finditer(r"\r\n|\r|\n", self.text))]
+            self._starts = [0, *(each.end() for each in _LINE_END.finditer(self.text))]
         return self._starts
+
+    @staticmethod
+    def split(text: str) -> list[str]:
+        """The lines of a text, without their ends; the last one may be empty."""
+        return _LINE_END.split(text)
 
     def place(self, index: int) -> tuple[int, int]:
         """Index into the text → line and column, from 1."""
@@ -120,18 +128,22 @@ def span_of(text: str, node: Node) -> Span:
     last: Any = node
     while not isinstance(last, ScalarNode) and not last.flow_style and last.value:
         last = last.value[-1][1] if isinstance(last, MappingNode) else last.value[-1]
-    start, end = node.start_mark, last.end_mark
-    if getattr(last, "style", None) in ("|", ">"):
-        index = last.start_mark.index
-        written = text[index : end.index].rstrip()
-        line_ends = re.findall(r"\r\n|\r|\n", written)
-        if not line_ends:
-            return Span(
-                start.line + 1, start.column + 1, last.start_mark.line + 1, last.start_mark.column + len(written) + 1
-            )
-        last_line = re.split(r"\r\n|\r|\n", written)[-1]
-        return Span(start.line + 1, start.column + 1, last.start_mark.line + 1 + len(line_ends), len(last_line) + 1)
-    return Span(start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+    start = _place(text, node.start_mark)
+    if getattr(last, "style", None) not in ("|", ">"):
+        return Span(*start, *_place(text, last.end_mark))
+    first_line, *more_lines = Lines.split(text[last.start_mark.index : last.end_mark.index].rstrip())
+    line, column = _place(text, last.start_mark)
+    if more_lines:
+        return Span(*start, line + len(more_lines), len(more_lines[-1]) + 1)
+    return Span(*start, line, column + len(first_line))
+
+
+def _place(text: str, mark: Any) -> tuple[int, int]:
+    if mark.index < len(text):
+        return mark.line + 1, mark.column + 1
+    # libyaml puts the end of a text on a line of its own, whether or not there is one.
+    lines = Lines.split(text)
+    return len(lines), len(lines[-1]) + 1
 
 
 def head_of(node: Any) -> Any:
