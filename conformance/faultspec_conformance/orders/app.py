@@ -1,0 +1,309 @@
+"""Orders of two tenants: the Core Platform contract as a service team would implement it on the generated bindings.
+
+Everything a failure looks like comes from ``platform_errors``: handlers raise its exceptions, its boundary writes the envelope,
+the headers and the answers to routes and methods that do not exist. Nothing here builds an error body.
+"""
+
+import hashlib
+import json
+import math
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from faultspec_conformance.orders import platform_errors as errors
+from faultspec_conformance.orders.document import document
+from faultspec_conformance.orders.store import Answer, Order, Store
+
+BODY_LIMIT = 64 * 1024
+"""Bytes of the largest request body; an order is far smaller, and a limit worth testing must be cheap to exceed."""
+
+RATE = 5
+"""Price look-ups a caller may make in ``WINDOW`` seconds; small, so that the limit is met without load."""
+
+WINDOW = 1.0
+
+BATCH_LIMIT = 20
+"""Items of the largest batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who a token belongs to and what it allows."""
+
+    name: str
+    tenant: str
+    scopes: frozenset[str]
+
+
+#: Tokens for demonstration. They open nothing but the in-memory service that a test or a demo started on loopback.
+CALLERS: Mapping[str, Caller] = {
+    "demo-alice": Caller("alice", "acme-7f3a", frozenset({"orders.read", "orders.write"})),
+    "demo-bob": Caller("bob", "globex-91c2", frozenset({"orders.read", "orders.write"})),
+    "demo-reader": Caller("reader", "acme-7f3a", frozenset({"orders.read"})),
+}
+
+#: The fault switch: ``X-Fault: <name>`` on a price look-up brings about what cannot be had on demand.
+FAULTS: Mapping[str, Callable[[], Exception]] = {
+    "timeout": lambda: errors.Timeout(),
+    "dependency_unavailable": lambda: errors.DependencyUnavailable(retry_after=2),
+    "serialization_failure": lambda: errors.SerializationFailure(),
+    "constraint_violation": lambda: errors.ConstraintViolation(),
+    "internal_error": lambda: RuntimeError("cursor closed while reading /var/lib/orders/wal: password=hunter2"),
+}
+
+PRICES: Mapping[str, int] = {"tea": 350, "coffee": 420, "mug": 1200}
+
+
+class Orders:
+    """The service: one store, one rate limiter, and a handler per operation."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.store = Store()
+        self.clock = clock
+        self.calls: dict[str, list[float]] = {}
+
+    def app(self) -> ASGIApp:
+        """The ASGI application, error boundary included."""
+        routes = [
+            resource("/healthz", GET=self.health),
+            resource("/openapi.json", GET=self.openapi),
+            resource("/orders", GET=self.list, POST=self.create),
+            resource("/orders/batch", POST=self.batch),
+            resource("/orders/{id}", GET=self.read, PUT=self.update, DELETE=self.delete),
+            resource("/orders/{id}/cancel", POST=self.cancel),
+            resource("/orders/{id}/events", GET=self.events),
+            resource("/prices/{sku}", GET=self.price),
+            resource("/admin/usage", GET=self.usage),
+        ]
+        return errors.ErrorBoundary(Starlette(routes=routes), body_limit=BODY_LIMIT)
+
+    # who asks, and with what
+
+    def caller(self, request: Request, scope: str) -> Caller:
+        """The authenticated caller, who has ``scope``."""
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        caller = CALLERS.get(token) if scheme.lower() == "bearer" else None
+        if caller is None:
+            raise errors.Unauthenticated(challenge="Bearer")
+        if scope not in caller.scopes:
+            raise errors.ScopeInsufficient(hint=f"Ask for the scope {scope}")
+        return caller
+
+    async def body(self, request: Request) -> dict[str, object]:
+        """The request's JSON object."""
+        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media_type != "application/json":
+            raise errors.UnsupportedMediaType(hint="Send application/json")
+        try:
+            data = json.loads(await request.body())
+        except (ValueError, RecursionError):
+            raise errors.InvalidRequest("The body is not JSON") from None
+        if not isinstance(data, dict):
+            raise errors.ValidationFailed("The body must be an object")
+        return data
+
+    def found(self, caller: Caller, request: Request) -> Order:
+        """The caller's order of the path."""
+        order = self.store.find(caller.tenant, request.path_params["id"])
+        if order is None:
+            raise errors.NotFound()
+        return order
+
+    # operations
+
+    async def health(self, request: Request) -> Response:
+        """Alive."""
+        return JSONResponse({"status": "ok"})
+
+    async def openapi(self, request: Request) -> Response:
+        """The service's own description."""
+        return JSONResponse(document())
+
+    async def list(self, request: Request) -> Response:
+        """The caller's orders."""
+        caller = self.caller(request, "orders.read")
+        accept(request)
+        return JSONResponse({"orders": [order.public for order in self.store.of(caller.tenant)]})
+
+    async def create(self, request: Request) -> Response:
+        """Create an order, once per Idempotency-Key."""
+        caller = self.caller(request, "orders.write")
+        accept(request)
+        data = await self.body(request)
+        key = request.headers.get("idempotency-key")
+        fingerprint = hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+        remembered = self.store.answers.get((caller.tenant, "orders", key)) if key else None
+        if remembered is not None:
+            if remembered.fingerprint != fingerprint:
+                raise errors.Conflict(
+                    "The Idempotency-Key was used with another body", existing_id=str(json.loads(remembered.body)["id"])
+                )
+            return Response(remembered.body, remembered.status, dict(remembered.headers))
+        order = self.created(caller, data)
+        response = representation(order, 201, {"location": f"/orders/{order.id}"})
+        if key:
+            self.store.answers[caller.tenant, "orders", key] = Answer(
+                fingerprint, response.status_code, dict(response.headers), bytes(response.body)
+            )
+        return response
+
+    def created(self, caller: Caller, data: Mapping[str, object]) -> Order:
+        """A new order from ``data``; its reference is taken once per tenant."""
+        reference, sku, quantity = text(data, "reference"), text(data, "sku"), amount(data)
+        existing = self.store.named(caller.tenant, reference)
+        if existing is not None:
+            raise errors.AlreadyExists(existing_id=existing.id)
+        return self.store.add(caller.tenant, reference, sku, quantity)
+
+    async def batch(self, request: Request) -> Response:
+        """Create several orders. Mixed outcomes are 207; if no item is good, the batch fails as one."""
+        caller = self.caller(request, "orders.write")
+        data = await self.body(request)
+        items = data.get("orders")
+        if not isinstance(items, list) or not 1 <= len(items) <= BATCH_LIMIT:
+            raise errors.ValidationFailed(f"`orders` must hold 1 to {BATCH_LIMIT} items", field="orders")
+        outcomes: list[dict[str, object]] = []
+        bad: list[object] = []
+        for index, item in enumerate(items):
+            try:
+                if not isinstance(item, dict):
+                    raise errors.ValidationFailed("An item must be an object", field=f"orders[{index}]")
+                outcomes.append({"status": 201, "body": self.created(caller, item).public})
+            except errors.PlatformError as error:
+                outcomes.append({"status": error.status, "body": errors.envelope(error, request.state.correlation_id)})
+                bad.append({"index": index, "code": error.code})
+        if len(bad) == len(items):
+            raise errors.ValidationFailed("No item of the batch is valid", bad_items=bad)
+        if not bad:
+            return JSONResponse({"responses": outcomes}, 201)
+        return JSONResponse({"responses": outcomes}, 207)
+
+    async def read(self, request: Request) -> Response:
+        """One order, with its validator."""
+        caller = self.caller(request, "orders.read")
+        accept(request)
+        order = self.found(caller, request)
+        if request.headers.get("if-none-match") == order.etag:
+            return Response(status_code=304, headers={"etag": order.etag})
+        return representation(order)
+
+    async def update(self, request: Request) -> Response:
+        """Change the quantity of an order, if it is still what the caller read."""
+        caller = self.caller(request, "orders.write")
+        data = await self.body(request)
+        order = self.found(caller, request)
+        fresh(request, order)
+        return representation(self.store.change(order, quantity=amount(data)))
+
+    async def delete(self, request: Request) -> Response:
+        """Forget an order."""
+        caller = self.caller(request, "orders.write")
+        order = self.found(caller, request)
+        fresh(request, order)
+        self.store.remove(order)
+        return Response(status_code=204)
+
+    async def cancel(self, request: Request) -> Response:
+        """Cancel an order; one that is cancelled already stays so, and says so."""
+        caller = self.caller(request, "orders.write")
+        order = self.found(caller, request)
+        if order.status == "cancelled":
+            raise errors.Conflict("The order is cancelled already", existing_id=order.id)
+        return representation(self.store.change(order, status="cancelled"))
+
+    async def events(self, request: Request) -> Response:
+        """The order's history as NDJSON; a failure on the way is a last line with the envelope and its offset."""
+        caller = self.caller(request, "orders.read")
+        order = self.found(caller, request)
+        broken = request.headers.get("x-fault") == "stream"
+        correlation_id = request.state.correlation_id
+
+        async def lines() -> AsyncIterator[bytes]:
+            yield json.dumps({"event": "created", "id": order.id}).encode() + b"\n"
+            if broken:
+                error = errors.DependencyUnavailable()
+                yield json.dumps(errors.envelope(error, correlation_id)).encode() + b"\n"
+
+        return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+    async def price(self, request: Request) -> Response:
+        """The price of an article; look-ups are limited per caller. Carries the fault switch."""
+        caller = self.caller(request, "orders.read")
+        self.limit(caller)
+        fault = request.headers.get("x-fault")
+        if fault in FAULTS:
+            raise FAULTS[fault]()
+        sku = request.path_params["sku"]
+        if sku not in PRICES:
+            raise errors.NotFound()
+        return JSONResponse({"sku": sku, "cents": PRICES[sku]})
+
+    def limit(self, caller: Caller) -> None:
+        """Count a call of this caller against the window."""
+        now = self.clock()
+        recent = [at for at in self.calls.get(caller.name, []) if now - at < WINDOW]
+        if len(recent) >= RATE:
+            self.calls[caller.name] = recent
+            wait = max(1, math.ceil(WINDOW - (now - recent[0])))
+            raise errors.RateLimited(retry_after=wait, limit=RATE, window_sec=WINDOW)
+        self.calls[caller.name] = [*recent, now]
+
+    async def usage(self, request: Request) -> Response:
+        """For administrators, of which there are none among the demonstration tokens."""
+        self.caller(request, "orders.read")
+        raise errors.Forbidden()
+
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def resource(path: str, **handlers: Handler) -> Route:
+    """One route a path, so that the framework's 405 names every method the resource has."""
+
+    async def endpoint(request: Request) -> Response:
+        return await handlers["GET" if request.method == "HEAD" else request.method](request)
+
+    return Route(path, endpoint, methods=list(handlers))
+
+
+def accept(request: Request) -> None:
+    """Refuse a client that cannot read JSON."""
+    wanted = request.headers.get("accept", "*/*")
+    ranges = {each.partition(";")[0].strip().lower() for each in wanted.split(",")}
+    if not ranges & {"*/*", "application/*", "application/json"}:
+        raise errors.InvalidRequest("The answer is application/json", status=406)
+
+
+def fresh(request: Request, order: Order) -> None:
+    """Refuse a change based on an old state of ``order`` (RFC 9110 §13.1.1)."""
+    expected = request.headers.get("if-match")
+    if expected is not None and expected != "*" and order.etag not in [each.strip() for each in expected.split(",")]:
+        raise errors.StaleRead(etag=order.etag, expected_etag=order.etag.strip('"'), retryable=True)
+
+
+def representation(order: Order, status: int = 200, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """An order on the wire."""
+    return JSONResponse(order.public, status, {"etag": order.etag, **(headers or {})})
+
+
+def text(data: Mapping[str, object], field: str) -> str:
+    """A non-empty string member."""
+    value = data.get(field)
+    if not isinstance(value, str) or not 1 <= len(value) <= 200:
+        raise errors.ValidationFailed(f"`{field}` must be text of 1 to 200 characters", field=field)
+    return value
+
+
+def amount(data: Mapping[str, object]) -> int:
+    """The member ``quantity``."""
+    value = data.get("quantity")
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 1000:
+        raise errors.ValidationFailed("`quantity` must be a whole number from 1 to 1000", field="quantity")
+    return value

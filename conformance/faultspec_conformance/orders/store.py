@@ -1,0 +1,90 @@
+"""What the orders service remembers: orders of each tenant, and the answers it gave under idempotency keys. In memory."""
+
+import hashlib
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+Status = Literal["open", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order of one tenant. ``reference`` is the tenant's own name for it, unique within the tenant."""
+
+    id: str
+    tenant: str
+    reference: str
+    sku: str
+    quantity: int
+    status: Status = "open"
+
+    @property
+    def public(self) -> dict[str, object]:
+        """What the owner sees; the tenant never leaves the server."""
+        return {
+            "id": self.id,
+            "reference": self.reference,
+            "sku": self.sku,
+            "quantity": self.quantity,
+            "status": self.status,
+        }
+
+    @property
+    def etag(self) -> str:
+        """A strong validator of the public representation (RFC 9110 §8.8.3)."""
+        digest = hashlib.sha256(json.dumps(self.public, sort_keys=True).encode()).hexdigest()
+        return f'"{digest[:32]}"'
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A remembered answer: what a replay of the same intent gets again."""
+
+    fingerprint: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(slots=True)
+class Store:
+    """Everything the service remembers. One thread, one process; a restart forgets it all."""
+
+    orders: dict[str, Order] = field(default_factory=dict)
+    answers: dict[tuple[str, str, str], Answer] = field(default_factory=dict)
+
+    def find(self, tenant: str, id: str) -> Order | None:
+        """The tenant's order ``id``; another tenant's order is as absent as one that never was."""
+        order = self.orders.get(id)
+        return order if order is not None and order.tenant == tenant else None
+
+    def named(self, tenant: str, reference: str) -> Order | None:
+        """The tenant's order of that reference."""
+        return next((o for o in self.orders.values() if o.tenant == tenant and o.reference == reference), None)
+
+    def of(self, tenant: str) -> list[Order]:
+        """The tenant's orders, oldest first."""
+        return [order for order in self.orders.values() if order.tenant == tenant]
+
+    def add(self, tenant: str, reference: str, sku: str, quantity: int) -> Order:
+        """Create an order; its reference must be free."""
+        order = Order(str(uuid.uuid4()), tenant, reference, sku, quantity)
+        self.orders[order.id] = order
+        return order
+
+    def change(self, order: Order, *, quantity: int | None = None, status: Status | None = None) -> Order:
+        """Replace an order by a changed copy."""
+        changed = replace(
+            order,
+            quantity=order.quantity if quantity is None else quantity,
+            status=order.status if status is None else status,
+        )
+        self.orders[order.id] = changed
+        return changed
+
+    def remove(self, order: Order) -> None:
+        """Forget an order."""
+        del self.orders[order.id]
