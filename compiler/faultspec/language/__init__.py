@@ -1,10 +1,12 @@
 """The taxonomy language: its grammar, the frozen model it resolves to, and the way from one to the other."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from faultspec.diagnostic import Diagnostic
+from faultspec.diagnostic import Diagnostic, ordered
 from faultspec.language import constructs, grammar
 from faultspec.language.model import Taxonomy
+from faultspec.language.prune import prune
 from faultspec.language.resolve import resolve
 from faultspec.source import Document, SourceError, parse
 from faultspec.source import load as load_source
@@ -20,39 +22,33 @@ class Loaded:
 
 
 def load(path: str) -> Loaded:
-    """Read the taxonomy at ``path``; everything wrong with it comes back as diagnostics, never as an exception."""
+    """Read the taxonomy at `path`; everything wrong with it comes back as diagnostics, never as an exception."""
     try:
         document = load_source(path)
     except SourceError as error:
-        return Loaded(None, None, tuple(error.diagnostics))
+        return _understand(error.document, error.diagnostics)
     return _understand(document)
 
 
 def read(text: str, path: str) -> Loaded:
-    """The pure half of ``load``: ``text`` is the document, ``path`` only names it."""
+    """The pure half of `load`: `text` is the document, `path` only names it."""
     document, diagnostics = parse(text, path)
-    if document is None or diagnostics:
-        return Loaded(document, None, tuple(sorted(diagnostics)))
-    return _understand(document)
+    return _understand(document, diagnostics)
 
 
-def _understand(document: Document) -> Loaded:
+def _understand(document: Document | None, before: Iterable[Diagnostic] = ()) -> Loaded:
+    """Go on with whatever structure the text has, so that one run tells all; `before` was found on the way to it."""
+    if document is None:
+        return Loaded(None, None, ordered(before))
     found = list(grammar.problems(constructs.DOCUMENT, document.data))
-    taxonomy = None
-    if not found and isinstance(document.data, dict):
-        taxonomy, found = resolve(document.data)
-    diagnostics = tuple(sorted({_diagnostic(each, document) for each in found}))
-    if any(each.severity == "error" for each in diagnostics):
-        taxonomy = None
-    return Loaded(document, taxonomy, diagnostics)
+    remains = prune(constructs.DOCUMENT, document.data, found)
+    taxonomy, problems = resolve(remains, document.data)
+    diagnostics = ordered((*before, *(_diagnostic(each, document) for each in (*found, *problems))))
+    broken = any(each.severity == "error" for each in diagnostics)
+    return Loaded(document, None if broken else taxonomy, diagnostics)
 
 
 def _diagnostic(problem: grammar.Problem, document: Document) -> Diagnostic:
-    return Diagnostic(
-        code=problem.code,
-        message=problem.message,
-        path=document.path,
-        span=document.span(problem.path, key=problem.on_key),
-        hint=problem.hint,
-        pointer=problem.path,
+    return document.diagnostic(
+        problem.code, problem.message, problem.path, key=problem.on_key, severity=problem.severity, hint=problem.hint
     )

@@ -1,4 +1,7 @@
-"""The constructs of the language, each key with its explanation: the one text behind messages, editor and reference page."""
+"""The constructs of the language, each key with its explanation.
+
+That one text is the hint of a message, the description in the editor and the sentence of the reference page.
+"""
 
 from faultspec.language.grammar import (
     Anything,
@@ -52,7 +55,10 @@ TERM_VALUE = Either(
             "a term",
             {
                 "summary": Key(Text(), "What it means, in one sentence.", True),
-                "lifecycle": Key(Choice(("stable", "deprecated", "reserved")), "`reserved` terms exist in the vocabulary and on no wire."),
+                "lifecycle": Key(
+                    Choice(("stable", "deprecated", "reserved")),
+                    "`reserved` terms exist in the vocabulary and on no wire.",
+                ),
                 "source": _SOURCE,
             },
         ),
@@ -74,22 +80,30 @@ def _schema() -> Type:
     return SCHEMA
 
 
+def _member() -> Type:
+    return MEMBER
+
+
 SCHEMA_KEYS = {
     "type": Key(Either((Choice(_TYPES), Many(Choice(_TYPES), 1))), "The JSON type, or a list of them."),
     "description": Key(Text(), "What the value means."),
     "format": Key(WORDS, "An identifier format such as uuid7, ulid, date-time, uri; a list means any of them."),
     "pattern": Key(Text(), "A regular expression (ECMA-262, unanchored) the string must match."),
     "enum": Key(Many(SCALAR, 1), "The closed list of values."),
-    "vocabulary": Key(Text(), "The vocabulary (`actions`, `boundaries` or one of `vocabularies`) the string comes from."),
+    "vocabulary": Key(
+        Text(), "The vocabulary (`actions`, `boundaries` or one of `vocabularies`) the string comes from."
+    ),
     "minimum": Key(Number(), "The smallest number allowed."),
     "maximum": Key(Number(), "The largest number allowed."),
     "minLength": Key(Integer(0), "The fewest characters allowed."),
     "maxLength": Key(Integer(0), "The most characters allowed."),
     "items": Key(Later("schema", _schema), "The schema of every item of an array."),
     "properties": Key(
-        Named(Later("member", lambda: MEMBER), optional=True), "The members of an object; a key ending in `?` is optional."
+        Named(Later("member", _member), optional=True), "The members of an object; a key ending in `?` is optional."
     ),
-    "additional": Key(Choice(("forbid", "warn", "allow")), "What an undeclared member is: an error, a warning, or nothing."),
+    "additional": Key(
+        Choice(("forbid", "warn", "allow")), "What an undeclared member is: an error, a warning, or nothing."
+    ),
 }
 SCHEMA = Record("a schema", SCHEMA_KEYS)
 MEMBER = Record(
@@ -108,8 +122,12 @@ DETAIL_KEY = Record(
         "summary": Key(Text(), "What the key means, wherever it stands."),
         "everywhere": Key(Flag(), "Every code may carry the key."),
         "role": Key(Choice(("retriable",)), "`retriable`: the key is the wire form of the retry flag."),
-        "equals_header": Key(HEADER, "The response header whose validator (without quotes and `W/`) this value repeats."),
-        "refers_to": Key(Choice(("resource",)), "`resource`: the value identifies a resource that the caller can read."),
+        "equals_header": Key(
+            HEADER, "The response header whose validator (without quotes and `W/`) this value repeats."
+        ),
+        "refers_to": Key(
+            Choice(("resource",)), "`resource`: the value identifies a resource that the caller can read."
+        ),
         "source": _SOURCE,
     },
 )
@@ -118,7 +136,10 @@ FIELD = Record(
     "a field",
     {
         **SCHEMA_KEYS,
-        "echo": Key(HEADER, "The header whose value comes back here and in the response header of that name; generated, unique, if absent."),
+        "echo": Key(
+            HEADER,
+            "The header whose value comes back here and in the response header of that name; one is made if absent.",
+        ),
         "invalid_inbound": Key(
             Choice(("replace", "reject", "unspecified")), "What happens to a malformed value in that request header."
         ),
@@ -133,10 +154,15 @@ ENVELOPE = Record(
         "summary": Key(Text(), "Where the envelope is used, in one sentence."),
         "media_type": Key(WORDS, "The Content-Type it travels with; default application/json."),
         "shape": Key(
-            Anything(), "A picture of the wire: `$slot`, `${slot}` inside text, `key?` for an optional member, `...` to spread an object.", True
+            Anything(),
+            "A picture of the wire: `$slot`, `${slot}` in text, `key?` for an optional member, `...` spreads an object.",
+            True,
         ),
         "fields": Key(Named(FIELD, NAME), "What is known of each slot beyond its place."),
-        "additional": Key(Choice(("forbid", "warn", "allow")), "What a member outside the picture is: an error, a warning, or nothing."),
+        "additional": Key(
+            Choice(("forbid", "warn", "allow")),
+            "What a member outside the picture is: an error, a warning, or nothing.",
+        ),
         "source": _SOURCE,
     },
 )
@@ -145,12 +171,17 @@ _ALTERNATIVES = Either((POINTER, Many(POINTER, 1)))
 SURFACE = Record(
     "a surface",
     {
-        "transport": Key(Choice(("http", "jsonrpc", "mcp", "event", "stream", "tool_message", "log")), "What carries it.", True),
+        "transport": Key(
+            Choice(("http", "jsonrpc", "mcp", "event", "stream", "tool_message", "log")), "What carries it.", True
+        ),
         "match": Key(
             Record(
                 "a match",
                 {
-                    "routes": Key(Many(Text(r"([A-Z]+ )?/.*", "a route such as `/orders/**` or `GET /orders/{id}`"), 1), "Routes claimed; default all."),
+                    "routes": Key(
+                        Many(Text(r"([A-Z]+ )?/.*", "a route such as `/orders/**` or `GET /orders/{id}`"), 1),
+                        "Routes claimed; default all.",
+                    ),
                     "methods": Key(Many(Text(r"[A-Z]+", "an HTTP method"), 1), "HTTP methods claimed; default all."),
                     "statuses": Key(STATUSES, "Statuses claimed; default all."),
                     "tools": Key(Many(Text(), 1), "Tools or JSON-RPC methods claimed."),
@@ -169,10 +200,12 @@ SURFACE = Record(
             "What makes an exchange here an error; default status 4xx and 5xx on HTTP.",
         ),
         "envelope": Key(
-            Either((Text(), Many(Text(), 1))), "The envelope of errors here, a list of several allowed ones, or `none` with a reason."
+            Either((Text(), Many(Text(), 1))),
+            "The envelope of errors here, a list of several allowed ones, or `none` with a reason.",
         ),
         "codes": Key(
-            Either((Text(), Many(Text(), 1))), "`closed`: every declared code and no other. `open`: any code. Or a list of codes."
+            Either((Text(), Many(Text(), 1))),
+            "`closed`: every declared code and no other. `open`: any code. Or a list of codes.",
         ),
         "reason": Key(Text(), "Why errors here carry no envelope."),
         "items": Key(_ALTERNATIVES, "Where a multi-status body keeps its outcomes; a list names alternatives."),
@@ -189,11 +222,14 @@ HEADER_RULE_KEYS = {
     "on": Key(STATUSES, "The statuses the rule is for; default 4xx and 5xx."),
     "codes": Key(Many(Text(), 1), "The codes the rule is for; default all."),
     "presence": Key(
-        Choice(("required", "expected", "optional", "forbidden")), "Whether it must be there; `expected` is a SHOULD. Default required."
+        Choice(("required", "expected", "optional", "forbidden")),
+        "Whether it must be there; `expected` is a SHOULD. Default required.",
     ),
     "format": Key(WORDS, "retry-after, etag, http-date, methods, challenge, or an identifier format."),
     "token": Key(Text(), "A directive the header must contain, e.g. no-store."),
-    "equals": Key(Text(r"\$[A-Za-z_][A-Za-z0-9_]*", "a slot such as $correlation_id"), "The slot of the envelope it repeats."),
+    "equals": Key(
+        Text(r"\$[A-Za-z_][A-Za-z0-9_]*", "a slot such as $correlation_id"), "The slot of the envelope it repeats."
+    ),
     "summary": Key(Text(), "What the header is for."),
     "source": _SOURCE,
 }
@@ -220,7 +256,11 @@ RETRIABLE = Either(
                 "when": Key(
                     Many(
                         Record(
-                            "a rule", {"if": Key(CONDITION, "The facts that must hold.", True), "then": Key(Flag(), "The flag then.", True)}
+                            "a rule",
+                            {
+                                "if": Key(CONDITION, "The facts that must hold.", True),
+                                "then": Key(Flag(), "The flag then.", True),
+                            },
                         ),
                         1,
                     ),
@@ -257,25 +297,32 @@ CODE_KEYS = {
     "http_reason": Key(Text(), "Why the code never travels over HTTP."),
     "on": Key(Named(Anything(), TERM), "What the code is on other carriers, e.g. `grpc: ABORTED`."),
     "retriable": Key(RETRIABLE, "May the same request be sent again? true, false, `caller`, `none`, or rules."),
-    "client_action": Key(Choice(("retry", "refetch", "user", "none")), "What a client does; `is_retryable` means exactly `retry`."),
+    "client_action": Key(
+        Choice(("retry", "refetch", "user", "none")), "What a client does; `is_retryable` means exactly `retry`."
+    ),
     "retry": Key(Text(), "The retry policy."),
     "effect": Key(Choice(("none", "possible", "unknown")), "May the operation have taken effect although it failed?"),
     "headers": Key(Named(HEADER_RULES, HEADER), "Response headers this code travels with."),
     "details": Key(
-        Named(MEMBER, NAME, optional=True), "The members of `details`; `{}` takes the type from `detail_keys`, a key ending in `?` is optional."
+        Named(MEMBER, NAME, optional=True),
+        "The members of `details`; `{}` takes the type from `detail_keys`, a key ending in `?` is optional.",
     ),
     "schema": Key(Named(Anything()), "An imported JSON Schema of the details, kept as it is."),
     "example": Key(Either((EXAMPLE, Many(EXAMPLE, 1))), "An instance of the code, or several."),
     "actions": Key(Many(Text(), 1), "The recovery actions it suggests."),
     "facts": Key(Named(WORDS, NAME), "The members of a vocabulary this code goes with, by slot."),
     "lifecycle": Key(
-        Choice(("stable", "deprecated", "reserved", "removed")), "`reserved`: not produced yet. `removed`: a tombstone, never reused."
+        Choice(("stable", "deprecated", "reserved", "removed")),
+        "`reserved`: not produced yet. `removed`: a tombstone, never reused.",
     ),
     "since": Key(Text(), "The taxonomy version that introduced it."),
     "sunset": Key(Text(), "The date it stops being produced."),
     "replaced_by": Key(Text(), "The code that takes its place."),
     "level": Key(Choice(("protocol", "operation")), "`protocol`: means the same for every operation."),
-    "passthrough": Key(Many(Text(), 1), "Members that carry foreign text by contract, exempt from the ban on its shape, never on secrets."),
+    "passthrough": Key(
+        Many(Text(), 1),
+        "Members that carry foreign text by contract, exempt from the ban on its shape, never on secrets.",
+    ),
     "source": _SOURCE,
 }
 CODE = Record("a code", CODE_KEYS)
@@ -308,7 +355,9 @@ RETRY_POLICY = Record(
     "a retry policy",
     {
         "summary": Key(Text(), "For what it is, in one sentence."),
-        "max_attempts": Key(Integer(1), "Requests in all, the first one included: three retries are four attempts.", True),
+        "max_attempts": Key(
+            Integer(1), "Requests in all, the first one included: three retries are four attempts.", True
+        ),
         "backoff": Key(Either((PHASE, Many(PHASE, 1))), "How delays grow; a list is phase after phase."),
         "jitter": Key(
             Record(
@@ -330,7 +379,9 @@ RETRY_POLICY = Record(
                 {
                     "honor": Key(Flag(), "Whether the server's hint counts.", True),
                     "max": Key(DURATION, "The longest hint that is obeyed."),
-                    "beyond": Key(Choice(("cap", "ignore")), "A longer hint is cut to the maximum, or ignored; default cap."),
+                    "beyond": Key(
+                        Choice(("cap", "ignore")), "A longer hint is cut to the maximum, or ignored; default cap."
+                    ),
                     "over": Key(DURATION, "The hint may lengthen the computed delay by at most this."),
                     "at_least_computed": Key(Flag(), "The hint never shortens the computed delay."),
                 },
@@ -364,7 +415,10 @@ RETRY_POLICY = Record(
         "max_elapsed": Key(DURATION, "The longest time all attempts may take together."),
         "isolation": Key(Text(), "The isolation level the attempts run at."),
         "annotate": Key(Text(), "The details key that tells how often was retried."),
-        "eligible": Key(Many(Text(), 1), "The codes the policy's owner retries, whatever their flag says; default those that name the policy."),
+        "eligible": Key(
+            Many(Text(), 1),
+            "The codes the policy's owner retries, whatever their flag says; default those that name the policy.",
+        ),
         "source": _SOURCE,
     },
 )
@@ -391,7 +445,17 @@ IDEMPOTENCY = Record(
     },
 )
 
-DETECTORS = ("stack-trace", "sql", "connection-string", "path", "private-address", "secret", "email", "internal-name", "canary")
+DETECTORS = (
+    "stack-trace",
+    "sql",
+    "connection-string",
+    "path",
+    "private-address",
+    "secret",
+    "email",
+    "internal-name",
+    "canary",
+)
 
 PRIVACY = Record(
     "the privacy rules",
@@ -403,7 +467,9 @@ PRIVACY = Record(
                 Record(
                     "a concealment",
                     {
-                        "across": Key(Choice(("tenant", "owner")), "The border across which existence is not revealed.", True),
+                        "across": Key(
+                            Choice(("tenant", "owner")), "The border across which existence is not revealed.", True
+                        ),
                         "answer": Key(Text(), "The code of a resource that is not there.", True),
                         "never": Key(Many(Text()), "Codes that would reveal it."),
                         "source": _SOURCE,
@@ -425,7 +491,9 @@ TELEMETRY = Record(
                 Record(
                     "a metric",
                     {
-                        "kind": Key(Choice(("counter", "gauge", "histogram", "ratio")), "What kind of instrument.", True),
+                        "kind": Key(
+                            Choice(("counter", "gauge", "histogram", "ratio")), "What kind of instrument.", True
+                        ),
                         "labels": Key(Many(Text()), "Its labels."),
                         "summary": Key(Text(), "What it measures.", True),
                         "source": _SOURCE,
@@ -479,7 +547,11 @@ DOCUMENT = Record(
                 "the header",
                 {
                     "name": Key(NAME, "The taxonomy's name; generated packages are called after it.", True),
-                    "version": Key(Text(r"\d+\.\d+\.\d+.*", "a version such as 1.0.0"), "The taxonomy's own semantic version.", True),
+                    "version": Key(
+                        Text(r"\d+\.\d+\.\d+.*", "a version such as 1.0.0"),
+                        "The taxonomy's own semantic version.",
+                        True,
+                    ),
                     "title": Key(Text(), "What people call it."),
                     "owner": Key(Text(), "The team that decides."),
                     "description": Key(Text(), "What it covers."),
@@ -516,7 +588,11 @@ DOCUMENT = Record(
                 Record(
                     "a fallback",
                     {
-                        "code": Key(Either((Text(), Nothing())), "The code such a status travels with; null: the status is not used.", True),
+                        "code": Key(
+                            Either((Text(), Nothing())),
+                            "The code such a status travels with; null: the status is not used.",
+                            True,
+                        ),
                         "reason": Key(Text(), "Why.", True),
                         "source": _SOURCE,
                     },

@@ -1,15 +1,17 @@
 """The grammar of the language: what may stand where, each with the one text that explains it.
 
-The same values check a document (``problems``), become its JSON Schema (``language.schema``) and its reference page, so
-an explanation is written once. A union is told apart by the kind of YAML node alone, which keeps every message about one
-branch. Nothing here knows what a construct means; that is ``language.resolve``.
+The same values check a document (``problems``), become its JSON Schema (``language.schema``) and its reference page,
+so an explanation is written once. A union is told apart by the kind of YAML node alone, which keeps every message about
+one branch. Nothing here knows what a construct means; that is ``language.resolve``.
 """
 
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from faultspec.diagnostic import Severity
 
 Path = tuple[str | int, ...]
 Kind = Literal["string", "integer", "number", "boolean", "null", "list", "mapping"]
@@ -114,13 +116,14 @@ Type = Text | Choice | Integer | Number | Flag | Nothing | Anything | Many | Nam
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A place where a document leaves the grammar. ``on_key``: the key is at fault, not its value."""
+    """Something wrong at a place of a document. ``on_key``: the key is at fault, not its value."""
 
     code: str
     path: Path
     message: str
     hint: str | None = None
     on_key: bool = True
+    severity: Severity = "error"
 
 
 def kind(value: object) -> Kind:
@@ -198,7 +201,11 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
             assert isinstance(value, str)
             if value not in values:
                 yield Problem(
-                    "bad-value", path, f"`{_short(value)}` is not one of {', '.join(values)}", closest(value, values), on_key=False
+                    "bad-value",
+                    path,
+                    f"`{_short(value)}` is not one of {', '.join(values)}",
+                    closest(value, values),
+                    on_key=False,
                 )
         case Integer(low, high):
             assert isinstance(value, int)
@@ -233,20 +240,23 @@ def _named(inner: Type, key: Text, optional: bool, value: dict[str, object], pat
 
 
 def _record(name: str, keys: Mapping[str, Key], value: dict[str, object], path: Path) -> Iterator[Problem]:
+    meant = set()
     for each, inner in value.items():
         known = keys.get(each)
         if known is None:
+            missing = tuple(key for key in keys if key not in value)
+            meant.add(nearest(each, missing))
             yield Problem(
                 "unknown-key",
                 (*path, each),
                 f"{name} has no key `{_short(each)}`",
-                closest(each, tuple(keys)) or f"its keys are {', '.join(keys)}",
+                closest(each, missing) or closest(each, tuple(keys)) or f"its keys are {', '.join(keys)}",
             )
         else:
             for problem in problems(known.type, inner, (*path, each)):
                 yield problem if problem.hint or problem.code == "too-few" else _explained(problem, each, known, path)
     for each, known in keys.items():
-        if known.required and each not in value:
+        if known.required and each not in value and each not in meant:
             yield Problem("missing-key", path, f"{name} says nothing of `{each}`", f"add `{each}:`. {known.doc}")
 
 
@@ -254,7 +264,7 @@ def _explained(problem: Problem, name: str, key: Key, path: Path) -> Problem:
     """The problem with the key's own explanation as its hint, where it concerns that key and not something deeper."""
     if problem.path != (*path, name):
         return problem
-    return Problem(problem.code, problem.path, problem.message, f"`{name}`: {key.doc}", problem.on_key)
+    return replace(problem, hint=f"`{name}`: {key.doc}")
 
 
 def _wrong_kind(type: Type, found: Kind, path: Path) -> Problem:
@@ -265,10 +275,17 @@ def _wrong_kind(type: Type, found: Kind, path: Path) -> Problem:
     return Problem("wrong-type", path, f"{name} must be {' or '.join(wanted)}, not {_ARTICLE[found]}")
 
 
+def nearest(word: str, candidates: tuple[str, ...]) -> str | None:
+    """The candidate that ``word`` is probably a misspelling of, or None."""
+    # Beyond this length nobody misspells, and the comparison takes quadratic time.
+    near = difflib.get_close_matches(word, candidates, n=1, cutoff=0.6) if len(word) <= 80 else []
+    return near[0] if near else None
+
+
 def closest(word: str, candidates: tuple[str, ...]) -> str | None:
     """``did you mean …?`` for the candidate nearest to ``word``, or None."""
-    near = difflib.get_close_matches(word, candidates, n=1, cutoff=0.6)
-    return f"did you mean `{near[0]}`?" if near else None
+    near = nearest(word, candidates)
+    return f"did you mean `{near}`?" if near else None
 
 
 def _short(value: object) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from faultspec.runtime.retry import Policy
 from faultspec.runtime.nodes import Node
+from faultspec.runtime.retry import Policy
 
 Presence = Literal["required", "expected", "optional", "forbidden"]
 """``expected`` is a SHOULD: its absence is a warning, never a failure."""
@@ -96,7 +96,9 @@ class Test:
         """Whether ``value`` is one of the values or lies in one of the ranges."""
         if isinstance(value, bool):
             return any(value is each for each in self.values)
-        return value in [v for v in self.values if not isinstance(v, bool)] or any(value in each for each in self.ranges)
+        return value in [v for v in self.values if not isinstance(v, bool)] or any(
+            value in each for each in self.ranges
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +113,9 @@ class Rule:
 class Retriable:
     """Whether the same request may be sent again.
 
-    ``caller``: either flag is legal and the code that raises the error says which. ``none``: the system has no such flag.
-    ``conditional``: the first rule whose tests hold decides. ``until`` names the action after which it becomes retriable.
+    ``caller``: either flag is legal and the code that raises the error says which. ``none``: the system has no such
+    flag. ``conditional``: the first rule whose tests hold decides. ``until`` names the action after which it becomes
+    retriable.
     """
 
     kind: Literal["always", "never", "caller", "none", "conditional"]
@@ -124,8 +127,8 @@ class Retriable:
 class HttpMapping:
     """The HTTP statuses that carry a code.
 
-    ``statuses``: every allowed range in order; the first one's low end is the default. Empty: never on HTTP, for ``reason``.
-    ``rules``: statuses chosen by a condition, each ``then`` an int.
+    ``statuses``: every allowed range in order; the first one's low end is the default. Empty: never on HTTP, for
+    ``reason``. ``rules``: statuses chosen by a condition, each ``then`` an int.
     """
 
     statuses: tuple[StatusRange, ...] = ()
@@ -146,7 +149,7 @@ class HttpMapping:
 class Schema:
     """A value described in the language's closed subset of JSON Schema; ``opaque`` holds an imported schema verbatim.
 
-    ``types`` are JSON type names. ``properties`` carry their own presence. ``as_json_schema`` of the targets renders it.
+    ``types`` are JSON type names. ``properties`` carry their own presence.
     """
 
     types: tuple[str, ...] = ()
@@ -238,7 +241,10 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Where a multi-status body keeps its outcomes. Each pointer is a list of alternatives; the first that resolves counts."""
+    """Where a multi-status body keeps its outcomes.
+
+    Each pointer is a list of alternatives; the first that resolves counts.
+    """
 
     items: tuple[str, ...]
     status: tuple[str, ...]
@@ -285,8 +291,8 @@ class Example:
 class HeaderRule:
     """What a response header must look like on some statuses or with some codes.
 
-    ``codes`` empty: whatever the code. ``format``: ``retry-after``, ``etag``, ``http-date``, ``methods``, ``challenge`` or an id
-    format. ``token``: a directive the list-valued header must contain. ``equals``: the slot it repeats.
+    ``codes`` empty: whatever the code. ``format``: ``retry-after``, ``etag``, ``http-date``, ``methods``, ``challenge``
+    or an id format. ``token``: a directive the list-valued header must contain. ``equals``: the slot it repeats.
     ``on`` spans statuses; success statuses are allowed too.
     """
 
@@ -377,7 +383,10 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Idempotency:
-    """How a write is made safe to send again. ``window`` in seconds. ``mismatch``: the code for one key with two bodies."""
+    """How a write is made safe to send again.
+
+    ``window`` in seconds. ``mismatch``: the code for one key with two bodies.
+    """
 
     key: str
     methods: tuple[str, ...]
@@ -411,7 +420,10 @@ class Concealment:
 
 @dataclass(frozen=True, slots=True)
 class Privacy:
-    """What must not leave. ``detectors``: names of leak detectors. ``never_echoed``: identity attributes, e.g. ``tenant``."""
+    """What must not leave.
+
+    ``detectors``: names of leak detectors. ``never_echoed``: identity attributes, e.g. ``tenant``.
+    """
 
     detectors: tuple[str, ...]
     never_echoed: tuple[str, ...]
@@ -433,7 +445,10 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """An alert with its runbook. ``window`` in seconds; ``when`` is a sentence, ``codes``/``statuses`` what it counts."""
+    """An alert with its runbook.
+
+    ``window`` in seconds; ``when`` is a sentence, ``codes`` and ``statuses`` what it counts.
+    """
 
     name: str
     severity: str
@@ -511,7 +526,10 @@ class Taxonomy:
         return tuple(code for code in self.codes.values() if code.live)
 
     def codes_for(self, status: int) -> tuple[str, ...]:
-        """The HTTP map read backwards: code names that may travel under ``status``; the fallback where no code claims it."""
+        """The HTTP map read backwards: code names that may travel under ``status``.
+
+        The fallback is asked where no code claims it.
+        """
         claimed = tuple(code.name for code in self.live_codes() if code.http.allows(status))
         if claimed:
             return claimed
@@ -522,7 +540,7 @@ class Taxonomy:
 
     def header_rules(self, code: str | None, status: int) -> tuple[HeaderRule, ...]:
         """The header rules for an answer, most specific last: taxonomy-wide by status, then the code's own."""
-        own = self.codes[code].headers if code in self.codes else ()
+        own = self.codes[code].headers if code is not None and code in self.codes else ()
         return tuple(
             rule
             for rule in (*self.headers, *own)

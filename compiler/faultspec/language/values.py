@@ -171,14 +171,15 @@ def _http_date(value: str) -> bool:
     return moment is not None and moment.problem is None
 
 
+_DATE = r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
 _TCHAR = r"[!#$%&'*+.^_`|~0-9A-Za-z-]"
 
 FORMATS: Mapping[str, Callable[[str], bool]] = {
     **ids.FORMATS,
     "date-time": _matches(
-        r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]\d\d:\d\d)"
+        rf"{_DATE}[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]\d\d:\d\d)"
     ),  # RFC 3339 §5.6
-    "date": _matches(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"),  # RFC 3339 §5.6
+    "date": _matches(_DATE),  # RFC 3339 §5.6
     "uri": _matches(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]*"),  # RFC 3986 §3: a scheme, and nothing but visible ASCII
     "email": _matches(r"[^@\s]+@[^@\s]+"),
     "retry-after": lambda value: retry_after.parse(value, now=0, lenient=False).problem is None,  # RFC 9110 §10.2.3

@@ -1,0 +1,104 @@
+"""Does every example obey the code it is an example of?"""
+
+from collections.abc import Iterable, Iterator
+
+from faultspec.language import values
+from faultspec.language.grammar import Path, Problem
+from faultspec.language.model import Code, Example, Field, HeaderRule, Schema, Strictness, Taxonomy
+
+
+def problems(taxonomy: Taxonomy, codes: Iterable[tuple[Path, Code, bool]]) -> Iterator[Problem]:
+    """Every way in which an example of `codes` breaks its details, the fields of its slots, a status or a header rule.
+
+    Each code comes with its path and with whether its examples stand in a list.
+    """
+    vocabularies = values.vocabularies(taxonomy)
+    fields = {slot: field for each in taxonomy.envelopes.values() for slot, field in each.fields.items()}
+    strict: Strictness = fields["details"].schema.additional if "details" in fields else "allow"
+    for path, code, listed in codes:
+        for index, example in enumerate(code.examples):
+            at: Path = (*path, "example", index) if listed else (*path, "example")
+            yield from _details(code, example, at, strict, vocabularies)
+            yield from _slots(code, example, at, fields, vocabularies)
+            yield from _status(code, example, at)
+            yield from _headers(code, example, at, taxonomy.headers)
+
+
+def _details(
+    code: Code, example: Example, path: Path, strict: Strictness, vocabularies: values.Vocabularies
+) -> Iterator[Problem]:
+    schema = code.details_schema or Schema(types=("object",), properties=code.details, additional=strict)
+    if example.details is None:
+        for name, member in code.details.items():
+            if member.presence == "required":
+                yield _bad(path, f"the example lacks `details.{name}`, which `{code.name}` requires", on_key=True)
+        return
+    for misfit in values.problems(schema, example.details, vocabularies):
+        if misfit.severity == "warning" and misfit.keyword == "properties":
+            continue  # `expected` is a wish to services; an example may show the other case
+        undeclared = misfit.keyword == "additional"
+        hint = (
+            f"declare it under `details:` of `{code.name}`, or in `detail_keys`"
+            if undeclared
+            else f"the details of `{code.name}` are declared otherwise: change one of the two"
+        )
+        yield Problem(
+            "bad-example",
+            (*path, "details", *misfit.path),
+            f"the example breaks its own code: {misfit.message}",
+            hint,
+            undeclared or misfit.path == (),
+            misfit.severity,
+        )
+
+
+def _slots(
+    code: Code, example: Example, path: Path, fields: dict[str, Field], vocabularies: values.Vocabularies
+) -> Iterator[Problem]:
+    filled = {slot: ((*path, "slots", slot), value) for slot, value in example.slots.items()}
+    if example.message is not None:
+        filled["message"] = ((*path, "message"), example.message)
+    for slot, (at, value) in filled.items():
+        if slot not in fields:
+            continue
+        for misfit in values.problems(fields[slot].schema, value, vocabularies):
+            message = f"the example breaks the field `{slot}`: {misfit.message}"
+            hint = "the envelope's `fields` say what the slot holds"
+            yield Problem("bad-example", (*at, *misfit.path), message, hint, False, misfit.severity)
+
+
+def _status(code: Code, example: Example, path: Path) -> Iterator[Problem]:
+    if example.status is not None and not code.http.allows(example.status):
+        allowed = ", ".join(map(str, code.http.statuses)) or "none"
+        message = f"`{code.name}` never travels as {example.status}"
+        yield _bad((*path, "status"), message, f"its statuses: {allowed}")
+
+
+def _headers(code: Code, example: Example, path: Path, general: Iterable[HeaderRule]) -> Iterator[Problem]:
+    status = example.status or code.http.default
+    for name, value in example.headers.items():
+        at: Path = (*path, "headers", name)
+        for rule in (*general, *code.headers):
+            if rule.name.lower() != name.lower() or not _applies(rule, code.name, status):
+                continue
+            if rule.presence == "forbidden":
+                yield _bad(at, f"`{name}` is forbidden here", on_key=True)
+            elif rule.format and not values.fits(rule.format, value):
+                yield _bad(at, f"`{value}` is no {name}: it must be {' or '.join(rule.format)}")
+            elif rule.token is not None and rule.token.lower() not in _tokens(value):
+                yield _bad(at, f"`{name}` must contain `{rule.token}`")
+            elif rule.equals is not None and str(example.slots.get(rule.equals, value)) != value:
+                yield _bad(at, f"`{name}` must repeat `${rule.equals}`, which is `{example.slots[rule.equals]}` here")
+
+
+def _applies(rule: HeaderRule, code: str, status: int | None) -> bool:
+    return (not rule.codes or code in rule.codes) and (not rule.on or any(status in each for each in rule.on))
+
+
+def _tokens(value: str) -> set[str]:
+    """The directives of a list-valued header, without their arguments."""
+    return {each.partition("=")[0].strip().lower() for each in value.split(",")}
+
+
+def _bad(path: Path, message: str, hint: str | None = None, *, on_key: bool = False) -> Problem:
+    return Problem("bad-example", path, message, hint or "change the example, or the rule it breaks", on_key)

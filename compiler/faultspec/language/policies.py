@@ -1,0 +1,162 @@
+"""Retry, idempotency, privacy, telemetry and the rules for codes nobody declared."""
+
+from faultspec.language.constructs import DETECTORS
+from faultspec.language.grammar import Path
+from faultspec.language.model import (
+    Alert,
+    Concealment,
+    Idempotency,
+    Metric,
+    Privacy,
+    RetryPolicy,
+    Telemetry,
+    Unknown,
+)
+from faultspec.language.schemas import members
+from faultspec.language.scope import Data, Scope
+from faultspec.runtime import retry
+
+
+def retry_policy(scope: Scope, name: str, data: Data) -> RetryPolicy:
+    """A policy of the planner, and for whom it is."""
+    path: Path = ("retry_policies", name)
+    backoff = data.get("backoff", [])
+    listed = isinstance(backoff, list)
+    phases = tuple(
+        _phase(scope, each, (*path, "backoff", index), last=index == len(backoff) - 1)
+        if listed
+        else _phase(scope, each, (*path, "backoff"), last=True)
+        for index, each in enumerate(backoff if listed else [backoff])
+    )
+    jitter = data.get("jitter", {"kind": "none"})
+    hint = data.get("retry_after", {"honor": False})
+    budget = data.get("budget")
+    annotate = data.get("annotate")
+    if annotate is not None:
+        scope.refer(annotate, scope.names("detail_keys"), "detail key", (*path, "annotate"))
+    policy = retry.Policy(
+        name=name,
+        max_attempts=data["max_attempts"],
+        phases=phases,
+        jitter=retry.Jitter(jitter["kind"], float(jitter.get("ratio", 0))),
+        retry_after=retry.RetryAfterRule(
+            honor=hint["honor"],
+            max=scope.duration(hint.get("max"), (*path, "retry_after", "max")),
+            clamp=hint.get("beyond", "cap"),
+            min_is_computed=hint.get("at_least_computed", False),
+            over=scope.duration(hint.get("over"), (*path, "retry_after", "over")),
+        ),
+        budget=retry.Budget(budget["tokens"], budget["cost"], idle_refund=budget.get("idle_refund", 1))
+        if budget
+        else None,
+        max_elapsed=scope.duration(data.get("max_elapsed"), (*path, "max_elapsed")),
+        kinds={
+            kind: retry.Kind(each.get("cost"), scope.duration(each.get("base"), (*path, "kinds", kind, "base")))
+            for kind, each in data.get("kinds", {}).items()
+        },
+    )
+    return RetryPolicy(
+        name,
+        policy,
+        data.get("summary"),
+        data.get("isolation"),
+        annotate,
+        scope.refer_all(data.get("eligible"), scope.code_names(), "code", (*path, "eligible")),
+        (),
+        scope.source(data.get("source"), path),
+    )
+
+
+def _phase(scope: Scope, data: Data, path: Path, *, last: bool) -> retry.Phase:
+    base = scope.duration(data["base"], (*path, "base")) or 0.0
+    step = scope.duration(data.get("step"), (*path, "step"))
+    lasts = scope.duration(data.get("for"), (*path, "for"))
+    if not last and "for" not in data:
+        message = "only the last phase may go on without end"
+        scope.wrong(path, "endless-phase", message, "add `for:`", on_key=True, needs=((*path, "for"),))
+    return retry.Phase(
+        data["kind"],
+        base,
+        float(data.get("factor", 2)),
+        step if step is not None else base,
+        scope.duration(data.get("max"), (*path, "max")),
+        lasts,
+    )
+
+
+def idempotency(scope: Scope, data: Data) -> Idempotency:
+    """How a write is made safe to send again."""
+    path: Path = ("idempotency",)
+    replay = data.get("replay", {})
+    mismatch = data.get("mismatch", "unspecified")
+    return Idempotency(
+        data["key"],
+        tuple(data.get("methods", ("POST",))),
+        scope.duration(data.get("window"), (*path, "window")),
+        tuple(replay.get("equal", ("status", "body"))),
+        tuple(replay.get("headers", ())),
+        None if mismatch == "unspecified" else scope.refer(mismatch, scope.names("codes"), "code", (*path, "mismatch")),
+        data.get("default", "idempotent"),
+        scope.source(data.get("source"), path),
+    )
+
+
+def privacy(scope: Scope, data: Data) -> Privacy:
+    """What must not leave."""
+    path: Path = ("privacy",)
+    codes = scope.names("codes")
+    for index, each in enumerate(data.get("internal_names", ())):
+        scope.expression(each, (*path, "internal_names", index))
+    conceal = []
+    for index, each in enumerate(data.get("conceal", ())):
+        at: Path = (*path, "conceal", index)
+        scope.refer(each["answer"], codes, "code", (*at, "answer"))
+        never = scope.refer_all(each.get("never"), codes, "code", (*at, "never"))
+        conceal.append(Concealment(each["across"], each["answer"], never, scope.source(each.get("source"), at)))
+    return Privacy(
+        tuple(data.get("detectors", DETECTORS)),
+        tuple(data.get("never_echoed", ())),
+        tuple(conceal),
+        tuple(data.get("internal_names", ())),
+        scope.source(data.get("source"), path),
+    )
+
+
+def telemetry(scope: Scope, data: Data) -> Telemetry:
+    """The observability contract."""
+    path: Path = ("telemetry",)
+    metrics = {}
+    for name, each in data.get("metrics", {}).items():
+        source = scope.source(each.get("source"), (*path, "metrics", name))
+        metrics[name] = Metric(name, each["kind"], tuple(each.get("labels", ())), each["summary"], source)
+    alerts = {}
+    for name, each in data.get("alerts", {}).items():
+        at: Path = (*path, "alerts", name)
+        alerts[name] = Alert(
+            name,
+            each["severity"],
+            each["when"],
+            scope.refer_all(each.get("codes"), scope.code_names(), "code", (*at, "codes")),
+            scope.statuses(each["statuses"], (*at, "statuses")) if "statuses" in each else (),
+            each.get("threshold"),
+            scope.duration(each.get("window"), (*at, "window")),
+            tuple(each["runbook"]),
+            scope.source(each.get("source"), at),
+        )
+    return Telemetry(
+        metrics,
+        members(scope, data.get("log", {}), (*path, "log")),
+        dict(data.get("span", {})),
+        alerts,
+        scope.source(data.get("source"), path),
+    )
+
+
+def unknown(scope: Scope, section: str) -> Unknown | None:
+    """The `unknown:` or `undeclared:` rule, if there is one."""
+    if section not in scope.data:
+        return None
+    data = scope.section(section)
+    scope.refer(data["becomes"], scope.names("codes"), "code", (section, "becomes"))
+    source = scope.source(data.get("source"), (section,))
+    return Unknown(data["becomes"], data.get("retriable", False), data.get("original_code"), source)

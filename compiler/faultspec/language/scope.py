@@ -1,0 +1,163 @@
+"""What one document declares by name, and the problems met while its references are followed."""
+
+import re
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from faultspec.language.grammar import Path, Problem, closest
+from faultspec.language.model import NOWHERE, Source, StatusRange
+from faultspec.language.prune import Remains
+from faultspec.runtime import durations
+
+Data = Mapping[str, Any]
+
+Known = tuple[str, ...] | None
+"""The names a reference may have; None where they cannot be told, because their section is lost."""
+
+
+class Scope:
+    """The document under resolution. `problems` grows; what follows from something lost is never added to it."""
+
+    def __init__(self, remains: Remains, document: object) -> None:
+        self.data: Data = remains.data
+        self.problems: list[Problem] = []
+        self._lost = remains.lost
+        self._document = document
+
+    def section(self, name: str) -> Data:
+        """A mapping of the top level, empty where it is not there."""
+        found: Data = self.data.get(name, {})
+        return found
+
+    def touched(self, path: Path) -> bool:
+        """Whether anything was lost at, above or below `path`."""
+        return any(each[: len(path)] == path[: len(each)] for each in self._lost)
+
+    def wrong(
+        self,
+        path: Path,
+        code: str,
+        message: str,
+        hint: str | None = None,
+        *,
+        on_key: bool = False,
+        needs: Iterable[Path] = (),
+    ) -> None:
+        """Report a problem, unless something of `needs`, from which it was concluded, is lost."""
+        if not any(self.touched(each) for each in needs):
+            self.problems.append(Problem(code, path, message, hint, on_key))
+
+    # names
+
+    def names(self, *path: str) -> Known:
+        """The names declared by the mapping at `path`, those of lost entries included."""
+        if any(path[: len(each)] == each for each in self._lost):
+            return None
+        value = self._document
+        for step in path:
+            value = value.get(step, {}) if isinstance(value, dict) else {}
+        return tuple(value) if isinstance(value, dict) else None
+
+    def code_names(self) -> Known:
+        """The names of all codes, those of operations included."""
+        shared, operations = self.names("codes"), self.names("operations")
+        if shared is None or operations is None:
+            return None
+        own = [self.names("operations", each, "errors") for each in operations]
+        if None in own:
+            return None
+        return tuple(dict.fromkeys((*shared, *(code for each in own if each is not None for code in each))))
+
+    def refer(self, name: str, known: Known, what: str, path: Path, *, on_key: bool = False) -> str | None:
+        """`name` if it is among `known`; otherwise a diagnostic and None."""
+        if known is None or name in known:
+            return name
+        listed = f"declared: {', '.join(known)}" if known else f"no {what} is declared"
+        self.wrong(
+            path, "dangling-reference", f"there is no {what} `{name}`", closest(name, known) or listed, on_key=on_key
+        )
+        return None
+
+    def refer_all(self, value: object, known: Known, what: str, path: Path) -> tuple[str, ...]:
+        """The names among `known` of a name or a list of names; each other one is a diagnostic."""
+        if isinstance(value, list):
+            found = [self.refer(each, known, what, (*path, index)) for index, each in enumerate(value)]
+            return tuple(each for each in found if each is not None)
+        found = [self.refer(str(value), known, what, path)] if value is not None else []
+        return tuple(each for each in found if each is not None)
+
+    # values that stand everywhere
+
+    def source(self, value: object, path: Path) -> Source:
+        """Where the construct at `path` comes from."""
+        if value is None:
+            return NOWHERE
+        if isinstance(value, str | list):
+            return Source(words(value))
+        assert isinstance(value, dict)
+        ruling = value.get("ruling")
+        if ruling is not None:
+            self.refer(ruling, self.names("rulings"), "ruling", (*path, "source", "ruling"))
+        return Source(words(value.get("statement")), value.get("section"), ruling, value.get("note"))
+
+    def duration(self, value: Any, path: Path) -> float | None:
+        """A duration in seconds."""
+        if value is None:
+            return None
+        try:
+            return durations.seconds(value)
+        except ValueError as error:
+            self.wrong(path, "bad-duration", str(error), "write a number with a unit, such as 250ms, 2s, 5m or 24h")
+            return None
+
+    def statuses(self, value: object, path: Path) -> tuple[StatusRange, ...]:
+        """Read `429`, `"4xx"`, `"502-504"` or a list of them."""
+        if isinstance(value, list):
+            return tuple(span for index, each in enumerate(value) for span in self.statuses(each, (*path, index)))
+        span = status_range(str(value))
+        if span.low > span.high:
+            hint = f"write {span.high}-{span.low}"
+            self.wrong(path, "bad-status", f"the range {span.low}-{span.high} is empty", hint)
+        return (span,)
+
+    def expression(self, value: str, path: Path) -> str | None:
+        """A regular expression, or a diagnostic and None."""
+        problem = expression_problem(value)
+        if problem is None:
+            return value
+        self.wrong(
+            path,
+            "bad-pattern",
+            f"this regular expression cannot be read: {problem}",
+            "a backslash makes a sign literal",
+        )
+        return None
+
+
+def expression_problem(value: str) -> str | None:
+    """Why `value` is no regular expression, or None."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # `[[` is legal, and only may one day mean something else
+            re.compile(value)
+    except re.error as error:
+        return str(error)
+    except (OverflowError, RecursionError):  # a count or a nesting beyond what the engine can hold
+        return "it is too large"
+    return None
+
+
+def status_range(text: str) -> StatusRange:
+    """`429`, `4xx` or `502-504` as a range."""
+    if text.endswith("xx"):
+        return StatusRange(int(text[0]) * 100, int(text[0]) * 100 + 99)
+    low, _, high = text.partition("-")
+    return StatusRange(int(low), int(high or low))
+
+
+def words(value: object) -> tuple[str, ...]:
+    """One word or a list of words, as a tuple."""
+    if value is None:
+        return ()
+    return tuple(str(each) for each in value) if isinstance(value, list) else (str(value),)
