@@ -1,0 +1,670 @@
+"""Everything that can be asserted of a system: the closed list of clauses.
+
+A clause has an address (``headers/retry-after``) that names it in findings, waivers, reports and on the command line.
+It says when it applies: an exchange that gives no occasion to check it leaves it *not exercised*, which is not passed.
+A clause that presupposes another is not reported on an exchange where the other is broken: an HTML page has no details to
+complain of.
+
+``reads`` names the facts of an exchange a clause depends on. Clauses that read only groupable facts can be judged once
+per combination; those that read values see every record.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from faultspec.language.model import Code, HeaderRule, Source, Taxonomy
+
+GROUPABLE = frozenset(
+    {
+        "transport",
+        "surface",
+        "operation",
+        "method",
+        "status",
+        "code",
+        "flag",
+        "boundary",
+        "headers",
+        "shape",
+        "identity",
+    }
+)
+"""Facts with few distinct values. ``headers`` is which are present, ``shape`` which members of which type, ``identity``
+whether the caller was known."""
+
+VALUES = frozenset({"body", "header-values", "detail-values", "request", "sequence"})
+"""Facts as many as there are records. ``sequence``: more than one exchange."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One thing that can be asserted.
+
+    ``why``: what goes wrong for someone when it is broken. ``applies``: the occasion on which it is exercised.
+    ``statements``: those of the document at hand; the bare table has none. ``relation``: it takes several exchanges, so
+    a probe asserts it, not the judge.
+    """
+
+    address: str
+    title: str
+    why: str
+    applies: str
+    presupposes: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    statements: tuple[str, ...] = ()
+    relation: bool = False
+
+    @property
+    def groupable(self) -> bool:
+        """Whether records that agree in a few facts agree in the verdict."""
+        return GROUPABLE.issuperset(self.reads)
+
+
+_JSON = ("surface/known", "envelope/json")
+
+_SINGLE = (
+    Clause(
+        "surface/known",
+        "An error stands on a declared surface",
+        "No client can be written against an error nobody described.",
+        "Every error.",
+        (),
+        ("transport", "operation", "status"),
+    ),
+    Clause(
+        "envelope/media-type",
+        "An error has the media type of its envelope",
+        "Clients choose their parser by Content-Type; a page of HTML breaks them.",
+        "An error with a body, on HTTP, where an envelope is declared.",
+        ("surface/known",),
+        ("surface", "header-values"),
+    ),
+    Clause(
+        "envelope/json",
+        "The body of an error is JSON",
+        "A client that can't parse the body can't know what went wrong.",
+        "An error that can have a body, where an envelope is declared.",
+        ("surface/known",),
+        ("surface", "body"),
+    ),
+    Clause(
+        "envelope/shape",
+        "The body of an error has the shape of its envelope",
+        "Clients find the code, the message and the correlation id by place.",
+        "An error with a JSON body, where an envelope is declared.",
+        _JSON,
+        ("surface", "shape"),
+    ),
+    Clause(
+        "envelope/additional",
+        "The envelope has no members but its own",
+        "An undeclared member becomes a contract the first time a client reads it.",
+        "An error with a JSON body, unless the envelope allows others.",
+        (*_JSON, "envelope/shape"),
+        ("surface", "shape"),
+    ),
+    Clause(
+        "envelope/types",
+        "The members of the envelope have their types and values",
+        "A null or a number where a string is promised is a crash in a typed client.",
+        "An error with a JSON body.",
+        _JSON,
+        ("surface", "code", "shape", "body"),
+    ),
+    Clause(
+        "envelope/status",
+        "The status inside the body is the status of the response",
+        "Logs and clients that believe different statuses disagree on what happened.",
+        "An error whose envelope repeats the status.",
+        _JSON,
+        ("surface", "status", "body"),
+    ),
+    Clause(
+        "envelope/absent-on-success",
+        "A success carries no error envelope",
+        "An error under a status of success is one that nobody notices.",
+        "A 2xx or 3xx answer with a JSON body.",
+        (),
+        ("surface", "status", "shape"),
+    ),
+    Clause(
+        "code/declared",
+        "The code is declared",
+        "Clients branch on a closed list; an invented code falls through it.",
+        "An error in whose body a code was found, unless the surface is open.",
+        _JSON,
+        ("surface", "code"),
+    ),
+    Clause(
+        "code/reserved",
+        "The code is not a reserved or removed one",
+        "A tombstone that speaks means something else to every generation of clients.",
+        "An error in whose body a code was found.",
+        _JSON,
+        ("surface", "code"),
+    ),
+    Clause(
+        "code/operation",
+        "The code is one that this surface and operation may answer with",
+        "An operation's errors are part of its signature.",
+        "An error with a declared code.",
+        ("code/declared",),
+        ("surface", "operation", "code"),
+    ),
+    Clause(
+        "code/status",
+        "Code and status go together",
+        "Proxies, caches and retries act on the status, clients on the code; they have to mean the same.",
+        "An error with a declared code, on HTTP.",
+        ("code/declared", "code/reserved"),
+        ("status", "code", "identity", "detail-values"),
+    ),
+    Clause(
+        "boundary/allowed",
+        "The layer named is one that produces the code",
+        "Alerts go to the layer named; the wrong one wakes the wrong people.",
+        "An error whose envelope names the layer, or a fact that the code fixes.",
+        ("code/declared",),
+        ("code", "boundary"),
+    ),
+    Clause(
+        "retriable/agrees",
+        "The retry flag agrees with the code",
+        "A client that believes the wrong flag hammers a service or gives up on it.",
+        "An error that carries the flag, where the code and what is known of the exchange determine it.",
+        ("code/declared",),
+        ("code", "status", "flag", "operation", "identity", "detail-values"),
+    ),
+    Clause(
+        "details/schema",
+        "The details have the declared types and values",
+        "Machine-readable context has to be readable by the same machine everywhere.",
+        "An error with details and a declared code.",
+        ("code/declared",),
+        ("code", "shape", "detail-values"),
+    ),
+    Clause(
+        "details/registered",
+        "The keys of the details are registered",
+        "A key used before it is registered gets two meanings.",
+        "An error with details, where the keys are registered.",
+        ("code/declared",),
+        ("code", "shape"),
+    ),
+    Clause(
+        "details/required",
+        "The details have what the code requires",
+        "The code's remedy needs that value.",
+        "An error with a declared code that requires details.",
+        ("code/declared",),
+        ("surface", "code", "shape"),
+    ),
+    Clause(
+        "details/validator",
+        "A validator in the details is the one in the header",
+        "A client repairs its request with either; only the current one repairs it.",
+        "An error with both the detail and the header.",
+        ("details/schema",),
+        ("detail-values", "header-values"),
+    ),
+    Clause(
+        "ids/format",
+        "Identifiers have their declared format",
+        "An id that doesn't fit the index can't be searched for.",
+        "An error with an identifier in its envelope.",
+        _JSON,
+        ("body",),
+    ),
+    Clause(
+        "http/head-body",
+        "An answer that can't have content has none",
+        "The bytes are read as the beginning of the next answer.",
+        "HEAD, and the statuses 1xx, 204 and 304.",
+        (),
+        ("method", "status", "shape"),
+    ),
+    Clause(
+        "batch/mixed-only",
+        "Multi-status is for outcomes that differ",
+        "A client that reads only the status takes a failed batch for a successful one.",
+        "A multi-status answer whose items were found.",
+        (),
+        ("surface", "status", "body"),
+    ),
+    Clause(
+        "batch/items",
+        "Each item of a batch has a status, and a failed one an envelope",
+        "An item without a status neither failed nor succeeded.",
+        "A multi-status answer whose items were found.",
+        (),
+        ("surface", "shape"),
+    ),
+    Clause(
+        "stream/offset",
+        "An error in a stream says how far it had come",
+        "Without it the consumer starts over or loses records.",
+        "An error on a stream that requires it.",
+        ("code/declared",),
+        ("surface", "shape"),
+    ),
+    Clause(
+        "leaks/stack-trace",
+        "No stack trace",
+        "It maps the inside of the service for whoever asks.",
+        "Every error.",
+        (),
+        ("body", "header-values"),
+    ),
+    Clause(
+        "leaks/sql",
+        "No statement or message of a database",
+        "It tells table names, and which injection works.",
+        "Every error.",
+        (),
+        ("body", "header-values"),
+    ),
+    Clause(
+        "leaks/connection-string",
+        "No connection string",
+        "It is an address with its password.",
+        "Every error.",
+        (),
+        ("body", "header-values"),
+    ),
+    Clause(
+        "leaks/path",
+        "No path of the server's file system",
+        "It tells the layout of the machine and the names of its users.",
+        "Every error.",
+        (),
+        ("body", "header-values", "request"),
+    ),
+    Clause(
+        "leaks/private-address",
+        "No private address or internal host",
+        "It maps the network behind the gateway.",
+        "Every error.",
+        (),
+        ("body", "header-values", "request"),
+    ),
+    Clause(
+        "leaks/secret",
+        "No key, token or password",
+        "Errors are logged, shared and pasted into tickets.",
+        "Every error.",
+        (),
+        ("body", "header-values"),
+    ),
+    Clause(
+        "leaks/email",
+        "No e-mail address",
+        "It is personal data of someone who didn't ask.",
+        "Every error.",
+        (),
+        ("body", "header-values"),
+    ),
+    Clause(
+        "leaks/internal-name",
+        "No name of a queue, topic or other internal resource",
+        "Names are half of an attack, and a contract nobody meant.",
+        "Every error.",
+        (),
+        ("body", "header-values"),
+    ),
+    Clause(
+        "leaks/canary",
+        "No value that was planted in the request",
+        "Input that comes back in an error is where secrets and scripts come back.",
+        "Every error to a request in which values were planted.",
+        (),
+        ("body", "header-values", "request"),
+    ),
+    Clause(
+        "leaks/echoed-tenant",
+        "No tenant's identifier",
+        "Tenants are not to learn of each other, not even their own internal id.",
+        "Every error to a caller whose tenant is known.",
+        (),
+        ("body", "header-values", "request"),
+    ),
+)
+
+
+def _relation(
+    address: str, title: str, why: str, applies: str, presupposes: tuple[str, ...] = (), *reads: str
+) -> Clause:
+    return Clause(address, title, why, applies, presupposes, ("sequence", *reads), (), True)
+
+
+_RELATIONS = (
+    _relation("service/alive", "The service answers", "Nothing can be said of one that doesn't.", "Every run."),
+    _relation(
+        "provoke/code",
+        "A recipe brings about the code it names",
+        "A code that can't be provoked is a code nobody has seen.",
+        "Every recipe of the configuration.",
+        (),
+        "code",
+    ),
+    _relation(
+        "correlation/echo",
+        "An inbound correlation id comes back",
+        "It is what binds the caller's logs to the service's.",
+        "A request with a well-formed id.",
+        ("ids/format",),
+        "request",
+        "body",
+        "header-values",
+    ),
+    _relation(
+        "correlation/generated",
+        "A correlation id is made where none was sent",
+        "An error without one can't be found again.",
+        "A request without an id.",
+        (),
+        "body",
+        "header-values",
+    ),
+    _relation(
+        "correlation/unique",
+        "Generated correlation ids differ",
+        "Two incidents under one id are one incident to whoever searches.",
+        "Two requests without an id.",
+        ("ids/format",),
+        "body",
+        "header-values",
+    ),
+    _relation(
+        "correlation/invalid-inbound",
+        "A malformed correlation id is handled as declared",
+        "Reflected input in a header is header injection.",
+        "A request with a malformed id.",
+        (),
+        "request",
+        "body",
+        "header-values",
+    ),
+    Clause(
+        "correlation/header-equals-body",
+        "The header and the body name the same identifier",
+        "Support is told one, the logs have the other.",
+        "An error with both.",
+        ("ids/format",),
+        ("body", "header-values"),
+    ),
+    _relation(
+        "idempotency/replay",
+        "A replay returns the same result",
+        "The network loses answers; without this, retrying a write writes twice.",
+        "The same write with the same key, twice.",
+        (),
+        "request",
+        "body",
+        "header-values",
+    ),
+    _relation(
+        "idempotency/distinct-keys",
+        "Different keys are different intents",
+        "A second order is not the first one again.",
+        "The same write with two keys.",
+        (),
+        "request",
+        "body",
+    ),
+    _relation(
+        "idempotency/mismatch",
+        "One key with two bodies is answered as declared",
+        "Otherwise the caller believes that the second write was done.",
+        "Two writes under one key.",
+        (),
+        "request",
+        "status",
+        "code",
+    ),
+    _relation(
+        "idempotency/isolation",
+        "One caller's key does nothing for another",
+        "Otherwise a guessed key reads another tenant's result.",
+        "The same key from two tenants.",
+        (),
+        "request",
+        "body",
+    ),
+    _relation(
+        "tenancy/concealed",
+        "Another tenant's resource looks like one that isn't there",
+        "Any difference answers the question whether it exists.",
+        "A resource of another tenant and an unknown one.",
+        (),
+        "status",
+        "code",
+        "body",
+        "header-values",
+    ),
+    _relation(
+        "preconditions/stale",
+        "A stale precondition is refused",
+        "Otherwise the later writer erases the earlier one's work.",
+        "A write with an outdated validator.",
+        (),
+        "request",
+        "status",
+        "code",
+    ),
+    _relation(
+        "preconditions/recovers",
+        "After a refetch the write succeeds",
+        "A conflict that can't be resolved is an outage.",
+        "A refused write, a read, and the write again.",
+        ("preconditions/stale",),
+        "request",
+        "status",
+    ),
+    _relation(
+        "duplicates/refused",
+        "A duplicate is refused",
+        "Otherwise the invariant is not one.",
+        "The same unique value, created twice.",
+        (),
+        "request",
+        "status",
+        "code",
+    ),
+    _relation(
+        "duplicates/existing-id",
+        "A refused duplicate names the resource that exists",
+        "A client that is told it exists needs to find it.",
+        "A refused duplicate.",
+        ("duplicates/refused",),
+        "detail-values",
+    ),
+    _relation(
+        "retry/recovers",
+        "After the announced wait the request succeeds",
+        "A Retry-After that isn't true makes clients ignore all of them.",
+        "A refused request, a wait, and the request again.",
+        ("headers/retry-after",),
+        "status",
+        "header-values",
+    ),
+    _relation(
+        "framework/unknown-route",
+        "An unknown route is refused in the declared form",
+        "Frameworks answer in their own, and that is the error clients see first.",
+        "A request for a route that isn't there.",
+        (),
+        "status",
+        "code",
+    ),
+    _relation(
+        "framework/method",
+        "A method the route does not have is refused in the declared form",
+        "Frameworks answer in their own.",
+        "A request with an undeclared method.",
+        (),
+        "status",
+        "code",
+    ),
+    _relation(
+        "framework/malformed-json",
+        "Malformed JSON is refused in the declared form",
+        "A parser's message is not an error contract.",
+        "A write with a broken body.",
+        (),
+        "status",
+        "code",
+    ),
+    _relation(
+        "framework/media-type",
+        "A body of the wrong media type is refused in the declared form",
+        "Otherwise it is read as something it is not.",
+        "A write with another Content-Type.",
+        (),
+        "status",
+        "code",
+    ),
+    _relation(
+        "framework/not-acceptable",
+        "A request for a representation that isn't there is answered in the declared form",
+        "The error about the format has to be readable too.",
+        "A request that accepts no offered type.",
+        (),
+        "status",
+        "code",
+    ),
+    _relation(
+        "framework/oversized",
+        "An oversized body is refused in the declared form",
+        "The server in front answers these, and rarely as documented.",
+        "A write with a large body.",
+        (),
+        "status",
+        "code",
+    ),
+    _relation(
+        "auth/missing",
+        "A request without credentials is refused",
+        "What anyone may call is not protected.",
+        "A protected operation, called by nobody.",
+        (),
+        "status",
+        "code",
+    ),
+    _relation(
+        "auth/garbage",
+        "A request with worthless credentials is refused",
+        "A token that isn't checked is decoration.",
+        "A protected operation, called with garbage.",
+        (),
+        "status",
+        "code",
+    ),
+    _relation(
+        "auth/scope",
+        "A request beyond the caller's scope is refused",
+        "A scope that isn't checked is decoration.",
+        "A protected operation, called by someone who may not.",
+        (),
+        "status",
+        "code",
+    ),
+    _relation(
+        "batch/bad-items",
+        "A batch that fails as a whole lists its bad items",
+        "The caller has to know what to fix.",
+        "A batch of which every item is bad.",
+        (),
+        "status",
+        "detail-values",
+    ),
+)
+
+CLAUSES: Mapping[str, Clause] = {clause.address: clause for clause in (*_SINGLE, *_RELATIONS)}
+"""Every clause but those of headers, which a taxonomy declares one by one: see ``header_clause`` and ``clauses_of``."""
+
+
+def header_address(name: str) -> str:
+    """The address of the clause about a response header."""
+    return f"headers/{name.lower()}"
+
+
+def header_clause(name: str, rules: Iterable[HeaderRule]) -> Clause:
+    """The clause about one response header of a taxonomy."""
+    rules = tuple(rules)
+    summary = next((rule.summary for rule in rules if rule.summary), None)
+    shown = [f"{rule.presence} on {', '.join(map(str, rule.on)) or 'its codes'}" for rule in rules]
+    return Clause(
+        header_address(name),
+        f"`{name}` is there where it is required, and well formed",
+        summary or "Clients and proxies act on the header.",
+        f"An answer that a rule for the header is about: {'; '.join(dict.fromkeys(shown))}.",
+        (),
+        ("status", "code", "headers", "header-values", "body"),
+        _statements(rule.source for rule in rules),
+    )
+
+
+def clauses_of(taxonomy: Taxonomy) -> dict[str, Clause]:
+    """The clauses of a taxonomy: the closed list with the statements its constructs name, and one clause a header."""
+    sources = _sources(taxonomy)
+    found = {}
+    for address, clause in CLAUSES.items():
+        own = sources.get(address) or sources.get(address.partition("/")[0]) or ()
+        found[address] = replace(clause, statements=_statements(own))
+    rules: dict[str, list[HeaderRule]] = {}
+    everyones = (rule for code in _codes(taxonomy) for rule in code.headers)
+    for rule in (*taxonomy.headers, *everyones):
+        rules.setdefault(rule.name.lower(), []).append(rule)
+    for each in rules.values():
+        clause = header_clause(each[0].name, each)
+        found[clause.address] = clause
+    return found
+
+
+def _codes(taxonomy: Taxonomy) -> tuple[Code, ...]:
+    return (
+        *taxonomy.codes.values(),
+        *(code for operation in taxonomy.operations.values() for code in operation.errors.values()),
+    )
+
+
+def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
+    """Where each clause, or each family of clauses, comes from in this taxonomy."""
+    envelopes = tuple(each.source for each in taxonomy.envelopes.values())
+    fields = tuple(field for envelope in taxonomy.envelopes.values() for field in envelope.fields.values())
+    surfaces = tuple(each.source for each in taxonomy.surfaces.values() if each.batch is None)
+    batches = tuple(each.source for each in taxonomy.surfaces.values() if each.batch is not None)
+    codes = tuple(code.source for code in _codes(taxonomy))
+    keys = tuple(taxonomy.detail_keys.values())
+    echoed = tuple(field.source for field in fields if field.echo or field.mirror)
+    privacy = (taxonomy.privacy.source,) if taxonomy.privacy else ()
+    fallbacks = tuple(each.source for each in taxonomy.fallbacks)
+    validators = tuple(key.source for key in keys if key.equals_header)
+    return {
+        "surface": surfaces,
+        "envelope": envelopes,
+        "envelope/absent-on-success": surfaces,
+        "envelope/types": (*envelopes, *(field.source for field in fields)),
+        "code": surfaces,
+        "code/status": codes,
+        "code/operation": (*codes, *(each.source for each in taxonomy.operations.values())),
+        "boundary": tuple(each.source for each in taxonomy.boundaries.values()),
+        "retriable": tuple(key.source for key in keys if key.role == "retriable") or codes,
+        "details": tuple(key.source for key in keys) or codes,
+        "details/validator": validators,
+        "ids": tuple(field.source for field in fields if field.schema.format or field.schema.pattern),
+        "correlation": echoed,
+        "batch": batches,
+        "stream": tuple(each.source for each in taxonomy.surfaces.values() if each.transport == "stream"),
+        "leaks": privacy,
+        "idempotency": (taxonomy.idempotency.source,) if taxonomy.idempotency else (),
+        "tenancy": tuple(each.source for each in taxonomy.privacy.conceal) if taxonomy.privacy else (),
+        "preconditions": validators,
+        "duplicates": tuple(key.source for key in keys if key.refers_to == "resource"),
+        "retry": tuple(rule.source for rule in taxonomy.headers if rule.name.lower() == "retry-after"),
+        "framework": fallbacks,
+    }
+
+
+def _statements(sources: Iterable[Source]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(statement for source in sources for statement in source.statements))

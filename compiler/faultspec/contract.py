@@ -1,0 +1,228 @@
+"""A taxonomy made ready for judging: what an error on each surface may look like, with everything looked up beforehand.
+
+Transport-neutral and a value: nothing here opens a connection, and judging with it changes nothing in it.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from faultspec.clauses import Clause, clauses_of
+from faultspec.exchange import Exchange
+from faultspec.language.model import (
+    Code,
+    Envelope,
+    HeaderRule,
+    Match,
+    Operation,
+    Schema,
+    StatusRange,
+    Surface,
+    Taxonomy,
+    Term,
+)
+from faultspec.leaks import Pattern, name_patterns
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One route pattern, compiled. ``method`` None claims every method."""
+
+    method: str | None
+    path: re.Pattern[str]
+
+    def claims(self, method: str, paths: Iterable[str]) -> bool:
+        """Whether a request with one of the paths (its template, its concrete form) is on the route."""
+        return (self.method is None or self.method == method) and any(self.path.fullmatch(each) for each in paths)
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """A ``Match``, compiled; what it leaves out it claims."""
+
+    routes: tuple[Route, ...]
+    methods: tuple[str, ...]
+    statuses: tuple[StatusRange, ...]
+    tools: tuple[re.Pattern[str], ...]
+
+    def claims(self, exchange: Exchange) -> bool:
+        """Whether the exchange is one of those meant."""
+        method, status = exchange.request.method.upper(), exchange.response.status
+        if self.methods and method not in self.methods:
+            return False
+        if self.statuses and not any(status in each for each in self.statuses):
+            return False
+        if self.tools and not any(each.fullmatch(exchange.request.target) for each in self.tools):
+            return False
+        return not self.routes or any(each.claims(method, paths_of(exchange)) for each in self.routes)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A surface and the exchanges it claims; ``envelopes`` are the alternatives, none where errors carry none."""
+
+    surface: Surface
+    matcher: Matcher
+    envelopes: tuple[Envelope, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What ``judge`` judges by.
+
+    ``wires``: shared codes by what stands in the code slot. ``statuses``: the names of the codes that may travel under
+    an error status. ``terms``: the members of each vocabulary that may stand on a wire. ``slots``: the schema of each
+    slot of each envelope, whatever the code. ``validators``: imported schemas of details, by operation (None: shared)
+    and code.
+    """
+
+    taxonomy: Taxonomy
+    clauses: Mapping[str, Clause]
+    claims: tuple[Claim, ...]
+    operations: tuple[tuple[Operation, Matcher], ...]
+    wires: Mapping[object, Code]
+    statuses: Mapping[int, tuple[str, ...]]
+    terms: Mapping[str, tuple[str, ...]]
+    slots: Mapping[str, Mapping[str, Schema]]
+    names: tuple[Pattern, ...]
+    validators: Mapping[tuple[str | None, str], "Validator"] = field(default_factory=dict)
+
+    def claim(self, exchange: Exchange) -> Claim | None:
+        """The first surface that claims the exchange."""
+        return next(
+            (
+                each
+                for each in self.claims
+                if each.surface.transport == exchange.transport and each.matcher.claims(exchange)
+            ),
+            None,
+        )
+
+    def operation(self, exchange: Exchange) -> Operation | None:
+        """The declared operation the exchange is one of, where its ``match`` names anything at all."""
+        named = exchange.operation or ""
+        for operation, matcher in self.operations:
+            if operation.name in (named, exchange.request.target):
+                return operation
+            if (matcher.routes or matcher.tools or matcher.methods) and matcher.claims(exchange):
+                return operation
+        return None
+
+    def codes_for(self, status: int) -> tuple[str, ...]:
+        """The names of the codes that may travel under a status."""
+        found = self.statuses.get(status)
+        return self.taxonomy.codes_for(status) if found is None else found
+
+
+def contract(taxonomy: Taxonomy) -> Contract:
+    """The contract a taxonomy makes; worth keeping, as it takes longer than judging one exchange."""
+    terms = {
+        "actions": _living(taxonomy.actions),
+        "boundaries": _living(taxonomy.boundaries),
+        "domains": _living(taxonomy.domains),
+        **{name: _living(each) for name, each in taxonomy.vocabularies.items()},
+    }
+    return Contract(
+        taxonomy=taxonomy,
+        clauses=clauses_of(taxonomy),
+        claims=tuple(
+            Claim(surface, matcher(surface.match), tuple(taxonomy.envelopes[name] for name in surface.envelopes))
+            for surface in taxonomy.surfaces.values()
+        ),
+        operations=tuple((operation, matcher(operation.match)) for operation in taxonomy.operations.values()),
+        wires={code.wire: code for code in taxonomy.codes.values()},
+        statuses={status: taxonomy.codes_for(status) for status in range(400, 600)},
+        terms=terms,
+        slots={name: _slots(envelope, taxonomy) for name, envelope in taxonomy.envelopes.items()},
+        names=name_patterns(taxonomy.privacy.internal_names if taxonomy.privacy else ()),
+        validators=_validators(taxonomy),
+    )
+
+
+def matcher(match: Match) -> Matcher:
+    """Compile what a surface, an operation or a configuration says of the exchanges it means."""
+    return Matcher(
+        tuple(route(each) for each in match.routes),
+        tuple(each.upper() for each in match.methods),
+        match.statuses,
+        tuple(re.compile(re.escape(each).replace(r"\*", ".*")) for each in match.tools),
+    )
+
+
+def route(pattern: str) -> Route:
+    """Compile ``[METHOD ]/path``: ``{param}`` is a segment, ``*`` anything within one, ``**`` any number of them."""
+    method, space, path = pattern.rpartition(" ")
+    regex = ""
+    for piece in re.split(r"(/\*\*|\*\*|\*|\{[^}/]*\})", path):
+        if piece == "/**":
+            regex += "(?:/.*)?"
+        elif piece == "**":
+            regex += ".*"
+        elif piece == "*":
+            regex += "[^/]*"
+        elif piece.startswith("{"):
+            regex += "[^/]+"
+        else:
+            regex += re.escape(piece)
+    return Route(method.strip().upper() if space else None, re.compile(regex, re.DOTALL))
+
+
+def paths_of(exchange: Exchange) -> tuple[str, ...]:
+    """The template of the request, if it has one, and its concrete path."""
+    target = exchange.request.target
+    path = re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*", "", target).partition("?")[0].partition("#")[0] or "/"
+    return (exchange.route, path) if exchange.route else (path,)
+
+
+def header_rules(taxonomy: Taxonomy, code: Code | None, status: int) -> tuple[HeaderRule, ...]:
+    """The header rules of an answer, most specific last; a code that only one operation has brings its own."""
+    shared = taxonomy.header_rules(code.name if code else None, status)
+    if code is None or code.name in taxonomy.codes:
+        return shared
+    return (*shared, *(rule for rule in code.headers if not rule.on or any(status in each for each in rule.on)))
+
+
+def _living(terms: Mapping[str, Term]) -> tuple[str, ...]:
+    return tuple(term.name for term in terms.values() if term.lifecycle != "reserved")
+
+
+def _slots(envelope: Envelope, taxonomy: Taxonomy) -> dict[str, Schema]:
+    """What each slot may hold whatever the code: what the envelope says, else what the slot's role implies."""
+    actions = Schema(types=("string",), vocabulary="actions" if taxonomy.actions else None)
+    implied = {
+        "message": Schema(types=("string",)),
+        "summary": Schema(types=("string",)),
+        "domain": Schema(types=("string",)),
+        "boundary": Schema(types=("string",)),
+        "status": Schema(types=("integer",)),
+        "retriable": Schema(types=("boolean",)),
+        "actions": Schema(types=("array",), items=actions),
+        "details": Schema(types=("object",)),
+    }
+    declared = {slot: each.schema for slot, each in envelope.fields.items() if slot != "code"}
+    if "details" in declared:
+        # Which members may be there is a matter of the code and the registry.
+        declared["details"] = replace(declared["details"], additional="allow")
+    return {**implied, **declared}
+
+
+def _validators(taxonomy: Taxonomy) -> dict[tuple[str | None, str], "Validator"]:
+    opaque: dict[tuple[str | None, str], Schema | None] = {
+        (None, code.name): code.details_schema for code in taxonomy.codes.values()
+    }
+    for operation in taxonomy.operations.values():
+        opaque.update({(operation.name, code.name): code.details_schema for code in operation.errors.values()})
+    wanted = {
+        key: schema.opaque
+        for key, schema in opaque.items()
+        if schema is not None and isinstance(schema.opaque, Mapping)
+    }
+    if not wanted:
+        return {}
+    from jsonschema import Draft202012Validator  # only imported schemas need it
+
+    return {key: Draft202012Validator(schema) for key, schema in wanted.items()}

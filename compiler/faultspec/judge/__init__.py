@@ -1,0 +1,199 @@
+"""Judge one exchange by a contract: pure, no I/O, and an answer for every exchange there can be."""
+
+from faultspec.contract import Claim, Contract
+from faultspec.exchange import Exchange
+from faultspec.finding import Judgement
+from faultspec.judge import header_syntax
+from faultspec.judge.batch import items_of, judge_batch
+from faultspec.judge.bench import Bench
+from faultspec.judge.body import Reading, read, read_success, resolve
+from faultspec.judge.envelope import Told, fitting, judge_envelope
+from faultspec.judge.headers import judge_headers
+from faultspec.judge.leaking import judge_leaks
+from faultspec.judge.values import place, shown
+from faultspec.language.model import Envelope, Operation
+from faultspec.runtime.extraction import Extraction
+from faultspec.runtime.nodes import slot_places
+
+_WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+_UNREAD = Reading(None, "is not read")
+
+
+def judge(contract: Contract, exchange: Exchange) -> Judgement:
+    """Everything that is wrong with one exchange, and the clauses it gave occasion to check.
+
+    Findings come in a total order; a finding is reported once, at its cause. Never raises, whatever the exchange holds.
+    """
+    bench = Bench(contract, exchange)
+    claim = contract.claim(exchange)
+    operation = contract.operation(exchange)
+    bodiless = _judge_bodiless(bench)
+    reading = _reading(exchange, claim, bodiless=bodiless)
+    if not _is_error(exchange, claim, reading):
+        _judge_success(bench, claim, operation, reading)
+        return bench.judgement(surface=claim.surface.name if claim else None, code=None, is_error=False)
+    bench.exercise("surface/known")
+    told = None
+    if claim is None:
+        what = f"a {exchange.response.status}" if exchange.response.status is not None else "an error"
+        bench.broken("surface/known", f"{what} at `{exchange.request.target[:100]}` is on no declared surface")
+    elif claim.envelopes and not bodiless:
+        told = _judge_body(bench, claim, operation, reading)
+    judge_headers(bench, told.code if told else None, told)
+    judge_leaks(bench, reading, told)
+    return bench.judgement(
+        surface=claim.surface.name if claim else None,
+        code=told.code.name if told and told.code else None,
+        is_error=True,
+    )
+
+
+def _judge_bodiless(bench: Bench) -> bool:
+    """Whether the answer can't have a body (RFC 9110 sections 6.4.1 and 9.3.2), after saying so if it has one."""
+    exchange, status = bench.exchange, bench.status
+    if exchange.transport != "http" or status is None:
+        return False
+    head = exchange.request.method.upper() == "HEAD"
+    if not head and not (100 <= status < 200 or status in (204, 304)):
+        return False
+    bench.exercise("http/head-body")
+    if exchange.response.body:
+        what = "HEAD" if head else f"status {status}"
+        bench.broken("http/head-body", f"the answer has a body of {len(exchange.response.body)} bytes; {what} has none")
+    return True
+
+
+def _reading(exchange: Exchange, claim: Claim | None, *, bodiless: bool) -> Reading:
+    status = exchange.response.status
+    if bodiless:
+        return _UNREAD
+    success = status is not None and status < 400 and not (claim and claim.surface.batch)
+    return read_success(exchange.response.body) if success else read(exchange.response.body)
+
+
+def _is_error(exchange: Exchange, claim: Claim | None, reading: Reading) -> bool:
+    status = exchange.response.status
+    if claim is None:
+        # On a surface nobody declared, what each transport itself calls an error.
+        if status is not None:
+            return status >= 400
+        body = reading.value
+        return isinstance(body, dict) and ("error" in body or body.get("isError") is True)
+    surface = claim.surface
+    if status is not None and any(status in each for each in surface.error_when):
+        return True
+    return (
+        surface.error_pointer is not None
+        and reading.problem is None
+        and resolve(reading.value, surface.error_pointer)[0]
+    )
+
+
+# errors
+
+
+def _judge_body(bench: Bench, claim: Claim, operation: Operation | None, reading: Reading) -> Told | None:
+    envelope = claim.envelopes[0]
+    foreign = claim.surface.reason is not None  # a body of another's shape may pass through here
+    if reading.problem != "is empty" and not foreign:
+        _media_type(bench, claim)
+    if reading.problem is not None:
+        if not foreign:
+            bench.broken(
+                "envelope/json",
+                f"the body {reading.problem}; expected the envelope `{envelope.name}`",
+                pointer="",
+                source=envelope.source,
+            )
+        return None
+    bench.exercise("envelope/json")
+    return judge_envelope(bench, claim, reading.value, operation=operation)
+
+
+def _media_type(bench: Bench, claim: Claim) -> None:
+    exchange = bench.exchange
+    if exchange.transport != "http":
+        return
+    bench.exercise("envelope/media-type")
+    wanted = tuple(dict.fromkeys(each for envelope in claim.envelopes for each in envelope.media_types))
+    lines = list(dict.fromkeys(value for name, value in exchange.response.headers if name.lower() == "content-type"))
+    expected = " or ".join(f"`{each}`" for each in wanted)
+    problem = None
+    if not lines:
+        problem = "`Content-Type` is missing"
+    elif len(lines) > 1:
+        problem = f"`Content-Type` is there {len(lines)} times: {', '.join(map(shown, lines))}"
+    else:
+        essence, parameters = header_syntax.media_type(lines[0])
+        if essence not in {each.lower() for each in wanted}:
+            problem = f"`Content-Type` is {shown(lines[0])}"
+        elif parameters.get("charset", "utf-8").lower() not in ("utf-8", "utf8", "us-ascii"):
+            # RFC 8259 section 8.1: JSON between systems is UTF-8.
+            problem = f"`Content-Type` is {shown(lines[0])}, and JSON is UTF-8"
+    if problem:
+        bench.broken("envelope/media-type", f"{problem}; expected {expected}", source=claim.envelopes[0].source)
+
+
+# successes
+
+
+def _judge_success(bench: Bench, claim: Claim | None, operation: Operation | None, reading: Reading) -> None:
+    judge_headers(bench, None, None)
+    if claim is None or reading.problem is not None:
+        return
+    if claim.surface.batch is not None:
+        failed = judge_batch(bench, claim, reading.value, operation)
+        if failed:
+            judge_leaks(bench, reading, None, failed)
+        return
+    if bench.status is None or not 200 <= bench.status < 400 or not claim.envelopes:
+        return
+    bench.exercise("envelope/absent-on-success")
+    best = fitting(claim, reading.value)
+    if best is not None and _is_envelope(bench, *best):
+        bench.broken(
+            "envelope/absent-on-success",
+            f"a {bench.status} carries the error envelope `{best[0].name}` with the code "
+            f"{shown(best[1].slots['code'])}; an error has the status of one",
+            pointer="",
+            source=claim.surface.source,
+        )
+    elif bench.exchange.request.method.upper() in _WRITES:
+        _hidden_failures(bench, claim, reading.value)
+
+
+def _hidden_failures(bench: Bench, claim: Claim, body: object) -> None:
+    """A write answered as a plain success with failures among its outcomes, though a surface is declared for those."""
+    for other in bench.contract.claims:
+        batch = other.surface.batch
+        items = items_of(batch, body) if batch is not None else None
+        for item in items or ():
+            if item.body is None or item.status is None or item.status < 400:
+                continue
+            best = fitting(other, resolve(item.value, item.body)[1])
+            if best is not None and _is_envelope(bench, *best):
+                at = item.at + item.body
+                statuses = " or ".join(map(str, other.surface.match.statuses)) or "another status"
+                bench.broken(
+                    "envelope/absent-on-success",
+                    f"a {bench.status} carries the error envelope `{best[0].name}` at {place(at)}; "
+                    f"outcomes that differ travel under {statuses}",
+                    pointer=at,
+                    source=claim.surface.source,
+                )
+                return
+
+
+def _is_envelope(bench: Bench, envelope: Envelope, read: Extraction) -> bool:
+    """Whether a body is an envelope beyond doubt: all of its shape, with a declared code or a correlation id in it."""
+    code = read.slots.get("code")
+    if not read.fits or isinstance(code, bool) or not isinstance(code, str | int):
+        return False
+    if code in bench.contract.wires:
+        return True
+    required = {slot for slot, places in slot_places(envelope.shape).items() if any(each.required for each in places)}
+    return any(
+        field.echo is not None and slot in required and isinstance(read.slots.get(slot), str)
+        for slot, field in envelope.fields.items()
+    )

@@ -1,0 +1,99 @@
+"""Bodies: from bytes to a JSON value, and JSON Pointers into it."""
+
+import json
+from typing import NamedTuple, NoReturn
+
+from faultspec.runtime.nodes import child
+
+DEEPEST = 100
+"""Levels of nesting that are read. RFC 8259 section 9 lets a parser set a limit; no error needs to come near it."""
+
+_SUCCESS = 1024 * 1024
+"""Bytes of a success that are looked through for an envelope: an envelope is small."""
+
+
+class Reading(NamedTuple):
+    """A body as JSON, or in ``problem`` what is wrong with it, as the end of a sentence that begins with "the body"."""
+
+    value: object
+    problem: str | None
+
+
+def read(body: bytes) -> Reading:
+    """Read a body as JSON, strictly: UTF-8, no NaN, no trailing text (RFC 8259); never raises."""
+    if not body.strip(b" \t\r\n"):
+        return Reading(None, "is empty")
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError:
+        return Reading(None, "is not UTF-8")
+    try:
+        value = json.loads(text, parse_constant=_no_constant)
+    except RecursionError:
+        return Reading(None, f"is nested deeper than {DEEPEST} levels")
+    except ValueError as error:
+        where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
+        return Reading(None, f"is not JSON{where}")
+    if _deeper_than(value, DEEPEST):
+        return Reading(None, f"is nested deeper than {DEEPEST} levels")
+    return Reading(value, None)
+
+
+def read_success(body: bytes) -> Reading:
+    """Like ``read``, for the body of a success: only what begins like an object or a list and isn't large."""
+    if len(body) > _SUCCESS or body.lstrip(b" \t\r\n")[:1] not in (b"{", b"["):
+        return Reading(None, "is not looked through")
+    return read(body)
+
+
+def resolve(body: object, pointer: str) -> tuple[bool, object]:
+    """Follow a JSON Pointer (RFC 6901): whether it leads anywhere, and what stands there."""
+    value = body
+    for token in pointer.split("/")[1:]:
+        key = token.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and key.isascii() and key.isdigit() and len(key) < 10 and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return False, None
+    return True, value
+
+
+def strings(body: object, pointer: str = "") -> list[tuple[str, str]]:
+    """Every string of a value with its pointer, keys included, in document order; a list of strings is one text."""
+    found: list[tuple[str, str]] = []
+    waiting: list[tuple[str, object]] = [(pointer, body)]
+    while waiting:
+        at, value = waiting.pop()
+        match value:
+            case str():
+                found.append((at, value))
+            case list():
+                if value and all(isinstance(each, str) for each in value):
+                    found.append((at, "\n".join(value)))
+                else:
+                    waiting.extend((child(at, index), value[index]) for index in range(len(value) - 1, -1, -1))
+            case dict():
+                waiting.extend((child(at, key), value[key]) for key in reversed(value))
+                found.extend((child(at, key), key) for key in value)
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _deeper_than(value: object, limit: int) -> bool:
+    layer = [value]
+    for _ in range(limit + 1):
+        layer = [
+            inner
+            for each in layer
+            if isinstance(each, dict | list)
+            for inner in (each.values() if isinstance(each, dict) else each)
+            if isinstance(inner, dict | list)
+        ]
+        if not layer:
+            return False
+    return True

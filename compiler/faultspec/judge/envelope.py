@@ -1,0 +1,499 @@
+"""The body of an error: its shape, its slots, its code, and the details that go with the code."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from faultspec.contract import Claim, Contract
+from faultspec.judge import header_syntax
+from faultspec.judge.bench import Bench
+from faultspec.judge.facts import Facts, facts_of, outcomes
+from faultspec.judge.values import absent, departures, level_of, place, same, shown
+from faultspec.language.model import Code, Envelope, Member, Operation, Source, Strictness
+from faultspec.runtime.extraction import Extraction, extract
+from faultspec.runtime.nodes import Array, child, slot_places, walk
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+_LISTED = 4
+"""Places that one message names before it says "and others"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What one error says: its slots, their places (pointers into the whole body), and its code if it is declared."""
+
+    envelope: Envelope
+    slots: Mapping[str, object]
+    where: Mapping[str, str]
+    code: Code | None
+    operation: Operation | None
+
+    def value(self, slot: str) -> object:
+        """What stands in a slot, or None."""
+        return self.slots.get(slot)
+
+
+def fitting(claim: Claim, body: object) -> tuple[Envelope, Extraction] | None:
+    """The alternative that the body fits, else the nearest; None where a body may have another shape, and has one."""
+    read = [(envelope, extract(envelope.shape, body)) for envelope in claim.envelopes]
+    best = min(read, key=lambda each: len(each[1].missing) + len(each[1].mismatched), default=None)
+    if best is not None and claim.surface.reason and not best[1].fits:
+        return None
+    return best
+
+
+def judge_envelope(
+    bench: Bench, claim: Claim, body: object, *, at: str = "", operation: Operation | None, extras: bool = True
+) -> Told | None:
+    """Judge one envelope, ``body`` standing at the pointer ``at``; None where nothing of it can be told.
+
+    ``extras``: whether members outside the picture count (not where an item of a batch is its own envelope).
+    """
+    best = fitting(claim, body)
+    if best is None:
+        return None
+    envelope, read = best
+    bench.exercise("envelope/shape", "envelope/types")
+    _shape(bench, envelope, read, at)
+    if envelope.additional != "allow" and extras and read.fits:
+        _additional(bench, envelope, read, at)
+    first = None
+    for slots, where in _errors(envelope, read, at):
+        told = _judge_error(bench, claim, envelope, slots, where, operation)
+        first = first or told
+    return first
+
+
+def _shape(bench: Bench, envelope: Envelope, read: Extraction, at: str) -> None:
+    if read.fits:
+        return
+    parts = [f"{place(at + each.path)} is {shown(each.got)}, expected {each.expected}" for each in read.mismatched]
+    if read.missing:
+        parts.append(f"{_are([at + each for each in read.missing])} missing")
+    more = f", and {len(parts) - _LISTED} more" if len(parts) > _LISTED else ""
+    places = [*(each.path for each in read.mismatched), *read.missing]
+    bench.broken(
+        "envelope/shape",
+        f"{'; '.join(parts[:_LISTED])}{more}: the body does not have the shape of the envelope `{envelope.name}`",
+        pointer=at + places[0] if len(places) == 1 else at,
+        source=envelope.source,
+    )
+
+
+def _additional(bench: Bench, envelope: Envelope, read: Extraction, at: str) -> None:
+    bench.exercise("envelope/additional")
+    if read.unexpected:
+        bench.broken(
+            "envelope/additional",
+            f"{_are([at + each for each in read.unexpected])} not part of the envelope `{envelope.name}`",
+            pointer=at + read.unexpected[0] if len(read.unexpected) == 1 else at,
+            source=envelope.source,
+            level="error" if envelope.additional == "forbid" else "warning",
+        )
+
+
+def _errors(envelope: Envelope, read: Extraction, at: str) -> Iterator[tuple[Mapping[str, object], Mapping[str, str]]]:
+    """The errors a body tells: one, or as many as its list has items, each with the places of its slots."""
+    where = {slot: at + pointer for slot, pointer in read.where.items()}
+    yield read.slots, where
+    lists = [each.path for each in walk(envelope.shape) if isinstance(each.node, Array)]
+    for index, slots in enumerate(read.more, start=1):
+        moved = dict(where)
+        for path in lists:
+            for slot, pointer in where.items():
+                if pointer.startswith(f"{at}{path}/0"):
+                    moved[slot] = f"{at}{path}/{index}{pointer.removeprefix(f'{at}{path}/0')}"
+        yield slots, moved
+
+
+def _judge_error(
+    bench: Bench,
+    claim: Claim,
+    envelope: Envelope,
+    slots: Mapping[str, object],
+    where: Mapping[str, str],
+    operation: Operation | None,
+) -> Told:
+    code = _code(bench, claim, slots, where, operation) if "code" in slots else None
+    told = Told(envelope, slots, where, code, operation)
+    if code is not None:
+        bench.code = code.name
+    _types(bench, told)
+    _status(bench, told)
+    if code is not None and code.live:
+        facts = facts_of(bench.exchange, operation, bench.status, slots.get("details"))
+        _code_status(bench, code, facts)
+        _fixed(bench, told, code)
+        _flag(bench, told, code, facts)
+        _details(bench, claim, told, code)
+    return told
+
+
+# the code
+
+
+def _code(
+    bench: Bench, claim: Claim, slots: Mapping[str, object], where: Mapping[str, str], operation: Operation | None
+) -> Code | None:
+    """The declared code in the slot, after saying what is wrong with it; a reserved one too."""
+    contract, wire, pointer = bench.contract, slots["code"], where["code"]
+    wires = [*contract.wires, *(code.wire for each, _ in contract.operations for code in each.errors.values())]
+    if not any(isinstance(each, str) == isinstance(wire, str) and _is_scalar(wire) for each in wires):
+        wanted = "a string" if all(isinstance(each, str) for each in wires) else "a number"
+        bench.broken(
+            "envelope/types", f"{place(pointer)}, the code, is {shown(wire)}; expected {wanted}", pointer=pointer
+        )
+        return None
+    code, of_another = _look_up(contract, wire, operation)
+    closed = claim.surface.codes is not None
+    if closed:
+        bench.exercise("code/declared")
+    bench.exercise("code/reserved")
+    if code is None:
+        if closed and of_another is None:
+            bench.broken(
+                "code/declared", f"the code {shown(wire)} is not declared", pointer=pointer, source=claim.surface.source
+            )
+        elif of_another is not None:
+            bench.broken(
+                "code/operation",
+                f"the code {shown(wire)} belongs to the operation `{of_another}` alone",
+                pointer=pointer,
+            )
+        return None
+    if not code.live:
+        state = (
+            "reserved: nothing produces it yet" if code.lifecycle == "reserved" else "removed and must not come back"
+        )
+        bench.code = code.name
+        bench.broken("code/reserved", f"the code {shown(wire)} is {state}", pointer=pointer, source=code.source)
+        return code
+    bench.exercise("code/operation")
+    own = operation is not None and code.name in operation.errors
+    for who, allowed in (
+        (f"the surface `{claim.surface.name}`", claim.surface.codes),
+        (f"the operation `{operation.name}`" if operation else "", operation.codes if operation else None),
+    ):
+        if allowed is not None and not own and code.name not in allowed:
+            bench.code = code.name
+            bench.broken(
+                "code/operation",
+                f"{who} does not answer with `{code.name}`; expected {_one_of(allowed)}",
+                pointer=pointer,
+                source=code.source,
+            )
+            break
+    return code
+
+
+def _look_up(contract: Contract, wire: object, operation: Operation | None) -> tuple[Code | None, str | None]:
+    """The code of a wire value; failing that, the operation that alone has it."""
+    if operation is not None:
+        for code in operation.errors.values():
+            if same(code.wire, wire):
+                return code, None
+    shared = contract.wires.get(wire)
+    if shared is not None and same(shared.wire, wire):
+        return shared, None
+    for each, _ in contract.operations:
+        if any(same(code.wire, wire) for code in each.errors.values()):
+            return None, each.name
+    return None, None
+
+
+def _code_status(bench: Bench, code: Code, facts: Facts) -> None:
+    status = bench.status
+    if status is None or bench.exchange.transport != "http":
+        return
+    bench.exercise("code/status")
+    possible = outcomes(code.http.rules, facts) if code.http.rules else ()
+    by_name = bench.contract.codes_for(status)
+    if status in possible or (not possible and (code.http.allows(status) or code.name in by_name)):
+        return
+    if possible:
+        own = f"expected {_or(map(str, possible))}"
+    elif code.http.statuses:
+        own = f"expected {_or(map(str, code.http.statuses))}"
+    else:
+        own = f"it never travels over HTTP ({code.http.reason})"
+    there = f"; a {status} carries {_one_of(by_name)}" if by_name else f"; no code travels under {status}"
+    bench.broken("code/status", f"`{code.name}` came with status {status}; {own}{there}", source=code.source)
+
+
+# the slots
+
+
+def _types(bench: Bench, told: Told) -> None:
+    schemas = bench.contract.slots[told.envelope.name]
+    for slot, value in told.slots.items():
+        schema = schemas.get(slot)
+        if schema is None or (slot == "details" and told.code is not None and told.code.details_schema is not None):
+            continue
+        declared = told.envelope.fields.get(slot)
+        source = declared.source if declared else told.envelope.source
+        if isinstance(value, str) and (schema.format or schema.pattern):
+            bench.exercise("ids/format")
+        for each in departures(schema, value, told.where[slot], bench.contract.terms):
+            clause = "ids/format" if each.kind == "format" else "envelope/types"
+            level = level_of(each)
+            bench.broken(clause, each.message, pointer=each.pointer, source=source, level=level)
+
+
+def _status(bench: Bench, told: Told) -> None:
+    value = told.value("status")
+    if isinstance(value, bool) or not isinstance(value, int | str) or bench.status is None:
+        return
+    bench.exercise("envelope/status")
+    if str(value) != str(bench.status):
+        bench.broken(
+            "envelope/status",
+            f"{place(told.where['status'])} says {shown(value)}; the status of the response is {bench.status}",
+            pointer=told.where["status"],
+            source=told.envelope.source,
+        )
+
+
+def _fixed(bench: Bench, told: Told, code: Code) -> None:
+    """The slots whose value the code decides: the layer that produced it, its domain, and its declared facts."""
+    wanted: dict[str, tuple[str, ...]] = {slot: values for slot, values in code.facts.items() if values}
+    if code.boundaries:
+        wanted["boundary"] = code.boundaries
+    if code.domain is not None:
+        wanted["domain"] = (code.domain,)
+    for slot, values in wanted.items():
+        value = told.value(slot)
+        if not isinstance(value, str):
+            continue
+        bench.exercise("boundary/allowed")
+        if value not in values:
+            pointer = told.where[slot]
+            bench.broken(
+                "boundary/allowed",
+                f"{place(pointer)} is {shown(value)}; `{code.name}` goes with {_one_of(values)}",
+                pointer=pointer,
+                source=code.source,
+            )
+
+
+def _flag(bench: Bench, told: Told, code: Code, facts: Facts) -> None:
+    for value, pointer, source in _flags(bench, told):
+        if not isinstance(value, bool):
+            continue
+        match code.retriable.kind:
+            case "always" | "never":
+                possible: tuple[object, ...] = (code.retriable.kind == "always",)
+            case "conditional":
+                possible = outcomes(code.retriable.rules, facts)
+            case _:
+                possible = ()
+        if len(possible) != 1:
+            continue
+        bench.exercise("retriable/agrees")
+        if value is not possible[0]:
+            bench.broken(
+                "retriable/agrees",
+                f"{place(pointer)} is {shown(value)}; `{code.name}` is {'' if possible[0] else 'not '}retriable"
+                f"{' here' if code.retriable.kind == 'conditional' else ''}, expected {shown(possible[0])}",
+                pointer=pointer,
+                source=source if source.statements else code.source,
+            )
+
+
+def _flags(bench: Bench, told: Told) -> Iterator[tuple[object, str, Source]]:
+    if "retriable" in told.slots:
+        declared = told.envelope.fields.get("retriable")
+        yield told.slots["retriable"], told.where["retriable"], (declared or told.envelope).source
+    details = told.value("details")
+    if isinstance(details, dict):
+        for key in bench.contract.taxonomy.detail_keys.values():
+            if key.role == "retriable" and key.name in details:
+                yield details[key.name], child(told.where["details"], key.name), key.source
+
+
+# the details
+
+
+def _details(bench: Bench, claim: Claim, told: Told, code: Code) -> None:
+    details, at = told.value("details"), _details_place(told)
+    if at is None or ("details" in told.slots and not isinstance(details, dict) and code.details_schema is None):
+        return
+    validator = bench.contract.validators.get((_owner(told, code), code.name))
+    if validator is not None:
+        if "details" in told.slots:
+            _imported(bench, validator, details, at, code)
+        return
+    members = details if isinstance(details, dict) else {}
+    _required(bench, claim, code, members, at)
+    if isinstance(details, dict):
+        _declared(bench, code, details, at)
+        _registered(bench, told, code, details, at)
+        _validators(bench, details, at)
+
+
+def _details_place(told: Told) -> str | None:
+    if "details" in told.where:
+        return told.where["details"]
+    places = slot_places(told.envelope.shape).get("details")
+    if places is None:
+        return None
+    code = told.where.get("code", "")
+    prefix = code.removesuffix(slot_places(told.envelope.shape)["code"][0].path)
+    return (prefix if code.endswith(slot_places(told.envelope.shape)["code"][0].path) else "") + places[0].path
+
+
+def _owner(told: Told, code: Code) -> str | None:
+    operation = told.operation
+    return operation.name if operation is not None and operation.errors.get(code.name) is code else None
+
+
+def _required(bench: Bench, claim: Claim, code: Code, details: Mapping[str, object], at: str) -> None:
+    demanded: dict[str, tuple[str, Member | None]] = {}
+    if any(member.presence in ("required", "expected") for member in code.details.values()):
+        bench.exercise("details/required")
+        demanded = {name: ("details/required", member) for name, member in code.details.items()}
+    for name in claim.surface.requires_details:
+        clause = "stream/offset" if claim.surface.transport == "stream" else "details/required"
+        bench.exercise(clause)
+        demanded[name] = (clause, None)
+    for name, (clause, member) in demanded.items():
+        if name in details:
+            continue
+        who = f"`{code.name}`" if member else f"an error on the surface `{claim.surface.name}`"
+        missing = absent(member.presence if member else "required", child(at, name), f"{who} requires it")
+        if missing:
+            source = (
+                member.source
+                if member and member.source.statements
+                else claim.surface.source
+                if not member
+                else code.source
+            )
+            level = level_of(missing)
+            bench.broken(clause, missing.message, pointer=missing.pointer, source=source, level=level)
+
+
+def _declared(bench: Bench, code: Code, details: Mapping[str, object], at: str) -> None:
+    for name, member in code.details.items():
+        if name not in details:
+            continue
+        bench.exercise("details/schema")
+        pointer = child(at, name)
+        if member.presence == "forbidden":
+            bench.broken(
+                "details/schema",
+                f"{place(pointer)} must not be there with `{code.name}`",
+                pointer=pointer,
+                source=member.source,
+            )
+            continue
+        for each in departures(member.schema, details[name], pointer, bench.contract.terms):
+            source = member.source if member.source.statements else _registered_source(bench, name)
+            level = level_of(each)
+            bench.broken("details/schema", each.message, pointer=each.pointer, source=source, level=level)
+
+
+def _registered_source(bench: Bench, name: str) -> Source:
+    key = bench.contract.taxonomy.detail_keys.get(name)
+    return key.source if key else Source()
+
+
+def _registered(bench: Bench, told: Told, code: Code, details: Mapping[str, object], at: str) -> None:
+    """Keys that the code doesn't list: a registered one has its registered type, another one is a surprise."""
+    taxonomy = bench.contract.taxonomy
+    declared = told.envelope.fields.get("details")
+    strictness: Strictness = declared.additional if declared else "warn"
+    if not taxonomy.detail_keys and not code.details:
+        return
+    if strictness != "allow":
+        bench.exercise("details/registered")
+    unknown = [name for name in details if name not in code.details and name not in taxonomy.detail_keys]
+    if unknown and strictness != "allow":
+        places = [child(at, name) for name in unknown]
+        bench.broken(
+            "details/registered",
+            f"{_are(places)} not registered; a key of the details is registered before it is used",
+            pointer=places[0] if len(places) == 1 else at,
+            source=declared.source if declared else told.envelope.source,
+            level="error" if strictness == "forbid" else "warning",
+        )
+    for name, key in taxonomy.detail_keys.items():
+        if name in details and name not in code.details:
+            for each in departures(key.schema, details[name], child(at, name), bench.contract.terms):
+                bench.broken(
+                    "details/registered",
+                    f"{each.message}, as everywhere else",
+                    pointer=each.pointer,
+                    source=key.source,
+                    level="warning",
+                )
+
+
+def _validators(bench: Bench, details: Mapping[str, object], at: str) -> None:
+    for key in bench.contract.taxonomy.detail_keys.values():
+        value = details.get(key.name)
+        header = bench.exchange.received(key.equals_header) if key.equals_header else None
+        if header is None or not isinstance(value, str):
+            continue
+        bench.exercise("details/validator")
+        if header_syntax.etag_value(value) != header_syntax.etag_value(header):
+            pointer = child(at, key.name)
+            bench.broken(
+                "details/validator",
+                f"{place(pointer)} is {shown(value)}; the header `{key.equals_header}` says {shown(header)}",
+                pointer=pointer,
+                source=key.source,
+            )
+
+
+def _imported(bench: Bench, validator: "Validator", details: Any, at: str, code: Code) -> None:
+    bench.exercise("details/schema")
+    try:
+        errors = sorted(validator.iter_errors(details), key=lambda each: [str(step) for step in each.absolute_path])
+    except Exception as reason:  # an imported schema is foreign: a dangling $ref, a pattern that Python can't read
+        bench.broken(
+            "details/schema",
+            f"the details of `{code.name}` could not be checked by the imported schema: {type(reason).__name__}",
+            pointer=at,
+            source=code.source,
+            level="warning",
+        )
+        return
+    for each in errors[:_LISTED]:
+        pointer = at
+        for step in each.absolute_path:
+            pointer = child(pointer, step)
+        bench.broken(
+            "details/schema",
+            f"{place(pointer)} breaks `{each.validator}` of the imported schema of `{code.name}`",
+            pointer=pointer,
+            source=code.source,
+        )
+
+
+# words
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
+
+
+def _are(pointers: list[str]) -> str:
+    named = [place(each) for each in pointers]
+    if len(named) == 1:
+        return f"{named[0]} is"
+    if len(named) > _LISTED:
+        return f"{', '.join(named[:_LISTED])} and {len(named) - _LISTED} others are"
+    return f"{', '.join(named[:-1])} and {named[-1]} are"
+
+
+def _or(words: Iterable[str]) -> str:
+    named = list(dict.fromkeys(words))
+    return f"{', '.join(named[:-1])} or {named[-1]}" if len(named) > 1 else named[0]
+
+
+def _one_of(names: tuple[str, ...]) -> str:
+    if len(names) > 8:
+        return f"one of its {len(names)} codes"  # a list that long helps nobody
+    return _or(map("`{}`".format, names)) if names else "none"

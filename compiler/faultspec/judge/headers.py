@@ -1,0 +1,139 @@
+"""Response headers: there where they must be, well formed, and saying what the body says."""
+
+from collections.abc import Iterator
+
+from faultspec.clauses import header_address
+from faultspec.contract import header_rules
+from faultspec.judge import header_syntax
+from faultspec.judge.bench import Bench
+from faultspec.judge.envelope import Told
+from faultspec.judge.values import place, shown
+from faultspec.language.model import Code, HeaderRule, Source
+from faultspec.runtime import http_dates, retry_after
+
+
+def judge_headers(bench: Bench, code: Code | None, told: Told | None) -> None:
+    """Judge the headers of the whole answer; ``told`` is the envelope in it, if one was read."""
+    status = bench.status
+    if status is None or bench.exchange.transport != "http":
+        return
+    rules: dict[str, list[HeaderRule]] = {}
+    for rule in header_rules(bench.contract.taxonomy, code, status):
+        rules.setdefault(rule.name.lower(), []).append(rule)
+    for each in rules.values():
+        _header(bench, each, told, status)
+    for header, slot, source in dict.fromkeys(_pairs(rules, told)):
+        _equal(bench, header, slot, source, told)
+
+
+def _lines(bench: Bench, name: str) -> list[str]:
+    return [value for key, value in bench.exchange.response.headers if key.lower() == name.lower()]
+
+
+def _header(bench: Bench, rules: list[HeaderRule], told: Told | None, status: int) -> None:
+    """``rules`` are those for one header, the most specific last: it decides on the presence, all on the form."""
+    rule = rules[-1]
+    clause, lines = header_address(rule.name), _lines(bench, rule.name)
+    if not lines:
+        if rule.presence == "optional":
+            return
+        bench.exercise(clause)
+        if rule.presence != "forbidden":
+            must = "requires" if rule.presence == "required" else "should have"
+            bench.broken(
+                clause,
+                f"`{rule.name}` is missing; {_who(bench, rule, status)} {must} it",
+                source=rule.source,
+                level="error" if rule.presence == "required" else "warning",
+            )
+        return
+    bench.exercise(clause)
+    if rule.presence == "forbidden":
+        bench.broken(
+            clause, f"`{rule.name}` must not be there; {_who(bench, rule, status)} forbids it", source=rule.source
+        )
+        return
+    listed = any(each.token or header_syntax.LISTS.intersection(each.format) for each in rules)
+    if not listed and len(set(lines)) > 1:
+        bench.broken(
+            clause,
+            f"`{rule.name}` is there {len(lines)} times with different values: {', '.join(map(shown, lines))}",
+            source=rule.source,
+        )
+        return
+    value = ", ".join(lines) if listed else lines[0]
+    for each in rules:
+        problem = header_syntax.problem(each.format, value) or _judgement_on(bench, each, value, status)
+        if problem and not _said_of_the_body(bench, value, told):
+            bench.broken(clause, f"`{each.name}` is {shown(value)}: {problem}", source=each.source)
+            return
+        if each.token and each.token.lower() not in header_syntax.directives(value):
+            bench.broken(
+                clause, f"`{each.name}` is {shown(value)}; expected the directive `{each.token}`", source=each.source
+            )
+            return
+
+
+def _judgement_on(bench: Bench, rule: HeaderRule, value: str, status: int) -> str | None:
+    """What is wrong with a well-formed value in the light of the rest of the answer."""
+    if "methods" in rule.format and status == 405 and bench.exchange.request.method in header_syntax.methods(value):
+        return f"it lists {bench.exchange.request.method}, which was just refused"
+    if "retry-after" in rule.format:
+        sent = http_dates.parse(bench.exchange.received("date") or "", now=0, lenient=True)
+        if sent is not None and sent.seconds is not None:
+            read = retry_after.parse(value, now=sent.seconds, lenient=False)
+            if read.form == "http-date" and read.seconds == 0 and bench.exchange.received("date") != value:
+                return "that moment had passed when the answer was sent"
+    return None
+
+
+def _said_of_the_body(bench: Bench, value: str, told: Told | None) -> bool:
+    """Whether the body repeats the value and its form was found wrong there: one mistake, one finding."""
+    if told is None:
+        return False
+    places = [told.where[slot] for slot, each in told.slots.items() if each == value]
+    return any(bench.found(("ids/format", "envelope/types"), each) for each in places)
+
+
+def _pairs(rules: dict[str, list[HeaderRule]], told: Told | None) -> Iterator[tuple[str, str, Source]]:
+    """Headers and the slots they repeat, each pair once."""
+    if told is None:
+        return
+    seen = set()
+    for slot, field in told.envelope.fields.items():
+        for header in (field.echo, field.mirror):
+            if header is not None and (header.lower(), slot) not in seen:
+                seen.add((header.lower(), slot))
+                yield header, slot, field.source
+    for each in rules.values():
+        for rule in each:
+            if rule.equals is not None and (rule.name.lower(), rule.equals) not in seen:
+                seen.add((rule.name.lower(), rule.equals))
+                yield rule.name, rule.equals, rule.source
+
+
+def _equal(bench: Bench, header: str, slot: str, source: Source, told: Told | None) -> None:
+    lines = _lines(bench, header)
+    if told is None or slot not in told.slots or not lines:
+        return
+    declared = told.envelope.fields.get(slot)
+    echoed = declared is not None and header.lower() in ((declared.echo or "").lower(), (declared.mirror or "").lower())
+    clause = "correlation/header-equals-body" if echoed else header_address(header)
+    value, pointer = told.slots[slot], told.where[slot]
+    if value is None or isinstance(value, dict | list):
+        return  # its type is what is wrong
+    if bench.found(("ids/format", "envelope/types"), pointer):
+        return  # so is its form, and no header has to repeat that
+    bench.exercise(clause)
+    text = value if isinstance(value, str) else shown(value)
+    if len(set(lines)) == 1 and lines[0] != text:
+        bench.broken(
+            clause,
+            f"the header `{header}` is {shown(lines[0])} and {place(pointer)} is {shown(value)}; expected the same",
+            pointer=pointer,
+            source=source,
+        )
+
+
+def _who(bench: Bench, rule: HeaderRule, status: int) -> str:
+    return f"`{bench.code}`" if bench.code and (rule.codes or not rule.on) else f"status {status}"

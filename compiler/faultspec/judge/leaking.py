@@ -1,0 +1,135 @@
+"""Search an error for what must not leave: every string of its body and every header."""
+
+import html
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from faultspec.exchange import Exchange
+from faultspec.judge.bench import Bench
+from faultspec.judge.body import Reading, resolve, strings
+from faultspec.judge.envelope import Told
+from faultspec.judge.values import place
+from faultspec.language.model import NOWHERE
+from faultspec.leaks import JOINT, Leak, detect, planted
+from faultspec.runtime.nodes import child
+
+_STRUCTURED = 1024 * 1024
+"""Bytes of a body whose strings are searched one by one; a larger one is searched as the text it is."""
+
+_SENT = 64 * 1024
+"""Bytes of the request's body that are kept for comparison with the answer."""
+
+_MEANT_TO_CARRY = frozenset({"set-cookie"})
+"""Headers whose purpose is to hand the caller a secret of his own."""
+
+_FOREIGN = frozenset({"stack-trace", "sql", "path"})
+"""What a member that carries foreign text by contract may contain."""
+
+
+class Segment(NamedTuple):
+    """A piece of an answer. ``pointer`` None: it isn't JSON; ``header`` names the header it is the value of."""
+
+    text: str
+    pointer: str | None
+    header: str | None
+
+
+def judge_leaks(bench: Bench, reading: Reading, told: Told | None, within: tuple[str, ...] = ("",)) -> None:
+    """Search the answer's headers, and those parts of its body (pointers in ``within``) that are errors."""
+    privacy = bench.contract.taxonomy.privacy
+    if privacy is None:
+        return
+    segments = _segments(bench.exchange, reading, within)
+    echoed = tuple(each for each in bench.exchange.forbidden if each.kind in privacy.never_echoed)
+    canaries = tuple(
+        each
+        for each in bench.exchange.forbidden
+        if each not in echoed and each.kind != "tenant" and "canary" in privacy.detectors
+    )
+    bench.exercise(*(f"leaks/{kind}" for kind in privacy.detectors if kind != "canary"))
+    if canaries:
+        bench.exercise("leaks/canary")
+    if echoed:
+        bench.exercise("leaks/echoed-tenant")
+    open_header = [each for each in segments if (each.header or "").lower() not in _MEANT_TO_CARRY]
+    exempt = _exempt(told)
+    text, starts = _joined(open_header)
+    found: dict[str, list[tuple[Leak, Segment]]] = {}
+    for leak in detect(text, privacy.detectors, bench.contract.names, _sent(bench.exchange)):
+        segment = open_header[bisect_right(starts, leak.start) - 1]
+        if leak.kind in _FOREIGN and any(_below(segment.pointer, each) for each in exempt):
+            continue
+        found.setdefault(f"leaks/{leak.kind}", []).append((leak, segment))
+    text, starts = _joined(segments)
+    for clause, wanted, whole in (("leaks/canary", canaries, False), ("leaks/echoed-tenant", echoed, True)):
+        for leak in planted(text, wanted, whole=whole):
+            segment = segments[bisect_right(starts, leak.start) - 1]
+            found.setdefault(clause, []).append((leak, segment))
+    for clause, leaks in found.items():
+        _report(bench, clause, leaks)
+
+
+def _report(bench: Bench, clause: str, leaks: list[tuple[Leak, Segment]]) -> None:
+    """One finding a clause, at its first place: the same trace in three members is one mistake."""
+    leaks = sorted(leaks, key=lambda each: each[0].start)
+    leak, segment = leaks[0]
+    # The document bans a tenant from the body; in a header it is as visible, and less often forbidden.
+    only_headers = clause == "leaks/echoed-tenant" and all(each.header for _, each in leaks)
+    where = f"the header `{segment.header}`" if segment.header else place(segment.pointer or "")
+    more = f", and {len(leaks) - 1} more such" if len(leaks) > 1 else ""
+    glimpse = f": {leak.glimpse}" if leak.glimpse else ""
+    privacy = bench.contract.taxonomy.privacy
+    bench.broken(
+        clause,
+        f"{where} holds {leak.what}{glimpse}{more}; an error never carries that",
+        pointer=segment.pointer,
+        source=privacy.source if privacy else NOWHERE,
+        level="warning" if only_headers else "error",
+    )
+
+
+def _segments(exchange: Exchange, reading: Reading, within: tuple[str, ...]) -> list[Segment]:
+    headers = [Segment(value, None, name) for name, value in exchange.response.headers]
+    body = exchange.response.body
+    if reading.problem is None and len(body) <= _STRUCTURED:
+        parts: Iterable[tuple[str, str]] = (
+            each for pointer in within for each in strings(resolve(reading.value, pointer)[1], pointer)
+        )
+        return [*(Segment(text, pointer, None) for pointer, text in parts), *headers]
+    text = body.decode("utf-8", "replace")
+    if "&" in text and "<" in text[:4096]:
+        text = html.unescape(text)
+    return [Segment(text, None, None), *headers]
+
+
+def _joined(segments: list[Segment]) -> tuple[str, list[int]]:
+    starts, at = [], 0
+    for segment in segments:
+        starts.append(at)
+        at += len(segment.text) + len(JOINT)
+    return JOINT.join(segment.text for segment in segments), starts
+
+
+def _sent(exchange: Exchange) -> str:
+    request = exchange.request
+    headers = "\n".join(value for name, value in request.headers if name.lower() in ("host", "referer", "origin"))
+    return f"{request.target}\n{exchange.route or ''}\n{headers}\n{request.body[:_SENT].decode('utf-8', 'replace')}"
+
+
+def _exempt(told: Told | None) -> tuple[str, ...]:
+    """The places of members that carry foreign text by contract: slots, or members of the details."""
+    if told is None or told.code is None:
+        return ()
+    details = told.where.get("details")
+    found = []
+    for name in told.code.passthrough:
+        if name in told.where:
+            found.append(told.where[name])
+        elif details is not None:
+            found.append(child(details, name))
+    return tuple(found)
+
+
+def _below(pointer: str | None, prefix: str) -> bool:
+    return pointer is not None and (pointer == prefix or pointer.startswith(f"{prefix}/"))

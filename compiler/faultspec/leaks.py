@@ -1,0 +1,376 @@
+"""What must not leave a service in an error: detectors of leaks, and the search for planted values.
+
+A detector says what kind of thing it saw and shows at most a masked glimpse of it: no message built from a ``Leak`` repeats
+what leaked. Every repetition in a pattern is bounded, and a pattern is tried only where one of its needles stands in the
+text, so a scan is linear in the text.
+
+A harmless text that looks like a leak costs more trust than a leak missed, so the patterns want evidence: a frame, not the
+word "at"; a driver's sentence, not the word "constraint"; a root that belongs to a file system, not any path.
+"""
+
+import base64
+import html
+import json
+import re
+import urllib.parse
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from faultspec.exchange import Canary
+
+SCANNED = 256 * 1024
+"""Characters of one answer that are searched by pattern: a leak stands near the beginning of an answer or near its end."""
+
+JOINT = "\n\x00\n"
+"""What stands between texts that are scanned together: no pattern reaches across a line with a NUL in it."""
+
+_BY_CHANCE = 4
+"""Planted values shorter than this occur in any sentence, so they count only where they stand alone, quoted or named."""
+
+_ENCODABLE = 6
+"""Planted values shorter than this are looked for as they are only: encoded, they too would be found by chance."""
+
+_AT_MOST = 20
+"""Matches of one pattern that are kept: one is enough for a finding, more only say how widespread it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """Something that should not have left, at ``start`` to ``end`` of the text.
+
+    ``kind`` is the detector, ``what`` the thing in words, ``glimpse`` as much of it as is safe to print.
+    """
+
+    kind: str
+    what: str
+    glimpse: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One way in which a kind of leak looks.
+
+    ``needles``: lower-case strings of which every match contains one. ``accept`` has the last word on a match.
+    """
+
+    what: str
+    needles: tuple[str, ...]
+    regex: re.Pattern[str]
+    accept: Callable[[re.Match[str]], bool] | None = None
+
+
+def _pattern(
+    what: str,
+    needles: str,
+    regex: str,
+    *,
+    accept: Callable[[re.Match[str]], bool] | None = None,
+    flags: int = 0,
+) -> Pattern:
+    return Pattern(what, tuple(needles.lower().split("|")), re.compile(regex, flags | re.MULTILINE | re.ASCII), accept)
+
+
+_DOCUMENTATION_DOMAIN = re.compile(
+    r"^(?:.*\.)?(?:example|test|invalid|localhost)$|^example\.(?:com|org|net|edu)$", re.I
+)
+"""RFC 2606 and RFC 6761 reserve these for documentation: an address there is nobody's."""
+
+_ASSET = frozenset({"png", "jpg", "jpeg", "svg", "gif", "webp", "css", "js"})
+"""What ends a name like ``logo@2x.png``, which has the form of an address."""
+
+_ERROR_NAMES = frozenset({"code", "codes", "err", "error", "errors", "fault", "faults", "http", "status"})
+"""``errors.internal`` is the name of an error, not of a host."""
+
+_PLACEHOLDER = re.compile(
+    r"^[*•<\[{$%]|^x{3}|^\.{3}|^(?:null|none|undefined|true|false|required|missing|invalid|redacted|filtered|masked)\b",
+    re.I,
+)
+
+
+def _is_address(match: re.Match[str]) -> bool:
+    return all(int(octet) <= 255 for octet in match[0].split("."))
+
+
+def _is_host(match: re.Match[str]) -> bool:
+    return match[0].split(".")[0].lower() not in _ERROR_NAMES
+
+
+def _is_somebody(match: re.Match[str]) -> bool:
+    domain = match[0].rpartition("@")[2]
+    return not _DOCUMENTATION_DOMAIN.search(domain) and domain.rpartition(".")[2].lower() not in _ASSET
+
+
+def _is_value(match: re.Match[str]) -> bool:
+    return not _PLACEHOLDER.search(match["value"])
+
+
+def _is_random(match: re.Match[str]) -> bool:
+    value = match["value"]
+    return _is_value(match) and any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
+
+
+def _is_credentials(match: re.Match[str]) -> bool:
+    raw = match["value"].rstrip("=")
+    try:
+        name, colon, password = base64.b64decode(raw + "=" * (-len(raw) % 4), validate=True).decode().partition(":")
+    except ValueError:
+        return False
+    return bool(colon) and (name + password).isprintable()
+
+
+_I = re.IGNORECASE
+_VALUE = r"[\"'`]?(?P<value>[^\s\"'`,;&<>=\x00]{%d,400})"
+
+# A row is one way in which a leak looks, kept on one line however long: what it is, its needles, its pattern.
+# ruff: noqa: E501
+# fmt: off
+DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
+    "stack-trace": (
+        _pattern("a Python traceback", "traceback (most", r"Traceback \(most recent call (?:last|first)\)"),
+        _pattern("a Python frame", 'file "', r'\bFile "[^"\n]{1,300}", line \d{1,7}\b'),
+        _pattern("a JVM frame", "at ", r"\bat [\w$.<>/]{1,200}\((?:[\w$-]{1,100}\.(?:java|kt|scala|groovy|clj):\d{1,7}|Native Method|Unknown Source)\)"),
+        _pattern("a JVM exception", "exception|error", r"\b(?:java|javax|jakarta|kotlin|kotlinx|scala|org|com|io)\.(?:[a-z_$][\w$]{0,60}\.){1,10}[A-Z]\w{0,80}(?:Exception|Error)\b"),
+        _pattern("a JVM exception", "exception in thread", r'\bException in thread "'),
+        _pattern("a JavaScript frame", "at ", r"\bat (?:async )?(?:[\w.<>$\[\] ]{1,120} \()?(?:node:|file://|webpack|/|[A-Za-z]:\\)[^\s()]{0,300}:\d{1,7}:\d{1,7}\b"),
+        _pattern("a JavaScript frame", "js:|ts:|tsx:|jsx:", r"\w\.(?:[cm]?js|[cm]?ts|tsx|jsx):\d{1,7}:\d{1,7}\b"),
+        _pattern("a Go panic", "goroutine ", r"\bgoroutine \d{1,9} \[[^\]\n]{1,60}\]:"),
+        _pattern("a Go panic", "panic: ", r"\bpanic: (?:runtime error|[\w*.]{1,60}[:{])"),
+        _pattern("a Go source line", ".go:", r"\w\.go:\d{1,7}\b"),
+        _pattern("a .NET frame", ":line ", r"\.(?:cs|vb|fs):line \d{1,7}\b"),
+        _pattern("a .NET frame", "at ", r"^[ \t]{0,20}at (?:[A-Z][\w`<>]{0,80}\.){1,12}[\w`<>\[\]]{1,100}\([^)\n]{0,300}\)"),
+        _pattern("a .NET exception", "exception", r"\b(?:System|Microsoft)\.(?:\w{1,60}\.){0,6}\w{0,60}Exception\b"),
+        _pattern("a .NET exception", "stack trace", r"--- End of (?:inner exception )?stack trace"),
+        _pattern("a Ruby frame", ".rb:", r"\w\.rb:\d{1,7}\b"),
+        _pattern("a PHP error", "fatal error|parse error", r"\b(?:Fatal|Parse) error: {1,4}(?:Uncaught|syntax|Allowed memory|Call to|Cannot)"),
+        _pattern("a PHP frame", ".php", r"\.php(?:\(\d{1,7}\)| on line \d|:\d{1,7}\b)"),
+        _pattern("a Rust panic", "panicked at", r"\bthread '[^'\n]{1,100}'(?: \(\d{1,9}\))? panicked at\b"),
+        _pattern("a Rust source line", ".rs:", r"\w\.rs:\d{1,7}\b"),
+        _pattern("a Rust backtrace", "stack backtrace:", r"\bstack backtrace:"),
+        _pattern("an Elixir exception", "** (", r"\*\* \((?:[A-Z]\w{0,60}\.?){1,6}\)"),
+        _pattern("an Elixir frame", ".ex:|.exs:|.erl:", r"\w\.(?:exs?|erl):\d{1,7}\b"),
+        _pattern("an Erlang crash", "{badmatch|{case_clause|{function_clause|{badarg|{'exit'", r"\{(?:badmatch|case_clause|badarg|'EXIT'|function_clause),"),
+    ),
+    "sql": (
+        _pattern("a SQL statement", "select", r"\bSELECT\b[^\n]{1,400}?\bFROM\b\s{1,4}[\w\"`\[.]"),
+        _pattern("a SQL statement", "select", r"\bselect\s{1,4}(?:\*|[\w.,\"` ]{1,200}?)\s{1,4}from\s{1,4}[\w\"`.]{1,80}\s{1,4}(?:where|join|limit|order by)\b", flags=_I),
+        _pattern("a SQL statement", "insert into", r"\bINSERT INTO\s{1,4}[\w\"`\[\].]{1,80}\s{0,4}\(", flags=_I),
+        _pattern("a SQL statement", "update ", r"\bUPDATE\s{1,4}[\w\"`\[\].]{1,80}\s{1,4}SET\s{1,4}[\w\"`\[\].]{1,80}\s{0,4}="),
+        _pattern("a SQL statement", "delete from", r"\bDELETE FROM\s{1,4}[\w\"`\[.]"),
+        _pattern("a PostgreSQL error", "violates", r"\bviolates (?:unique|foreign key|check|not-null|exclusion) constraint\b"),
+        _pattern("a PostgreSQL error", "does not exist", r"\b(?:relation|column) \"[^\"\n]{1,100}\" does not exist\b"),
+        _pattern("a PostgreSQL error", "syntax error at", r"\bsyntax error at or near \""),
+        _pattern("a PostgreSQL error", "transaction is aborted|serialize access|deadlock detected", r"\bcurrent transaction is aborted\b|\bcould not serialize access\b|\bdeadlock detected\b"),
+        _pattern("a PostgreSQL driver", "psycopg|asyncpg|org.postgresql|pgx|pgconn|npgsql|pq: ", r"\b(?:psycopg\d?|asyncpg|npgsql|pgx|pgconn)[.:]|\borg\.postgresql\b|\bpq: \w", flags=_I),
+        _pattern("an SQLSTATE", "sqlstate", r"\bSQLSTATE\b"),
+        _pattern("a MySQL error", "in your sql", r"\berror in your SQL syntax\b"),
+        _pattern("a MySQL error", "duplicate entry", r"\bDuplicate entry '[^\n]{0,200}?' for key\b"),
+        _pattern("a MySQL error", "unknown column", r"\bUnknown column '[^'\n]{1,100}' in\b"),
+        _pattern("a MySQL error", "doesn't exist", r"\bTable '[^'\n.]{1,100}\.[^'\n]{1,100}' doesn't exist\b"),
+        _pattern("a MySQL error", "error 1", r"\bERROR 1\d{3} \([0-9A-Z]{5}\)"),
+        _pattern("a MySQL driver", "mysql", r"\b(?:MySQLdb|pymysql|mysql\.connector|com\.mysql|mysql2?::Error|MySqlException)\b", flags=_I),
+        _pattern("an SQLite error", "constraint failed", r"\b(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY|PRIMARY KEY) constraint failed\b"),
+        _pattern("an SQLite error", "no such table|no such column", r"\bno such (?:table|column): \w"),
+        _pattern("an SQLite error", "sqlite_|sqlite3.|sqliteexception", r"\bSQLITE_[A-Z]{3,20}\b|\bsqlite3\.\w{1,40}Error\b|\bSQLiteException\b"),
+        _pattern("an SQLite error", "syntax error", r"\bnear \"[^\"\n]{0,80}\": syntax error\b"),
+        _pattern("an Oracle error", "ora-", r"\bORA-\d{5}\b"),
+        _pattern("a SQL Server error", "quotation mark|incorrect syntax near|violation of|cannot insert", r"\bUnclosed quotation mark after the character string\b|\bIncorrect syntax near '|\bViolation of (?:UNIQUE|PRIMARY) KEY constraint\b|\bCannot insert (?:duplicate key row|the value NULL)\b"),
+        _pattern("a SQL Server error", "level ", r"\bMsg \d{1,6}, Level \d{1,3}, State \d{1,3}\b"),
+        _pattern("an ODBC error", "[microsoft]|odbc", r"\[Microsoft\]\[|\[unixODBC\]|\bODBC [\w ]{0,30}Driver\b"),
+        _pattern("a SQL driver", "exception|sqlclient", r"\bSQL\w{0,40}Exception\b|\bSqlClient\b", flags=_I),
+        _pattern("an SQLAlchemy error", "sqlalche|[sql: ", r"\bsqlalchemy\.(?:exc|orm|dialects)\b|\bsqlalche\.me\b|\[SQL: "),
+        _pattern("an ORM error", "could not execute|prisma|activerecord|ecto.|hibernate|queryfailed|sequelize", r"\bcould not execute (?:statement|query|batch)\b|\bPrismaClient\w|\bActiveRecord::\w|\bEcto\.\w{1,60}Error\b|\borg\.hibernate\b|\bQueryFailedError\b|\bSequelize\w{1,60}Error\b"),
+        _pattern("a MongoDB error", "e11000|mongo", r"\bE11000 duplicate key\b|\bMongo(?:Server)?Error\b|\bpymongo\.errors\b"),
+        _pattern("a Redis error", "wrongtype operation|redis.exceptions|rediserror|noauth authentication", r"\bWRONGTYPE Operation\b|\bredis\.exceptions\b|\bRedisError\b|\bNOAUTH Authentication required\b"),
+    ),
+    "connection-string": (
+        _pattern("a URL with credentials", "://", r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,30}://[^\s:/@?#\"'\x00]{0,100}:[^\s/@\"'\x00]{1,200}@[^\s\"'<>\x00]{1,300}"),
+        _pattern("the address of a backing service", "://", r"\b(?:postgres(?:ql)?(?:\+\w{1,20})?|mysql(?:\+\w{1,20})?|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|kafka|nats|memcached?|ldaps?|cassandra|clickhouse|etcd|zookeeper)://[^\s\"'<>\x00]{1,300}", flags=_I),
+        _pattern("a JDBC URL", "jdbc:", r"\bjdbc:[a-z0-9]{2,20}:[^\s\"'<>\x00]{1,300}", flags=_I),
+        _pattern("a connection string", ";", r"\b(?:Server|Data Source|Host|Address|AccountName|Endpoint) {0,2}=[^;=\n]{1,200};[^\n]{0,400}?\b(?:Password|Pwd|AccountKey|SharedAccessKey) {0,2}=[^;\s]{1,200}", flags=_I),
+        _pattern("a libpq connection string", "dbname=", r"\b(?:host|user|password|port)=[^\s=]{1,100}[^\n]{0,200}?\bdbname=[^\s=]{1,100}|\bdbname=[^\s=]{1,100}[^\n]{0,200}?\b(?:host|user|password)="),
+    ),
+    "secret": (
+        _pattern("a private key", "-----begin", r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}(?:PRIVATE KEY|CERTIFICATE)(?: BLOCK)?-----"),
+        _pattern("a JSON Web Token", "eyj", r"\beyJ[A-Za-z0-9_-]{8,4000}\.eyJ[A-Za-z0-9_-]{4,8000}\.[A-Za-z0-9_-]{0,2000}"),
+        _pattern("an AWS access key", "akia|asia|aroa", r"\b(?:AKIA|ASIA|AROA)[0-9A-Z]{16}\b"),
+        _pattern("a payment key", "k_live_|k_test_|whsec_", r"\b(?:[srp]k_(?:live|test)_|whsec_)[0-9A-Za-z]{8,200}"),
+        _pattern("an API key", "sk-", r"\bsk-(?:(?:live|test|proj|ant|svcacct)-[\w-]{3,250}|[A-Za-z0-9]{20,250})"),
+        _pattern("a GitHub token", "ghp_|gho_|ghs_|ghu_|ghr_|github_pat_", r"\b(?:gh[pousr]|github_pat)_[A-Za-z0-9_]{20,255}"),
+        _pattern("a GitLab token", "glpat-", r"\bglpat-[\w-]{16,100}"),
+        _pattern("a Slack token", "xox|hooks.slack", r"\bxox[abeoprs]-[A-Za-z0-9-]{8,250}|\bhooks\.slack\.com/services/[\w/]{10,200}"),
+        _pattern("a Google key", "aiza|ya29.", r"\bAIza[\w-]{35}|\bya29\.[\w-]{20,400}"),
+        _pattern("a package registry token", "npm_|pypi-", r"\bnpm_[A-Za-z0-9]{30,100}|\bpypi-[\w-]{50,400}"),
+        _pattern("a mail service key", "sg.", r"\bSG\.[\w-]{16,64}\.[\w-]{16,128}"),
+        _pattern("a bearer token", "bearer", r"\bBearer[ \t]{1,4}(?P<value>[A-Za-z0-9._~+/-]{12,4000}={0,2})", accept=_is_random, flags=_I),
+        _pattern("basic credentials", "basic", r"\bBasic[ \t]{1,4}(?P<value>[A-Za-z0-9+/]{8,1000}={0,2})", accept=_is_credentials),
+        _pattern("a password", "pass|pwd", r"(?<![\w-])(?:\w{1,40}_)?(?:password|passwd|passphrase|pwd)[\"'`]? {0,2}= {0,2}" + _VALUE % 3, accept=_is_value, flags=_I),
+        _pattern("a secret", "secret|key|token", r"(?<![\w-])(?:\w{1,40}_)?(?:secret|client_?secret|secret_?(?:access_?)?key|api[_-]?key|access[_-]?key|private_?key|(?:auth|access|refresh|session)_?token)[\"'`]? {0,2}= {0,2}" + _VALUE % 6, accept=_is_random, flags=_I),
+        _pattern("a secret", "pass|secret|key|token", r"(?<![\w-])(?:\w{1,40}_)?(?:password|passwd|client_?secret|secret_?key|api[_-]?key|access_?token|private_?key)[\"'`]? {0,2}: {0,2}" + _VALUE % 6 + r"(?![ \t]{1,4}[a-z])", accept=_is_random, flags=_I),
+    ),
+    "email": (
+        _pattern("an e-mail address", "@", r"(?<![\w.+%/-])[A-Za-z0-9][\w.+%-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}\b", accept=_is_somebody),
+    ),
+    "private-address": (
+        _pattern("a private address", "10.|172.|192.168.|169.254.", r"(?<![\w.-])(?:10(?:\.\d{1,3}){3}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d{1,3}){2}|(?:192\.168|169\.254)(?:\.\d{1,3}){2})(?!\w)(?!\.\d)", accept=_is_address),
+        _pattern("a private IPv6 address", "fe80::|fd", r"(?<![\w:])(?:fe80::[0-9a-f:]{1,40}|fd[0-9a-f]{2}:[0-9a-f]{0,4}:[0-9a-f:]{1,40})(?!\w)", flags=_I),
+        _pattern("an internal host", ".internal|.local|.svc|.lan|.corp|.intra", r"(?<![\w@.-])(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.){1,8}(?:internal|local|lan|corp|intra|intranet|svc)(?![\w-])(?!\.\w)", accept=_is_host, flags=_I),
+        _pattern("an address behind the service", "econn|enotfound|etimedout|ehostunreach|eai_again", r"\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH|EAI_AGAIN) {1,2}\S{1,200}"),
+        _pattern("an address behind the service", "dial ", r"\bdial (?:tcp|udp|unix)\b[^\n]{1,200}"),
+    ),
+    "internal-name": (
+        _pattern("an AWS resource name", "arn:aws", r"\barn:aws[\w-]{0,20}:[a-z0-9-]{1,40}:[\w-]{0,30}:\d{0,12}:[^\s\"'<>\x00]{1,300}"),
+        _pattern("a queue's address", ".amazonaws.com|.queue.core.windows|.servicebus.windows", r"\w\.(?:amazonaws\.com|queue\.core\.windows\.net|servicebus\.windows\.net)\b"),
+        _pattern("a topic's name", "/topics/|/subscriptions/", r"\bprojects/[\w-]{1,60}/(?:topics|subscriptions)/[\w.~+%-]{1,200}"),
+        _pattern("a queue's name", "queue|exchange|routing key", r"\b(?:queue|exchange|routing key)[ \t]{1,2}['\"`][\w.:/-]{1,200}['\"`]", flags=_I),
+        _pattern("a broker's name", "amqp|rabbitmq|kafka|sqs|sns|celery|sidekiq|pubsub|activemq", r"\b(?:amqp|rabbitmq|kafka|sqs|sns|celery|sidekiq|pubsub|activemq)\b[^\n]{0,60}\b(?:queue|topic|exchange|channel|broker|partition|consumer|producer)s?\b", flags=_I),
+        _pattern("a broker's name", "amqp|rabbitmq|kafka|sqs|sns|celery|sidekiq|pubsub|activemq", r"\b(?:queue|topic|exchange|channel|broker|partition|consumer|producer)s?\b[^\n]{0,60}\b(?:amqp|rabbitmq|kafka|sqs|sns|celery|sidekiq|pubsub|activemq)\b", flags=_I),
+    ),
+    "path": (
+        _pattern("an installed package", "-packages/|node_modules/|.m2/repository/|go/pkg/mod/", r"\b(?:site-packages|dist-packages|node_modules|\.m2/repository|go/pkg/mod)/[\w./@-]{1,200}"),
+        _pattern("a path of the server", "/", r"(?<![\w/.:*}>-])/(?:home|Users|root|etc|var|usr|opt|srv|tmp|proc|private/(?:var|tmp)|nix/store|run/secrets)/[\w.@+~-]{1,100}(?:/[\w.@+~-]{1,100}){0,40}"),
+        _pattern("a source file of the server", "/", r"(?<![\w/:.*}>-])/?(?:[\w.@+~-]{1,100}/){1,40}[\w.@+~-]{1,100}\.(?:py|pyc|rb|go|rs|java|kt|php|exs?|erl|cs|fs|vb|jar|dll|pem|db)(?!\w)(?!\.\w)"),
+        _pattern("a path of the server", ":\\", r"(?<!\w)[A-Za-z]:\\{1,2}(?:[^\\/:*?\"<>|\s\x00]{1,100}\\{1,2}){0,40}[^\\/:*?\"<>|\s\x00]{1,100}"),
+        _pattern("a network share", "\\\\", r"(?<![\\\w])\\\\[\w.-]{2,60}\\[\w$.-]{2,60}"),
+        _pattern("a file URL", "file://", r"\bfile:///?[\w./%-]{2,300}"),
+    ),
+}
+# fmt: on
+"""The detectors by name, in the order in which they claim text: what one has claimed, no later one reports again."""
+
+_FORGIVEN_WHEN_SENT = frozenset({"path", "private-address"})
+"""An answer may repeat the address it was asked at; it doesn't leak what the caller said."""
+
+
+def name_patterns(names: Iterable[str]) -> tuple[Pattern, ...]:
+    """Patterns for a taxonomy's own internal names: regular expressions, or the text itself where one is not well formed."""
+    found = []
+    for name in names:
+        try:
+            regex = re.compile(name, _I)
+        except re.error:
+            regex = re.compile(re.escape(name), _I)
+        found.append(Pattern("an internal name", ("",), regex))
+    return tuple(found)
+
+
+def detect(text: str, kinds: Iterable[str], names: tuple[Pattern, ...] = (), sent: str = "") -> tuple[Leak, ...]:
+    """The leaks of the given kinds in ``text``, by place.
+
+    ``names`` widens the detector ``internal-name``. ``sent`` is what the caller sent: where it already holds an address or a
+    path, the answer may repeat it. A part of the text that holds a stack trace is not searched for paths as well.
+    """
+    text = _trimmed(text)
+    lowered = text.lower()
+    wanted = frozenset(kinds)
+    found: list[Leak] = []
+    for kind, patterns in DETECTORS.items():
+        if kind not in wanted:
+            continue
+        traces = [each for each in found if each.kind == "stack-trace"] if kind == "path" else []
+        for pattern in (*patterns, *names) if kind == "internal-name" else patterns:
+            for match in _matches(pattern, text, lowered):
+                if any(match.start() < each.end and each.start < match.end() for each in found):
+                    continue
+                if kind in _FORGIVEN_WHEN_SENT and match[0] in sent:
+                    continue
+                if any(_together(text, each, match) for each in traces):
+                    continue
+                found.append(Leak(kind, pattern.what, _glimpse(match[0]), match.start(), match.end()))
+    return tuple(sorted(found, key=lambda leak: (leak.start, leak.kind, leak.end)))
+
+
+def planted(text: str, canaries: Iterable[Canary], *, whole: bool) -> tuple[Leak, ...]:
+    """The planted values that stand in ``text``, as they are or encoded; ``whole``: as a token of their own only.
+
+    One leak a value, in the order of the canaries; it shows nothing of the value.
+    """
+    folded = text.casefold()
+    found = []
+    for canary in canaries:
+        at = next(_places(canary.value, text, folded, whole), None)
+        if at is not None:
+            how, start, end = at
+            found.append(Leak(canary.kind, f"the {canary.kind} of the request{how}", "", start, end))
+    return tuple(found)
+
+
+def _trimmed(text: str) -> str:
+    if len(text) <= SCANNED:
+        return text
+    return text[: SCANNED * 3 // 4] + JOINT + text[-SCANNED // 4 :]
+
+
+def _matches(pattern: Pattern, text: str, lowered: str) -> Iterator[re.Match[str]]:
+    if not any(needle in lowered for needle in pattern.needles):
+        return
+    kept = 0
+    for match in pattern.regex.finditer(text):
+        if match[0] and (pattern.accept is None or pattern.accept(match)):
+            yield match
+            kept += 1
+            if kept == _AT_MOST:
+                return
+
+
+def _together(text: str, leak: Leak, match: re.Match[str]) -> bool:
+    first, last = sorted((leak.start, match.start()))
+    return JOINT not in text[first:last]
+
+
+def _glimpse(text: str) -> str:
+    return f"{text[:2].strip()}… ({len(text)} characters)"
+
+
+def _places(value: str, text: str, folded: str, whole: bool) -> Iterator[tuple[str, int, int]]:
+    if not value:
+        return
+    if len(value) < _BY_CHANCE:
+        escaped = re.escape(value)
+        alone = rf"(?:^|\x00\n){escaped}(?:\n\x00|$)|([\"'`]){escaped}\1|\btenant(?:[_ -]?id)?[\"'`]?[ :=]{{1,3}}[\"'`]?{escaped}(?!\w)"
+        match = re.search(alone, text, re.I)
+        if match:
+            yield "", match.start(), match.end()
+        return
+    for how, needle, fold in _forms(value):
+        haystack = folded if fold else text
+        start = haystack.find(needle)
+        while start >= 0:
+            end = start + len(needle)
+            if not whole or not (_in_token(haystack, start - 1) or _in_token(haystack, end)):
+                yield how, start, end
+                return
+            start = haystack.find(needle, end)
+
+
+def _in_token(text: str, index: int) -> bool:
+    return 0 <= index < len(text) and (text[index].isalnum() or text[index] in "_-")
+
+
+def _forms(value: str) -> Iterator[tuple[str, str, bool]]:
+    """How a value may stand in a text: in words, the text, and whether case is ignored."""
+    yield "", value.casefold(), True
+    if len(value) < _ENCODABLE:
+        return
+    escaped = {
+        " (URL-encoded)": (
+            urllib.parse.quote(value, safe="", errors="replace"),
+            urllib.parse.quote_plus(value, errors="replace"),
+        ),
+        " (JSON-escaped)": (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]),
+        " (HTML-escaped)": (html.escape(value),),
+    }
+    for how, texts in escaped.items():
+        for text in texts:
+            if text != value:
+                yield how, text.casefold(), True
+    raw = value.encode(errors="replace")
+    yield " (hexadecimal)", raw.hex(), True
+    for shift in range(3):
+        # Of base64 only the characters made of the value's own bytes are the same whatever stands around it.
+        coded = base64.b64encode(b"\x00" * shift + raw)
+        stable = coded[(shift * 8 + 5) // 6 : (shift + len(raw)) * 8 // 6].decode()
+        yield " (base64)", stable, False
+        if "+" in stable or "/" in stable:
+            yield " (base64)", stable.replace("+", "-").replace("/", "_"), False
