@@ -1,0 +1,125 @@
+"""The command line: one literal table of commands, each imported when it is called, and one habit of exit codes.
+
+0: clean. 1: findings. 2: could not run (bad usage, unreadable input, an unreachable service). 130: interrupted.
+Data goes to stdout and everything else to stderr.
+"""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple, NoReturn
+
+import click
+
+
+class Command(NamedTuple):
+    """Where a command is (``module:attribute``) and what it does, in one line."""
+
+    address: str
+    summary: str
+
+
+COMMANDS: Mapping[str, Command] = {
+    "compile": Command(
+        "faultspec.cli.compile:command", "Compile a taxonomy into bindings, schemas and OpenAPI components."
+    ),
+}
+
+#: Conventional for a process that SIGINT ended: 128 + 2.
+INTERRUPTED = 130
+
+#: Set to anything but empty or 0, an unexpected error shows its traceback.
+DEBUG_VARIABLE = "FAULTSPEC_DEBUG"
+
+
+class _Lazy(click.Group):
+    """A group that knows the names and summaries of its commands and imports only the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        found = COMMANDS.get(cmd_name)
+        if found is None:
+            return None
+        module, _, attribute = found.address.partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.summary) for name, each in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        # click compares with the commands themselves; the table's names say the same without importing any.
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            raise click.UsageError(_no_such_command(name), ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _no_such_command(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, COMMANDS, n=1)
+    return f"No such command {name!r}." + (f" Did you mean {near[0]!r}?" if near else "")
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            found = version("faultspec")
+        except PackageNotFoundError:
+            found = "(not installed)"
+        click.echo(f"faultspec {found}")
+        ctx.exit()
+
+
+@click.command(
+    cls=_Lazy,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 clean, 1 findings, 2 could not run.",
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
+)
+def cli() -> None:
+    """Error taxonomies of APIs: lint them, compile them, and judge services by them."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit; nothing that goes wrong ends in a traceback, unless ``FAULTSPEC_DEBUG`` is set."""
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        code: Any = cli.main(
+            args=None if arguments is None else list(arguments), prog_name="faultspec", standalone_mode=False
+        )
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has had enough (`| head`). Python would complain when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if os.environ.get(DEBUG_VARIABLE, "0") not in ("", "0"):
+            raise
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        click.echo(
+            f"error[internal-error]: {text}\n  = hint: run again with {DEBUG_VARIABLE}=1 and report the traceback",
+            err=True,
+        )
+        return 2
+    return code if isinstance(code, int) else 0

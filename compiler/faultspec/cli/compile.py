@@ -1,0 +1,111 @@
+"""``faultspec compile``: the taxonomy into files, or a check that the files are up to date."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from faultspec import printers
+from faultspec.diagnostic import Diagnostic
+from faultspec.language import load
+from faultspec.render import Drift, check, render, write
+from faultspec.targets import SHIPPED, Target, TargetError
+from faultspec.targets.custom import targets_in
+
+
+@click.command(name="compile")
+@click.argument("taxonomy", default="taxonomy.yaml", type=click.Path())
+@click.option(
+    "--target", "names", multiple=True, metavar="NAME", help="Compile this target only; may be repeated. Default: all."
+)
+@click.option(
+    "--out", default="generated", type=click.Path(file_okay=False), show_default=True, help="The output folder."
+)
+@click.option(
+    "--templates",
+    type=click.Path(file_okay=False),
+    help="A folder of templates that override shipped ones or add targets.",
+)
+@click.option(
+    "--check", "only_check", is_flag=True, help="Write nothing; print what differs, and exit with 1 if anything does."
+)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(list(printers.PRINTERS)),
+    default="text",
+    show_default=True,
+    help="How to print diagnostics.",
+)
+def command(
+    taxonomy: str, names: tuple[str, ...], out: str, templates: str | None, only_check: bool, style: str
+) -> int:
+    """Compile TAXONOMY (default: taxonomy.yaml) into the output folder.
+
+    A compile that fails leaves the folder as it was. Files that an earlier compile wrote and this one does not are
+    removed; files it did not write are never touched.
+    """
+    loaded = load(taxonomy)
+    sources = {} if loaded.document is None else {loaded.document.path: loaded.document.text}
+    _report(loaded.diagnostics, sources, style)
+    if loaded.taxonomy is None:
+        return 2
+    folder = Path(out)
+    try:
+        targets = _chosen(names, None if templates is None else Path(templates))
+        chosen = [each.name for each in targets]
+        tree = render(loaded.taxonomy, targets, _relative(taxonomy), None if templates is None else Path(templates))
+        if only_check:
+            return _print_drift(check(tree, folder, chosen, Path(taxonomy)), out)
+        done = write(tree, folder, chosen)
+    except TargetError as error:
+        _report((error.diagnostic,), {}, style)
+        return 2
+    if done.written or done.removed:
+        removed = f", removed {len(done.removed)}" if done.removed else ""
+        click.echo(f"{out}: wrote {len(done.written)} of {len(tree)} files{removed}", err=True)
+    else:
+        click.echo(f"{out}: {len(tree)} files are up to date", err=True)
+    return 0
+
+
+def _chosen(names: Sequence[str], templates: Path | None) -> list[Target]:
+    """The targets asked for, or all: the shipped ones, then those that the folder of templates adds."""
+    known = dict(SHIPPED)
+    if templates is not None:
+        known |= targets_in(templates, SHIPPED)
+    for name in names:
+        if name not in known:
+            raise click.UsageError(f"There is no target {name!r}. Targets: {', '.join(known)}.")
+    return [known[name] for name in dict.fromkeys(names or known)]
+
+
+def _relative(path: str) -> str:
+    """The path as a header names it: the same on every machine, so never an absolute one."""
+    relative = os.path.relpath(path) if os.path.isabs(path) else os.path.normpath(path)
+    outside = os.path.isabs(relative) or relative.split(os.sep)[0] == os.pardir
+    return (os.path.basename(path) if outside else relative).replace(os.sep, "/")
+
+
+def _report(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], style: str) -> None:
+    """Diagnostics are the data of a compile: in a machine's format they go to stdout, for people to stderr."""
+    if style == "text":
+        if diagnostics:
+            colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+            click.echo(printers.text(diagnostics, sources, colour=colour), err=True, nl=False)
+    else:
+        click.echo(printers.PRINTERS[style](diagnostics, sources), nl=False)
+
+
+def _print_drift(drift: Sequence[Drift], out: str) -> int:
+    for each in drift:
+        click.echo(f"{each.kind}: {out}/{each.path}")
+        if each.diff:
+            click.echo(each.diff, nl=False)
+    if drift:
+        click.echo(
+            f"{out}: {len(drift)} of the files differ; run `faultspec compile` and review what changes", err=True
+        )
+    return 1 if drift else 0

@@ -1,0 +1,369 @@
+"""From a taxonomy to files: templates in, a tree of texts out, and the tree kept in step with the disk.
+
+``render`` is pure but for reading templates; ``check`` compares a tree with a folder; ``write`` makes the folder equal
+to it, wholly or not at all. ``MANIFEST`` lists the files a compile wrote, by path only, so that a later one can remove
+those that are no longer produced without ever touching a file it did not write.
+"""
+
+import difflib
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from jinja2 import BaseLoader, ChoiceLoader, FileSystemLoader, StrictUndefined, TemplateError, TemplateSyntaxError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from faultspec.diagnostic import Diagnostic, Span
+from faultspec.language.model import Taxonomy
+from faultspec.targets import Context, Target, TargetError, filters
+
+MANIFEST = "MANIFEST"
+
+Tree = Mapping[str, str]
+"""Text by POSIX path, relative to the output folder. Paths begin with the name of their target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """One way in which a folder differs from the tree it should hold.
+
+    ``modified``: other content. ``missing``: not there. ``stale``: listed in the manifest, no longer produced.
+    ``untracked``: there, and neither produced nor listed. ``diff``: a unified diff from what is there to what should
+    be.
+    """
+
+    path: str
+    kind: Literal["modified", "missing", "stale", "untracked"]
+    diff: str = ""
+
+
+# Rendering
+
+
+def environment(loader: BaseLoader) -> ImmutableSandboxedEnvironment:
+    """The environment of every template, shipped or not.
+
+    Sandboxed, because a folder of templates may come from anywhere; strict, because a misspelled name must not render
+    as nothing. Autoescaping is off: nothing here is HTML, and each language has a filter that knows its quoting.
+    """
+    made = ImmutableSandboxedEnvironment(
+        loader=loader,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    made.filters.update(filters.FILTERS)
+    return made
+
+
+def shipped_templates() -> Path:
+    """The folder of the shipped templates: ``faultspec/templates`` in a wheel, ``templates`` in a checkout."""
+    here = Path(__file__).resolve().parent
+    installed = here / "templates"
+    return installed if installed.is_dir() else here.parent.parent / "templates"
+
+
+def render(taxonomy: Taxonomy, targets: Iterable[Target], source: str, overrides: Path | None = None) -> Tree:
+    """The whole tree of the targets; raises TargetError.
+
+    ``source``: the taxonomy's path as the header of each file names it. ``overrides``: a folder of templates; one at
+    ``<target>/<name>`` takes the place of the shipped template of that name.
+    """
+    tree: dict[str, str] = {}
+    for target in targets:
+        folders = [each / target.name for each in (overrides, shipped_templates()) if each is not None]
+        templates = environment(ChoiceLoader([FileSystemLoader(str(each)) for each in folders]))
+        context = target.context(taxonomy, source)
+        for path, text in _outputs(templates, target, context, folders):
+            _add(tree, f"{target.name}/{path}", text)
+    return tree
+
+
+def _outputs(
+    templates: ImmutableSandboxedEnvironment, target: Target, context: Context, folders: Sequence[Path]
+) -> Iterator[tuple[str, str]]:
+    for output in target.outputs:
+        with _template_errors(output.template, folders):
+            template = templates.get_template(output.template)
+            place = templates.from_string(output.path)
+            for each in (None,) if output.each is None else getattr(context.model, output.each):
+                names = {"view": context.view, "model": context.model, "each": each}
+                yield place.render(names), template.render(names)
+    for path, origin in target.copies(context):
+        yield path, origin.read_text(encoding="utf-8")
+
+
+@contextmanager
+def _template_errors(template: str, folders: Sequence[Path]) -> Iterator[None]:
+    """Turn whatever a template does wrong into a TargetError that names its file and line."""
+    path = next((str(each / template) for each in folders if (each / template).is_file()), template)
+    try:
+        yield
+    except TemplateSyntaxError as error:
+        place = error.filename or path
+        raise _template_problem(place, error.lineno, error.message or "it cannot be read") from error
+    except (
+        TemplateError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+        RecursionError,
+    ) as error:
+        if isinstance(error, TemplateError) and type(error).__name__ == "TemplateNotFound":
+            raise _template_problem(path, None, f"there is no template `{error}`") from error
+        place, line = _line_in_template(error, folders) or (path, None)
+        raise _template_problem(place, line, str(error) or type(error).__name__) from error
+
+
+def _template_problem(path: str, line: int | None, message: str) -> TargetError:
+    span = None if line is None else Span(line, 1, line, 1)
+    return TargetError(
+        Diagnostic("bad-template", message, path, span, hint="templates/README.md lists what a template sees")
+    )
+
+
+def _line_in_template(error: BaseException, folders: Sequence[Path]) -> tuple[str, int] | None:
+    """The innermost template line of a traceback, which Jinja rewrites to name the template's own file."""
+    found = None
+    trace = error.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if any(name.startswith(str(each) + os.sep) for each in folders):
+            found = (name, trace.tb_lineno)
+        trace = trace.tb_next
+    return found
+
+
+def _add(tree: dict[str, str], path: str, text: str) -> None:
+    problem = _unsafe(path)
+    if problem is not None:
+        raise TargetError(
+            Diagnostic(
+                "bad-output-path", f"`{path}` {problem}", "target.yaml", hint="name a file below the output folder"
+            )
+        )
+    # Two files that differ by case alone are one file on the file systems of Windows and macOS.
+    taken = {each.casefold() for each in tree}
+    if path.casefold() in taken:
+        raise TargetError(
+            Diagnostic("duplicate-output", f"two templates write `{path}`", "target.yaml", hint="give one another path")
+        )
+    tree[path] = text
+
+
+def _unsafe(path: str) -> str | None:
+    """Why a path must not be written to, or None."""
+    if path.startswith("/") or ":" in path or "\\" in path:
+        return "is not a relative POSIX path"
+    if not path.isprintable():
+        return "has characters that cannot be seen"
+    parts = path.split("/")
+    if any(each in ("", ".", "..") for each in parts):
+        return "leaves the output folder, or names a folder"
+    return None
+
+
+# Comparing
+
+
+def check(tree: Tree, folder: Path, targets: Sequence[str], source: Path | None = None) -> tuple[Drift, ...]:
+    """How ``folder`` differs from ``tree``, in order of path; empty when it does not.
+
+    ``targets``: the targets that were rendered; files of others are none of this comparison's business. ``source``: the
+    taxonomy's file. A folder that holds it is more than an output folder: only the targets' own folders in it are
+    looked at.
+    """
+    listed = [each for each in _manifest(folder) if _of(each, targets)]
+    found: list[Drift] = []
+    for path, text in tree.items():
+        there = _read(folder, path)
+        if there is None:
+            found.append(Drift(path, "missing", _diff(path, "", text)))
+        elif there != text:
+            found.append(Drift(path, "modified", _diff(path, there, text)))
+    for path in listed:
+        if path not in tree and (there := _read(folder, path)) is not None:
+            found.append(Drift(path, "stale", _diff(path, there, "")))
+    known = {MANIFEST, *tree, *_manifest(folder)}
+    shared = source is not None and source.resolve().is_relative_to(folder.resolve())
+    found += [
+        Drift(path, "untracked")
+        for path in _files(folder)
+        if path not in known
+        and ("/" in path and _of(path, targets) if shared else "/" not in path or _of(path, targets))
+    ]
+    manifest = manifest_text(tree, folder, targets)
+    there = _read(folder, MANIFEST)
+    if there != manifest and not found:
+        found.append(
+            Drift(MANIFEST, "modified" if there is not None else "missing", _diff(MANIFEST, there or "", manifest))
+        )
+    return tuple(sorted(found, key=lambda each: each.path))
+
+
+def manifest_text(tree: Tree, folder: Path, targets: Sequence[str]) -> str:
+    """The manifest after a compile of ``targets`` into ``folder``: one path a line, sorted, those of other targets
+    kept.
+    """
+    kept = [each for each in _manifest(folder) if not _of(each, targets)]
+    return "".join(f"{each}\n" for each in sorted({*kept, *tree}))
+
+
+def _of(path: str, targets: Sequence[str]) -> bool:
+    return path.split("/", 1)[0] in targets
+
+
+def _manifest(folder: Path) -> list[str]:
+    """The paths listed in the folder's manifest; lines that no compile would have written are passed over."""
+    return [each for each in (_read(folder, MANIFEST) or "").splitlines() if "/" in each and _unsafe(each) is None]
+
+
+def _read(folder: Path, path: str) -> str | None:
+    """The file's text, or None when there is none; bytes that are not UTF-8 are shown as escapes."""
+    try:
+        return (folder / path).read_bytes().decode("utf-8", "backslashreplace")
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+
+
+def _files(folder: Path) -> Iterator[str]:
+    """Every file below ``folder``, but for what tools leave behind when they run over it: ``__pycache__`` and dot
+    folders.
+    """
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(each for each in folders if each != "__pycache__" and not each.startswith("."))
+        for each in sorted(files):
+            yield PurePosixPath(Path(root, each).relative_to(folder)).as_posix()
+
+
+def _diff(path: str, there: str, wanted: str) -> str:
+    before, after = there.splitlines(keepends=True), wanted.splitlines(keepends=True)
+    lines = difflib.unified_diff(before, after, f"{path} (on disk)", f"{path} (compiled)")
+    return "".join(each if each.endswith("\n") else f"{each}\n\\ No newline at end of file\n" for each in lines)
+
+
+# Writing
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write did: the paths it wrote and those it removed, in order."""
+
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+def write(tree: Tree, folder: Path, targets: Sequence[str]) -> Written:
+    """Make the targets' part of ``folder`` equal to ``tree``; raises TargetError and leaves the folder as it was.
+
+    Everything is first written to a folder beside the files it will replace, then moved into place one rename at a
+    time, each undone if a later one fails. Files that are right already are not touched. Only files that an earlier
+    manifest lists are ever removed.
+    """
+    wanted = {**tree, MANIFEST: manifest_text(tree, folder, targets)}
+    changed = [path for path, text in wanted.items() if _read(folder, path) != text]
+    stale = [
+        path for path in _manifest(folder) if _of(path, targets) and path not in tree and (folder / path).is_file()
+    ]
+    if not changed and not stale:
+        return Written((), ())
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in (*changed, *stale):
+            _contained(folder, path)
+        with tempfile.TemporaryDirectory(prefix=".faultspec-", dir=folder) as staging:
+            _swap(folder, Path(staging), {path: wanted[path] for path in changed}, stale)
+    except OSError as error:
+        where = str(error.filename or folder)
+        raise TargetError(
+            Diagnostic(
+                "cannot-write",
+                error.strerror or str(error),
+                where,
+                hint="nothing was changed; see that the folder can be written to",
+            )
+        ) from error
+    for path in stale:
+        _prune((folder / path).parent, folder)
+    return Written(tuple(changed), tuple(stale))
+
+
+def _contained(folder: Path, path: str) -> None:
+    """Refuse a path that a symbolic link leads out of the folder."""
+    target = (folder / path).parent.resolve()
+    if not target.is_relative_to(folder.resolve()):
+        raise TargetError(
+            Diagnostic(
+                "bad-output-path",
+                f"`{path}` leads out of the output folder through a symbolic link",
+                str(folder),
+                hint="remove the link",
+            )
+        )
+    if (folder / path).is_dir() and not (folder / path).is_symlink():
+        raise TargetError(
+            Diagnostic(
+                "cannot-write", "a folder stands where a file is to be written", str(folder / path), hint="move it away"
+            )
+        )
+
+
+def _swap(folder: Path, staging: Path, changed: Mapping[str, str], stale: Sequence[str]) -> None:
+    fresh, old = staging / "new", staging / "old"
+    for path, text in changed.items():
+        _make_parent(fresh / path)
+        # Bytes, so that no platform turns the line ends into its own.
+        (fresh / path).write_bytes(text.encode("utf-8", "backslashreplace"))
+    undo: list[tuple[Path, Path | None]] = []
+    made: list[Path] = []
+    try:
+        for path in (*changed, *stale):
+            place, kept = folder / path, old / path
+            made += _make_parent(place)
+            if place.is_symlink() or place.exists():
+                _make_parent(kept)
+                os.replace(place, kept)
+                undo.append((place, kept))
+            if path in changed:
+                os.replace(fresh / path, place)
+                if not undo or undo[-1][0] != place:
+                    undo.append((place, None))
+    except BaseException:
+        for place, before in reversed(undo):
+            if before is not None:
+                os.replace(before, place)
+            else:
+                place.unlink(missing_ok=True)
+        for each in reversed(made):
+            with suppress(OSError):
+                each.rmdir()
+        raise
+
+
+def _make_parent(path: Path) -> list[Path]:
+    """Make the folders above ``path`` that are not there, and name them, outermost first."""
+    missing = []
+    each = path.parent
+    while not each.exists():
+        missing.append(each)
+        each = each.parent
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return missing[::-1]
+
+
+def _prune(each: Path, top: Path) -> None:
+    """Remove the folders from ``each`` up to ``top`` that a removal left empty."""
+    while each != top and each.is_relative_to(top):
+        try:
+            each.rmdir()
+        except OSError:
+            return
+        each = each.parent

@@ -1,0 +1,122 @@
+"""The filters of the templates: how a value is quoted in each language. Documented in ``templates/README.md``."""
+
+import json as _json
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+
+WIDTH = 120
+"""Columns of generated source: where docstrings are wrapped and calls are broken."""
+
+
+def literal(value: object) -> str:
+    """A Python literal as ruff would write it: double quotes, unless that takes more escapes."""
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return f'float("{value}")'
+    if value is None or isinstance(value, bool | int | float):
+        return repr(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{literal(k)}: {literal(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(literal, value)) + "]"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(literal, value)) + (",)" if len(value) == 1 else ")")
+    raise TypeError(f"{type(value).__name__} has no Python literal here")
+
+
+def _string(text: str) -> str:
+    quote = "'" if text.count('"') > text.count("'") else '"'
+    return quote + "".join(_escaped(each, quote) for each in text) + quote
+
+
+_NAMED_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
+
+
+def _escaped(character: str, quote: str) -> str:
+    if character == quote:
+        return "\\" + quote
+    if character in _NAMED_ESCAPES:
+        return _NAMED_ESCAPES[character]
+    if character.isprintable():
+        return character
+    number = ord(character)
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def visible(text: str) -> str:
+    """One line: runs of white space as a space, and what cannot be seen as an escape."""
+    return "".join(each if each.isprintable() else _escaped(each, "") for each in " ".join(text.split()))
+
+
+def docstring(text: str, indent: int = 4) -> str:
+    """A docstring, quotes and all, for a body indented by ``indent``; blank lines of ``text`` part its paragraphs."""
+    pad = " " * indent
+    paragraphs = [
+        visible(each).replace("\\", "\\\\").replace('"""', '\\"\\"\\"') for each in re.split(r"\n\s*\n", text.strip())
+    ]
+    first, *rest = [each for each in paragraphs if each] or [""]
+    lead = " " if first.startswith('"') else ""
+    # The quotes take three columns in front of the first line, and three behind it where it is the only one.
+    lines = textwrap.wrap(
+        lead + first, WIDTH - indent - 6, break_long_words=False, break_on_hyphens=False, drop_whitespace=True
+    )
+    lines = [lead + lines[0], *lines[1:]] if lines else [""]
+    for each in rest:
+        lines += ["", *textwrap.wrap(each, WIDTH - indent, break_long_words=False, break_on_hyphens=False)]
+    if len(lines) == 1:
+        close = " " if lines[0].endswith(('"', "\\")) else ""
+        return f'"""{lines[0]}{close}"""'
+    return (
+        '"""'
+        + "\n".join(f"{pad}{each}" if each and index else each for index, each in enumerate(lines))
+        + f'\n{pad}"""'
+    )
+
+
+def comment(text: str, prefix: str = "#") -> str:
+    """Lines of comment, each behind ``prefix``; nothing in ``text`` can end the comment early."""
+    return "\n".join(f"{prefix} {visible(line)}".rstrip() for line in text.splitlines() or [""])
+
+
+def json(value: object, indent: int = 0) -> str:
+    """JSON text, two spaces a level, its lines after the first indented by ``indent`` columns."""
+    text = _json.dumps(value, indent=2, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which UTF-8 cannot hold and a JSON escape can
+        text = _json.dumps(value, indent=2)
+    return text.replace("\n", "\n" + " " * indent)
+
+
+def words(name: str) -> list[str]:
+    """The words of an identifier in any case: ``fileNotFound``, ``FILE_NOT_FOUND`` and ``file-not-found`` alike."""
+    return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", name)
+
+
+def pascal(name: str) -> str:
+    """``RateLimited``"""
+    return "".join(each[:1].upper() + each[1:].lower() for each in words(name))
+
+
+def snake(name: str) -> str:
+    """``rate_limited``"""
+    return "_".join(each.lower() for each in words(name))
+
+
+def constant(name: str) -> str:
+    """``RATE_LIMITED``"""
+    return snake(name).upper()
+
+
+FILTERS: Mapping[str, Callable[..., str]] = {
+    "comment": comment,
+    "constant": constant,
+    "docstring": docstring,
+    "json": json,
+    "literal": literal,
+    "pascal": pascal,
+    "snake": snake,
+    "visible": visible,
+}

@@ -1,0 +1,77 @@
+"""The JSON Schema target: one schema for each envelope, and one with the details of every code.
+
+An envelope is a ``oneOf`` over its codes, each branch told apart by its constant, with a definition for each code.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from faultspec.language.model import Code, Envelope, Taxonomy
+from faultspec.targets import schema as schemas
+from faultspec.targets.model import Model
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """``envelopes``: the schema of each, by its name; ``details``: the schema of the details of each code."""
+
+    envelopes: Mapping[str, schemas.Json]
+    details: schemas.Json
+
+
+def view(taxonomy: Taxonomy, model: Model) -> View:
+    """The documents of the target."""
+    return View(
+        {each.name: envelope_schema(each, taxonomy, model) for each in taxonomy.envelopes.values()},
+        {
+            "$schema": DIALECT,
+            "$comment": model.header,
+            "title": f"{taxonomy.title}: details by code",
+            "$defs": {
+                definition(operation, code): schemas.of_details(code, taxonomy)
+                for operation, code in schemas.live(taxonomy)
+            },
+        },
+    )
+
+
+def definition(operation: str | None, code: Code) -> str:
+    """The name of a code's definition; an operation's own code says whose it is."""
+    return code.name if operation is None else f"{operation}.{code.name}"
+
+
+def envelope_schema(envelope: Envelope, taxonomy: Taxonomy, model: Model) -> schemas.Json:
+    """The schema of every body that the envelope may have."""
+    carried = schemas.carried(taxonomy, envelope.name)
+    branches: list[schemas.Json] = [
+        {"$ref": f"#/$defs/{definition(operation, code)}"} for operation, code in carried if operation is None
+    ]
+    by_wire: dict[str | int, list[schemas.Json]] = {}
+    for operation, code in carried:
+        if operation is not None:
+            by_wire.setdefault(code.wire, []).append({"$ref": f"#/$defs/{definition(operation, code)}"})
+    # Operations may each have a code of the same name: which one is meant the body alone can't tell.
+    branches += [{"anyOf": each} for each in by_wire.values()]
+    definitions = {definition(operation, code): described(envelope, code, taxonomy) for operation, code in carried}
+    if schemas.is_open(taxonomy, envelope.name):
+        definitions["undeclared"] = schemas.of_undeclared(envelope, [code for _, code in carried], taxonomy)
+        branches.append({"$ref": "#/$defs/undeclared"})
+    return {
+        "$schema": DIALECT,
+        "$comment": model.header,
+        "title": f"{taxonomy.title}: {envelope.name}",
+        **({"description": envelope.summary} if envelope.summary else {}),
+        **schemas.of_envelope(envelope, {"oneOf": branches}, taxonomy),
+        "$defs": definitions,
+    }
+
+
+def described(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> schemas.Json:
+    """The body of a code, with what the code means."""
+    return {
+        "description": code.summary,
+        **({"deprecated": True} if code.lifecycle == "deprecated" else {}),
+        **schemas.of_body(envelope, code, taxonomy),
+    }

@@ -1,0 +1,225 @@
+"""The model every template sees: the taxonomy as rows in which every decision has been made.
+
+Templates loop over it and quote with filters; they decide nothing. ``VERSION`` counts incompatible changes: a row or a
+member that goes or changes its meaning. What is new does not count.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from faultspec.language.model import Code, Member, Taxonomy, Term
+from faultspec.targets import schema as schemas
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class DetailRow:
+    """A member of a code's details. ``presence``: required, expected, optional or forbidden. ``schema``: JSON Schema
+    2020-12.
+    """
+
+    name: str
+    presence: str
+    description: str
+    schema: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderRow:
+    """A response header the code travels with. ``on``: the statuses the rule is for, as ``429`` or ``4xx``."""
+
+    name: str
+    presence: str
+    on: tuple[str, ...]
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRow:
+    """A code that a service may answer with.
+
+    ``operation``: the one operation that has it, or None. ``status``: the default, None where the code never travels
+    over HTTP; ``statuses``: all it may have, as ``429`` or ``502-504``. ``retriable``: always, never, caller, none or
+    conditional. ``retryable``: the client action is ``retry``.
+    """
+
+    name: str
+    wire: str | int
+    operation: str | None
+    summary: str
+    description: str | None
+    message: str | None
+    domain: str | None
+    boundaries: tuple[str, ...]
+    status: int | None
+    statuses: tuple[str, ...]
+    retriable: str
+    until: str | None
+    client_action: str
+    retryable: bool
+    retry: str | None
+    effect: str
+    headers: tuple[HeaderRow, ...]
+    details: tuple[DetailRow, ...]
+    actions: tuple[str, ...]
+    lifecycle: str
+    since: str | None
+    sunset: str | None
+    replaced_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TermRow:
+    """A member of a vocabulary: a domain, a boundary, a recovery action."""
+
+    name: str
+    summary: str
+    lifecycle: str
+
+
+@dataclass(frozen=True, slots=True)
+class StatusRow:
+    """An HTTP status and the names of the codes that may travel under it. ``phrase``: as RFC 9110 has it, or empty."""
+
+    status: int
+    phrase: str
+    codes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EnvelopeRow:
+    """A wire shape. ``picture``: as the taxonomy draws it. ``codes``: names of the codes it carries; ``open``: and any
+    other.
+    """
+
+    name: str
+    summary: str | None
+    media_types: tuple[str, ...]
+    picture: object
+    codes: tuple[str, ...]
+    open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRow:
+    """A retry policy. ``max_attempts`` counts the first request; None is without limit."""
+
+    name: str
+    summary: str | None
+    max_attempts: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A taxonomy. ``header``: the line for the top of each file. Every list is in order of declaration."""
+
+    version: int
+    header: str
+    source: str
+    name: str
+    title: str
+    owner: str | None
+    description: str | None
+    domains: tuple[TermRow, ...]
+    boundaries: tuple[TermRow, ...]
+    actions: tuple[TermRow, ...]
+    codes: tuple[CodeRow, ...]
+    statuses: tuple[StatusRow, ...]
+    envelopes: tuple[EnvelopeRow, ...]
+    policies: tuple[PolicyRow, ...]
+
+
+def model_of(taxonomy: Taxonomy, source: str) -> Model:
+    """The model of a taxonomy; ``source`` is its path as the header names it."""
+    return Model(
+        version=VERSION,
+        header=f"Generated from {source}; do not edit. Regenerate: faultspec compile {source}",
+        source=source,
+        name=taxonomy.name,
+        title=taxonomy.title,
+        owner=taxonomy.owner,
+        description=taxonomy.description,
+        domains=_terms(taxonomy.domains),
+        boundaries=_terms(taxonomy.boundaries),
+        actions=_terms(taxonomy.actions),
+        codes=tuple(code_row(code, operation, taxonomy) for operation, code in schemas.live(taxonomy)),
+        statuses=status_rows(taxonomy),
+        envelopes=tuple(
+            EnvelopeRow(
+                each.name,
+                each.summary,
+                each.media_types,
+                each.picture,
+                tuple(code.name for _, code in schemas.carried(taxonomy, each.name)),
+                schemas.is_open(taxonomy, each.name),
+            )
+            for each in taxonomy.envelopes.values()
+        ),
+        policies=tuple(
+            PolicyRow(each.name, each.summary, each.policy.max_attempts) for each in taxonomy.retry_policies.values()
+        ),
+    )
+
+
+def code_row(code: Code, operation: str | None, taxonomy: Taxonomy) -> CodeRow:
+    """The row of one code."""
+    return CodeRow(
+        name=code.name,
+        wire=code.wire,
+        operation=operation,
+        summary=code.summary,
+        description=code.description,
+        message=code.message,
+        domain=code.domain,
+        boundaries=code.boundaries,
+        status=code.http.default,
+        statuses=tuple(map(str, code.http.statuses)),
+        retriable=code.retriable.kind,
+        until=code.retriable.until,
+        client_action=code.client_action,
+        retryable=code.retryable,
+        retry=code.retry,
+        effect=code.effect,
+        headers=tuple(
+            HeaderRow(rule.name, rule.presence, tuple(map(str, rule.on)), rule.summary or "") for rule in code.headers
+        ),
+        details=tuple(detail_row(member, taxonomy) for member in code.details.values()),
+        actions=code.actions,
+        lifecycle=code.lifecycle,
+        since=code.since,
+        sunset=code.sunset,
+        replaced_by=code.replaced_by,
+    )
+
+
+def detail_row(member: Member, taxonomy: Taxonomy) -> DetailRow:
+    """The row of one member of details, described by itself or by the registry."""
+    registered = taxonomy.detail_keys.get(member.name)
+    description = member.schema.description or (registered.summary if registered else None) or ""
+    return DetailRow(member.name, member.presence, description, schemas.of_value(member.schema, taxonomy))
+
+
+def status_rows(taxonomy: Taxonomy) -> tuple[StatusRow, ...]:
+    """Every status that a code claims, in order of number."""
+    claimed = {
+        status
+        for code in taxonomy.live_codes()
+        for each in code.http.statuses
+        if each.width <= 10
+        for status in range(each.low, each.high + 1)
+    }
+    return tuple(StatusRow(status, phrase(status), taxonomy.codes_for(status)) for status in sorted(claimed))
+
+
+def phrase(status: int) -> str:
+    """The reason phrase of a status, or nothing for one that RFC 9110 and its neighbours don't name."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
+def _terms(terms: Mapping[str, Term]) -> tuple[TermRow, ...]:
+    return tuple(TermRow(each.name, each.summary, each.lifecycle) for each in terms.values())

@@ -1,0 +1,375 @@
+"""The OpenAPI target: components for 3.1 and 3.0 in a document that is complete, so that any tool loads it.
+
+Schemas for each code, a response for each status an error may have, the headers, and an example of each code. A
+response is always a ``oneOf``: a second code under a status then only adds lines.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Schema, StatusRange, Taxonomy
+from faultspec.runtime import ids
+from faultspec.runtime import shape as shapes
+from faultspec.runtime.shape import Object, Slot
+from faultspec.targets import schema as schemas
+from faultspec.targets.filters import pascal
+from faultspec.targets.model import Model, phrase
+
+Json = schemas.Json
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """``v31`` and ``v30``: the two documents."""
+
+    v31: Json
+    v30: Json
+
+
+def view(taxonomy: Taxonomy, model: Model) -> View:
+    """The documents of the target."""
+    return View(document(taxonomy, model, "3.1.0"), in_30(document(taxonomy, model, "3.0.3")))
+
+
+def document(taxonomy: Taxonomy, model: Model, version: str) -> Json:
+    """A document with no paths; services refer to its components."""
+    return {
+        "openapi": version,
+        "info": {
+            "title": taxonomy.title,
+            "description": model.header,
+            # The version of the taxonomy would change this file with every release; the components carry no version.
+            "version": "1",
+        },
+        "paths": {},
+        "components": components(taxonomy),
+    }
+
+
+def components(taxonomy: Taxonomy) -> Json:
+    """Every component, in the order of the taxonomy."""
+    found: dict[str, Json] = {"schemas": {}, "responses": {}, "headers": {}, "examples": {}}
+    names = _Names(taxonomy)
+    for envelope in taxonomy.envelopes.values():
+        for operation, code in schemas.carried(taxonomy, envelope.name):
+            name = names.schema(envelope, operation, code)
+            found["schemas"][name] = {
+                "title": name,
+                "description": code.summary,
+                **({"deprecated": True} if code.lifecycle == "deprecated" else {}),
+                **schemas.of_body(envelope, code, taxonomy),
+            }
+            if code.http.statuses:
+                found["examples"] |= dict(_examples(name, envelope, code, taxonomy))
+        found["schemas"][names.union(envelope)] = _union(envelope, names, taxonomy)
+    for envelope in taxonomy.envelopes.values():
+        for status in _statuses(envelope, taxonomy):
+            found["responses"][f"{names.union(envelope)}{status.upper()}"] = _response(
+                envelope, status, names, taxonomy
+            )
+    for name in _header_names(taxonomy):
+        needed = [
+            _always(name, _span(each), taxonomy)
+            for envelope in taxonomy.envelopes.values()
+            for each in _statuses(envelope, taxonomy)
+        ]
+        if not all(needed):
+            found["headers"][_component(name, False)] = _header(name, taxonomy)
+        if any(needed):
+            found["headers"][_component(name, True)] = {**_header(name, taxonomy), "required": True}
+    return {section: each for section, each in found.items() if each}
+
+
+class _Names:
+    """Names of components: the first envelope's codes go by their own name, those of others say which envelope."""
+
+    def __init__(self, taxonomy: Taxonomy) -> None:
+        self.first = next(iter(taxonomy.envelopes))
+        self.codes = {pascal(code.name) for _, code in schemas.live(taxonomy)}
+
+    def schema(self, envelope: Envelope, operation: str | None, code: Code) -> str:
+        prefix = "" if envelope.name == self.first else pascal(envelope.name)
+        return f"{prefix}{pascal(operation or '')}{pascal(code.name) or code.name}"
+
+    def union(self, envelope: Envelope) -> str:
+        name = pascal(envelope.name) or envelope.name
+        return f"{name}Envelope" if name in self.codes else name
+
+
+def _union(envelope: Envelope, names: _Names, taxonomy: Taxonomy) -> Json:
+    carried = schemas.carried(taxonomy, envelope.name)
+    return {
+        "title": names.union(envelope),
+        "description": envelope.summary or f"Any error in the envelope {envelope.name}.",
+        **_one_of(envelope, carried, names, taxonomy),
+    }
+
+
+def _one_of(envelope: Envelope, codes: Sequence[tuple[str | None, Code]], names: _Names, taxonomy: Taxonomy) -> Json:
+    """One of the codes, with a discriminator where the code is a text at the top of the body."""
+    references = [f"#/components/schemas/{names.schema(envelope, operation, code)}" for operation, code in codes]
+    branches: Json = {"oneOf": [{"$ref": each} for each in references]}
+    place = _code_member(envelope)
+    wires = [code.wire for _, code in codes]
+    if place is not None and all(isinstance(each, str) for each in wires) and len(set(wires)) == len(wires):
+        mapping = dict(zip(wires, references, strict=True))
+        branches["discriminator"] = {"propertyName": place, "mapping": mapping}
+    return schemas.of_envelope(envelope, branches, taxonomy)
+
+
+def _code_member(envelope: Envelope) -> str | None:
+    """The member at the top of the body that is the code and nothing else, or None."""
+    if not isinstance(envelope.shape, Object):
+        return None
+    return next((each.name for each in envelope.shape.members if each.node == Slot("code") and not each.optional), None)
+
+
+# Responses and headers
+
+
+def _statuses(envelope: Envelope, taxonomy: Taxonomy) -> list[str]:
+    """The statuses, in order of number, that a code of the envelope or a fallback claims; a whole class as ``4xx``."""
+    claimed = {
+        str(status) if each.width < 100 else str(each)
+        for _, code in schemas.carried(taxonomy, envelope.name)
+        for each in code.http.statuses
+        for status in (range(each.low, each.high + 1) if each.width < 100 else (each.low,))
+    }
+    fallback = {
+        str(each.on)
+        for each in taxonomy.fallbacks
+        if each.code is not None and (each.on.width == 1 or str(each.on).endswith("xx"))
+    }
+    return sorted(claimed | (fallback if claimed else set()))
+
+
+def _response(envelope: Envelope, status: str, names: _Names, taxonomy: Taxonomy) -> Json:
+    carried = schemas.carried(taxonomy, envelope.name)
+    span = _span(status)
+    codes = [
+        each
+        for each in carried
+        if any(span.low <= s.high and s.low <= span.high for s in each[1].http.statuses) and span.width == 1
+    ]
+    if not codes:
+        fallback = next((each.code for each in taxonomy.fallbacks if each.on == span), None)
+        codes = [each for each in carried if each[1].name == fallback] or [
+            each for each in carried if any(s == span for s in each[1].http.statuses)
+        ]
+    headers = {
+        name: {"$ref": f"#/components/headers/{_component(name, _always(name, span, taxonomy))}"}
+        for name in _header_names(taxonomy)
+        if _may_carry(name, span, codes, taxonomy)
+    }
+    examples = {
+        name: {"$ref": f"#/components/examples/{name}"}
+        for operation, code in codes
+        for name, _ in _examples(names.schema(envelope, operation, code), envelope, code, taxonomy)
+        if code.http.statuses
+    }
+    media: Json = {"schema": _one_of(envelope, codes, names, taxonomy), **({"examples": examples} if examples else {})}
+    return {
+        "description": (phrase(span.low) if span.width == 1 else "Any other status of this class")
+        or f"Status {status}",
+        **({"headers": headers} if headers else {}),
+        "content": dict.fromkeys(envelope.media_types, media),
+    }
+
+
+def _span(status: str) -> StatusRange:
+    if status.endswith("xx"):
+        return StatusRange(int(status[0]) * 100, int(status[0]) * 100 + 99)
+    return StatusRange(int(status), int(status))
+
+
+def _header_names(taxonomy: Taxonomy) -> list[str]:
+    """Response headers, each once, in the order they are declared; Content-Type is the media type's business in
+    OpenAPI.
+    """
+    found: dict[str, str] = {}
+    for field in _fields(taxonomy):
+        for name in (field.echo, field.mirror):
+            if name is not None:
+                found.setdefault(name.lower(), name)
+    for rule in _rules(taxonomy):
+        found.setdefault(rule.name.lower(), rule.name)
+    found.pop("content-type", None)
+    return list(found.values())
+
+
+def _rules(taxonomy: Taxonomy) -> Iterator[HeaderRule]:
+    yield from taxonomy.headers
+    for _, code in schemas.live(taxonomy):
+        yield from code.headers
+
+
+def _component(name: str, required: bool) -> str:
+    """The name of a header's component; where it is required, that is said, since a reference cannot add it."""
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+    return f"{plain}-Required" if required else plain
+
+
+def _repeats(name: str, field: Field) -> bool:
+    """Whether the header carries the slot."""
+    return name.lower() in ((field.echo or "").lower(), (field.mirror or "").lower())
+
+
+def _fields(taxonomy: Taxonomy) -> Iterator[Field]:
+    for envelope in taxonomy.envelopes.values():
+        yield from envelope.fields.values()
+
+
+def _covers(rule: HeaderRule, span: StatusRange) -> bool:
+    return not rule.on or any(each.low <= span.low and span.high <= each.high for each in rule.on)
+
+
+def _may_carry(name: str, span: StatusRange, codes: Sequence[tuple[str | None, Code]], taxonomy: Taxonomy) -> bool:
+    here = {code.name for _, code in codes}
+    return any(_repeats(name, field) for field in _fields(taxonomy)) or any(
+        rule.name.lower() == name.lower()
+        and rule.presence != "forbidden"
+        and _covers(rule, span)
+        and (not rule.codes or bool(here & set(rule.codes)))
+        for rule in (*taxonomy.headers, *(rule for _, code in codes for rule in code.headers))
+    )
+
+
+def _always(name: str, span: StatusRange, taxonomy: Taxonomy) -> bool:
+    """Whether every answer under the status has the header, whatever its code; so another code changes nothing here."""
+    return any(_repeats(name, field) and field.echo is not None for field in _fields(taxonomy)) or any(
+        rule.name.lower() == name.lower() and rule.presence == "required" and not rule.codes and _covers(rule, span)
+        for rule in taxonomy.headers
+    )
+
+
+def _header(name: str, taxonomy: Taxonomy) -> Json:
+    """A header object, described by the rules for statuses: those of single codes would change it with each code."""
+    rules = [rule for rule in _rules(taxonomy) if rule.name.lower() == name.lower()]
+    field = next((each for each in _fields(taxonomy) if _repeats(name, each)), None)
+    said = dict.fromkeys(
+        rule.summary for rule in taxonomy.headers if rule.name.lower() == name.lower() and rule.summary
+    )
+    text = " ".join(said) or (f"The {field.slot} of the error." if field is not None else "")
+    return {**({"description": text} if text else {}), "schema": _header_schema(rules, field, taxonomy)}
+
+
+#: Headers whose own specification gives them a form, as patterns.
+_HEADER_PATTERNS: Mapping[str, str] = {
+    "retry-after": "^([0-9]+|[A-Za-z]{3,9},? [0-9A-Za-z: -]+( GMT)?)$",  # RFC 9110 §10.2.3
+    "etag": '^(W/)?"[^"]*"$',  # RFC 9110 §8.8.3
+    "methods": "^([A-Za-z]+( *, *[A-Za-z]+)*)?$",  # RFC 9110 §10.2.1
+}
+
+
+def _header_schema(rules: Sequence[HeaderRule], field: Field | None, taxonomy: Taxonomy) -> Json:
+    if field is not None and field.schema.types:
+        return {key: value for key, value in schemas.of_value(field.schema, taxonomy).items() if key != "description"}
+    formats = dict.fromkeys(each for rule in rules for each in rule.format)
+    known = [_HEADER_PATTERNS.get(each) or ids.PATTERNS.get(each) for each in formats]
+    patterns = [each for each in known if each is not None]
+    if patterns and len(patterns) == len(known):
+        return {
+            "type": "string",
+            **({"pattern": patterns[0]} if len(patterns) == 1 else {"anyOf": [{"pattern": p} for p in patterns]}),
+        }
+    token = next((rule.token for rule in rules if rule.token is not None), None)
+    return {"type": "string", **({} if token is None else {"examples": [token]})}
+
+
+# Examples
+
+
+def _examples(name: str, envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Iterator[tuple[str, Json]]:
+    """The examples of a code as bodies; one is made up where the taxonomy gives none."""
+    given = code.examples or (Example(details=_sample_details(code, taxonomy) or None),)
+    for number, example in enumerate(given, 1):
+        try:
+            body = shapes.render(envelope.shape, _slots(envelope, code, example, taxonomy))
+        except (KeyError, ValueError):
+            continue  # an envelope that this example was not written for
+        yield f"{name}{'' if number == 1 else number}", {"summary": example.summary or code.summary, "value": body}
+
+
+def _slots(envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy) -> dict[str, object]:
+    message = example.message or code.message or code.summary
+    details = dict(example.details) if example.details is not None else None
+    for key, value in (details or {}).items():
+        message = message.replace(f"${{{key}}}", str(value))
+    decided: dict[str, object] = {
+        "code": code.wire,
+        "message": message,
+        "summary": code.summary,
+        "status": example.status or code.http.default,
+        "retriable": code.retryable
+        if code.retriable.kind in ("caller", "none", "conditional")
+        else code.retriable.kind == "always",
+        "boundary": next(iter(code.boundaries), None) or next(iter(taxonomy.boundaries), None),
+        "domain": code.domain,
+        "actions": list(code.actions),
+        "details": details,
+    }
+    made = {
+        slot: sample(envelope.fields[slot].schema if slot in envelope.fields else Schema(), taxonomy)
+        for slot, places in shapes.slot_places(envelope.shape).items()
+        if slot not in decided and any(place.required for place in places)
+    }
+    facts = {slot: values[0] for slot, values in code.facts.items() if values}
+    return {**decided, **made, **facts, **example.slots}
+
+
+def _sample_details(code: Code, taxonomy: Taxonomy) -> dict[str, object]:
+    return {
+        name: sample(member.schema, taxonomy) for name, member in code.details.items() if member.presence == "required"
+    }
+
+
+def sample(schema: Schema, taxonomy: Taxonomy) -> object:
+    """A value that the schema allows, the same every time; as far as its pattern can be met without solving it."""
+    values = list(schema.enum) or (schemas.vocabulary(schema.vocabulary, taxonomy) if schema.vocabulary else [])
+    if values:
+        return values[0]
+    for each in schema.format:
+        if each in ids.PATTERNS:
+            # A fixed clock and fixed entropy: 2024-01-01, and bytes that are not all zero, which no trace id may be.
+            return ids.new(each, clock=lambda: 1_704_067_200.0, entropy=lambda size: bytes(range(1, size + 1)))
+    match next((each for each in schema.types if each != "null"), "null" if schema.types else "string"):
+        case "integer" | "number":
+            return schema.minimum if schema.minimum is not None else 1
+        case "boolean":
+            return True
+        case "null":
+            return None
+        case "array":
+            return [sample(schema.items, taxonomy)] if schema.items is not None else []
+        case "object":
+            return {
+                name: sample(each.schema, taxonomy)
+                for name, each in schema.properties.items()
+                if each.presence == "required"
+            }
+        case _:
+            return {"date-time": "2024-01-01T00:00:00Z", "uri": "https://example.com/"}.get(
+                next(iter(schema.format), ""), "text".ljust(schema.min_length or 0, "t")[: schema.max_length]
+            )
+
+
+# 3.0
+
+
+def in_30(found: Json) -> Json:
+    """The document with every schema in the dialect of 3.0, and classes of statuses as they are written there."""
+    parts = dict(found["components"])
+    parts["schemas"] = {name: schemas.openapi30(each) for name, each in parts.get("schemas", {}).items()}
+    parts["headers"] = {
+        name: {**each, "schema": schemas.openapi30(each["schema"])} for name, each in parts.get("headers", {}).items()
+    }
+    parts["responses"] = {name: _response30(each) for name, each in parts.get("responses", {}).items()}
+    return {**found, "components": {section: each for section, each in parts.items() if each}}
+
+
+def _response30(response: Json) -> Json:
+    content = {
+        media: {**each, "schema": schemas.openapi30(each["schema"])} for media, each in response["content"].items()
+    }
+    return {**response, "content": content}

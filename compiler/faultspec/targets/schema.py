@@ -1,0 +1,379 @@
+"""JSON Schema of what travels: values, the details of a code, and the whole body of a code in an envelope.
+
+Everything is made as JSON Schema 2020-12, which OpenAPI 3.1 takes as it is; ``openapi30`` turns that into the dialect
+of OpenAPI 3.0. A schema accepts what the judge has nothing to say against: a missing ``expected`` member or an
+undeclared one where those are ``warn`` or ``allow`` is accepted.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from faultspec.language.model import Code, Envelope, Field, Member, Schema, Taxonomy
+from faultspec.runtime import ids
+from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places, walk
+
+Json = dict[str, Any]
+
+
+# Codes and envelopes
+
+
+def live(taxonomy: Taxonomy) -> Iterator[tuple[str | None, Code]]:
+    """Every code a service may produce, with the operation that alone has it: shared ones first, in order of
+    declaration.
+    """
+    for code in taxonomy.live_codes():
+        yield None, code
+    for operation in taxonomy.operations.values():
+        for code in operation.errors.values():
+            if code.live:
+                yield operation.name, code
+
+
+def is_open(taxonomy: Taxonomy, envelope: str) -> bool:
+    """Whether a surface that uses the envelope allows codes that are not declared."""
+    return any(envelope in surface.envelopes and surface.codes is None for surface in taxonomy.surfaces.values())
+
+
+def carried(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code], ...]:
+    """The codes that may stand in an envelope, by the surfaces that use it; all of them where no surface does."""
+    using = [surface for surface in taxonomy.surfaces.values() if envelope in surface.envelopes]
+    everything = not using or any(surface.codes is None for surface in using)
+    named = {name for surface in using for name in surface.codes or ()}
+    return tuple(
+        (operation, code)
+        for operation, code in live(taxonomy)
+        if everything or operation is not None or code.name in named
+    )
+
+
+# Values
+
+
+def of_value(schema: Schema, taxonomy: Taxonomy) -> Json:
+    """The schema of a value in the language's subset; an imported one as it is."""
+    if schema.opaque is not None:
+        return dict(schema.opaque) if isinstance(schema.opaque, Mapping) else {}
+    found: Json = {}
+    if schema.types:
+        found["type"] = schema.types[0] if len(schema.types) == 1 else list(schema.types)
+    if schema.description:
+        found["description"] = schema.description
+    found.update(_format(schema.format))
+    if schema.enum:
+        found["enum"] = list(schema.enum)
+    if schema.vocabulary is not None:
+        found["enum"] = vocabulary(schema.vocabulary, taxonomy)
+    simple = {
+        "pattern": schema.pattern,
+        "minimum": schema.minimum,
+        "maximum": schema.maximum,
+        "minLength": schema.min_length,
+        "maxLength": schema.max_length,
+    }
+    for key, value in simple.items():
+        if value is not None:
+            # A format may have taken the keyword; both hold then.
+            found = {**found, "allOf": [{key: value}]} if key in found else {**found, key: value}
+    if schema.items is not None:
+        found["items"] = of_value(schema.items, taxonomy)
+    if schema.properties:
+        found.update(of_members(schema.properties, taxonomy))
+    if schema.additional == "forbid" and (schema.properties or "object" in schema.types):
+        found["additionalProperties"] = False
+    return found
+
+
+def _format(formats: tuple[str, ...]) -> Json:
+    """Identifier formats as patterns, so that no validator has to know them; others as the annotation that they are."""
+    known: list[Json] = [
+        {"pattern": ids.PATTERNS[each]} if each in ids.PATTERNS else {"format": each} for each in formats
+    ]
+    if len(known) <= 1:
+        return known[0] if known else {}
+    return {"anyOf": known}
+
+
+def vocabulary(name: str, taxonomy: Taxonomy) -> list[str]:
+    """The members of a vocabulary that may stand on a wire."""
+    terms = {"actions": taxonomy.actions, "boundaries": taxonomy.boundaries, "domains": taxonomy.domains}.get(name)
+    if terms is None:
+        terms = taxonomy.vocabularies[name]
+    return [each.name for each in terms.values() if each.lifecycle != "reserved"]
+
+
+def of_members(members: Mapping[str, Member], taxonomy: Taxonomy) -> Json:
+    """``properties`` and ``required`` of an object; neither where it would be empty."""
+    found: Json = {}
+    if members:
+        found["properties"] = {
+            name: False if member.presence == "forbidden" else of_value(member.schema, taxonomy)
+            for name, member in members.items()
+        }
+    required = [name for name, member in members.items() if member.presence == "required"]
+    if required:
+        found["required"] = required
+    return found
+
+
+def of_details(code: Code, taxonomy: Taxonomy) -> Json:
+    """The schema of a code's details; the imported one where there is one."""
+    if code.details_schema is not None:
+        return of_value(code.details_schema, taxonomy)
+    members = {
+        name: member if member.schema.description else _described(member, taxonomy)
+        for name, member in code.details.items()
+    }
+    return {"type": "object", **of_members(members, taxonomy)}
+
+
+def _described(member: Member, taxonomy: Taxonomy) -> Member:
+    registered = taxonomy.detail_keys.get(member.name)
+    if registered is None or registered.summary is None or member.schema.opaque is not None:
+        return member
+    return replace(member, schema=replace(member.schema, description=registered.summary))
+
+
+def needs_details(code: Code) -> bool:
+    """Whether the code cannot do without details."""
+    if code.details_schema is not None and isinstance(code.details_schema.opaque, Mapping):
+        return bool(code.details_schema.opaque.get("required"))
+    return any(member.presence == "required" for member in code.details.values())
+
+
+# Bodies
+
+
+def branch_point(node: Node) -> Node:
+    """The part of a shape that differs from code to code: the innermost list item that holds the code, or the whole
+    body.
+    """
+    found = node
+    for place in walk(node):
+        if isinstance(place.node, Array) and "code" in slot_places(place.node.item):
+            found = place.node.item
+    return found
+
+
+def of_body(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json:
+    """What an envelope's branch point is when it carries ``code``."""
+    return _of_node(branch_point(envelope.shape), envelope, code, taxonomy)
+
+
+def of_undeclared(envelope: Envelope, declared: Iterable[Code], taxonomy: Taxonomy) -> Json:
+    """An envelope's branch point when it carries a code that is not declared, where that is allowed."""
+    known = list(dict.fromkeys(code.wire for code in declared))
+    return _of_node(
+        branch_point(envelope.shape), envelope, None, taxonomy, {"type": ["string", "integer"], "not": {"enum": known}}
+    )
+
+
+def of_envelope(envelope: Envelope, branches: Json, taxonomy: Taxonomy) -> Json:
+    """The whole body, with ``branches`` standing where the codes differ."""
+    point = branch_point(envelope.shape)
+    return branches if point is envelope.shape else _around(envelope.shape, point, branches, envelope, taxonomy)
+
+
+def _around(node: Node, point: Node, branches: Json, envelope: Envelope, taxonomy: Taxonomy) -> Json:
+    if node is point:
+        return branches
+    match node:
+        case Object():
+            inner = {each.name: _around(each.node, point, branches, envelope, taxonomy) for each in node.members}
+            return _object(node, inner, (), envelope)
+        case Array():
+            return {"type": "array", "minItems": 1, "items": _around(node.item, point, branches, envelope, taxonomy)}
+        case _:
+            return _of_node(node, envelope, None, taxonomy)
+
+
+def _of_node(node: Node, envelope: Envelope, code: Code | None, taxonomy: Taxonomy, other: Json | None = None) -> Json:
+    """``other``: what stands in the code slot where ``code`` is None."""
+    match node:
+        case Slot(name="code") if code is None and other is not None:
+            return other
+        case Slot(name=name):
+            return of_slot(name, envelope.fields.get(name), code, taxonomy)
+        case Literal(value=value):
+            return {"const": value}
+        case Template():
+            return _template(node, code)
+        case Array(item=item):
+            return {"type": "array", "minItems": 1, "items": _of_node(item, envelope, code, taxonomy, other)}
+        case Object():
+            inner = {each.name: _of_node(each.node, envelope, code, taxonomy, other) for each in node.members}
+            needed = ("details",) if code is not None and needs_details(code) else ()
+            found = _object(node, inner, needed, envelope)
+            if node.spread is not None:
+                found = _spread(found, of_slot(node.spread, envelope.fields.get(node.spread), code, taxonomy))
+            return found
+
+
+def _object(node: Object, inner: Mapping[str, Json], needed: tuple[str, ...], envelope: Envelope) -> Json:
+    """``needed``: slots that must be there although the shape leaves them out when they have no value."""
+    found: Json = {"type": "object"}
+    if inner:
+        found["properties"] = dict(inner)
+    required = [
+        each.name
+        for each in node.members
+        if not each.optional or any(slot in slot_places(each.node) for slot in needed)
+    ]
+    if required:
+        found["required"] = required
+    if envelope.additional == "forbid" and node.spread is None:
+        found["additionalProperties"] = False
+    return found
+
+
+def _spread(found: Json, spread: Json) -> Json:
+    """An object with the members of another beside its own."""
+    merged = dict(found)
+    merged["properties"] = {**spread.get("properties", {}), **found.get("properties", {})}
+    required = [*found.get("required", ()), *spread.get("required", ())]
+    if required:
+        merged["required"] = list(dict.fromkeys(required))
+    return merged
+
+
+def _template(node: Template, code: Code | None) -> Json:
+    """A string with slots inside: a constant where each slot is known, else a pattern."""
+    known = {} if code is None else {"code": str(code.wire), "domain": code.domain}
+    texts = iter(node.texts)
+    pattern, constant = re.escape(head := next(texts)), head
+    for slot, text in zip(node.slots, texts, strict=True):
+        value = known.get(slot)
+        pattern += ("[\\s\\S]*" if value is None else re.escape(value)) + re.escape(text)
+        constant += f"{value}{text}"
+    if all(known.get(slot) is not None for slot in node.slots):
+        return {"const": constant}
+    # ECMA-262 has no escape for `-` outside a class; re.escape writes one.
+    return {"type": "string", "pattern": "^" + pattern.replace("\\-", "-").replace("\\ ", " ") + "$"}
+
+
+def of_slot(name: str, field: Field | None, code: Code | None, taxonomy: Taxonomy) -> Json:
+    """What a slot may hold when it travels with ``code``: what the code fixes, then what the envelope's field says."""
+    if code is not None:
+        fixed = _fixed(name, code, taxonomy)
+        if fixed is not None:
+            return fixed
+    if field is not None:
+        found = of_value(field.schema, taxonomy)
+        if code is not None and name in code.facts:
+            found["enum"] = list(code.facts[name])
+        return found
+    match name:
+        case "message" | "summary" | "domain" | "boundary":
+            return {"type": "string"}
+        case "status":
+            return {"type": "integer"}
+        case "retriable":
+            return {"type": "boolean"}
+        case "actions":
+            known = {"enum": vocabulary("actions", taxonomy)} if taxonomy.actions else {}
+            return {"type": "array", "items": {"type": "string", **known}}
+        case "details":
+            return {"type": "object"}
+        case _:
+            return {}
+
+
+def _fixed(name: str, code: Code, taxonomy: Taxonomy) -> Json | None:
+    match name:
+        case "code":
+            return {"const": code.wire}
+        case "boundary" if code.boundaries:
+            return {"enum": list(code.boundaries)}
+        case "domain" if code.domain is not None:
+            return {"const": code.domain}
+        case "retriable" if code.retriable.kind in ("always", "never"):
+            return {"const": code.retriable.kind == "always"}
+        case "details" if code.details or code.details_schema is not None:
+            return of_details(code, taxonomy)
+        case _:
+            return None
+
+
+# OpenAPI 3.0
+
+#: Keywords of 2020-12 that 3.0 has no word for; without them a schema accepts more, never less.
+_UNKNOWN_TO_30 = frozenset(
+    {
+        "$schema",
+        "$id",
+        "$anchor",
+        "$comment",
+        "$defs",
+        "if",
+        "then",
+        "else",
+        "contains",
+        "minContains",
+        "maxContains",
+        "propertyNames",
+        "patternProperties",
+        "prefixItems",
+        "dependentRequired",
+        "dependentSchemas",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+        "contentEncoding",
+        "contentMediaType",
+        "contentSchema",
+    }
+)
+
+
+def openapi30(schema: object) -> Json:
+    """A 2020-12 schema in the dialect of OpenAPI 3.0: ``nullable``, no ``const``, no lists of types, boolean exclusive
+    bounds.
+    """
+    if schema is True:
+        return {}
+    if not isinstance(schema, Mapping):
+        return {"not": {}}
+    if "$ref" in schema:
+        return {"$ref": schema["$ref"]}
+    found: Json = {}
+    for key, value in schema.items():
+        match key:
+            case "type":
+                found = (
+                    {**_type30(value), **found}
+                    if not isinstance(value, str) or value == "null"
+                    else {**found, "type": value}
+                )
+            case "const":
+                found["enum"] = [value]
+            case "examples":
+                found["example"] = value[0]
+            case "exclusiveMinimum" | "exclusiveMaximum" if not isinstance(value, bool):
+                found[{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}[key]] = value
+                found[key] = True
+            case "properties":
+                found[key] = {name: openapi30(each) for name, each in value.items()}
+            case "items" | "not":
+                found[key] = openapi30(value)
+            case "additionalProperties":
+                found[key] = value if isinstance(value, bool) else openapi30(value)
+            case "allOf" | "anyOf" | "oneOf":
+                found[key] = [openapi30(each) for each in value]
+            case _ if key not in _UNKNOWN_TO_30:
+                found[key] = value
+    # 3.0 reads `nullable` only beside a type, and a null in an enum only where it is nullable.
+    if None in found.get("enum", ()) and "type" in found:
+        found["nullable"] = True
+    return found
+
+
+def _type30(types: object) -> Json:
+    named = [types] if isinstance(types, str) else list(types) if isinstance(types, list | tuple) else []
+    kept = [each for each in named if each != "null"]
+    if not kept:
+        return {"enum": [None], "nullable": True, "type": "string"}
+    nullable = {"nullable": True} if len(kept) < len(named) else {}
+    if len(kept) == 1:
+        return {"type": kept[0], **nullable}
+    return {"anyOf": [{"type": each, **nullable} for each in kept]}

@@ -1,0 +1,84 @@
+"""Core Platform errors in Python: exceptions, the envelope, retries. Standard library only.
+
+The ASGI error boundary is in ``platform_errors.asgi``, the types of details in ``platform_errors.details``.
+"""
+
+# Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile taxonomy.yaml
+
+from .codes import (
+    FACTS,
+    RETRYABLE,
+    ErrorCode,
+    Facts,
+    client_action,
+    codes_for,
+    http_status,
+    is_retryable,
+)
+from .errors import (
+    AlreadyExists,
+    Conflict,
+    ConstraintViolation,
+    DependencyUnavailable,
+    Forbidden,
+    InternalError,
+    InvalidRequest,
+    NotFound,
+    PlatformError,
+    RateLimited,
+    ScopeInsufficient,
+    SerializationFailure,
+    StaleRead,
+    Timeout,
+    Unauthenticated,
+    UnknownError,
+    UnsupportedMediaType,
+    ValidationFailed,
+)
+from .retry import (
+    POLICIES,
+    plan_retry,
+    start_retry,
+)
+from .wire import (
+    Rendered,
+    parse,
+    render,
+    to_envelope,
+)
+
+__all__ = [
+    "FACTS",
+    "POLICIES",
+    "RETRYABLE",
+    "AlreadyExists",
+    "Conflict",
+    "ConstraintViolation",
+    "DependencyUnavailable",
+    "ErrorCode",
+    "Facts",
+    "Forbidden",
+    "InternalError",
+    "InvalidRequest",
+    "NotFound",
+    "PlatformError",
+    "RateLimited",
+    "Rendered",
+    "ScopeInsufficient",
+    "SerializationFailure",
+    "StaleRead",
+    "Timeout",
+    "Unauthenticated",
+    "UnknownError",
+    "UnsupportedMediaType",
+    "ValidationFailed",
+    "client_action",
+    "codes_for",
+    "http_status",
+    "is_retryable",
+    "parse",
+    "plan_retry",
+    "render",
+    "start_retry",
+    "to_envelope",
+]

@@ -1,0 +1,304 @@
+"""The codes of Core Platform errors, and what is known of each."""
+
+# Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile taxonomy.yaml
+
+import typing as t
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+
+class ErrorCode(StrEnum):
+    """Every code a service may answer with."""
+
+    INVALID_REQUEST = "invalid_request"
+    """The request cannot be understood."""
+
+    VALIDATION_FAILED = "validation_failed"
+    """The request is understood and a value in it is not allowed."""
+
+    UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
+    """The body is in a format the service does not read."""
+
+    UNAUTHENTICATED = "unauthenticated"
+    """The caller is not known."""
+
+    FORBIDDEN = "forbidden"
+    """The caller is known and may not do this."""
+
+    SCOPE_INSUFFICIENT = "scope_insufficient"
+    """The caller's token lacks a scope."""
+
+    NOT_FOUND = "not_found"
+    """There is no such resource, or none the caller may know of."""
+
+    CONFLICT = "conflict"
+    """The request contradicts the state of a resource."""
+
+    ALREADY_EXISTS = "already_exists"
+    """What was to be created is there already."""
+
+    RATE_LIMITED = "rate_limited"
+    """The caller exceeded its rate."""
+
+    TIMEOUT = "timeout"
+    """The work was not done in time."""
+
+    DEPENDENCY_UNAVAILABLE = "dependency_unavailable"
+    """Something the service needs cannot be reached."""
+
+    INTERNAL_ERROR = "internal_error"
+    """The platform failed in a way it did not expect."""
+
+    CONSTRAINT_VIOLATION = "constraint_violation"
+    """The change would break an invariant of the data."""
+
+    SERIALIZATION_FAILURE = "serialization_failure"
+    """A concurrent transaction won."""
+
+    STALE_READ = "stale_read"
+    """The resource changed since the client read it."""
+
+
+ClientAction = t.Literal["retry", "refetch", "user", "none"]
+"""What a client does: send the same request again, read the resource again first, ask a person, or give up."""
+
+Effect = t.Literal["none", "possible", "unknown"]
+"""Whether the operation may have taken effect although the error was returned."""
+
+Retriability = t.Literal["always", "never", "caller", "none", "conditional"]
+"""Whether the same request may be sent again; ``caller``: each error says; ``none``: errors have no such flag."""
+
+
+class RetriableRule(t.NamedTuple):
+    """``then`` is the answer where each fact, such as ``status`` or ``details.reason``, has one of its values."""
+
+    then: bool
+    when: tuple[tuple[str, Sequence[object]], ...] = ()
+
+
+class Facts(t.NamedTuple):
+    """What is known of a code.
+
+    ``wire`` stands in the envelope. ``status`` is the default, None for a code that never travels over HTTP;
+    ``statuses`` are all it may have. The first of ``boundaries`` is the default. ``retry`` names a policy. ``until`` is
+    the action after which the request may be sent again. The first of ``rules`` that holds decides a conditional flag.
+    """
+
+    wire: str | int
+    status: int | None
+    statuses: Sequence[int]
+    retriable: Retriability
+    client_action: ClientAction
+    effect: Effect
+    domain: str | None = None
+    boundaries: tuple[str, ...] = ()
+    retry: str | None = None
+    until: str | None = None
+    actions: tuple[str, ...] = ()
+    rules: tuple[RetriableRule, ...] = ()
+    deprecated: bool = False
+
+
+FACTS: Mapping[ErrorCode, Facts] = {
+    ErrorCode.INVALID_REQUEST: Facts(
+        wire="invalid_request",
+        status=400,
+        statuses=(400,),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        domain="request",
+        boundaries=("service", "gateway"),
+    ),
+    ErrorCode.VALIDATION_FAILED: Facts(
+        wire="validation_failed",
+        status=400,
+        statuses=(400,),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        domain="request",
+        boundaries=("service",),
+    ),
+    ErrorCode.UNSUPPORTED_MEDIA_TYPE: Facts(
+        wire="unsupported_media_type",
+        status=415,
+        statuses=(415,),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        domain="request",
+        boundaries=("gateway", "service"),
+    ),
+    ErrorCode.UNAUTHENTICATED: Facts(
+        wire="unauthenticated",
+        status=401,
+        statuses=(401,),
+        retriable="never",
+        client_action="user",
+        effect="none",
+        domain="auth",
+        boundaries=("gateway",),
+    ),
+    ErrorCode.FORBIDDEN: Facts(
+        wire="forbidden",
+        status=403,
+        statuses=(403,),
+        retriable="never",
+        client_action="user",
+        effect="none",
+        domain="auth",
+        boundaries=("service", "gateway"),
+    ),
+    ErrorCode.SCOPE_INSUFFICIENT: Facts(
+        wire="scope_insufficient",
+        status=403,
+        statuses=(403,),
+        retriable="never",
+        client_action="user",
+        effect="none",
+        domain="auth",
+        boundaries=("gateway", "service"),
+    ),
+    ErrorCode.NOT_FOUND: Facts(
+        wire="not_found",
+        status=404,
+        statuses=(404,),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        domain="resource",
+        boundaries=("service", "gateway"),
+    ),
+    ErrorCode.CONFLICT: Facts(
+        wire="conflict",
+        status=409,
+        statuses=(409,),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        domain="resource",
+        boundaries=("service",),
+    ),
+    ErrorCode.ALREADY_EXISTS: Facts(
+        wire="already_exists",
+        status=409,
+        statuses=(409,),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        domain="resource",
+        boundaries=("service",),
+    ),
+    ErrorCode.RATE_LIMITED: Facts(
+        wire="rate_limited",
+        status=429,
+        statuses=(429,),
+        retriable="always",
+        client_action="retry",
+        effect="none",
+        domain="rate",
+        boundaries=("gateway",),
+        retry="exponential_jitter",
+    ),
+    ErrorCode.TIMEOUT: Facts(
+        wire="timeout",
+        status=504,
+        statuses=(504, 502, 503),
+        retriable="always",
+        client_action="retry",
+        effect="unknown",
+        domain="runtime",
+        boundaries=("service", "dependency", "gateway"),
+        retry="exponential_jitter",
+    ),
+    ErrorCode.DEPENDENCY_UNAVAILABLE: Facts(
+        wire="dependency_unavailable",
+        status=503,
+        statuses=(503, 502, 504),
+        retriable="always",
+        client_action="retry",
+        effect="possible",
+        domain="runtime",
+        boundaries=("dependency",),
+        retry="linear_then_exponential",
+    ),
+    ErrorCode.INTERNAL_ERROR: Facts(
+        wire="internal_error",
+        status=500,
+        statuses=(500,),
+        retriable="never",
+        client_action="none",
+        effect="unknown",
+        domain="runtime",
+        boundaries=("service",),
+    ),
+    ErrorCode.CONSTRAINT_VIOLATION: Facts(
+        wire="constraint_violation",
+        status=422,
+        statuses=(422,),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        domain="data",
+        boundaries=("service",),
+    ),
+    ErrorCode.SERIALIZATION_FAILURE: Facts(
+        wire="serialization_failure",
+        status=503,
+        statuses=(503,),
+        retriable="always",
+        client_action="retry",
+        effect="none",
+        domain="data",
+        boundaries=("service",),
+        retry="serializable",
+    ),
+    ErrorCode.STALE_READ: Facts(
+        wire="stale_read",
+        status=412,
+        statuses=(412,),
+        retriable="caller",
+        client_action="refetch",
+        effect="none",
+        domain="data",
+        boundaries=("service",),
+    ),
+}
+
+RETRYABLE = frozenset(code for code, facts in FACTS.items() if facts.client_action == "retry")
+"""The codes whose client action is to send the same request again."""
+
+FALLBACKS: Sequence[tuple[range, ErrorCode | None]] = (
+    (range(405, 406), ErrorCode.INVALID_REQUEST),
+    (range(406, 407), ErrorCode.INVALID_REQUEST),
+    (range(413, 414), ErrorCode.INVALID_REQUEST),
+    (range(400, 500), ErrorCode.INVALID_REQUEST),
+    (range(500, 600), ErrorCode.INTERNAL_ERROR),
+)
+"""The code of an error status that no code claims, the narrowest range first; None where the status is not sent."""
+
+
+def is_retryable(code: str) -> bool:
+    """Whether the client action is ``retry``: to send the same request again. False for an unknown code."""
+    return code in RETRYABLE
+
+
+def client_action(code: str) -> ClientAction:
+    """What a client does about a code; nothing about an unknown one."""
+    facts = t.cast(Mapping[str, Facts], FACTS).get(code)
+    return "none" if facts is None else facts.client_action
+
+
+def http_status(code: ErrorCode) -> int | None:
+    """The status a code travels under by default; None for one that never travels over HTTP."""
+    return FACTS[code].status
+
+
+def codes_for(status: int) -> tuple[ErrorCode, ...]:
+    """The codes that may travel under a status; the fallback where no code claims it, and none where there is none."""
+    claimed = tuple(code for code, facts in FACTS.items() if status in facts.statuses)
+    if claimed:
+        return claimed
+    fallback = next((code for statuses, code in FALLBACKS if status in statuses), None)
+    return () if fallback is None else (fallback,)

@@ -1,0 +1,930 @@
+"""An exception for each code of Core Platform errors.
+
+A service raises them; a client catches them, made from an answer by ``wire.parse``. Only declared codes can be raised,
+each with its own details, boundaries and statuses.
+"""
+
+# Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile taxonomy.yaml
+
+import re
+import typing as t
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from . import details as d
+from .codes import FACTS, ErrorCode, Facts, RetriableRule, codes_for
+
+
+class Unset(Enum):
+    """The default of a detail that may be None: left out."""
+
+    UNSET = "unset"
+
+
+class PlatformError(Exception):
+    """Any error of Core Platform errors; what is raised is one of its subclasses, one for each code.
+
+    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
+    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. What caused the error is its
+    ``__cause__`` (``raise … from failure``), and never travels.
+    """
+
+    __slots__ = (
+        "_details",
+        "_retriable",
+        "boundary",
+        "correlation_id",
+        "headers",
+        "message",
+        "retry_after",
+        "status",
+    )
+
+    code: t.ClassVar[ErrorCode]
+    facts: t.ClassVar[Facts]
+    default_message: t.ClassVar[str]
+    operation: t.ClassVar[str | None] = None
+    flag_key: t.ClassVar[str | None] = "retryable"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        details: Mapping[str, object],
+        nullable: frozenset[str] = frozenset(),
+        boundary: str | None = None,
+        status: int | None = None,
+        retriable: bool | None = None,
+        retry_after: float | None = None,
+        correlation_id: str | None = None,
+        headers: Mapping[str, str | None] | None = None,
+    ) -> None:
+        if not hasattr(self, "code"):
+            raise TypeError(f"{type(self).__name__} has no code; raise one of its subclasses")
+        given = {key: value for key, value in details.items() if value is not Unset.UNSET}
+        self._details: Mapping[str, object] = {
+            key: value for key, value in given.items() if value is not None or key in nullable
+        }
+        self._retriable = retriable
+        self.boundary = _allowed_boundary(self.facts, boundary)
+        self.status = _allowed_status(self.code, self.facts, status)
+        self.retry_after = retry_after
+        self.correlation_id = correlation_id
+        self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
+        if self.flag_key is not None:
+            self._details = {**self._details, self.flag_key: self._flag()}
+        self.message = _filled(self.default_message, self._details) if message is None else message
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+    def __reduce__(self) -> tuple[t.Callable[..., "PlatformError"], tuple[object, ...]]:
+        return restored, (type(self), {name: getattr(self, name) for name in PlatformError.__slots__})
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        """What stands in the envelope beside the message, typed by each subclass; not to be changed."""
+        return self._details
+
+    @property
+    def retriable(self) -> bool:
+        """Whether this request may be sent again: as the error says, else by the code."""
+        if self._retriable is not None:
+            return self._retriable
+        if self.facts.retriable == "conditional":
+            return _decided(self.facts.rules, {"status": self.status, **_prefixed(self._details)})
+        if self.facts.retriable in ("always", "never"):
+            return self.facts.retriable == "always"
+        return self.facts.client_action == "retry"
+
+    def _flag(self) -> bool:
+        """The flag among the details: what the error itself says, else whether the client action is ``retry``."""
+        decides = self._retriable is not None or self.facts.retriable == "conditional"
+        return self.retriable if decides else self.facts.client_action == "retry"
+
+
+class InvalidRequest(PlatformError):
+    """The request cannot be understood.
+
+    HTTP 400; from service or gateway; clients do not retry.
+
+    ``field``: The failing input field. ``hint``: Guidance for a human. ``allow``: the value of Allow.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.INVALID_REQUEST
+    facts = FACTS[ErrorCode.INVALID_REQUEST]
+    default_message = "The request is not valid"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        hint: str | None = None,
+        boundary: t.Literal["service", "gateway"] = "service",
+        status: int = 400,
+        allow: str | None = None,
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "field": field,
+                "hint": hint,
+            },
+            boundary=boundary,
+            status=status,
+            headers={
+                "Allow": allow,
+                **(headers or {}),
+            },
+            correlation_id=correlation_id,
+        )
+
+    @property
+    def details(self) -> d.InvalidRequestDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.InvalidRequestDetails, self._details)
+
+
+class ValidationFailed(PlatformError):
+    """The request is understood and a value in it is not allowed.
+
+    HTTP 400; from service; clients do not retry.
+
+    ``bad_items``: The items of a batch that failed. ``field``: The failing input field. ``hint``: Guidance for a human.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.VALIDATION_FAILED
+    facts = FACTS[ErrorCode.VALIDATION_FAILED]
+    default_message = "The request failed validation"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        bad_items: Sequence[object] | None = None,
+        field: str | None = None,
+        hint: str | None = None,
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "bad_items": bad_items,
+                "field": field,
+                "hint": hint,
+            },
+            headers=headers,
+            correlation_id=correlation_id,
+        )
+
+    @property
+    def details(self) -> d.ValidationFailedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ValidationFailedDetails, self._details)
+
+
+class UnsupportedMediaType(PlatformError):
+    """The body is in a format the service does not read.
+
+    HTTP 415; from gateway or service; clients do not retry.
+
+    ``field``: The failing input field. ``hint``: Guidance for a human.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.UNSUPPORTED_MEDIA_TYPE
+    facts = FACTS[ErrorCode.UNSUPPORTED_MEDIA_TYPE]
+    default_message = "The media type of the body is not supported"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        hint: str | None = None,
+        boundary: t.Literal["gateway", "service"] = "gateway",
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "field": field,
+                "hint": hint,
+            },
+            boundary=boundary,
+            headers=headers,
+            correlation_id=correlation_id,
+        )
+
+    @property
+    def details(self) -> d.UnsupportedMediaTypeDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.UnsupportedMediaTypeDetails, self._details)
+
+
+class Unauthenticated(PlatformError):
+    """The caller is not known.
+
+    HTTP 401; from gateway; a person has to act.
+
+    ``www_authenticate``: the value of WWW-Authenticate. ``field``: The failing input field. ``hint``: Guidance for a
+    human.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.UNAUTHENTICATED
+    facts = FACTS[ErrorCode.UNAUTHENTICATED]
+    default_message = "Authentication is required"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        www_authenticate: str,
+        field: str | None = None,
+        hint: str | None = None,
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "field": field,
+                "hint": hint,
+            },
+            headers={
+                "WWW-Authenticate": www_authenticate,
+                **(headers or {}),
+            },
+            correlation_id=correlation_id,
+        )
+
+    @property
+    def details(self) -> d.UnauthenticatedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.UnauthenticatedDetails, self._details)
+
+
+class Forbidden(PlatformError):
+    """The caller is known and may not do this.
+
+    HTTP 403; from service or gateway; a person has to act.
+
+    ``field``: The failing input field. ``hint``: Guidance for a human.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.FORBIDDEN
+    facts = FACTS[ErrorCode.FORBIDDEN]
+    default_message = "This is not allowed"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        hint: str | None = None,
+        boundary: t.Literal["service", "gateway"] = "service",
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "field": field,
+                "hint": hint,
+            },
+            boundary=boundary,
+            headers=headers,
+            correlation_id=correlation_id,
+        )
+
+    @property
+    def details(self) -> d.ForbiddenDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ForbiddenDetails, self._details)
+
+
+class ScopeInsufficient(PlatformError):
+    """The caller's token lacks a scope.
+
+    HTTP 403; from gateway or service; a person has to act.
+
+    ``field``: The failing input field. ``hint``: Guidance for a human.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.SCOPE_INSUFFICIENT
+    facts = FACTS[ErrorCode.SCOPE_INSUFFICIENT]
+    default_message = "The token lacks a required scope"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        hint: str | None = None,
+        boundary: t.Literal["gateway", "service"] = "gateway",
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "field": field,
+                "hint": hint,
+            },
+            boundary=boundary,
+            headers=headers,
+            correlation_id=correlation_id,
+        )
+
+    @property
+    def details(self) -> d.ScopeInsufficientDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ScopeInsufficientDetails, self._details)
+
+
+class NotFound(PlatformError):
+    """There is no such resource, or none the caller may know of.
+
+    HTTP 404; from service or gateway; clients do not retry.
+
+    ``field``: The failing input field. ``hint``: Guidance for a human.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.NOT_FOUND
+    facts = FACTS[ErrorCode.NOT_FOUND]
+    default_message = "There is no such resource"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        hint: str | None = None,
+        boundary: t.Literal["service", "gateway"] = "service",
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "field": field,
+                "hint": hint,
+            },
+            boundary=boundary,
+            headers=headers,
+            correlation_id=correlation_id,
+        )
+
+    @property
+    def details(self) -> d.NotFoundDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.NotFoundDetails, self._details)
+
+
+class Conflict(PlatformError):
+    """The request contradicts the state of a resource.
+
+    HTTP 409; from service; clients do not retry.
+
+    ``existing_id``: The id of the resource that is there already. ``field``: The failing input field. ``hint``:
+    Guidance for a human.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.CONFLICT
+    facts = FACTS[ErrorCode.CONFLICT]
+    default_message = "The request conflicts with the state of a resource"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        existing_id: str | int,
+        field: str | None = None,
+        hint: str | None = None,
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "existing_id": existing_id,
+                "field": field,
+                "hint": hint,
+            },
+            headers=headers,
+            correlation_id=correlation_id,
+        )
+
+    @property
+    def details(self) -> d.ConflictDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ConflictDetails, self._details)
+
+
+class AlreadyExists(PlatformError):
+    """What was to be created is there already.
+
+    HTTP 409; from service; clients do not retry.
+
+    ``existing_id``: The id of the resource that is there already. ``field``: The failing input field. ``hint``:
+    Guidance for a human.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.ALREADY_EXISTS
+    facts = FACTS[ErrorCode.ALREADY_EXISTS]
+    default_message = "The resource exists already"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        existing_id: str | int,
+        field: str | None = None,
+        hint: str | None = None,
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "existing_id": existing_id,
+                "field": field,
+                "hint": hint,
+            },
+            headers=headers,
+            correlation_id=correlation_id,
+        )
+
+    @property
+    def details(self) -> d.AlreadyExistsDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.AlreadyExistsDetails, self._details)
+
+
+class RateLimited(PlatformError):
+    """The caller exceeded its rate.
+
+    HTTP 429; from gateway; clients retry (exponential_jitter).
+
+    ``retry_after``: seconds to wait. ``limit``: Requests allowed in the window. ``window_sec``: The length of the
+    window in seconds. ``field``: The failing input field. ``hint``: Guidance for a human.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.RATE_LIMITED
+    facts = FACTS[ErrorCode.RATE_LIMITED]
+    default_message = "Too many requests"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retry_after: float,
+        limit: float | None = None,
+        window_sec: float | None = None,
+        field: str | None = None,
+        hint: str | None = None,
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "limit": limit,
+                "window_sec": window_sec,
+                "field": field,
+                "hint": hint,
+            },
+            retry_after=retry_after,
+            headers=headers,
+            correlation_id=correlation_id,
+        )
+
+    @property
+    def details(self) -> d.RateLimitedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.RateLimitedDetails, self._details)
+
+
+class Timeout(PlatformError):
+    """The work was not done in time.
+
+    HTTP 504, 502, 503; from service or dependency or gateway; clients retry (exponential_jitter). The operation may
+    have taken effect.
+
+    ``field``: The failing input field. ``hint``: Guidance for a human. ``retry_after``: seconds to wait.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.TIMEOUT
+    facts = FACTS[ErrorCode.TIMEOUT]
+    default_message = "The request timed out"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        hint: str | None = None,
+        boundary: t.Literal["service", "dependency", "gateway"] = "service",
+        status: t.Literal[504, 502, 503] = 504,
+        retry_after: float | None = None,
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "field": field,
+                "hint": hint,
+            },
+            boundary=boundary,
+            status=status,
+            retry_after=retry_after,
+            headers=headers,
+            correlation_id=correlation_id,
+        )
+
+    @property
+    def details(self) -> d.TimeoutDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.TimeoutDetails, self._details)
+
+
+class DependencyUnavailable(PlatformError):
+    """Something the service needs cannot be reached.
+
+    HTTP 503, 502, 504; from dependency; clients retry (linear_then_exponential). The operation may have taken effect.
+
+    ``field``: The failing input field. ``hint``: Guidance for a human. ``retry_after``: seconds to wait.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.DEPENDENCY_UNAVAILABLE
+    facts = FACTS[ErrorCode.DEPENDENCY_UNAVAILABLE]
+    default_message = "The service is temporarily unavailable"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        hint: str | None = None,
+        status: t.Literal[503, 502, 504] = 503,
+        retry_after: float | None = None,
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "field": field,
+                "hint": hint,
+            },
+            status=status,
+            retry_after=retry_after,
+            headers=headers,
+            correlation_id=correlation_id,
+        )
+
+    @property
+    def details(self) -> d.DependencyUnavailableDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.DependencyUnavailableDetails, self._details)
+
+
+class InternalError(PlatformError):
+    """The platform failed in a way it did not expect.
+
+    HTTP 500; from service; clients do not retry. The operation may have taken effect.
+
+    ``field``: The failing input field. ``hint``: Guidance for a human.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.INTERNAL_ERROR
+    facts = FACTS[ErrorCode.INTERNAL_ERROR]
+    default_message = "Something went wrong on our side"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        hint: str | None = None,
+        status: int = 500,
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "field": field,
+                "hint": hint,
+            },
+            status=status,
+            headers=headers,
+            correlation_id=correlation_id,
+        )
+
+    @property
+    def details(self) -> d.InternalErrorDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.InternalErrorDetails, self._details)
+
+
+class ConstraintViolation(PlatformError):
+    """The change would break an invariant of the data.
+
+    HTTP 422; from service; clients do not retry.
+
+    ``field``: The failing input field. ``hint``: Guidance for a human.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.CONSTRAINT_VIOLATION
+    facts = FACTS[ErrorCode.CONSTRAINT_VIOLATION]
+    default_message = "The change would violate a constraint"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        hint: str | None = None,
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "field": field,
+                "hint": hint,
+            },
+            headers=headers,
+            correlation_id=correlation_id,
+        )
+
+    @property
+    def details(self) -> d.ConstraintViolationDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ConstraintViolationDetails, self._details)
+
+
+class SerializationFailure(PlatformError):
+    """A concurrent transaction won.
+
+    HTTP 503; from service; clients retry (serializable).
+
+    ``field``: The failing input field. ``hint``: Guidance for a human. ``retry_after``: seconds to wait.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.SERIALIZATION_FAILURE
+    facts = FACTS[ErrorCode.SERIALIZATION_FAILURE]
+    default_message = "A concurrent change interfered"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        hint: str | None = None,
+        retry_after: float | None = None,
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "field": field,
+                "hint": hint,
+            },
+            retry_after=retry_after,
+            headers=headers,
+            correlation_id=correlation_id,
+        )
+
+    @property
+    def details(self) -> d.SerializationFailureDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.SerializationFailureDetails, self._details)
+
+
+class StaleRead(PlatformError):
+    """The resource changed since the client read it.
+
+    HTTP 412; from service; clients read again before they retry.
+
+    ``expected_etag``: The validator the resource has now. ``field``: The failing input field. ``hint``: Guidance for a
+    human. ``retriable``: whether this one may be sent again.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.STALE_READ
+    facts = FACTS[ErrorCode.STALE_READ]
+    default_message = "Resource changed; GET latest and retry"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        expected_etag: str,
+        field: str | None = None,
+        hint: str | None = None,
+        retriable: bool | None = None,
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "expected_etag": expected_etag,
+                "field": field,
+                "hint": hint,
+            },
+            retriable=retriable,
+            headers={
+                "ETag": entity_tag(expected_etag),
+                **(headers or {}),
+            },
+            correlation_id=correlation_id,
+        )
+
+    @property
+    def details(self) -> d.StaleReadDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.StaleReadDetails, self._details)
+
+
+class UnknownError(PlatformError):
+    """An answer that is no declared error: an unknown code, another shape, or no JSON at all.
+
+    ``raw`` is the body as it came; ``original_code`` what stood in the place of the code, if anything did. Neither is
+    safe to show.
+    """
+
+    __slots__ = ("original_code", "raw")
+
+    code = ErrorCode.INTERNAL_ERROR
+    facts = FACTS[code]
+    default_message = "The answer is not an error that is known here"
+    flag_key = None
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        raw: object,
+        original_code: str | int | None = None,
+        status: int | None = None,
+        retry_after: float | None = None,
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            retriable=False,
+            retry_after=retry_after,
+            correlation_id=correlation_id,
+            headers=headers,
+        )
+        self.status = status
+        self.raw = raw
+        self.original_code = original_code
+
+    def __str__(self) -> str:
+        return f"unknown error (status {self.status}, code {self.original_code!r})"
+
+    def __reduce__(self) -> tuple[t.Callable[..., PlatformError], tuple[object, ...]]:
+        kind, state = t.cast(tuple[type, dict[str, object]], super().__reduce__()[1])
+        return restored, (kind, {**state, "raw": self.raw, "original_code": self.original_code})
+
+
+ERRORS: Mapping[ErrorCode, type[PlatformError]] = {
+    ErrorCode.INVALID_REQUEST: InvalidRequest,
+    ErrorCode.VALIDATION_FAILED: ValidationFailed,
+    ErrorCode.UNSUPPORTED_MEDIA_TYPE: UnsupportedMediaType,
+    ErrorCode.UNAUTHENTICATED: Unauthenticated,
+    ErrorCode.FORBIDDEN: Forbidden,
+    ErrorCode.SCOPE_INSUFFICIENT: ScopeInsufficient,
+    ErrorCode.NOT_FOUND: NotFound,
+    ErrorCode.CONFLICT: Conflict,
+    ErrorCode.ALREADY_EXISTS: AlreadyExists,
+    ErrorCode.RATE_LIMITED: RateLimited,
+    ErrorCode.TIMEOUT: Timeout,
+    ErrorCode.DEPENDENCY_UNAVAILABLE: DependencyUnavailable,
+    ErrorCode.INTERNAL_ERROR: InternalError,
+    ErrorCode.CONSTRAINT_VIOLATION: ConstraintViolation,
+    ErrorCode.SERIALIZATION_FAILURE: SerializationFailure,
+    ErrorCode.STALE_READ: StaleRead,
+}
+"""The exception of each code that means the same for every operation."""
+
+_ALL = {
+    (each.operation, str(each.facts.wire)): each for each in PlatformError.__subclasses__() if each is not UnknownError
+}
+
+
+def error_class(wire: str | int, operation: str | None = None) -> type[PlatformError] | None:
+    """The exception for what stands in the code slot: the operation's own, else the shared one; None if unknown."""
+    return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
+
+
+def restored(kind: type[PlatformError], state: Mapping[str, object]) -> PlatformError:
+    """An error with this state, unchecked: how a pickled one, and one read from the wire, comes back."""
+    error = kind.__new__(kind)
+    for name, value in state.items():
+        setattr(error, name, value)
+    error.args = (error.message,)
+    return error
+
+
+def bare(kind: type[PlatformError], *, message: str | None = None, status: int | None = None) -> PlatformError:
+    """An error without details, for where nobody is there to give any; ``message`` must be safe to show."""
+    state: dict[str, object] = dict.fromkeys(PlatformError.__slots__)
+    state |= {
+        "_details": {},
+        "boundary": next(iter(kind.facts.boundaries), None),
+        "headers": {},
+        "message": _filled(kind.default_message, {}) if message is None else message,
+        "status": kind.facts.status if status is None else status,
+    }
+    error = restored(kind, state)
+    if kind.flag_key is not None:
+        error._details = {kind.flag_key: error._flag()}
+    return error
+
+
+def entity_tag(value: str) -> str:
+    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left where it is (RFC 9110 §8.8.3)."""
+    return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
+
+
+def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
+    if boundary is None:
+        return next(iter(facts.boundaries), None)
+    if boundary not in facts.boundaries:
+        raise ValueError(f"{facts.wire} does not come from {boundary!r}, but from {' or '.join(facts.boundaries)}")
+    return boundary
+
+
+def _allowed_status(code: ErrorCode, facts: Facts, status: int | None) -> int | None:
+    if status is None:
+        return facts.status
+    if status not in facts.statuses and code not in codes_for(status):
+        raise ValueError(f"{facts.wire} does not travel under {status}")
+    return status
+
+
+def _filled(template: str, details: Mapping[str, object]) -> str:
+    """The message with each ``${key}`` replaced by that detail; a missing one is an ellipsis."""
+    return re.sub(r"\$\{(\w+)\}", lambda each: str(details.get(each[1], "…")), template)
+
+
+def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
+    return {f"details.{key}": value for key, value in details.items()}
+
+
+def _decided(rules: Sequence[RetriableRule], facts: Mapping[str, object]) -> bool:
+    """The answer of the first rule that holds; False where none does."""
+    for rule in rules:
+        if all(any(_same(facts.get(fact), value) for value in values) for fact, values in rule.when):
+            return rule.then
+    return False
+
+
+def _same(a: object, b: object) -> bool:
+    """Equality as JSON has it: 1 is not true."""
+    return isinstance(a, bool) == isinstance(b, bool) and a == b
