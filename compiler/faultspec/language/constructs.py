@@ -138,7 +138,7 @@ FIELD = Record(
         **SCHEMA_KEYS,
         "echo": Key(
             HEADER,
-            "The header whose value comes back here and in the response header of that name; one is made if absent.",
+            "The header whose value comes back here and in the response header of that name; made anew if absent.",
         ),
         "invalid_inbound": Key(
             Choice(("replace", "reject", "unspecified")), "What happens to a malformed value in that request header."

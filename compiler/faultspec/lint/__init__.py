@@ -1,0 +1,40 @@
+"""Is a taxonomy sound? Rules over the resolved model, each a function with a name and an example of either side."""
+
+from collections.abc import Iterable
+
+from faultspec.diagnostic import Diagnostic, ordered
+from faultspec.language import Loaded
+from faultspec.language.model import Taxonomy
+from faultspec.lint import suppressions
+from faultspec.lint.registry import BY_ID, RULES, whole
+from faultspec.lint.rule import Remark, Rule, Subject
+from faultspec.source import Document
+
+__all__ = ["BY_ID", "RULES", "Remark", "Rule", "Subject", "check", "lint", "whole"]
+
+
+def lint(document: Document, taxonomy: Taxonomy, rules: Iterable[Rule] = RULES) -> tuple[Diagnostic, ...]:
+    """What the rules have to say of a sound document, in the order of the document, less what comments suppress."""
+    subject = Subject(taxonomy, document.data)
+    found = [
+        document.diagnostic(
+            rule.id,
+            remark.message,
+            remark.path,
+            key=remark.on_key,
+            severity=rule.severity,
+            hint=remark.hint,
+            related=tuple(document.related(message, path) for message, path in remark.related),
+        )
+        for rule in rules
+        for remark in rule.check(subject)
+    ]
+    silenced = suppressions.suppressions(document.text)
+    return ordered(suppressions.apply(found, silenced, document.path, tuple(BY_ID)))
+
+
+def check(loaded: Loaded) -> tuple[Diagnostic, ...]:
+    """Everything there is to say of a taxonomy that was read: what is wrong with it, and if nothing is, the lint."""
+    if loaded.taxonomy is None or loaded.document is None:
+        return loaded.diagnostics
+    return ordered((*loaded.diagnostics, *lint(loaded.document, loaded.taxonomy)))

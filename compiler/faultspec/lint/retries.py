@@ -1,0 +1,200 @@
+"""Rules on retrying: what the flag, the action, the policy and the status say must be one thing."""
+
+from collections.abc import Iterator
+
+from faultspec.diagnostic import Path
+from faultspec.language.model import Code
+from faultspec.lint.places import codes, example_path, live, present
+from faultspec.lint.rule import Remark, Subject
+from faultspec.lint.statuses import statuses_of
+
+
+def action_contradicts_flag(subject: Subject) -> Iterator[Remark]:
+    """The flag and the client action agree: what is retriable is retried, what is not is not."""
+    for path, code in codes(subject.taxonomy):
+        at = present(subject, path, "client_action", "retriable")
+        if code.retriable.kind == "never" and code.client_action == "retry":
+            message = f"`{code.name}` is not retriable, and clients are told to retry"
+        elif code.retriable.kind == "always" and code.client_action != "retry":
+            message = f"`{code.name}` is retriable, and clients are told not to retry it ({code.client_action})"
+        else:
+            continue
+        yield Remark(at, message, "change `retriable` or `client_action`; `caller` leaves the flag to the service")
+
+
+def retry_without_policy(subject: Subject) -> Iterator[Remark]:
+    """Where retry policies are declared, every code that clients retry names one."""
+    taxonomy = subject.taxonomy
+    if not taxonomy.retry_policies:
+        return
+    eligible = {name for each in taxonomy.retry_policies.values() for name in each.eligible}
+    for path, code in live(taxonomy):
+        if code.retryable and code.retry is None and code.name not in eligible:
+            known = ", ".join(taxonomy.retry_policies)
+            message = f"clients retry `{code.name}`, and nothing says how"
+            yield Remark(
+                present(subject, path, "client_action", "retriable"), message, f"add `retry:` with one of {known}"
+            )
+
+
+def policy_without_retry(subject: Subject) -> Iterator[Remark]:
+    """A code that names a retry policy is one that clients retry."""
+    for path, code in codes(subject.taxonomy):
+        if code.retry is not None and not code.retryable and code.retriable.kind in ("never", "none"):
+            message = f"`{code.name}` names the policy `{code.retry}`, and clients do not retry it"
+            yield Remark((*path, "retry"), message, "remove `retry:`, or make the code retriable")
+
+
+def retry_unsafe(subject: Subject) -> Iterator[Remark]:
+    """What may have taken effect is not sent again unless something makes a second write safe."""
+    taxonomy = subject.taxonomy
+    keyed = taxonomy.idempotency is not None and taxonomy.idempotency.default == "idempotent"
+    if not keyed:
+        for path, code in live(taxonomy):
+            if path[0] == "codes" and _blind(code):
+                message = f"`{code.name}` may have taken effect, is retried, and nothing makes a second write safe"
+                yield Remark(
+                    present(subject, path, "effect", "retriable"), message, "declare `idempotency:`, or `effect: none`"
+                )
+    for operation in taxonomy.operations.values():
+        if operation.idempotent is not False:
+            continue
+        for name, code in operation.errors.items():
+            if _blind(code):
+                at: Path = ("operations", operation.name, "errors", name)
+                message = f"`{operation.name}` is not idempotent, and `{name}` may have taken effect and is retried"
+                hint = "make `retriable` depend on `operation.idempotent`, or say `effect: none`"
+                yield Remark(present(subject, at, "retriable", "client_action"), message, hint)
+
+
+def _blind(code: Code) -> bool:
+    return code.retryable and code.effect != "none"
+
+
+#: 4xx that say "later", so that sending the same again makes sense (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4).
+_LATER = (408, 425, 429)
+
+
+def retriable_status(subject: Subject) -> Iterator[Remark]:
+    """The flag agrees with the status: 429 asks for another try, other 4xx say the same request fails again."""
+    for path, code in live(subject.taxonomy):
+        at = present(subject, path, "retriable", "client_action", "http")
+        if code.http.allows(429) and code.retriable.kind == "never":
+            message = f"`{code.name}` travels as 429, which asks the client to come back, and is not retriable"
+            yield Remark(at, message, "make it retriable, or use 403 for a limit that never lifts")
+        elif code.retriable.kind == "always":
+            final = [str(s) for s in code.http.statuses if s.low >= 400 and s.high < 500 and s.low not in _LATER]
+            if final:
+                message = f"`{code.name}` is retriable and travels as {', '.join(final)}, which blames the request"
+                yield Remark(at, message, "use 408, 429 or 503, or `client_action: refetch` with `retriable: caller`")
+
+
+def retry_after_missing(subject: Subject) -> Iterator[Remark]:
+    """Who is told 429 is told when to come back (RFC 6585 §4)."""
+    taxonomy = subject.taxonomy
+    for path, code in statuses_of(taxonomy, 429):
+        rules = [
+            rule
+            for rule in (*taxonomy.headers, *code.headers)
+            if rule.name.lower() == "retry-after"
+            and (not rule.on or any(429 in span for span in rule.on))
+            and (not rule.codes or code.name in rule.codes)
+        ]
+        if not any(rule.presence in ("required", "expected") for rule in rules):
+            message = f"`{code.name}` travels as 429 without Retry-After"
+            yield Remark(present(subject, path, "http"), message, "add `headers: {Retry-After: {on: 429}}`")
+
+
+def retry_after_ignored(subject: Subject) -> Iterator[Remark]:
+    """A policy honours the Retry-After that its codes must carry."""
+    taxonomy = subject.taxonomy
+    for path, code in live(taxonomy):
+        policy = taxonomy.retry_policies.get(code.retry or "")
+        if policy is None or policy.policy.retry_after.honor:
+            continue
+        required = any(
+            rule.name.lower() == "retry-after"
+            and rule.presence == "required"
+            and (not rule.codes or code.name in rule.codes)
+            and (not rule.on or all(any(status in span for span in rule.on) for status in code.http.all()))
+            for rule in (*taxonomy.headers, *code.headers)
+        )
+        if required:
+            message = f"`{code.name}` always carries Retry-After, and its policy `{policy.name}` ignores it"
+            related = (("the policy is here", ("retry_policies", policy.name)),)
+            yield Remark((*path, "retry"), message, "add `retry_after: {honor: true}` to the policy", related=related)
+
+
+def policy_arithmetic(subject: Subject) -> Iterator[Remark]:
+    """The numbers of a retry policy make sense together."""
+    for name, each in subject.taxonomy.retry_policies.items():
+        path: Path = ("retry_policies", name)
+        data = subject.data["retry_policies"][name]
+        backoff = data.get("backoff", [])
+        written = backoff if isinstance(backoff, list) else [backoff]
+        for index, (phase, keys) in enumerate(zip(each.policy.phases, written, strict=True)):
+            at: Path = (*path, "backoff", index) if isinstance(backoff, list) else (*path, "backoff")
+            if phase.max is not None and phase.max < phase.base:
+                message = f"the longest delay, {phase.max:g} s, is below the first, {phase.base:g} s"
+                yield Remark((*at, "max"), message, "raise `max` or lower `base`", on_key=False)
+            if phase.kind == "exponential" and phase.factor == 1:
+                yield Remark(
+                    (*at, "factor"), "a factor of 1 makes no delay grow", "write `kind: constant`", on_key=False
+                )
+            for key, wants in (("factor", "exponential"), ("step", "linear")):
+                if key in keys and phase.kind != wants:
+                    yield Remark(
+                        (*at, key), f"`{key}` means nothing to a {phase.kind} backoff", f"remove it, or `kind: {wants}`"
+                    )
+            if (
+                phase.kind != "constant"
+                and phase.max is None
+                and each.policy.max_elapsed is None
+                and each.policy.max_attempts is None
+            ):
+                yield Remark(at, "these delays grow without end", "add `max:`, `max_attempts:` or `max_elapsed:`")
+            if index == len(written) - 1 and "for" in keys:
+                yield Remark((*at, "for"), "the last phase has no end, so `for` means nothing", "remove it")
+        yield from _jitter_and_budget(path, subject, name)
+
+
+def _jitter_and_budget(path: Path, subject: Subject, name: str) -> Iterator[Remark]:
+    policy = subject.taxonomy.retry_policies[name].policy
+    data = subject.data["retry_policies"][name]
+    jitter = data.get("jitter", {})
+    if "ratio" in jitter and policy.jitter.kind not in ("additive", "ratio"):
+        message = f"`ratio` means nothing to `{policy.jitter.kind}` jitter"
+        yield Remark((*path, "jitter", "ratio"), message, "remove it, or use `additive` or `ratio`")
+    if "ratio" not in jitter and policy.jitter.kind in ("additive", "ratio"):
+        yield Remark(
+            (*path, "jitter"), f"`{policy.jitter.kind}` jitter without `ratio` spreads nothing", "add `ratio: 0.2`"
+        )
+    if policy.jitter.kind == "ratio" and policy.jitter.ratio > 1:
+        message = "a ratio above 1 asks for delays below zero"
+        yield Remark((*path, "jitter", "ratio"), message, "use at most 1", on_key=False)
+    if policy.max_attempts == 1 and policy.phases:
+        message = "one attempt is no retry: the first request counts"
+        yield Remark((*path, "max_attempts"), message, "for three retries write 4", on_key=False)
+    if policy.budget is not None and policy.budget.cost > policy.budget.tokens:
+        message = "a retry costs more than the bucket holds, so there is none"
+        yield Remark((*path, "budget", "cost"), message, "raise `tokens` or lower `cost`", on_key=False)
+
+
+def example_contradicts_flag(subject: Subject) -> Iterator[Remark]:
+    """The retry flag of an example is the one its code always has."""
+    roles = [each.name for each in subject.taxonomy.detail_keys.values() if each.role == "retriable"]
+    for path, code in codes(subject.taxonomy):
+        expected = {"always": True, "never": False}.get(code.retriable.kind)
+        if expected is None:
+            continue
+        for index, example in enumerate(code.examples):
+            at = example_path(subject, path, index)
+            shown: list[tuple[Path, object]] = [((*at, "slots", "retriable"), example.slots.get("retriable"))]
+            shown += [((*at, "details", role), (example.details or {}).get(role)) for role in roles]
+            for where, flag in shown:
+                if isinstance(flag, bool) and flag is not expected:
+                    said = "retriable" if expected else "not retriable"
+                    message = f"the example says {str(flag).lower()}, and `{code.name}` is {said}"
+                    yield Remark(
+                        where, message, "change the example, or make the code `retriable: caller`", on_key=False
+                    )

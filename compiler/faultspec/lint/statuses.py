@@ -1,0 +1,190 @@
+"""Rules on the HTTP map and on surfaces."""
+
+from collections.abc import Iterator
+
+from faultspec.diagnostic import Path
+from faultspec.language.model import Code, Match, Taxonomy
+from faultspec.lint.places import allowed_on, codes, live, present
+from faultspec.lint.rule import Remark, Subject
+
+#: What frameworks, servers and proxies answer by themselves, without asking a handler.
+MADE_BY_FRAMEWORKS = (400, 404, 405, 406, 408, 411, 413, 414, 415, 417, 431, 500, 501, 502, 503, 504, 505)
+
+
+def unmapped_status(subject: Subject) -> Iterator[Remark]:
+    """An error status that frameworks answer by themselves has a code, or a fallback says which."""
+    taxonomy = subject.taxonomy
+    if not any(
+        each.transport == "http" and each.envelopes and each.codes is not None for each in taxonomy.surfaces.values()
+    ):
+        return
+    claimed = [span for _, code in live(taxonomy) for span in code.http.statuses]
+    claimed += [each.on for each in taxonomy.fallbacks]
+    missing = [status for status in MADE_BY_FRAMEWORKS if not any(status in span for span in claimed)]
+    if missing:
+        yield Remark(
+            ("fallback",) if taxonomy.fallbacks else ("codes",),
+            f"no code and no fallback for {', '.join(map(str, missing))}, which frameworks answer by themselves",
+            "add `fallback: {4xx: {code: …, reason: …}, 5xx: {code: …, reason: …}}`",
+        )
+
+
+def code_without_transport(subject: Subject) -> Iterator[Remark]:
+    """Every live code can reach somebody: by an HTTP status, another carrier, or a surface that is not HTTP."""
+    taxonomy = subject.taxonomy
+    for path, code in live(taxonomy):
+        elsewhere = any(
+            each.transport != "http" and allowed_on(code, path, each) for each in taxonomy.surfaces.values()
+        )
+        if not code.http.statuses and not code.carriers and not elsewhere:
+            message = f"`{code.name}` travels over nothing: no HTTP status, no other carrier, no surface but HTTP"
+            yield Remark(present(subject, path, "http"), message, "give it a status, or name its carrier under `on:`")
+
+
+def code_on_no_surface(subject: Subject) -> Iterator[Remark]:
+    """Every live code is allowed on a surface that can carry it."""
+    taxonomy = subject.taxonomy
+    for path, code in live(taxonomy):
+        if not any(allowed_on(code, path, each) for each in taxonomy.surfaces.values()):
+            yield Remark(path, f"no surface allows `{code.name}`", "add it to the `codes` of a surface")
+
+
+def failure_without_error_status(subject: Subject) -> Iterator[Remark]:
+    """A failure travels as 4xx or 5xx: caches, proxies and monitoring go by the status alone."""
+    for path, code in live(subject.taxonomy):
+        wrong = [str(span) for span in code.http.statuses if span.low < 400]
+        if wrong:
+            message = (
+                f"`{code.name}` is a failure and travels as {', '.join(wrong)}, which means success or redirection"
+            )
+            yield Remark((*path, "http"), message, "use a status of 400 or above", on_key=False)
+
+
+def ambiguous_status(subject: Subject) -> Iterator[Remark]:
+    """Codes that share a status differ in something besides their names."""
+    seen: dict[object, tuple[Path, Code]] = {}
+    for path, code in live(subject.taxonomy):
+        if path[0] == "operations" or code.http.default is None:
+            continue
+        facts = (
+            code.http,
+            code.domain,
+            code.boundaries,
+            code.retriable,
+            code.client_action,
+            code.retry,
+            code.effect,
+            repr(code.carriers),
+            repr(code.details),
+            repr(code.details_schema),
+            code.headers,
+            code.actions,
+        )
+        other_path, other = seen.setdefault(repr(facts), (path, code))
+        if other is not code:
+            yield Remark(
+                path,
+                f"`{code.name}` and `{other.name}` share {code.http.default} and differ in nothing but their names",
+                "give one of them details, an action or a domain of its own, or join the two",
+                related=((f"`{other.name}` is here", other_path),),
+            )
+
+
+def unreachable_fallback(subject: Subject) -> Iterator[Remark]:
+    """A fallback is for error statuses that no code claims."""
+    taxonomy = subject.taxonomy
+    claimed = {status for _, code in live(taxonomy) for status in code.http.all()}
+    for key, fallback in zip(subject.data.get("fallback", {}), taxonomy.fallbacks, strict=False):
+        statuses = range(fallback.on.low, fallback.on.high + 1)
+        narrower = [
+            each.on for each in taxonomy.fallbacks if each is not fallback and each.on.width < fallback.on.width
+        ]
+        same = [each for each in taxonomy.fallbacks if each is not fallback and each.on == fallback.on]
+        if fallback.on.low < 400:
+            message = f"{key} is no error status"
+        elif all(status in claimed or any(status in each for each in narrower) for status in statuses):
+            message = f"this fallback never applies: codes, or narrower fallbacks, claim all of {key}"
+        elif same:
+            message = f"{key} has two fallbacks"
+        else:
+            continue
+        yield Remark(("fallback", key), message, "remove it")
+
+
+def unreachable_surface(subject: Subject) -> Iterator[Remark]:
+    """A surface claims something that none above it claims, for the first match wins."""
+    surfaces = tuple(subject.taxonomy.surfaces.values())
+    for index, later in enumerate(surfaces):
+        for earlier in surfaces[:index]:
+            if earlier.transport == later.transport and _covers(earlier.match, later.match):
+                yield Remark(
+                    ("surfaces", later.name),
+                    f"`{later.name}` is never reached: `{earlier.name}` above claims all that it claims",
+                    "put the narrower surface first, or narrow the match of the other",
+                    related=((f"`{earlier.name}` is here", ("surfaces", earlier.name)),),
+                )
+                break
+
+
+def _covers(one: Match, other: Match) -> bool:
+    """Whether everything `other` matches is matched by `one`; False where that cannot be told by looking."""
+    routes = not one.routes or "/**" in one.routes or (other.routes and set(other.routes) <= set(one.routes))
+    statuses = not one.statuses or (
+        other.statuses and all(any(a.low <= b.low and b.high <= a.high for a in one.statuses) for b in other.statuses)
+    )
+    methods = not one.methods or (other.methods and set(other.methods) <= set(one.methods))
+    tools = not one.tools or (other.tools and set(other.tools) <= set(one.tools))
+    return bool(routes and statuses and methods and tools)
+
+
+def concealment(subject: Subject) -> Iterator[Remark]:
+    """What is answered to conceal a resource is what is answered when there is none, and gives nothing away."""
+    taxonomy = subject.taxonomy
+    for index, each in enumerate(taxonomy.privacy.conceal if taxonomy.privacy else ()):
+        path: Path = ("privacy", "conceal", index)
+        answer = taxonomy.codes[each.answer]
+        http = any(surface.transport == "http" for surface in taxonomy.surfaces.values())
+        if each.answer in each.never:
+            position = each.never.index(each.answer)
+            message = f"`{each.answer}` is the answer and may never be the answer"
+            yield Remark((*path, "never", position), message, "remove it from one of the two", on_key=False)
+        elif http and answer.live and not answer.http.statuses:
+            message = f"`{each.answer}` has no HTTP status, so it can conceal nothing on HTTP"
+            yield Remark((*path, "answer"), message, "answer with a code that travels on HTTP", on_key=False)
+
+
+def header_contradiction(subject: Subject) -> Iterator[Remark]:
+    """No header is both required and forbidden on one answer."""
+    taxonomy = subject.taxonomy
+    for path, code in live(taxonomy):
+        for status in code.http.all():
+            rules = [
+                rule
+                for rule in (*taxonomy.headers, *code.headers)
+                if (not rule.codes or code.name in rule.codes)
+                and (not rule.on or any(status in each for each in rule.on))
+            ]
+            wanted = {rule.name.lower() for rule in rules if rule.presence in ("required", "expected")}
+            refused = {rule.name.lower() for rule in rules if rule.presence == "forbidden"}
+            both = sorted(wanted & refused)
+            if both:
+                name = next(rule.name for rule in rules if rule.name.lower() == both[0])
+                at = (*path, "headers", name) if name in {rule.name for rule in code.headers} else ("headers", name)
+                message = f"`{name}` is both required and forbidden with `{code.name}` as {status}"
+                yield Remark(at, message, "narrow one of the rules by `on:` or `codes:`")
+                break
+
+
+def unreachable_header_rule(subject: Subject) -> Iterator[Remark]:
+    """A code's header rule is for a status the code travels under."""
+    for path, code in codes(subject.taxonomy):
+        for rule in code.headers:
+            if rule.on and not any(status in span for status in code.http.all() for span in rule.on):
+                message = f"`{code.name}` never travels as {', '.join(map(str, rule.on))}"
+                hint = f"its statuses are {', '.join(map(str, code.http.statuses)) or 'none'}"
+                yield Remark((*path, "headers", rule.name), message, hint)
+
+
+def statuses_of(taxonomy: Taxonomy, status: int) -> Iterator[tuple[Path, Code]]:
+    """The live codes that may travel as `status`."""
+    return ((path, code) for path, code in live(taxonomy) if code.http.allows(status))

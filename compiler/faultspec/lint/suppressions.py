@@ -1,0 +1,91 @@
+"""`# faultspec: ignore[rule-id] reason…` on the line of a key, or on comment lines directly above it."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import yaml
+
+from faultspec.diagnostic import Diagnostic, Span
+from faultspec.language.grammar import closest
+
+#: What this module reports, with the condition for it.
+CODES: Mapping[str, str] = {
+    "unknown-rule": "A comment suppresses a rule that does not exist.",
+    "suppression-without-reason": "A comment suppresses a rule and does not say why.",
+    "unused-suppression": "A comment suppresses a rule that has nothing to say there.",
+}
+
+_COMMENT = re.compile(r"#[ \t]*faultspec:[ \t]*ignore(?:[ \t]*\[(?P<rules>[^\]\r\n]*)\])?[ \t]*(?P<reason>[^\r\n]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """One rule silenced on one line (`target`, from 1) by a comment at `span`."""
+
+    rule: str
+    target: int
+    reason: str
+    span: Span
+
+
+def suppressions(text: str) -> tuple[Suppression, ...]:
+    """Those of a text that is known to be YAML, in order; a `#` inside a value begins no comment."""
+    matches = list(_COMMENT.finditer(text))
+    if not matches:
+        return ()
+    scalars = [
+        (token.start_mark.index, token.end_mark.index)
+        for token in yaml.scan(text, Loader=yaml.SafeLoader)
+        if isinstance(token, yaml.ScalarToken)
+    ]
+    lines = re.split(r"\r\n|\r|\n", text)
+    found = []
+    for match in matches:
+        if any(start <= match.start() < end for start, end in scalars):
+            continue
+        before = re.split(r"\r\n|\r|\n", text[: match.start()])
+        number = len(before)
+        span = Span(number, len(before[-1]) + 1, number, len(before[-1]) + 1 + len(match[0].rstrip()))
+        target = number if before[-1].strip() else _next(lines, number)
+        for rule in (match["rules"] or "").split(","):
+            found.append(Suppression(rule.strip(), target, match["reason"].strip(), span))
+    return tuple(found)
+
+
+def _next(lines: list[str], number: int) -> int:
+    """The first line after `number` with something on it besides a comment."""
+    for index, line in enumerate(lines[number:], number + 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            return index
+    return number
+
+
+def apply(
+    found: Iterable[Diagnostic], silenced: Iterable[Suppression], path: str, rules: tuple[str, ...]
+) -> Iterator[Diagnostic]:
+    """`found` without what is silenced, and what is wrong with the suppressions. `rules`: the ids that exist."""
+    silenced = tuple(silenced)
+    used: set[Suppression] = set()
+    for diagnostic in found:
+        line = diagnostic.span.line if diagnostic.span else 0
+        by = [each for each in silenced if each.rule == diagnostic.code and each.target == line and each.reason]
+        used.update(by)
+        if not by:
+            yield diagnostic
+    for each in silenced:
+        if each.rule not in rules:
+            what = f"there is no rule `{each.rule}`" if each.rule else "this suppresses no rule by name"
+            hint = (
+                closest(each.rule, rules)
+                or "write `# faultspec: ignore[rule-id] reason`; `faultspec explain` knows the ids"
+            )
+            yield Diagnostic("unknown-rule", what, path, each.span, hint=hint)
+        elif not each.reason:
+            message = f"`{each.rule}` is suppressed and nothing says why, so it is not"
+            yield Diagnostic(
+                "suppression-without-reason", message, path, each.span, hint="write the reason after the `]`"
+            )
+        elif each not in used:
+            message = f"`{each.rule}` has nothing to say on line {each.target}"
+            yield Diagnostic("unused-suppression", message, path, each.span, "warning", "remove the comment")
