@@ -1,0 +1,1 @@
+"""The conformance suite: whatever judges a running system against a taxonomy."""

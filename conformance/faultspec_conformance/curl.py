@@ -1,0 +1,57 @@
+"""An exchange → command lines that send the same request again, with variables in place of secrets."""
+
+import shlex
+
+from faultspec.exchange import Exchange, Request
+
+#: Longer bodies are made by the shell instead of being pasted.
+_PASTE = 4096
+
+
+def line(base: str, request: Request) -> str:
+    """One command line. The request must be masked already; ``${NAME}`` in it stays a variable of the shell."""
+    words = ["curl", "-sS"]
+    words += ["-I"] if request.method == "HEAD" else ["-i"]
+    if request.method not in ("GET", "HEAD") or request.body:
+        words += ["-X", request.method]
+    words.append(_quoted(base + request.target))
+    names = {name.lower() for name, _ in request.headers}
+    for name, value in request.headers:
+        if name.lower() in ("content-length", "host", "connection"):
+            continue
+        words += ["-H", _quoted(f"{name}: {value}" if value else f"{name};")]
+    if "accept" not in names:
+        words += ["-H", "'Accept:'"]
+    if not request.body:
+        return " ".join(words)
+    if "content-type" not in names:
+        words += ["-H", "'Content-Type:'"]
+    if len(request.body) > _PASTE:
+        head, filler = request.body[:1].decode("latin-1"), len(request.body)
+        made = f"head -c {filler} /dev/zero | tr '\\0' {_quoted(head)}"
+        return f"{made} | {' '.join([*words, '--data-binary', '@-'])}"
+    try:
+        text = request.body.decode("utf-8")
+    except UnicodeDecodeError:
+        octal = "".join(f"\\{byte:03o}" for byte in request.body)
+        return f"printf '{octal}' | {' '.join([*words, '--data-binary', '@-'])}"
+    return " ".join([*words, "--data-binary", _quoted(text)])
+
+
+def lines(base: str, evidence: tuple[Exchange, ...]) -> str:
+    """A command line for each exchange, in order, one a line."""
+    return "\n".join(line(base, each.request) for each in evidence if each.transport == "http")
+
+
+def _quoted(text: str) -> str:
+    """Single quotes, or double ones where a variable must be expanded inside."""
+    if "${" not in text:
+        return shlex.quote(text)
+    escaped = "".join("\\" + character if character in '\\"`' else character for character in text)
+    return '"' + _dollars(escaped) + '"'
+
+
+def _dollars(text: str) -> str:
+    """Dollars that begin no ``${NAME}`` escaped."""
+    parts = text.split("$")
+    return parts[0] + "".join(("$" if part.startswith("{") else "\\$") + part for part in parts[1:])

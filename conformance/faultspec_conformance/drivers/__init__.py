@@ -1,0 +1,1 @@
+"""How requests reach a running system, one module a transport."""

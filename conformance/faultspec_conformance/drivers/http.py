@@ -1,0 +1,234 @@
+"""Requests over HTTP, exactly as they are given: nothing is added, normalised, followed or retried behind the back.
+
+Whatever goes wrong is a `NoAnswer` value. The two budgets and the rule that nothing is written without leave are kept
+here, at the only door, so that no probe can forget them.
+"""
+
+import ipaddress
+import socket
+import ssl
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Literal, Self
+from urllib.parse import urlsplit
+
+import httpx
+
+from faultspec.exchange import Headers, Request, Response
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+#: An error body is a few kilobytes; a list of resources may be more. What lies beyond is not read.
+BODY_LIMIT = 4 * 1024 * 1024
+
+#: Long enough for a cold start behind a gateway, short enough that a hanging route costs a run little.
+TIMEOUT = 15.0
+
+#: How long to wait for bytes that must not come, after the header of an answer to HEAD, from a server that keeps the connection open.
+_SILENCE = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class NoAnswer:
+    """A request without an answer.
+
+    ``refused``: nobody listens. ``closed``: the connection was closed without an answer. ``garbled``: what came is not HTTP.
+    ``budget`` and ``read-only``: it was never sent.
+    """
+
+    request: Request
+    kind: Literal["refused", "closed", "timeout", "garbled", "budget", "read-only"]
+    reason: str
+
+    @property
+    def sent(self) -> bool:
+        """Whether the request went out."""
+        return self.kind not in ("budget", "read-only", "refused")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may cost and do. ``seconds`` of wall time; ``writes``: methods other than GET, HEAD and OPTIONS."""
+
+    requests: int = 400
+    seconds: float = 120.0
+    writes: bool = False
+
+
+class Http:
+    """One service over a persistent connection. Counts what it sends; use it as a context manager."""
+
+    def __init__(
+        self,
+        base: str,
+        limits: Limits,
+        *,
+        timeout: float = TIMEOUT,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.base = base.rstrip("/")
+        self.limits = limits
+        self.requests = 0
+        self._clock = clock
+        self._pause = pause
+        self._timeout = timeout
+        self._started = clock()
+        parts = urlsplit(self.base)
+        # A proxy named in the environment is meant for the world outside, never for a service on this machine.
+        self._direct = _is_loopback(parts.hostname or "")
+        self._client = httpx.Client(timeout=timeout, follow_redirects=False, trust_env=not self._direct)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client.close()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the run began."""
+        return self._clock() - self._started
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left of the budget."""
+        return self.limits.seconds - self.elapsed
+
+    def pause(self, seconds: float) -> bool:
+        """Wait, if the budget allows; say whether it did."""
+        if seconds > self.remaining:
+            return False
+        self._pause(seconds)
+        return True
+
+    def send(self, request: Request) -> Response | NoAnswer:
+        """Send one request. ``request.target`` is a path with its query, appended to the base."""
+        if request.method not in SAFE_METHODS and not self.limits.writes:
+            return NoAnswer(request, "read-only", f"{request.method} is not sent without `limits: {{writes: true}}`")
+        if self.requests >= self.limits.requests:
+            return NoAnswer(request, "budget", f"the budget of {self.limits.requests} requests is spent")
+        if self.remaining <= 0:
+            return NoAnswer(request, "budget", f"the budget of {self.limits.seconds:g} seconds is spent")
+        self.requests += 1
+        if request.method == "HEAD" and self._direct:
+            return self._head(request)
+        answer = self._exchange(request)
+        if isinstance(answer, NoAnswer) and answer.kind == "closed" and request.method in SAFE_METHODS:
+            # A server may close an idle connection in the very moment it is used; a safe request can be sent again.
+            answer = self._exchange(request)
+        return answer
+
+    def _exchange(self, request: Request) -> Response | NoAnswer:
+        began = self._clock()
+        try:
+            outgoing = httpx.Request(
+                request.method,
+                self.base + request.target,
+                headers=[(name.encode(), value.encode("utf-8")) for name, value in request.headers],
+                content=request.body or None,
+            )
+            answer = self._client.send(outgoing, stream=True)
+        except httpx.ConnectError as error:
+            return NoAnswer(request, "refused", f"cannot connect to {self.base}: {_words(error)}")
+        except httpx.TimeoutException:
+            return NoAnswer(request, "timeout", f"no answer within {self._timeout:g} s")
+        except httpx.RemoteProtocolError as error:
+            kind: Literal["closed", "garbled"] = "closed" if "disconnected" in str(error) else "garbled"
+            return NoAnswer(request, kind, _words(error))
+        except httpx.TransportError as error:
+            return NoAnswer(request, "closed", f"the connection was closed: {_words(error)}")
+        except (httpx.InvalidURL, ValueError) as error:
+            return NoAnswer(request, "garbled", f"this request cannot be written: {_words(error)}")
+        try:
+            body = _bounded(answer)
+        except httpx.TimeoutException:
+            return NoAnswer(request, "timeout", f"the answer did not end within {self._timeout:g} s")
+        except (httpx.TransportError, httpx.DecodingError) as error:
+            return NoAnswer(request, "garbled", f"the answer broke off: {_words(error)}")
+        finally:
+            answer.close()
+        headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers.raw)
+        return Response(answer.status_code, headers, body, self._clock() - began)
+
+    def _head(self, request: Request) -> Response | NoAnswer:
+        """HEAD over a connection of its own, read to its end: a client library would hide a body that must not be there."""
+        began = self._clock()
+        parts = urlsplit(self.base + request.target)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        host = parts.hostname or ""
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        lines = [f"HEAD {target} HTTP/1.1", f"Host: {parts.netloc.rpartition('@')[2]}", "Connection: close"]
+        lines += [f"{name}: {value}" for name, value in request.headers if name.lower() not in ("host", "connection")]
+        try:
+            with socket.create_connection((host, port), timeout=self._timeout) as plain:
+                stream = _secured(plain, host) if parts.scheme == "https" else plain
+                stream.sendall("\r\n".join([*lines, "", ""]).encode())
+                raw = _until_silence(stream)
+        except ConnectionRefusedError as error:
+            return NoAnswer(request, "refused", f"cannot connect to {self.base}: {_words(error)}")
+        except TimeoutError:
+            return NoAnswer(request, "timeout", f"no answer within {self._timeout:g} s")
+        except OSError as error:
+            return NoAnswer(request, "closed", f"the connection was closed: {_words(error)}")
+        head, separator, body = raw.partition(b"\r\n\r\n")
+        parsed = _header(head) if separator else None
+        if parsed is None:
+            return NoAnswer(request, "garbled" if raw else "closed", "what came back is not an HTTP answer")
+        return Response(parsed[0], parsed[1], body, self._clock() - began)
+
+
+def _bounded(answer: httpx.Response) -> bytes:
+    body = bytearray()
+    for chunk in answer.iter_bytes():
+        body += chunk
+        if len(body) >= BODY_LIMIT:
+            break
+    return bytes(body[:BODY_LIMIT])
+
+
+def _secured(plain: socket.socket, host: str) -> ssl.SSLSocket:
+    return ssl.create_default_context().wrap_socket(plain, server_hostname=host)
+
+
+def _until_silence(stream: socket.socket) -> bytes:
+    raw = bytearray()
+    while len(raw) < BODY_LIMIT:
+        if b"\r\n\r\n" in raw:
+            stream.settimeout(_SILENCE)
+        try:
+            chunk = stream.recv(65536)
+        except TimeoutError:
+            if b"\r\n\r\n" in raw:
+                break
+            raise
+        if not chunk:
+            break
+        raw += chunk
+    return bytes(raw)
+
+
+def _header(head: bytes) -> tuple[int, Headers] | None:
+    first, *lines = head.decode("latin-1").split("\r\n")
+    words = first.split(" ", 2)
+    if len(words) < 2 or not words[0].startswith("HTTP/") or not words[1].isdigit():
+        return None
+    fields = (line.partition(":") for line in lines)
+    return int(words[1]), tuple((name.strip(), value.strip()) for name, _, value in fields)
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _words(error: Exception) -> str:
+    return str(error) or type(error).__name__

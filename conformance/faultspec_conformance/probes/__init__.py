@@ -1,0 +1,63 @@
+"""Requests that provoke an error or test a relation, compiled from the taxonomy, the document and the configuration.
+
+A probe is a function from a `World` to outcomes. Reads come first, what exhausts a limit comes last.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from faultspec_conformance.probes import (
+    auth,
+    batch,
+    concurrency,
+    correlation,
+    framework,
+    idempotency,
+    provoke,
+    resources,
+    tenancy,
+)
+from faultspec_conformance.verdict import Outcome
+from faultspec_conformance.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A probe by name, and the relation clauses that only it can exercise."""
+
+    name: str
+    run: Callable[[World], Iterator[Outcome]]
+    clauses: tuple[str, ...] = ()
+
+
+PROBES: tuple[Probe, ...] = (
+    Probe("unknown-routes", framework.unknown_routes, ("framework/unknown-route", "framework/not-acceptable")),
+    Probe("invalid-correlation", correlation.invalid_inbound, ("correlation/invalid-inbound",)),
+    Probe(
+        "correlation-formats", correlation.formats, ("correlation/echo", "correlation/generated", "correlation/unique")
+    ),
+    Probe("not-acceptable", framework.not_acceptable, ("framework/not-acceptable",)),
+    Probe("invalid-queries", framework.invalid_queries, ("framework/invalid-input",)),
+    Probe("long-requests", framework.long_requests, ("framework/oversized",)),
+    Probe("fixtures", resources.fixtures),
+    Probe("unknown-ids", resources.unknown_ids, ("framework/unknown-id",)),
+    Probe("wrong-methods", framework.wrong_methods, ("framework/method",)),
+    Probe("missing-credentials", auth.missing, ("auth/missing",)),
+    Probe("garbage-credentials", auth.garbage, ("auth/garbage",)),
+    Probe("scopes", auth.scopes, ("auth/scope",)),
+    Probe("malformed-bodies", framework.malformed_bodies, ("framework/malformed-json",)),
+    Probe("invalid-bodies", framework.invalid_bodies, ("framework/invalid-input",)),
+    Probe("media-types", framework.media_types, ("framework/media-type",)),
+    Probe("oversized-bodies", framework.oversized_bodies, ("framework/oversized",)),
+    Probe(
+        "replays",
+        idempotency.replays,
+        ("idempotency/replay", "idempotency/distinct-keys", "idempotency/mismatch", "idempotency/isolation"),
+    ),
+    Probe("duplicates", resources.duplicates, ("duplicates/refused", "duplicates/existing-id")),
+    Probe("stale-writes", concurrency.stale_writes, ("preconditions/stale", "preconditions/recovers")),
+    Probe("other-tenants", tenancy.concealed, ("tenancy/concealed",)),
+    Probe("batches", batch.batches, ("batch/mixed-only", "batch/items", "batch/bad-items")),
+    Probe("recipes", provoke.recipes, ("provoke/code",)),
+    Probe("limits", provoke.limits, ("provoke/code", "retry/recovers")),
+)

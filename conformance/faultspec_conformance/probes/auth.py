@@ -1,0 +1,164 @@
+"""Credentials: none, worthless ones, and ones that are not enough."""
+
+import base64
+import secrets
+from collections.abc import Iterator, Mapping
+
+from faultspec.exchange import Canary
+from faultspec_conformance.openapi import Operation, Scheme
+from faultspec_conformance.probes.framework import body_for
+from faultspec_conformance.target import ABSENT, CREDENTIALS, NOBODY, Identity
+from faultspec_conformance.verdict import Outcome
+from faultspec_conformance.world import Sent, World, content_type, is_json_write
+
+#: So many operations are asked one by one.
+_OPERATIONS = 20
+
+
+def protected(world: World) -> list[Operation]:
+    """The operations that need credentials, by the document; where it says nothing at all, whatever can be called."""
+    found = [each for each in world.description.operations if each.secured is True]
+    if not found and not world.caller.anonymous:
+        found = [each for each in world.description.operations if each.secured is None]
+    if not found and not world.caller.anonymous:
+        roles = ("list", "read", "create", "update", "delete")
+        found = [op for kind in world.kinds for role in roles if (op := kind.operation(role)) is not None]  # type: ignore[arg-type]
+    usable = [each for each in found if world.writable or not each.writes]
+    return usable[:_OPERATIONS]
+
+
+def missing(world: World) -> Iterator[Outcome]:
+    """Every protected operation called by nobody, and one of them with HEAD."""
+    clause = "auth/missing"
+    operations = protected(world)
+    if not operations:
+        yield world.skipped(clause, "the OpenAPI document protects no operation that may be called")
+    for operation in operations:
+        yield _refused(world, clause, _ask(world, operation, NOBODY), operation, "without credentials")
+    read = next((each for each in operations if each.method == "GET"), None)
+    if read is not None:
+        sent = world.call("HEAD", read.template, identity=NOBODY, values=world.values_for(read))
+        yield _refused(world, clause, sent, read, "with HEAD and without credentials")
+
+
+def garbage(world: World) -> Iterator[Outcome]:
+    """Every protected operation called with credentials that are worthless, in turn of three kinds."""
+    clause = "auth/garbage"
+    operations = protected(world)
+    if not operations:
+        yield world.skipped(clause, "the OpenAPI document protects no operation that may be called")
+    for index, operation in enumerate(operations):
+        what, headers, canary = _worthless(world, index)
+        if not headers:
+            yield world.skipped(clause, "nothing says how credentials are shown")
+            return
+        sent = _ask(world, operation, NOBODY, headers, (canary,))
+        yield _refused(world, clause, sent, operation, what)
+
+
+def _worthless(world: World, index: int) -> tuple[str, Mapping[str, str | None], Canary]:
+    """Credentials that look like the real ones: a made-up token, an empty one, another scheme."""
+    canary = Canary("secret", f"tok_{secrets.token_hex(16)}")
+    header, scheme = _shown(world)
+    if header is None:
+        return "", {}, canary
+    kinds: list[tuple[str, str]] = [("with a made-up token", _credential(scheme, canary.value))]
+    if scheme is not None:
+        other = "Basic" if scheme.lower() == "bearer" else "Bearer"
+        kinds += [("with an empty token", scheme), ("with another scheme", _credential(other, canary.value))]
+    what, value = kinds[index % len(kinds)]
+    return what, {header: value}, canary
+
+
+def _shown(world: World) -> tuple[str | None, str | None]:
+    """The header in which credentials travel, and their scheme, from the caller's own or from the document."""
+    for name, value in world.caller.headers:
+        if name.lower() in CREDENTIALS:
+            scheme, space, _ = value.partition(" ")
+            return name, scheme if space and name.lower() == "authorization" else None
+    for each in world.description.schemes:
+        if each.where == "header":
+            return each.name, _SCHEMES.get(each.kind)
+    if world.caller.headers:
+        return world.caller.headers[0][0], None
+    return None, None
+
+
+_SCHEMES: Mapping[str, str] = {Scheme("bearer").kind: "Bearer", Scheme("basic").kind: "Basic"}
+
+
+def _credential(scheme: str | None, token: str) -> str:
+    if scheme is None:
+        return token
+    if scheme.lower() == "basic":
+        return f"{scheme} {base64.b64encode(f'nobody:{token}'.encode()).decode()}"
+    return f"{scheme} {token}"
+
+
+def _ask(
+    world: World,
+    operation: Operation,
+    identity: Identity,
+    headers: Mapping[str, str | None] | None = None,
+    plant: tuple[Canary, ...] = (),
+) -> Sent:
+    return world.call(
+        operation.method,
+        operation.template,
+        identity=identity,
+        values=world.values_for(operation),
+        headers={**world.fresh_key(operation), **(headers or {})},
+        body=body_for(world, operation) if is_json_write(operation) else ABSENT,
+        content_type=content_type(operation),
+        plant=plant,
+    )
+
+
+def _refused(world: World, clause: str, sent: Sent, operation: Operation, what: str) -> Outcome:
+    """401 is the answer; what was looked at before the credentials is no occasion; a success or a crash is wrong."""
+    known = bool(world.contract.codes_for(401))
+    if sent.status == 401:
+        return world.held(clause)
+    said = f"{operation.name} {what} is answered {sent}"
+    if sent.ok:
+        if operation.secured is True:
+            return world.broken(clause, f"{said}, though the document protects it", sent)
+        return world.skipped(clause, f"{said}: it is open to everyone")
+    if 300 <= sent.status < 400:
+        return world.broken(clause, f"{said}: a redirect tells a client nothing", sent)
+    if sent.status >= 500:
+        return world.broken(clause, f"{said}: the caller's mistake is told as the server's", sent)
+    if sent.status == 403 and known:
+        return world.broken(clause, f"{said}; who is not known is told 401", sent)
+    if sent.status == 400 and known and operation.method == "GET" and not operation.placeholders:
+        return world.broken(clause, f"{said}; who is not known is told 401", sent)
+    return world.skipped(clause, f"{said}: something else was looked at first")
+
+
+def scopes(world: World) -> Iterator[Outcome]:
+    """Identities with declared scopes at operations that are beyond them."""
+    clause = "auth/scope"
+    limited = [each for each in world.identities() if each.scopes is not None]
+    if not limited:
+        yield world.skipped(clause, "no identity declares `scopes`")
+        return
+    asked = 0
+    for identity in limited:
+        for operation in protected(world):
+            if world.authority(identity, operation):
+                continue
+            asked += 1
+            sent = _ask(world, operation, identity)
+            said = f"{operation.name} by {identity.name}, whose scopes are {', '.join(identity.scopes or ()) or 'none'}"
+            if sent.status == 403:
+                yield world.held(clause)
+            elif sent.ok:
+                yield world.broken(clause, f"{said}, is answered {sent}", sent)
+            elif sent.status >= 500:
+                yield world.broken(
+                    clause, f"{said}, is answered {sent}: the caller's mistake is told as the server's", sent
+                )
+            else:
+                yield world.skipped(clause, f"{said}, is answered {sent}: something else was looked at first")
+    if not asked:
+        yield world.skipped(clause, "no operation that may be called is beyond the declared scopes")

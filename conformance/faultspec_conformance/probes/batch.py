@@ -1,0 +1,158 @@
+"""Batches: 207 is for outcomes that differ; a batch that fails as a whole is one error that lists its bad items."""
+
+import secrets
+from collections.abc import Iterator, Mapping
+
+from faultspec.language.model import Batch
+from faultspec_conformance.openapi import Operation
+from faultspec_conformance.probes.idempotency import same
+from faultspec_conformance.target import ABSENT, Call, Identity
+from faultspec_conformance.verdict import Outcome
+from faultspec_conformance.world import Kind, Made, Sent, World, content_type
+
+_BAD_ITEMS, _MIXED = "batch/bad-items", "batch/mixed-only"
+
+
+def batches(world: World) -> Iterator[Outcome]:
+    """Batches of good items, of bad ones, and of both."""
+    rule = next((each.batch for each in world.taxonomy.surfaces.values() if each.batch is not None), None)
+    if rule is None:
+        return
+    found = list(_operations(world))
+    if not found:
+        yield world.skipped(_MIXED, "no operation documents 207, and no resource has a `batch`")
+        yield world.skipped(_BAD_ITEMS, "no operation documents 207, and no resource has a `batch`")
+    for operation, call, owner in found:
+        yield from _batch(world, rule, operation, call, owner)
+
+
+def _operations(world: World) -> Iterator[tuple[Operation, Call | None, Identity]]:
+    known: set[str] = set()
+    for kind in world.kinds:
+        if kind.config.batch is not None:
+            operation = world.operation(kind.config.batch.method, kind.config.batch.path)
+            known.add(operation.name)
+            yield operation, kind.config.batch, _owner(world, kind)
+    for operation in world.description.operations:
+        if (
+            "207" in operation.responses
+            and operation.writes
+            and operation.name not in known
+            and not operation.placeholders
+        ):
+            yield operation, None, world.caller
+
+
+def _owner(world: World, kind: Kind) -> Identity:
+    made = world.made.get(kind.name)
+    return made.owner if isinstance(made, Made) else world.caller
+
+
+def _batch(world: World, rule: Batch, operation: Operation, call: Call | None, owner: Identity) -> Iterator[Outcome]:
+    def body() -> object:
+        return world.filled(call.body) if call is not None and call.body is not ABSENT else world.body(operation)
+
+    def send(content: object, headers: Mapping[str, str | None] | None = None, correlation: str = "auto") -> Sent:
+        return world.call(
+            operation.method,
+            operation.template,
+            identity=owner,
+            headers={**world.fresh_key(operation), **(headers or {})},
+            body=content,
+            content_type=content_type(operation),
+            correlation=correlation,
+        )
+
+    good, other = body(), body()
+    item, second = first_item(good), first_item(other)
+    if item is None or second is None:
+        yield world.skipped(_MIXED, f"the body of {operation.name} has no list of items")
+        return
+    bad = spoilt(item)
+    all_bad = send(with_items(good, [bad, bad]))
+    yield from _whole(world, rule, operation, all_bad)
+    mixed = send(with_items(good, [item, bad]))
+    yield from _mixed(world, operation, mixed)
+    key = world.taxonomy.idempotency
+    repeated = (
+        key is not None and operation.method in key.methods and operation.parameter(key.key, "header") is not None
+    )
+    headers = {key.key: secrets.token_hex(16)} if key is not None and repeated else {}
+    correlation = next(iter(world.valid_ids()), "none")
+    content = with_items(other, [second, first_item(body())])
+    fine = send(content, headers, correlation)
+    if key is not None and repeated and fine.ok:
+        yield same(world, key, fine, send(content, headers, correlation))
+
+
+def _whole(world: World, rule: Batch, operation: Operation, sent: Sent) -> Iterator[Outcome]:
+    if sent.status == 207:
+        return  # the judge speaks of that
+    what = f"{operation.name} with bad items only"
+    if sent.ok:
+        yield world.broken(_BAD_ITEMS, f"{what} is answered {sent}, as if it were in order", sent)
+        return
+    if sent.status >= 500:
+        yield world.broken(_BAD_ITEMS, f"{what} is answered {sent}: the caller's mistake is told as the server's", sent)
+        return
+    if rule.bad_items is None or sent.status in (401, 403, 404, 415, 429):
+        yield world.skipped(_BAD_ITEMS, f"{what} is answered {sent}")
+        return
+    details = world.slot(sent, "details")
+    if isinstance(details, dict) and rule.bad_items in details:
+        yield world.held(_BAD_ITEMS)
+    elif sent.code is not None:
+        yield world.broken(
+            _BAD_ITEMS, f"{what} is answered {sent} without `details.{rule.bad_items}`", sent, pointer="/details"
+        )
+    else:
+        yield world.skipped(_BAD_ITEMS, f"{what} is answered {sent}")
+
+
+def _mixed(world: World, operation: Operation, sent: Sent) -> Iterator[Outcome]:
+    if sent.status == 207 or not sent.ok:
+        if not sent.ok:
+            yield world.skipped(_MIXED, f"{operation.name} fails as a whole where one item is bad ({sent})")
+        return
+    wires = {code.wire for code in world.taxonomy.live_codes()}
+    if _failed(sent.json, wires):
+        yield world.broken(_MIXED, f"{operation.name} with a good and a bad item is answered {sent}, not 207", sent)
+    else:
+        yield world.skipped(_MIXED, f"{operation.name} took the item that was meant to be bad")
+
+
+def _failed(body: object, wires: set[str | int]) -> bool:
+    """Whether anything inside tells a failure: an error status or a declared code."""
+    if isinstance(body, dict):
+        status = body.get("status", body.get("status_code"))
+        if isinstance(status, int) and 400 <= status < 600:
+            return True
+        if isinstance(body.get("code"), str) and body["code"] in wires:
+            return True
+        return any(_failed(each, wires) for each in body.values())
+    return isinstance(body, list) and any(_failed(each, wires) for each in body)
+
+
+def first_item(body: object) -> object:
+    """The first item of the first list in a body, or None."""
+    if isinstance(body, list):
+        return body[0] if body else None
+    if isinstance(body, dict):
+        return next((each[0] for each in body.values() if isinstance(each, list) and each), None)
+    return None
+
+
+def with_items(body: object, items: list[object]) -> object:
+    """The body with other items in its first list."""
+    if isinstance(body, list):
+        return items
+    assert isinstance(body, dict)
+    name = next(key for key, each in body.items() if isinstance(each, list) and each)
+    return {**body, name: items}
+
+
+def spoilt(item: object) -> object:
+    """An item of which no member has its type."""
+    if isinstance(item, dict) and item:
+        return {key: {"unexpected": True} for key in item}
+    return {"unexpected": {"unexpected": True}}

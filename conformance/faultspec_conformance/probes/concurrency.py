@@ -1,0 +1,169 @@
+"""Preconditions: who writes against a state that has passed is refused, loses nothing, and succeeds after a refetch."""
+
+from collections.abc import Iterator
+
+from faultspec_conformance.openapi import Operation
+from faultspec_conformance.probes.idempotency import change_body, changes
+from faultspec_conformance.probes.resources import _KINDS
+from faultspec_conformance.target import ABSENT
+from faultspec_conformance.verdict import Outcome
+from faultspec_conformance.world import Kind, Made, Sent, World, content_type
+
+_STALE, _RECOVERS = "preconditions/stale", "preconditions/recovers"
+
+#: A validator that no service has given out.
+_NEVER_GIVEN = '"faultspec-never-given"'
+
+
+def stale_writes(world: World) -> Iterator[Outcome]:
+    """Every change of every resource, under a fresh, a stale and a refetched validator."""
+    if not any(
+        world.taxonomy.codes[each].http.allows(412)
+        for each in world.contract.codes_for(412)
+        if each in world.taxonomy.codes
+    ):
+        return
+    kinds = [each for each in world.kinds[:_KINDS] if isinstance(world.made.get(each.name), Made)]
+    found = False
+    for kind in kinds:
+        for operation in changes(kind, world):
+            found = True
+            yield from _cycle(world, kind, operation)
+        delete = kind.operation("delete")
+        if delete is not None and delete.parameter("If-Match", "header") is not None:
+            yield from _deletion(world, kind, delete)
+    if not found:
+        yield world.skipped(_STALE, "no resource could be made and changed")
+
+
+def _cycle(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
+    made = world.make(kind)
+    read = kind.operation("read")
+    if isinstance(made, str) or read is None:
+        yield world.skipped(_STALE, made if isinstance(made, str) else f"nothing is known to read a {kind.name}")
+        return
+    promised = operation.parameter("If-Match", "header") is not None
+
+    def get() -> Sent:
+        return world.call("GET", read.template, identity=made.owner, values=made.values)
+
+    def put(validator: str) -> Sent:
+        return world.call(
+            operation.method,
+            operation.template,
+            identity=made.owner,
+            values=made.values,
+            headers={**world.fresh_key(operation), "If-Match": validator},
+            body=change_body(world, kind, operation),
+            content_type=content_type(operation),
+        )
+
+    before = get()
+    old = before.header("ETag") or made.sent.header("ETag")
+    if not before.ok or old is None:
+        if before.ok and promised:
+            message = f"{operation.name} takes If-Match, and {read.name} gives no ETag to put there"
+            yield world.broken(_RECOVERS, message, before)
+        else:
+            yield world.skipped(_STALE, f"{read.name} gives no ETag")
+        return
+    changed = put(old)
+    if changed.status == 412:
+        yield world.broken(
+            _RECOVERS,
+            f"{operation.name} with the ETag that {read.name} just gave is answered {changed}",
+            before,
+            changed,
+        )
+        return
+    if not changed.ok:
+        yield world.skipped(_STALE, f"{operation.name} was answered {changed}")
+        return
+    now = get()
+    current = now.header("ETag") or changed.header("ETag")
+    moved = _stateful(now.json) != _stateful(before.json)
+    if current == old and moved:
+        yield world.broken(
+            _STALE,
+            f"the ETag of a {kind.name} stays the same through a change: no stale write can be told",
+            before,
+            changed,
+            now,
+        )
+        return
+    stale_tag = old if current != old else _NEVER_GIVEN
+    stale = put(stale_tag)
+    if stale.ok:
+        yield world.broken(
+            _STALE,
+            f"{operation.name} with a stale If-Match is answered {stale}: the earlier change is lost",
+            before,
+            changed,
+            stale,
+        )
+        return
+    if stale.status in (401, 403, 404, 405, 415, 428, 429):
+        yield world.skipped(_STALE, f"{operation.name} with a stale If-Match was answered {stale}")
+        return
+    if stale.status != 412:
+        yield world.broken(
+            _STALE, f"{operation.name} with a stale If-Match is answered {stale}, not 412", changed, stale
+        )
+        return
+    after = get()
+    if _stateful(after.json) != _stateful(now.json):
+        yield world.broken(
+            _STALE,
+            f"{operation.name} was refused ({stale}) and changed the {kind.name} all the same",
+            now,
+            stale,
+            after,
+        )
+        return
+    yield world.held(_STALE)
+    told, actual = stale.header("ETag"), after.header("ETag") or current
+    if told is not None and actual is not None and _bare(told) != _bare(actual):
+        yield world.broken(
+            _RECOVERS, "the refusal tells another ETag than the one a refetch gives", stale, after, pointer="ETag"
+        )
+        return
+    retried = put(actual or old)
+    if retried.ok:
+        yield world.held(_RECOVERS)
+    elif retried.status == 412 or retried.status >= 500:
+        yield world.broken(_RECOVERS, f"after a refetch {operation.name} is answered {retried}", stale, after, retried)
+    else:
+        yield world.skipped(_RECOVERS, f"after a refetch {operation.name} was answered {retried}")
+
+
+def _deletion(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
+    made = world.make(kind)
+    if isinstance(made, str):
+        return
+    sent = world.call(
+        operation.method,
+        operation.template,
+        identity=made.owner,
+        values=made.values,
+        headers={**world.fresh_key(operation), "If-Match": _NEVER_GIVEN},
+        body=ABSENT,
+    )
+    if sent.ok:
+        yield world.broken(_STALE, f"{operation.name} with a stale If-Match is answered {sent}", made.sent, sent)
+    elif sent.status == 412:
+        yield world.held(_STALE)
+
+
+def _stateful(body: object) -> object:
+    """The state that a change changes; what a read may count or date by itself is left out."""
+    if not isinstance(body, dict):
+        return body
+    return {
+        key: each
+        for key, each in body.items()
+        if key not in ("last_read", "accessed_at", "correlation_id", "request_id")
+    }
+
+
+def _bare(tag: str) -> str:
+    return tag.strip().removeprefix("W/").strip('"')

@@ -1,0 +1,396 @@
+"""What frameworks and gateways answer by themselves: unknown routes, wrong methods, bodies that cannot be read.
+
+Only what the taxonomy pins is asked for. That an API looks at credentials before it looks at the body, or knows no 405, is
+its own affair, as long as the answer is one of the declared errors.
+"""
+
+import secrets
+from collections.abc import Iterator
+
+from faultspec.exchange import Canary
+from faultspec_conformance import synthesis
+from faultspec_conformance.drivers.http import NoAnswer
+from faultspec_conformance.openapi import Operation
+from faultspec_conformance.target import ABSENT
+from faultspec_conformance.verdict import Outcome
+from faultspec_conformance.world import Sent, World, content_type, is_json_write
+
+#: The clauses that say whether an error has its declared form; the others speak of what is in it.
+FORM = frozenset(
+    {
+        "surface/known",
+        "envelope/media-type",
+        "envelope/json",
+        "envelope/shape",
+        "envelope/types",
+        "code/declared",
+        "code/reserved",
+        "code/status",
+    }
+)
+
+#: Answers that say nothing of the body: something else was looked at first.
+_LOOKED_ELSEWHERE = frozenset({401, 403, 404, 405, 406, 409, 410, 412, 428, 429})
+
+#: So many operations are asked one by one; the rest of a large API is built on the same framework.
+_OPERATIONS = 12
+
+#: Bytes of body: just over common limits of frameworks, of proxies, and of gateways.
+_SIZES = (128 * 1024 + 1, 1024 * 1024 + 65_537, 11 * 1024 * 1024)
+
+#: Characters of a header or query: over the usual 8 KiB, under the 16 and 64 KiB where servers hang up without an answer.
+_LONG = 9_000
+
+
+def unknown_routes(world: World) -> Iterator[Outcome]:
+    """A route and a sub-resource that nobody declared, with GET and HEAD; and a page for people asked of one."""
+    clause = "framework/unknown-route"
+    path = f"{_base(world)}/faultspec-{secrets.token_hex(4)}"
+    canaries = (world.canary("email"), world.canary("secret"))
+    query = {"email": canaries[0].value, "api_key": canaries[1].value}
+    plain = world.call("GET", path, query=query, plant=canaries, route=None)
+    yield refused(world, clause, plain, "a route that is not there")
+    deeper = _deeper(world)
+    yield refused(world, clause, world.call("GET", deeper, route=None), "a sub-resource that is not there")
+    if not plain.ok:
+        head = world.call("HEAD", path, route=None)
+        if head.status < 400:
+            yield world.broken(
+                clause, f"HEAD of a route that is not there is answered {head}, GET {plain}", plain, head
+            )
+        else:
+            yield world.held(clause)
+        page = world.call("GET", path, accept="text/html", route=None)
+        yield refused(world, "framework/not-acceptable", page, "an error asked for as text/html")
+
+
+def _deeper(world: World) -> str:
+    reads = [each for each in world.description.operations if each.method == "GET" and not each.placeholders]
+    collection = next((k.operation("list") for k in world.kinds if k.operation("list")), None) or next(
+        iter(reads), None
+    )
+    base = collection.template if collection is not None and not collection.placeholders else _base(world)
+    return f"{base.rstrip('/')}/{secrets.token_hex(4)}/faultspec/{secrets.token_hex(4)}"
+
+
+def _base(world: World) -> str:
+    """The path that all operations share, such as /v1."""
+    first = [each.template.split("/")[1:] for each in world.description.operations]
+    if len(first) < 2:
+        return ""
+    shared = []
+    for parts in zip(*first, strict=False):
+        if len(set(parts)) > 1 or parts[0].startswith("{"):
+            break
+        shared.append(parts[0])
+    if any(len(each) == len(shared) for each in first):
+        shared = shared[:-1]
+    return "".join(f"/{part}" for part in shared)
+
+
+def refused(world: World, clause: str, sent: Sent, what: str) -> Outcome:
+    """Whether a request that cannot succeed was refused by the caller's fault and in the declared form."""
+    if sent.status < 400:
+        verb = "redirected" if 300 <= sent.status < 400 else "answered"
+        return world.broken(clause, f"{what} is {verb} {sent}, as if it were in order", sent)
+    if sent.status >= 500 and sent.status != 501:
+        return world.broken(clause, f"{what} is answered {sent}: the caller's mistake is told as the server's", sent)
+    form = next((each for each in sent.judgement.findings if each.clause in FORM and each.level == "error"), None)
+    if form is not None:
+        return world.broken(clause, f"{what} is not answered in the declared form: {form.message}", sent)
+    return world.held(clause)
+
+
+def wrong_methods(world: World) -> Iterator[Outcome]:
+    """On every path a method that it does not have, and one that hardly anything has."""
+    clause = "framework/method"
+    paths = world.description.paths[: 2 * _OPERATIONS]
+    if not paths:
+        yield world.skipped(clause, "no OpenAPI document says which methods there are")
+    candidates = ("PATCH", "PUT", "DELETE", "POST") if world.writable else ("GET",)
+    asked = 0
+    for index, template in enumerate(paths):
+        declared = world.description.methods(template)
+        wanted = [each for each in candidates if each not in declared]
+        if world.writable and index == 0:
+            wanted.insert(0, "TRACE")
+        for method in wanted[: 2 if index == 0 else 1]:
+            operation = Operation(method, template)
+            sent = world.call(
+                method,
+                template,
+                values=world.values_for(world.description.find(declared[0], template) or operation),
+                body={} if method in ("PATCH", "PUT", "POST") else ABSENT,
+            )
+            asked += 1
+            yield from _not_allowed(world, clause, sent, method, declared)
+    if paths and not asked:
+        yield world.skipped(clause, "every path has every method that may be sent")
+
+
+def _not_allowed(world: World, clause: str, sent: Sent, method: str, declared: tuple[str, ...]) -> Iterator[Outcome]:
+    what = f"{method} on a path that has {', '.join(declared)}"
+    if sent.ok and method != "TRACE":
+        yield world.skipped(clause, f"{sent.exchange.operation} is answered {sent}: it exists, undeclared")
+        return
+    yield refused(world, clause, sent, what)
+    if sent.status == 404:
+        yield world.broken(
+            clause,
+            f"{what} is answered 404, as if the path were unknown; 405 says what is wrong",
+            sent,
+            level="warning",
+        )
+    allow = sent.header("Allow")
+    if sent.status != 405 or allow is None:
+        return
+    listed = {each.strip().upper() for each in allow.split(",")}
+    if method in listed:
+        yield world.broken(clause, f"Allow lists {method}, which was just refused", sent)
+    missing = [each for each in declared if each not in listed]
+    if missing:
+        yield world.broken(
+            clause, f"Allow leaves out {', '.join(missing)}, which the path has", sent, level="warning", pointer="Allow"
+        )
+
+
+def not_acceptable(world: World) -> Iterator[Outcome]:
+    """A representation that no service offers."""
+    clause = "framework/not-acceptable"
+    operation = readable(world)
+    if operation is None:
+        yield world.skipped(clause, "no operation can be read without knowing an id")
+        return
+    sent = world.call(
+        "GET", operation.template, query=_required(world, operation), accept="application/x-faultspec-nothing"
+    )
+    if sent.ok:
+        yield world.skipped(clause, "the service does not look at Accept, as RFC 9110 allows")
+    elif sent.status == 406 or sent.status >= 500:
+        yield refused(world, clause, sent, "a representation that there is not")
+    else:
+        yield world.skipped(clause, f"{operation.name} with another Accept was answered {sent}")
+
+
+def invalid_queries(world: World) -> Iterator[Outcome]:
+    """Query parameters left out or out of range, with values planted in others."""
+    clause = "framework/invalid-input"
+    asked = 0
+    for operation in world.description.operations:
+        if operation.method != "GET" or operation.placeholders or asked >= _OPERATIONS // 3:
+            continue
+        broken = _broken_query(world, operation)
+        if broken is None:
+            continue
+        asked += 1
+        canaries = (world.canary("email"), world.canary("secret"))
+        query = {**broken, "contact": canaries[0].value, "access_key": canaries[1].value}
+        sent = world.call("GET", operation.template, query=query, plant=canaries)
+        if sent.status < 400:
+            yield world.skipped(clause, f"{operation.name} takes a query that its document rules out")
+        else:
+            yield refused(world, clause, sent, "a query that the document rules out")
+
+
+def _broken_query(world: World, operation: Operation) -> dict[str, object] | None:
+    parameters = [each for each in operation.parameters if each.where == "query"]
+    if any(each.required for each in parameters):
+        return {}
+    for each in parameters:
+        kind = synthesis.kind(world.description.schema(each.schema))
+        if kind in ("integer", "number", "boolean"):
+            return {each.name: "faultspec"}
+    return None
+
+
+def long_requests(world: World) -> Iterator[Outcome]:
+    """A query and a header longer than servers like."""
+    clause = "framework/oversized"
+    operation = readable(world)
+    if operation is None:
+        yield world.skipped(clause, "no operation can be read without knowing an id")
+        return
+    query = _required(world, operation)
+    for what, extra, headers in (
+        ("query", {"padding": "x" * _LONG}, {}),
+        ("header", {}, {"X-Padding": "x" * _LONG}),
+    ):
+        sent = world.try_call("GET", operation.template, query={**query, **extra}, headers=headers)
+        if isinstance(sent, NoAnswer) or sent.ok:
+            yield world.skipped(clause, f"a {what} of {_LONG} characters is no problem for the service")
+        elif sent.status not in _LOOKED_ELSEWHERE:
+            yield refused(world, clause, sent, f"a {what} of {_LONG} characters")
+
+
+def json_writes(world: World) -> list[Operation]:
+    """The operations that take a JSON body, those without placeholders first."""
+    found = [each for each in world.description.operations if is_json_write(each)]
+    known = {each.name for each in found}
+    for kind in world.kinds:
+        for role in ("create", "update"):
+            operation = kind.operation(role)
+            if operation is not None and is_json_write(operation) and operation.name not in known:
+                found.append(operation)
+                known.add(operation.name)
+    return sorted(found, key=lambda each: len(each.placeholders))[:_OPERATIONS]
+
+
+def malformed_bodies(world: World) -> Iterator[Outcome]:
+    """JSON that breaks off, at every operation; nothing at all and an array in place of an object, at one."""
+    clause = "framework/malformed-json"
+    operations = json_writes(world)
+    if not operations:
+        yield world.skipped(clause, "no operation takes JSON")
+    for index, operation in enumerate(operations):
+        canaries = (world.canary("secret"), world.canary("email"))
+        broken = f'{{"password": "{canaries[0].value}", "contact": "{canaries[1].value}", '.encode()
+        sent = _write(world, operation, raw=broken, plant=canaries)
+        yield _unreadable(world, clause, sent, "JSON that breaks off", accepted_is_wrong=True)
+        if index == 0:
+            required = operation.body is not None and operation.body.required
+            sent = _write(world, operation, raw=b"")
+            yield _unreadable(world, clause, sent, "an empty body", accepted_is_wrong=required)
+            sent = _write(world, operation, raw=b"[[[]]]")
+            yield _unreadable(world, clause, sent, "an array in place of an object", accepted_is_wrong=False)
+
+
+def _unreadable(world: World, clause: str, sent: Sent, what: str, *, accepted_is_wrong: bool) -> Outcome:
+    if sent.status in _LOOKED_ELSEWHERE:
+        return world.skipped(clause, f"{sent.exchange.operation} looked at something else first and answered {sent}")
+    if sent.status < 400 and not accepted_is_wrong:
+        return world.skipped(clause, f"{sent.exchange.operation} takes {what}")
+    return refused(world, clause, sent, what)
+
+
+def invalid_bodies(world: World) -> Iterator[Outcome]:
+    """Bodies that their schema rules out, with values planted beside what is wrong."""
+    clause = "framework/invalid-input"
+    asked = 0
+    for operation in json_writes(world):
+        assert operation.body is not None
+        schema = operation.body.schema
+        closed = world.description.schema(schema).get("additionalProperties") is False
+        for what, body in list(synthesis.violations(world.source, schema, world.body(operation)))[
+            : 2 if asked == 0 else 1
+        ]:
+            asked += 1
+            canaries = (world.canary("email"), world.canary("secret"))
+            planted = {} if closed else {"contact": canaries[0].value, "password": canaries[1].value}
+            sent = _write(
+                world, operation, body={**body, **planted} if isinstance(body, dict) else body, plant=canaries
+            )
+            if sent.status in _LOOKED_ELSEWHERE:
+                yield world.skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
+            elif sent.ok:
+                yield world.broken(
+                    clause, f"{what} is accepted, though the document rules it out", sent, level="warning"
+                )
+            else:
+                yield refused(world, clause, sent, what)
+    if not asked:
+        yield world.skipped(clause, "no schema of a body rules anything out")
+
+
+def media_types(world: World) -> Iterator[Outcome]:
+    """A valid body in a media type that the operation does not take."""
+    clause = "framework/media-type"
+    operations = json_writes(world)
+    if not operations:
+        yield world.skipped(clause, "no operation takes JSON")
+    code = next((each for each in world.contract.codes_for(415) if world.taxonomy.codes[each].http.allows(415)), None)
+    for operation in operations:
+        assert operation.body is not None
+        if any(each.startswith(("text/", "*/")) for each in operation.body.media_types):
+            yield world.skipped(clause, f"{operation.name} takes text as well")
+            continue
+        sent = _write(world, operation, body=body_for(world, operation), media_type="text/plain")
+        if sent.status in _LOOKED_ELSEWHERE:
+            yield world.skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
+            continue
+        outcome = refused(world, clause, sent, "JSON sent as text/plain")
+        if outcome.kind == "held" and code is not None and sent.status != 415:
+            outcome = world.broken(
+                clause, f"JSON sent as text/plain is answered {sent}; `{code}` (415) is for that", sent
+            )
+        yield outcome
+
+
+def oversized_bodies(world: World) -> Iterator[Outcome]:
+    """Bodies that grow until one is too large, made of blanks, so that none can be meant."""
+    clause = "framework/oversized"
+    operation = next(iter(json_writes(world)), None)
+    if operation is None:
+        yield world.skipped(clause, "no operation takes a body")
+        return
+    for size in _SIZES:
+        sent = world.try_call(
+            operation.method,
+            operation.template,
+            values=world.values_for(operation),
+            headers=world.fresh_key(operation),
+            raw=b" " * size,
+            content_type=content_type(operation),
+        )
+        if isinstance(sent, NoAnswer):
+            yield world.skipped(clause, f"a body of {size // 1024} KiB: {sent.reason}")
+            return
+        if sent.status in (400, 415, 422):
+            continue
+        if sent.status in _LOOKED_ELSEWHERE:
+            yield world.skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
+        else:
+            yield refused(world, clause, sent, f"a body of {size // 1024} KiB")
+        return
+    yield world.skipped(clause, f"a body of {_SIZES[-1] // 1024 // 1024} MiB is not too large for the service")
+
+
+def readable(world: World) -> Operation | None:
+    """An operation that can be read without knowing an id, preferably a list of a resource."""
+    lists = [found for each in world.kinds if (found := each.operation("list")) is not None and not found.placeholders]
+    reads = [
+        each
+        for each in world.description.operations
+        if each.method == "GET"
+        and not each.placeholders
+        and any("json" in media for media in each.media_types or ("json",))
+    ]
+    return next(iter([*lists, *sorted(reads, key=lambda each: each.secured is not True)]), None)
+
+
+def _required(world: World, operation: Operation) -> dict[str, object]:
+    return {
+        each.name: each.example if each.example is not None else synthesis.value(world.source, each.schema)
+        for each in operation.parameters
+        if each.where == "query" and each.required
+    }
+
+
+def body_for(world: World, operation: Operation) -> object:
+    """A body that the operation ought to accept: the file's where it has one, else one that the schema allows."""
+    for kind in world.kinds:
+        for role in ("create", "update"):
+            found, call = kind.operation(role), kind.call(role)
+            if found is not None and call is not None and found.name == operation.name:
+                return world.body(operation, call)
+    return world.body(operation)
+
+
+def _write(
+    world: World,
+    operation: Operation,
+    *,
+    body: object = ABSENT,
+    raw: bytes | None = None,
+    media_type: str | None = None,
+    plant: tuple[Canary, ...] = (),
+) -> Sent:
+    return world.call(
+        operation.method,
+        operation.template,
+        values=world.values_for(operation),
+        headers=world.fresh_key(operation),
+        content_type=media_type or content_type(operation),
+        body=body,
+        raw=raw,
+        plant=plant,
+    )

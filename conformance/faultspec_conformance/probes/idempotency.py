@@ -1,0 +1,221 @@
+"""Replays: the same write under the same key is the same write; under another key, or by another tenant, it is another."""
+
+import secrets
+from collections.abc import Iterator
+
+from faultspec.language.model import Idempotency
+from faultspec_conformance.openapi import Operation
+from faultspec_conformance.probes.resources import _KINDS
+from faultspec_conformance.target import ABSENT, Identity
+from faultspec_conformance.verdict import Outcome
+from faultspec_conformance.world import Kind, Made, Sent, World, content_type, identifier_of
+
+_REPLAY = "idempotency/replay"
+
+
+def replays(world: World) -> Iterator[Outcome]:
+    """Create under a key and replay it; then another key, another body, another tenant; then change under a key."""
+    rule = world.taxonomy.idempotency
+    if rule is None:
+        return
+    kinds = [each for each in world.kinds[:_KINDS] if isinstance(world.made.get(each.name), Made)]
+    creating = [each for each in kinds if (op := each.operation("create")) is not None and op.method in rule.methods]
+    if not creating:
+        yield world.skipped(_REPLAY, "no resource could be made by a method that takes a key")
+    for index, kind in enumerate(creating):
+        operation = kind.operation("create")
+        made = world.made[kind.name]
+        assert operation is not None and isinstance(made, Made)
+        if index and operation.parameter(rule.key, "header") is None:
+            continue  # asked of one resource always, of the others where the document promises it
+        yield from _creation(world, rule, kind, operation, made)
+    for kind in kinds:
+        yield from _change(world, rule, kind)
+
+
+def _creation(world: World, rule: Idempotency, kind: Kind, operation: Operation, made: Made) -> Iterator[Outcome]:
+    key, correlation = secrets.token_hex(16), next(iter(world.valid_ids()), "none")
+    body = world.body(operation, kind.call("create"))
+
+    def create(key: str, body: object, who: Identity = made.owner, correlation: str = correlation) -> Sent:
+        return world.call(
+            operation.method,
+            operation.template,
+            identity=who,
+            values={name: made.values.get(name, made.id) for name in operation.placeholders},
+            headers={**(call.headers if (call := kind.call("create")) else {}), rule.key: key},
+            body=body,
+            content_type=content_type(operation),
+            correlation=correlation,
+        )
+
+    first = create(key, body)
+    if not first.ok:
+        yield world.skipped(_REPLAY, f"{operation.name} was answered {first}")
+        return
+    again = create(key, body)
+    yield same(world, rule, first, again)
+    names = operation.placeholders
+    identifier = identifier_of(first, names[-1] if names else "id", kind)
+    if again.ok:
+        yield from _only_one(world, kind, made, body, first, again)
+    fresh = create(secrets.token_hex(16), world.body(operation, kind.call("create")), correlation="auto")
+    yield from _distinct(world, kind, first, fresh, identifier)
+    other = create(key, world.body(operation, kind.call("create")), correlation="auto")
+    yield from _mismatch(world, rule, first, other)
+    stranger = world.stranger(made.owner)
+    if stranger is None:
+        yield world.skipped("idempotency/isolation", "no identity of another tenant is declared")
+    elif operation.placeholders:
+        yield world.skipped("idempotency/isolation", f"{operation.name} lies under a resource of its owner")
+    else:
+        foreign = create(key, body, stranger, "auto")
+        if (
+            foreign.status in (400, 409, 422)
+            and identifier is not None
+            and str(identifier) not in foreign.exchange.response.body.decode("utf-8", "replace")
+        ):
+            foreign = create(key, world.body(operation, kind.call("create")), stranger, "auto")
+        yield _isolated(world, kind, first, foreign, identifier)
+
+
+def same(world: World, rule: Idempotency, first: Sent, again: Sent) -> Outcome:
+    """Whether the replay is the first answer again, in what the taxonomy wants equal."""
+    what = f"{again.exchange.operation} with the same {rule.key}"
+    if "status" in rule.equal and again.status != first.status:
+        return world.broken(_REPLAY, f"{what} is answered {again}, the first time {first}", first, again)
+    if "body" in rule.equal and _body(again) != _body(first):
+        return world.broken(_REPLAY, f"{what} has another body than the first time", first, again)
+    for name in rule.headers:
+        if first.header(name) != again.header(name):
+            return world.broken(_REPLAY, f"{what} has another {name} than the first time", first, again, pointer=name)
+    return world.held(_REPLAY)
+
+
+def _body(sent: Sent) -> object:
+    return sent.json if sent.json is not None else sent.exchange.response.body
+
+
+def _only_one(world: World, kind: Kind, made: Made, body: object, first: Sent, again: Sent) -> Iterator[Outcome]:
+    """A list, where there is one, shows what was made once."""
+    listing = kind.operation("list")
+    texts = (
+        [each for each in body.values() if isinstance(each, str) and len(each) >= 8] if isinstance(body, dict) else []
+    )
+    if listing is None or not texts or any(name not in made.values for name in listing.placeholders):
+        return
+    shown = world.call("GET", listing.template, identity=made.owner, values=made.values)
+    if not shown.ok:
+        return
+    items = _items(shown.json)
+    alike = [each for each in items if isinstance(each, dict) and texts[0] in each.values()]
+    if len(alike) > 1:
+        message = f"after the replay the list shows {len(alike)} of what was created once"
+        yield world.broken(_REPLAY, message, first, again, shown)
+
+
+def _items(body: object) -> list[object]:
+    if isinstance(body, list):
+        return body
+    if isinstance(body, dict):
+        return next((each for each in body.values() if isinstance(each, list)), [])
+    return []
+
+
+def _distinct(world: World, kind: Kind, first: Sent, fresh: Sent, identifier: object) -> Iterator[Outcome]:
+    clause = "idempotency/distinct-keys"
+    if not fresh.ok:
+        yield world.skipped(clause, f"a second creation was answered {fresh}")
+        return
+    names = kind.operation("create")
+    second = identifier_of(fresh, names.placeholders[-1] if names and names.placeholders else "id", kind)
+    if identifier is None or second is None:
+        yield world.skipped(clause, "the answers do not tell ids")
+    elif identifier == second:
+        yield world.broken(clause, f"another key and another body gave the same {kind.name}", first, fresh)
+    else:
+        yield world.held(clause)
+
+
+def _mismatch(world: World, rule: Idempotency, first: Sent, other: Sent) -> Iterator[Outcome]:
+    clause = "idempotency/mismatch"
+    if rule.mismatch is None:
+        said = "replayed the first answer" if other.ok and _body(other) == _body(first) else f"answered {other}"
+        reason = f"the taxonomy leaves open what one key with two bodies means; the service {said}"
+        yield Outcome(clause, "not_checkable", reason)
+        return
+    if other.code == rule.mismatch:
+        yield world.held(clause)
+    elif other.status == 429 or other.status in (401, 403):
+        yield world.skipped(clause, f"the second body was answered {other}")
+    else:
+        message = f"one {rule.key} with two bodies is answered {other}; the taxonomy wants {rule.mismatch}"
+        yield world.broken(clause, message, first, other)
+
+
+def _isolated(world: World, kind: Kind, first: Sent, foreign: Sent, identifier: object) -> Outcome:
+    clause = "idempotency/isolation"
+    if foreign.status in (401, 403, 404, 429):
+        return world.skipped(clause, f"the other tenant was answered {foreign}")
+    if identifier is not None and str(identifier) in foreign.exchange.response.body.decode("utf-8", "replace"):
+        return world.broken(clause, f"the key of one tenant gives another the first one's {kind.name}", first, foreign)
+    if foreign.ok:
+        return world.held(clause)
+    return world.broken(clause, f"a key that one tenant used is refused to another ({foreign})", first, foreign)
+
+
+def _change(world: World, rule: Idempotency, kind: Kind) -> Iterator[Outcome]:
+    """A change under a key, replayed: the second is the first again, not a stale or a second change."""
+    for operation in changes(kind, world):
+        if operation.method not in rule.methods or operation.method == "POST":
+            continue
+        made = world.make(kind)
+        if isinstance(made, str):
+            yield world.skipped(_REPLAY, made)
+            return
+        etag = made.sent.header("ETag")
+        headers: dict[str, str | None] = {rule.key: secrets.token_hex(16)}
+        if etag is not None:
+            headers["If-Match"] = etag
+        body = change_body(world, kind, operation)
+        correlation = next(iter(world.valid_ids()), "none")
+        first, again = (
+            world.call(
+                operation.method,
+                operation.template,
+                identity=made.owner,
+                values=made.values,
+                headers=headers,
+                body=body,
+                content_type=content_type(operation),
+                correlation=correlation,
+            )
+            for _ in range(2)
+        )
+        if first.ok:
+            yield same(world, rule, first, again)
+        else:
+            yield world.skipped(_REPLAY, f"{operation.name} was answered {first}")
+
+
+def changes(kind: Kind, world: World) -> list[Operation]:
+    """The operations that change an item: the one of the configuration, and those of the document on the same path."""
+    chosen = kind.operation("update")
+    found = [chosen] if chosen is not None else []
+    if kind.item is not None:
+        for method in ("PUT", "PATCH"):
+            other = world.description.find(method, kind.item)
+            if other is not None and other not in found:
+                found.append(other)
+    return found
+
+
+def change_body(world: World, kind: Kind, operation: Operation) -> object:
+    """A body for a change: the file's for the operation it names, else one that the schema allows."""
+    chosen, call = kind.operation("update"), kind.call("update")
+    if chosen is not None and chosen.name == operation.name and call is not None and call.body is not ABSENT:
+        return world.filled(call.body)
+    create = kind.call("create")
+    if operation.method == "PUT" and create is not None and create.body is not ABSENT:
+        return world.filled(create.body)
+    return world.body(operation)

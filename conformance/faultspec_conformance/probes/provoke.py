@@ -1,0 +1,119 @@
+"""Recipes: what the configuration says brings a code about, and the wait that a limit asks for."""
+
+import secrets
+from collections.abc import Iterator, Mapping
+
+from faultspec_conformance.target import ABSENT, Recipe, Step
+from faultspec_conformance.verdict import Outcome
+from faultspec_conformance.world import Sent, World, content_type, point
+
+_CLAUSE, _RECOVERS = "provoke/code", "retry/recovers"
+
+
+def recipes(world: World) -> Iterator[Outcome]:
+    """Every recipe that exhausts nothing."""
+    for recipe in world.target.recipes:
+        if recipe.steps and not any(step.until for step in recipe.steps):
+            yield from _provoked(world, recipe)
+
+
+def limits(world: World) -> Iterator[Outcome]:
+    """The recipes that repeat a request until it is refused; then the wait that the refusal asks for."""
+    for recipe in world.target.recipes:
+        if any(step.until for step in recipe.steps):
+            yield from _provoked(world, recipe)
+
+
+def _provoked(world: World, recipe: Recipe) -> Iterator[Outcome]:
+    saved: dict[str, object] = {}
+    sent: Sent | None = None
+    for index, step in enumerate(recipe.steps):
+        last = index == len(recipe.steps) - 1
+        sent = _step(world, step, saved, patient=not last)
+        if not last and not sent.ok and step.until is None:
+            yield world.skipped(_CLAUSE, f"{recipe.code}: step {index + 1} of the recipe was answered {sent}")
+            return
+        saved |= {name: point(sent.json, pointer) for name, pointer in step.save.items()}
+    assert sent is not None
+    yield _answered(world, recipe, sent)
+    if recipe.steps[-1].until is not None and sent.status == recipe.steps[-1].until:
+        yield from _waited(world, recipe.steps[-1], saved, sent)
+
+
+def _step(world: World, step: Step, saved: Mapping[str, object], *, patient: bool) -> Sent:
+    sent = _once(world, step, saved, patient=patient and step.until is None)
+    for _ in range(step.at_most - 1):
+        if step.until is None or sent.status == step.until:
+            break
+        sent = _once(world, step, saved, patient=False)
+    return sent
+
+
+def _once(world: World, step: Step, saved: Mapping[str, object], *, patient: bool) -> Sent:
+    call = step.call
+    path, _, query = world.text(call.path, saved).partition("?")
+    operation = world.operation(call.method, path)
+    known = world.values_for(operation) if "{" in path else {}
+    values: dict[str, object] = {}
+    for own, written in zip(operation.template.split("/"), path.split("/"), strict=False):
+        if written.startswith("{") and written.endswith("}"):
+            values[written[1:-1]] = saved.get(written[1:-1], known.get(own[1:-1], secrets.token_hex(8)))
+    return world.call(
+        call.method,
+        path + (f"?{query}" if query else ""),
+        identity=world.target.identity(step.identity) if step.identity is not None else None,
+        values=values,
+        query={name: world.text(each, saved) for name, each in call.query.items()},
+        headers={
+            **world.fresh_key(operation),
+            **{name: world.text(each, saved) for name, each in call.headers.items()},
+        },
+        body=world.filled(call.body, saved) if call.body is not ABSENT else ABSENT,
+        raw=world.text(call.raw, saved).encode() if call.raw is not None else None,
+        content_type=content_type(operation),
+        correlation="valid",
+        route=operation.template,
+        patient=patient,
+    )
+
+
+def _answered(world: World, recipe: Recipe, sent: Sent) -> Outcome:
+    codes = [each.code for each in (sent, *sent.inner) if each.code is not None]
+    status = recipe.status is None or sent.status == recipe.status
+    if recipe.code in codes and status:
+        return world.held(_CLAUSE)
+    said = f"the recipe for {recipe.code}"
+    until = recipe.steps[-1].until
+    if until is not None and sent.status != until:
+        tried = recipe.steps[-1].at_most
+        return world.broken(_CLAUSE, f"{said}: of {tried} requests none is answered {until}, the last one {sent}", sent)
+    if recipe.code in codes:
+        return world.broken(_CLAUSE, f"{said} is answered {sent}, not {recipe.status}", sent)
+    if not codes and not all(each.sound for each in (sent, *sent.inner)):
+        return world.skipped(_CLAUSE, f"{said} is answered {sent}, in which no code can be read")
+    if sent.ok and not sent.inner:
+        return world.broken(_CLAUSE, f"{said} is answered {sent}: no error at all", sent)
+    return world.broken(_CLAUSE, f"{said} is answered {' and '.join(codes) or sent}", sent)
+
+
+def _waited(world: World, step: Step, saved: Mapping[str, object], refused: Sent) -> Iterator[Outcome]:
+    wait = world.wait_asked(refused)
+    if wait is None:
+        yield world.skipped(
+            _RECOVERS,
+            f"the refusal asks for no wait that is worth waiting (Retry-After: {refused.header('Retry-After')})",
+        )
+        return
+    if not world.driver.pause(wait):
+        yield Outcome(
+            _RECOVERS, "could_not_run", "the budget of seconds does not allow the wait that Retry-After asks for"
+        )
+        return
+    again = _once(world, step, saved, patient=False)
+    if again.status == refused.status:
+        message = f"after the {refused.header('Retry-After')} s that Retry-After asked for, the request is still answered {again}"
+        yield world.broken(_RECOVERS, message, refused, again)
+    elif again.ok:
+        yield world.held(_RECOVERS)
+    else:
+        yield world.skipped(_RECOVERS, f"after the wait the request was answered {again}")

@@ -1,0 +1,202 @@
+"""Resources: making the ones other probes read, asking for ones that are not there, making one twice."""
+
+from collections.abc import Iterator
+
+from faultspec_conformance.openapi import Operation
+from faultspec_conformance.probes.framework import body_for, refused
+from faultspec_conformance.target import ABSENT
+from faultspec_conformance.verdict import Outcome
+from faultspec_conformance.world import Kind, Made, Sent, World, content_type, is_json_write
+
+#: So many kinds of resource are tried; the first are the author's choice or the simplest.
+_KINDS = 4
+
+_ITEM = ("read", "update", "delete")
+
+
+def fixtures(world: World) -> Iterator[Outcome]:
+    """One resource of every kind, for the probes that follow."""
+    for kind in world.kinds[:_KINDS]:
+        made = world.fixture(kind)
+        if isinstance(made, str):
+            yield world.skipped("framework/unknown-id", f"{kind.name}: {made}")
+
+
+def unknown_ids(world: World) -> Iterator[Outcome]:
+    """Reading, changing and deleting what is not there."""
+    clause = "framework/unknown-id"
+    asked: set[str] = set()
+    for kind in world.kinds[:_KINDS]:
+        made = world.made.get(kind.name)
+        for role in _ITEM:
+            operation = kind.operation(role)  # type: ignore[arg-type]
+            if operation is None or not operation.placeholders or (operation.writes and not world.writable):
+                continue
+            asked.add(operation.name)
+            yield _absent(world, clause, operation, made if isinstance(made, Made) else None)
+    for operation in world.description.operations:
+        if (
+            operation.method == "GET"
+            and operation.placeholders
+            and operation.name not in asked
+            and len(asked) < 3 * _KINDS
+        ):
+            asked.add(operation.name)
+            yield _absent(world, clause, operation, None)
+    if not asked:
+        yield world.skipped(clause, "no path has an id in it")
+
+
+def _absent(world: World, clause: str, operation: Operation, made: Made | None) -> Outcome:
+    values = dict(world.known_values(operation))
+    last = operation.placeholders[-1]
+    values[last] = world.absent_value(operation, last)
+    if made is None:
+        values |= {name: world.absent_value(operation, name) for name in operation.placeholders if name not in values}
+    body = body_for(world, operation) if is_json_write(operation) else ABSENT
+    sent = world.call(
+        operation.method,
+        operation.template,
+        values=values,
+        headers=world.fresh_key(operation),
+        body=body,
+        content_type=content_type(operation),
+    )
+    if sent.ok and operation.method in ("PUT", "DELETE"):
+        return world.skipped(
+            clause, f"{operation.name} of what is not there is answered {sent}, as its definition allows"
+        )
+    if sent.status in (401, 403, 405):
+        return world.skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
+    return refused(world, clause, sent, "an id that names nothing")
+
+
+def duplicates(world: World) -> Iterator[Outcome]:
+    """The same resource twice, under different idempotency keys; the one that exists must be pointed at and readable."""
+    clause = "duplicates/refused"
+    kinds = [each for each in world.kinds[:_KINDS] if isinstance(world.made.get(each.name), Made)]
+    if not kinds:
+        yield world.skipped(clause, "no resource could be made")
+    for kind in kinds:
+        first = world.made[kind.name]
+        operation = kind.operation("create")
+        assert isinstance(first, Made) and operation is not None
+        declared = bool(kind.config.unique)
+        if not declared and "409" not in operation.responses:
+            yield world.skipped(clause, f"nothing says that two resources {kind.name} may not be alike (`unique`)")
+            continue
+        # A fresh first one: probes may have changed or deleted the shared one.
+        fresh = world.make(kind, owner=first.owner)
+        if isinstance(fresh, str):
+            yield world.skipped(clause, fresh)
+            continue
+        yield from _second(world, kind, operation, fresh, declared)
+
+
+def _second(world: World, kind: Kind, operation: Operation, first: Made, declared: bool) -> Iterator[Outcome]:
+    clause = "duplicates/refused"
+    canaries = (world.canary("email"),)
+    closed = (
+        operation.body is not None
+        and world.description.schema(operation.body.schema).get("additionalProperties") is False
+    )
+    planted = {"contact": canaries[0].value} if isinstance(first.body, dict) and not closed else {}
+    again = _create(
+        world, operation, first, {**first.body, **planted} if isinstance(first.body, dict) else first.body, canaries
+    )
+    if planted and again.status in (400, 422) and again.code not in _conflicts(world):
+        again = _create(world, operation, first, first.body, ())
+    what = f"a second {kind.name} with the same {', '.join(kind.config.unique) or 'body'}"
+    if again.ok:
+        if declared:
+            yield world.broken(clause, f"{what} is accepted ({again})", first.sent, again)
+        else:
+            yield world.skipped(clause, f"{what} is accepted: nothing declares it unique")
+        return
+    if again.status in (401, 403, 404, 405, 415, 429):
+        yield world.skipped(clause, f"{what} is answered {again}")
+        return
+    expected = _conflicts(world)
+    if declared and again.code is not None and expected and again.code not in expected:
+        yield world.broken(
+            clause, f"{what} is answered {again}; {' or '.join(expected)} is for that", first.sent, again
+        )
+        return
+    if again.code is None and again.status != 409:
+        yield refused(world, clause, again, what)
+        return
+    yield world.held(clause)
+    yield from _pointed_at(world, kind, first, again)
+
+
+def _conflicts(world: World) -> tuple[str, ...]:
+    codes = world.contract.codes_for(409)
+    return tuple(each for each in codes if each in world.taxonomy.codes and world.taxonomy.codes[each].http.allows(409))
+
+
+def _create(world: World, operation: Operation, first: Made, body: object, plant: tuple[object, ...]) -> Sent:
+    values = {name: first.values.get(name) for name in operation.placeholders}
+    return world.call(
+        operation.method,
+        operation.template,
+        identity=first.owner,
+        values=values,
+        headers=world.fresh_key(operation),
+        body=body,
+        content_type=content_type(operation),
+        plant=plant,  # type: ignore[arg-type]  # canaries
+    )
+
+
+def _pointed_at(world: World, kind: Kind, first: Made, again: Sent) -> Iterator[Outcome]:
+    clause = "duplicates/existing-id"
+    key = next((each for each in world.taxonomy.detail_keys.values() if each.refers_to == "resource"), None)
+    if key is None:
+        return
+    details = world.slot(again, "details")
+    named = details.get(key.name) if isinstance(details, dict) else None
+    if named is None:
+        yield world.skipped(clause, f"the refusal has no `{key.name}`")
+        return
+    if not isinstance(named, str | int):
+        yield world.skipped(clause, f"`{key.name}` is no id")
+        return
+    if str(named) == str(first.id):
+        yield world.held(clause)
+        return
+    read = kind.operation("read")
+    pointer = f"/details/{key.name}"
+    if read is None:
+        yield world.broken(
+            clause, f"`{key.name}` is not the id of the {kind.name} that exists", first.sent, again, pointer=pointer
+        )
+        return
+    values = {**first.values, read.placeholders[-1]: named} if read.placeholders else {}
+    found = world.call("GET", read.template, identity=first.owner, values=values)
+    if found.ok and _alike(kind, first, found):
+        yield world.held(clause)
+    elif found.ok:
+        yield world.broken(
+            clause,
+            f"`{key.name}` names another {kind.name} than the one that exists",
+            first.sent,
+            again,
+            pointer=pointer,
+        )
+    else:
+        message = (
+            f"`{key.name}` names nothing its caller can read ({found}); the {kind.name} that exists has another id"
+        )
+        yield world.broken(clause, message, first.sent, again, pointer=pointer)
+
+
+def _alike(kind: Kind, first: Made, found: Sent) -> bool:
+    body = found.json
+    if not isinstance(first.body, dict):
+        return True
+    names = kind.config.unique or tuple(first.body)
+    wanted = {name: first.body.get(name) for name in names}
+    return any(
+        isinstance(layer, dict) and all(layer.get(name) == value for name, value in wanted.items())
+        for layer in (body, *(body.values() if isinstance(body, dict) else ()))
+    )

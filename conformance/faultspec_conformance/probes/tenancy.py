@@ -1,0 +1,240 @@
+"""Concealment: what belongs to another tenant answers as what is not there, to the last header.
+
+The comparison is between a foreign id and one that names nothing. Where they differ, a second id that names nothing is asked
+for: what differs between those two varies by itself (a counter, a clock) and tells nothing.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+from faultspec.language.model import Concealment
+from faultspec_conformance import synthesis
+from faultspec_conformance.openapi import Operation, shape_of
+from faultspec_conformance.probes.idempotency import change_body
+from faultspec_conformance.probes.resources import _KINDS
+from faultspec_conformance.target import ABSENT, Identity
+from faultspec_conformance.verdict import Outcome
+from faultspec_conformance.world import Kind, Made, Sent, World, content_type, is_json_write
+
+_CLAUSE = "tenancy/concealed"
+
+#: Headers that tell the moment or the length, not the resource.
+_OF_THE_MOMENT = frozenset({"date", "content-length", "connection", "keep-alive", "age", "server-timing"})
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?")
+
+#: A validator that is never right, so that a precondition looked at before the tenant shows itself.
+_NEVER_GIVEN = '"faultspec-never-given"'
+
+
+def concealed(world: World) -> Iterator[Outcome]:
+    """Every operation on an item, asked by a caller of another tenant."""
+    privacy = world.taxonomy.privacy
+    rule = next(iter(privacy.conceal), None) if privacy is not None else None
+    if rule is None:
+        return
+    asked = False
+    for kind in world.kinds[:_KINDS]:
+        made = world.make(kind) if isinstance(world.made.get(kind.name), Made) else world.made.get(kind.name, "")
+        if isinstance(made, str):
+            continue
+        stranger = world.stranger(made.owner)
+        if stranger is None:
+            yield world.skipped(_CLAUSE, "no two identities with credentials belong to different tenants")
+            return
+        asked = True
+        for operation in _on_item(world, kind):
+            yield _compared(world, rule, kind, operation, made, stranger)
+        yield from _listed(world, kind, made, stranger)
+        yield from _same_values(world, rule, kind, made, stranger)
+    if not asked:
+        yield world.skipped(_CLAUSE, "no resource could be made for another tenant to ask for")
+
+
+def _on_item(world: World, kind: Kind) -> list[Operation]:
+    """What can be asked of an item: the operations on its path, then reads below it; deleting comes last."""
+    item = shape_of(kind.item or "")
+    found = [each for each in (kind.operation("read"), kind.operation("update")) if each is not None]
+    for each in world.description.operations:
+        below = shape_of(each.template).startswith(item + "/") and each.method == "GET"
+        if (below or shape_of(each.template) == item) and each.method in ("GET", "PUT", "PATCH") and each not in found:
+            if len(each.placeholders) == len(found[0].placeholders if found else each.placeholders):
+                found.append(each)
+    delete = kind.operation("delete")
+    return [*found, delete] if delete is not None else found
+
+
+def _ask(
+    world: World, kind: Kind, operation: Operation, values: Mapping[str, object], who: Identity, correlation: str
+) -> Sent:
+    headers: dict[str, str | None] = {**world.fresh_key(operation)}
+    if operation.writes:
+        headers["If-Match"] = _NEVER_GIVEN
+    return world.call(
+        operation.method,
+        operation.template,
+        identity=who,
+        values=values,
+        headers=headers,
+        body=change_body(world, kind, operation) if is_json_write(operation) else ABSENT,
+        content_type=content_type(operation),
+        correlation=correlation,
+    )
+
+
+def _compared(
+    world: World, rule: Concealment, kind: Kind, operation: Operation, made: Made, stranger: Identity
+) -> Outcome:
+    names = operation.placeholders
+    own = dict(zip(names, made.values.values(), strict=False))
+
+    def absent() -> tuple[Sent, object]:
+        identifier = synthesis.another(world.source, made.id)
+        values = {**own, names[len(made.values) - 1]: identifier} if names else own
+        return _ask(world, kind, operation, values, stranger, "valid"), identifier
+
+    foreign = _ask(world, kind, operation, own, stranger, "valid")
+    nothing, identifier = absent()
+    said = f"{operation.name} of another tenant's {kind.name}"
+    if foreign.ok and not nothing.ok:
+        return world.broken(_CLAUSE, f"{said} is answered {foreign}", made.sent, foreign)
+    if foreign.status in (401, 405, 429) or nothing.status in (401, 405, 429):
+        return world.skipped(_CLAUSE, f"{said} is answered {foreign}")
+    if nothing.ok:
+        return world.skipped(_CLAUSE, f"{operation.name} of what is not there is answered {nothing}")
+    difference = _difference(world, foreign, made.id, nothing, identifier)
+    if difference is not None:
+        control, other = absent()
+        moving = _differences(world, nothing, identifier, control, other)
+        difference = next(
+            (
+                each
+                for each in _differences(world, foreign, made.id, nothing, identifier)
+                if each[0] not in {m[0] for m in moving}
+            ),
+            None,
+        )
+    if difference is not None:
+        message = f"{said} can be told from one that is not there: {difference[1]}"
+        return world.broken(_CLAUSE, message, nothing, foreign, pointer=None)
+    if foreign.status == nothing.status == 403:
+        return world.skipped(_CLAUSE, f"{stranger.name} is answered {foreign} whether it is there or not")
+    return world.held(_CLAUSE)
+
+
+def _difference(world: World, one: Sent, one_id: object, two: Sent, two_id: object) -> tuple[str, str] | None:
+    return next(iter(_differences(world, one, one_id, two, two_id)), None)
+
+
+def _differences(world: World, one: Sent, one_id: object, two: Sent, two_id: object) -> list[tuple[str, str]]:
+    """What differs, each by a name that stays the same from pair to pair, and in words."""
+    found: list[tuple[str, str]] = []
+    if one.status != two.status:
+        found.append(("status", f"{one} instead of {two}"))
+    if one.code != two.code:
+        found.append(("code", f"the code is {one.code} instead of {two.code}"))
+    first, second = _headers(world, one, one_id), _headers(world, two, two_id)
+    for name in dict.fromkeys((*first, *second)):
+        if name not in second:
+            found.append((name, f"it has the header {name}"))
+        elif name not in first:
+            found.append((name, f"it lacks the header {name}"))
+        elif first[name] != second[name]:
+            found.append((name, f"the header {name} differs"))
+    left, right = dict(_leaves(_neutral(world, one, one_id))), dict(_leaves(_neutral(world, two, two_id)))
+    found += [
+        (f"body {pointer}", f"the body differs at {pointer or 'its root'}")
+        for pointer in dict.fromkeys((*left, *right))
+        if left.get(pointer, _LACKING) != right.get(pointer, _LACKING)
+    ]
+    return found
+
+
+_LACKING = object()
+
+
+def _headers(world: World, sent: Sent, identifier: object) -> dict[str, str]:
+    echo = world.echo[0].lower() if world.echo else ""
+    return {
+        name.lower(): _without(world, sent, identifier, value)
+        for name, value in sent.exchange.response.headers
+        if name.lower() not in _OF_THE_MOMENT and name.lower() != echo
+    }
+
+
+def _neutral(world: World, sent: Sent, identifier: object) -> object:
+    text = _without(world, sent, identifier, sent.exchange.response.body.decode("utf-8", "replace"))
+    try:
+        data: object = json.loads(text)
+    except ValueError:
+        return text
+    return data
+
+
+def _without(world: World, sent: Sent, identifier: object, text: str) -> str:
+    """The text without the id that was asked for, the correlation ids and the time."""
+    words = {str(identifier): "{id}"}
+    if world.echo is not None:
+        for value in (
+            sent.exchange.sent(world.echo[0]),
+            sent.header(world.echo[0]),
+            world.slot(sent, world.echo[1].slot),
+        ):
+            if isinstance(value, str) and value:
+                words[value] = "{correlation}"
+    for value, word in words.items():
+        text = re.sub(re.escape(value), word, text, flags=re.IGNORECASE)
+    return _TIME.sub("{time}", text)
+
+
+def _leaves(value: object, pointer: str = "") -> Iterator[tuple[str, object]]:
+    if isinstance(value, dict) and value:
+        for key, each in value.items():
+            yield from _leaves(each, f"{pointer}/{key}")
+    elif isinstance(value, list) and value:
+        for index, each in enumerate(value):
+            yield from _leaves(each, f"{pointer}/{index}")
+    else:
+        yield pointer, value
+
+
+def _listed(world: World, kind: Kind, made: Made, stranger: Identity) -> Iterator[Outcome]:
+    listing = kind.operation("list")
+    if listing is None or listing.placeholders:
+        return
+    sent = world.call("GET", listing.template, identity=stranger)
+    if sent.ok and len(str(made.id)) >= 8 and str(made.id) in sent.exchange.response.body.decode("utf-8", "replace"):
+        yield world.broken(_CLAUSE, f"{listing.name} shows another tenant's {kind.name}", made.sent, sent)
+    elif sent.ok:
+        yield world.held(_CLAUSE)
+
+
+def _same_values(world: World, rule: Concealment, kind: Kind, made: Made, stranger: Identity) -> Iterator[Outcome]:
+    """A creation with the values of another tenant's resource: that they are taken must not show."""
+    operation = kind.operation("create")
+    if operation is None or operation.placeholders or not (kind.config.unique or "409" in operation.responses):
+        return
+    sent = world.call(
+        operation.method,
+        operation.template,
+        identity=stranger,
+        headers=world.fresh_key(operation),
+        body=made.body,
+        content_type=content_type(operation),
+    )
+    text = sent.exchange.response.body.decode("utf-8", "replace")
+    if not sent.ok and len(str(made.id)) >= 4 and str(made.id) in text:
+        yield world.broken(
+            _CLAUSE,
+            f"{operation.name} with another tenant's values is answered {sent}, with the id of its {kind.name}",
+            made.sent,
+            sent,
+        )
+    elif sent.code is not None and sent.code in rule.never and sent.status == 409:
+        message = (
+            f"{operation.name} with another tenant's values is answered {sent}: that they are taken elsewhere shows"
+        )
+        yield world.broken(_CLAUSE, message, made.sent, sent, level="warning")
+    elif sent.ok:
+        yield world.held(_CLAUSE)

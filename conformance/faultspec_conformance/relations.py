@@ -1,0 +1,84 @@
+"""The clauses of a run: those of the taxonomy, two that only probes know, and which of them a taxonomy gives no meaning."""
+
+from collections.abc import Mapping
+
+from faultspec.clauses import Clause, clauses_of
+from faultspec.language.model import Taxonomy
+
+_OWN = (
+    Clause(
+        "framework/unknown-id",
+        "An id that names nothing is refused in the declared form",
+        "A client that is told 200, or 500, goes on with what isn't there.",
+        "An operation on an item that does not exist.",
+        reads=("sequence", "status", "code"),
+        relation=True,
+    ),
+    Clause(
+        "framework/invalid-input",
+        "Input that the document rules out is refused in the declared form",
+        "The caller's mistake, told as a success or as a crash, is looked for in the wrong place.",
+        "A body or a query that the OpenAPI document rules out.",
+        reads=("sequence", "status", "code"),
+        relation=True,
+    ),
+)
+
+
+def clauses(taxonomy: Taxonomy) -> dict[str, Clause]:
+    """Every clause of a run, in order, with the statements that the taxonomy names for it."""
+    found = clauses_of(taxonomy)
+    framework = found["framework/unknown-route"].statements
+    for each in _OWN:
+        found.setdefault(
+            each.address,
+            Clause(each.address, each.title, each.why, each.applies, (), each.reads, framework, True),
+        )
+    return found
+
+
+def meaningless(taxonomy: Taxonomy) -> Mapping[str, str]:
+    """Clauses, or families of them, that this taxonomy says nothing about, with the reason."""
+    found: dict[str, str] = {}
+    surfaces = tuple(taxonomy.surfaces.values())
+    fields = [each for envelope in taxonomy.envelopes.values() for each in envelope.fields.values()]
+    headers = {rule.name.lower() for rule in taxonomy.headers}
+    statuses = {status for code in taxonomy.live_codes() for status in code.http.all()}
+    if taxonomy.idempotency is None:
+        found["idempotency"] = "the taxonomy declares no idempotency"
+    if taxonomy.privacy is None or not taxonomy.privacy.conceal:
+        found["tenancy"] = "the taxonomy declares no concealment"
+    if not any(each.echo for each in fields):
+        found["correlation"] = "the taxonomy declares no correlation id that is echoed"
+    if not any(each.batch for each in surfaces):
+        found["batch"] = "the taxonomy declares no batches"
+    if not any(each.transport == "stream" for each in surfaces):
+        found["stream"] = "the taxonomy declares no streams"
+    if not any(each.requires_details for each in surfaces):
+        found["stream/offset"] = "the taxonomy requires nothing of errors in a stream"
+    if 412 not in statuses:
+        found["preconditions"] = "no code travels under 412"
+    if 409 not in statuses:
+        found["duplicates"] = "no code travels under 409"
+    if not any(key.refers_to == "resource" for key in taxonomy.detail_keys.values()):
+        found["duplicates/existing-id"] = "no detail names a resource"
+    if not any(key.equals_header for key in taxonomy.detail_keys.values()):
+        found["details/validator"] = "no detail repeats a header"
+    if "retry-after" not in headers and not any(
+        rule.name.lower() == "retry-after" for code in taxonomy.codes.values() for rule in code.headers
+    ):
+        found["retry"] = "the taxonomy declares no Retry-After"
+    if not any("status" in str(envelope.picture) for envelope in taxonomy.envelopes.values()):
+        found["envelope/status"] = "no envelope repeats the status"
+    if not any("boundary" in str(envelope.picture) for envelope in taxonomy.envelopes.values()):
+        found["boundary"] = "no envelope names the layer"
+    if taxonomy.privacy is None:
+        found["leaks"] = "the taxonomy declares no privacy"
+    else:
+        for address in clauses_of(taxonomy):
+            family, _, name = address.partition("/")
+            if family == "leaks" and name not in (*taxonomy.privacy.detectors, "canary", "echoed-tenant"):
+                found[address] = f"the taxonomy does not ask for the detector {name}"
+        if "tenant" not in taxonomy.privacy.never_echoed:
+            found["leaks/echoed-tenant"] = "the taxonomy does not ban the tenant"
+    return found

@@ -1,0 +1,309 @@
+"""One run of the suite: find the service, probe it, fold what was seen into a `Result`. Never raises for what a service does."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from fnmatch import fnmatchcase
+from pathlib import Path
+from random import Random
+from typing import Literal
+from urllib.parse import urlsplit
+
+from faultspec.clauses import Clause
+from faultspec.contract import contract
+from faultspec.exchange import Exchange, Request, Response
+from faultspec.finding import Finding
+from faultspec.language.model import Taxonomy
+from faultspec_conformance import openapi
+from faultspec_conformance.drivers.http import Http, NoAnswer
+from faultspec_conformance.masking import Masking, masking
+from faultspec_conformance.openapi import Description
+from faultspec_conformance.probes import PROBES, Probe
+from faultspec_conformance.relations import clauses, meaningless
+from faultspec_conformance.target import Target
+from faultspec_conformance.verdict import ClauseResult, Coverage, Outcome, Reported, Result, folded
+from faultspec_conformance.waivers import Waiver, stale, unknown_clauses
+from faultspec_conformance.world import Sent, Unanswered, World
+
+#: Where services commonly publish their document, when nobody says.
+_USUAL_PLACES = ("/openapi.json", "/openapi.yaml", "/swagger.json", "/v1/openapi.json", "/api/openapi.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to run. ``only``: a pattern of clause addresses; ``progress`` hears the name of each part as it begins."""
+
+    seed: int = 0
+    sweep: bool = True
+    only: str | None = None
+    waivers: tuple[Waiver, ...] = ()
+    today: date | None = None
+    progress: Callable[[str], None] = lambda name: None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A result ready to be shown: everything in it is masked. ``base`` is the address for command lines."""
+
+    result: Result
+    base: str
+    clauses: Mapping[str, Clause]
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """Nothing could be judged, for ``reason``."""
+
+    reason: str
+
+
+def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Report | Unreachable:  # noqa: B008 (a value)
+    """Judge one service."""
+    parts = urlsplit(target.http)
+    base = f"{parts.scheme}://{parts.netloc}"
+    with Http(base, target.limits) as driver:
+        described = describe(target, driver, parts.path)
+        if isinstance(described, Unreachable):
+            return described
+        description, notes = described
+        world = World(
+            taxonomy=taxonomy,
+            contract=contract(taxonomy),
+            target=target,
+            description=description,
+            driver=driver,
+            random=Random(options.seed),
+        )
+        known = clauses(taxonomy)
+        for probe in chosen(PROBES, options.only, known):
+            options.progress(probe.name)
+            play(world, probe)
+        not_run: tuple[str, ...] = ()
+        if options.sweep:
+            from faultspec_conformance.sweep import sweep  # schemathesis takes a second to import
+
+            options.progress("sweep")
+            not_run = sweep(world, seed=options.seed)
+        result = fold(world, known, options, notes=notes, not_run=not_run)
+        return Report(result, base, known)
+
+
+def describe(target: Target, driver: Http, path: str) -> tuple[Description, tuple[str, ...]] | Unreachable:
+    """The service's OpenAPI document, and the proof that somebody answers at all."""
+    where = target.openapi
+    if target.openapi_file is not None:
+        try:
+            text = Path(target.openapi_file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            return Unreachable(f"the OpenAPI document {target.openapi_file} cannot be read: {error}")
+        document, problem = openapi.parse(text)
+        if document is None:
+            return Unreachable(f"{target.openapi_file} is no OpenAPI document: {problem}")
+        alive = driver.send(_get("/"))
+        if isinstance(alive, NoAnswer):
+            return Unreachable(alive.reason)
+        return openapi.read(document, base=path or None), ()
+    places = [where] if where is not None else [path + each for each in _USUAL_PLACES] if target.path is None else ["/"]
+    reason = ""
+    for place in places:
+        answer = _fetched(place, target, driver)
+        if isinstance(answer, NoAnswer):
+            return Unreachable(answer.reason)
+        if where is None and target.path is not None:
+            return Description(), ("no OpenAPI document is given, so only what the configuration names is asked",)
+        status = answer.status or 0
+        document, problem = (
+            openapi.parse(answer.body.decode("utf-8", "replace")) if status == 200 else (None, f"{status}")
+        )
+        if document is not None:
+            return openapi.read(document, base=path or None), ()
+        reason = f"{place} holds no OpenAPI document ({problem})"
+    if where is not None:
+        return Unreachable(reason)
+    return Description(), (f"no OpenAPI document was found at {', '.join(places)}",)
+
+
+def _fetched(place: str, target: Target, driver: Http) -> Response | NoAnswer:
+    if not place.startswith("http"):
+        return driver.send(_get(place))
+    parts = urlsplit(place)
+    base = f"{parts.scheme}://{parts.netloc}"
+    request = _get(parts.path + (f"?{parts.query}" if parts.query else ""))
+    if base == driver.base:
+        return driver.send(request)
+    with Http(base, replace(target.limits, requests=1)) as other:
+        return other.send(request)
+
+
+def _get(path: str) -> Request:
+    return Request("GET", path, (("Accept", "application/json, */*;q=0.8"), ("User-Agent", "faultspec-conform")))
+
+
+def chosen(probes: Iterable[Probe], only: str | None, known: Iterable[str]) -> tuple[Probe, ...]:
+    """The probes that can exercise what is asked for: all of them, unless only relations are."""
+    if only is None:
+        return tuple(probes)
+    exclusive = {clause for probe in PROBES for clause in probe.clauses}
+    wanted = {each for each in known if fnmatchcase(each, only)}
+    if wanted - exclusive:
+        return tuple(probes)
+    return tuple(probe for probe in probes if not probe.clauses or wanted & set(probe.clauses))
+
+
+def play(world: World, probe: Probe) -> None:
+    """Run one probe; what it could not ask becomes an outcome of its clauses."""
+    try:
+        for outcome in probe.run(world):
+            world.outcomes.append(outcome)
+    except Unanswered as error:
+        world.outcomes += _unanswered(probe, error.no_answer, world)
+
+
+def _unanswered(probe: Probe, answer: NoAnswer, world: World) -> Iterable[Outcome]:
+    if answer.kind in ("closed", "garbled"):
+        exchange = Exchange(answer.request, Response(None))
+        message = f"{answer.request.method} {answer.request.target.partition('?')[0]}: {answer.reason}"
+        yield Outcome("service/alive", "broken", finding=Finding("service/alive", message, evidence=(exchange,)))
+    reached = {outcome.clause for outcome in world.outcomes}
+    for clause in probe.clauses:
+        kind: Literal["not_exercised", "could_not_run"] = (
+            "not_exercised" if answer.kind == "read-only" else "could_not_run"
+        )
+        if kind == "could_not_run" or clause not in reached:
+            yield Outcome(clause, kind, answer.reason)
+
+
+def fold(
+    world: World, known: Mapping[str, Clause], options: Options, *, notes: tuple[str, ...], not_run: tuple[str, ...]
+) -> Result:
+    """Everything that was seen as one value, masked."""
+    hidden = masking(world.target.identities.values(), [(each.value, f"CANARY-{each.kind}") for each in world.planted])
+    findings: list[Finding] = []
+    occasions: Counter[str] = Counter()
+    if world.exchanges:
+        occasions["service/alive"] += 1
+    for sent in world.exchanges:
+        occasions.update(sent.judgement.exercised)
+        findings += sent.judgement.findings
+    reasons: dict[str, dict[str, dict[str, None]]] = {}
+    for outcome in world.outcomes:
+        if outcome.kind in ("held", "broken"):
+            occasions[outcome.clause] += 1
+        if outcome.finding is not None:
+            findings.append(_with_statements(outcome.finding, known))
+        if outcome.reason:
+            reasons.setdefault(outcome.clause, {}).setdefault(outcome.kind, {})[hidden.text(outcome.reason)] = None
+    used: Counter[Waiver] = Counter()
+    reported = [_reported(each, options.waivers, used, hidden) for each in findings]
+    failing = Counter(each.finding.clause for each in reported if each.level == "error" and each.waived is None)
+    waived = Counter(each.finding.clause for each in reported if each.level == "error" and each.waived is not None)
+    warned = Counter(each.finding.clause for each in reported if each.level == "warning")
+    silent = meaningless(world.taxonomy)
+    results: dict[str, ClauseResult] = {}
+    for address, clause in known.items():
+        if options.only is not None and not fnmatchcase(address, options.only):
+            continue
+        why = reasons.get(address, {})
+        unspoken = silent.get(address) or silent.get(address.partition("/")[0])
+        results[address] = ClauseResult(
+            address=address,
+            title=clause.title,
+            statements=clause.statements,
+            occasions=occasions[address],
+            failures=failing[address],
+            warnings=warned[address],
+            known=waived[address],
+            not_run=tuple(why.get("could_not_run", ())),
+            not_exercised=tuple(why.get("not_exercised", ())) or (() if unspoken or why else (clause.applies,)),
+            not_checkable=(*why.get("not_checkable", ()), *((unspoken,) if unspoken else ())),
+        )
+    if options.only is None:
+        for name, obligation in world.taxonomy.obligations.items():
+            address = f"obligations/{name}"
+            results[address] = ClauseResult(
+                address, obligation.text, obligation.source.statements, not_checkable=(obligation.reason,)
+            )
+    kept = [each for each in reported if each.finding.clause in results]
+    exercised = {address for address, each in results.items() if each.occasions}
+    today = options.today or date.today()
+    failures = (*unknown_clauses(options.waivers, known), *stale(options.waivers, used, exercised, today))
+    return Result(
+        target=world.target.http,
+        taxonomy=f"{world.taxonomy.name} {world.taxonomy.version}",
+        clauses=results,
+        findings=_sorted(folded(kept)),
+        coverage=covered(world, hidden),
+        requests=world.driver.requests,
+        seconds=world.driver.elapsed,
+        notes=notes,
+        failures=failures if options.only is None else (),
+        not_run=not_run,
+    )
+
+
+def _with_statements(finding: Finding, known: Mapping[str, Clause]) -> Finding:
+    clause = known.get(finding.clause)
+    return finding if finding.statements or clause is None else replace(finding, statements=clause.statements)
+
+
+def _reported(finding: Finding, waivers: tuple[Waiver, ...], used: Counter[Waiver], hidden: Masking) -> Reported:
+    waiver = next((each for each in waivers if finding.level == "error" and each.covers(finding)), None)
+    if waiver is not None:
+        used[waiver] += 1
+    return Reported(hidden.finding(finding), waived=waiver.reason if waiver is not None else None)
+
+
+def _sorted(findings: tuple[Reported, ...]) -> tuple[Reported, ...]:
+    return tuple(
+        sorted(
+            findings,
+            key=lambda each: (
+                each.waived is not None,
+                each.level,
+                each.finding.clause,
+                each.finding.operation or "",
+                each.finding.status or 0,
+                each.finding.code or "",
+                each.finding.pointer or "",
+            ),
+        )
+    )
+
+
+def covered(world: World, hidden: Masking) -> dict[str, Coverage]:
+    """What was seen of every code, in order of declaration."""
+    statuses: dict[str, set[int]] = {}
+    operations: dict[str, dict[str, None]] = {}
+    counts: Counter[str] = Counter()
+    for sent in world.exchanges:
+        if sent.code is None:
+            continue
+        counts[sent.code] += 1
+        if sent.exchange.response.status is not None:
+            statuses.setdefault(sent.code, set()).add(sent.exchange.response.status)
+        if sent.exchange.operation is not None:
+            operations.setdefault(sent.code, {})[sent.exchange.operation] = None
+    declared = {recipe.code: recipe.not_provokable for recipe in world.target.recipes if recipe.not_provokable}
+    tried = {recipe.code for recipe in world.target.recipes if recipe.steps}
+    found: dict[str, Coverage] = {}
+    for code in world.taxonomy.live_codes():
+        reason = declared.get(code.name)
+        if not code.http.statuses and not code.http.rules:
+            reason = code.http.reason or "the code never travels on HTTP"
+        explained = reason is not None
+        if reason is None and code.name in tried:
+            reason = "its recipe did not bring it about"
+        elif reason is None:
+            reason = "nothing general brings it about, and `provoke` has no recipe for it"
+            if not world.writable:
+                reason += " (and nothing may be written)"
+        found[code.name] = Coverage(
+            code=code.name,
+            count=counts[code.name],
+            statuses=tuple(sorted(statuses.get(code.name, ()))),
+            operations=tuple(operations.get(code.name, ())),
+            reason=None if counts[code.name] else hidden.text(reason),
+            explained=explained,
+        )
+    return found

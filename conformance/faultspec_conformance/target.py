@@ -1,0 +1,537 @@
+"""`conformance.yaml` → what is judged and as whom: the service, identities, resources, provocations, limits.
+
+`${NAME}` in capitals comes from the environment and is masked in everything reported; `${unique}` is new in every request;
+other names are values that an earlier step saved. Everything wrong with the file is a `Diagnostic`, never an exception.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import cast
+
+from faultspec.diagnostic import Diagnostic, ordered
+from faultspec.diagnostic import Path as Place
+from faultspec.exchange import Headers
+from faultspec.language import grammar
+from faultspec.language.grammar import Anything, Either, Flag, Integer, Key, Many, Named, Number, Record, Text
+from faultspec.language.model import Taxonomy
+from faultspec.source import Document, SourceError, load
+from faultspec_conformance.drivers.http import Limits
+
+#: The caller without credentials; every configuration has him.
+ANONYMOUS = "anonymous"
+
+#: Names in capitals are read from the environment, so that secrets need not stand in the file.
+_VARIABLE = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")
+
+#: Headers whose value is a credential wherever it comes from.
+CREDENTIALS = frozenset(
+    {"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "apikey", "x-auth-token"}
+)
+
+_EMPTY: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A caller. ``shown``: his headers as the file has them, with ``${NAME}`` in place of values from the environment.
+
+    ``tenant``: whom he belongs to; two identities of different tenants make concealment testable. ``scopes``: what he may
+    do, where the file says so.
+    """
+
+    name: str
+    headers: Headers = ()
+    shown: Headers = ()
+    tenant: str | None = None
+    scopes: tuple[str, ...] | None = None
+    secrets: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether he shows no credentials."""
+        return not self.headers
+
+
+NOBODY = Identity(ANONYMOUS)
+
+
+class _Absent:
+    """No body was given, which is not the body `null`."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT = _Absent()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request as the file writes it. ``path`` may hold ``{placeholders}`` and a query; ``raw``: the body's text, verbatim."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: object = ABSENT
+    raw: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceConfig:
+    """What the file says of a resource; what it leaves out is inferred. ``id``: where in the created body its id stands."""
+
+    name: str
+    create: Call | None = None
+    read: Call | None = None
+    update: Call | None = None
+    delete: Call | None = None
+    list: Call | None = None
+    batch: Call | None = None
+    id: str | None = None
+    unique: tuple[str, ...] = ()
+    identity: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One request of a recipe. ``until``: repeat until this status, ``at_most`` so often. ``save``: names → JSON Pointers."""
+
+    call: Call
+    identity: str | None = None
+    until: int | None = None
+    at_most: int = 1
+    save: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a code is brought about, or ``not_provokable``: why it can't be. ``status``: the one it must travel under here."""
+
+    code: str
+    steps: tuple[Step, ...] = ()
+    not_provokable: str | None = None
+    status: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One service, described once. Paths are absolute or relative to the working directory.
+
+    ``openapi``: a path under ``http``, a URL, a file, or None. ``taxonomy`` and ``waivers``: files.
+    """
+
+    http: str
+    openapi: str | None = None
+    openapi_file: str | None = None
+    taxonomy: str | None = None
+    identities: Mapping[str, Identity] = field(default_factory=dict)
+    resources: Mapping[str, ResourceConfig] = field(default_factory=dict)
+    recipes: tuple[Recipe, ...] = ()
+    limits: Limits = Limits()
+    waivers: str | None = None
+    path: str | None = None
+
+    def identity(self, name: str | None) -> Identity:
+        """The identity of that name; nobody where there is none."""
+        return NOBODY if name is None or name == ANONYMOUS else self.identities[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What came of reading a configuration; ``target`` is None when any diagnostic is an error."""
+
+    document: Document | None
+    target: Target | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+_REQUEST = Text(r"[A-Za-z]+ +/\S*", "a method and a path, such as `GET /orders/{id}`")
+_NAMES = Either((Text(), Many(Text(), 1)))
+_HEADERS = Named(Either((Text(), Number())), Text(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+", "a header name (RFC 9110 token)"))
+_QUERY = Named(Either((Text(), Number(), Flag())))
+_POINTER = Text(r"(/([^~/]|~[01])*)*", "a JSON Pointer such as /id (RFC 6901)")
+
+_CALL_KEYS = {
+    "request": Key(_REQUEST, "The method and the path, such as `POST /orders` or `GET /orders/{id}`.", True),
+    "headers": Key(_HEADERS, "Headers beyond those of the identity."),
+    "query": Key(_QUERY, "Query parameters."),
+    "body": Key(Anything(), "The JSON body; `${unique}` is new every time."),
+    "raw": Key(Text(), "The body as text, sent as it is."),
+}
+_CALL = Either((_REQUEST, Record("a request", _CALL_KEYS)))
+_CREATE = Either(
+    (
+        _REQUEST,
+        Record(
+            "a creation",
+            {
+                **_CALL_KEYS,
+                "id": Key(_POINTER, "Where in the answer the new id stands; `/id` where nothing is said."),
+                "unique": Key(_NAMES, "The members of the body of which no two resources have the same values."),
+            },
+        ),
+    )
+)
+_STEP_KEYS = {
+    **_CALL_KEYS,
+    "as": Key(Text(), "The identity that sends it, or `anonymous`."),
+    "repeat": Key(
+        Record(
+            "a repetition",
+            {
+                "until": Key(Integer(100, 599), "The status that ends it.", True),
+                "at_most": Key(Integer(1, 100_000), "How many requests it may take."),
+            },
+        ),
+        "Send it again and again, as for a rate limit.",
+    ),
+    "save": Key(
+        Named(_POINTER), "Values of the answer to keep, by name; later steps use them as `${name}` or `{name}`."
+    ),
+}
+_RECIPE = Record(
+    "a recipe",
+    {
+        **_STEP_KEYS,
+        "request": Key(_REQUEST, "The request that is answered with the code."),
+        "steps": Key(
+            Many(Record("a step", _STEP_KEYS), 1), "Several requests; the last one is answered with the code."
+        ),
+        "not_provokable": Key(Text(), "Why the code can't be brought about from outside."),
+        "status": Key(Integer(100, 599), "The status that the code travels under here."),
+    },
+)
+CONFIGURATION = Record(
+    "the configuration",
+    {
+        "taxonomy": Key(Text(), "The taxonomy that the service is judged by, relative to this file."),
+        "target": Key(
+            Record(
+                "a target",
+                {
+                    "http": Key(Text(), "The address of the service, such as http://127.0.0.1:8080."),
+                    "openapi": Key(
+                        Text(), "The service's OpenAPI document: a path under the address, a URL, a file, or `none`."
+                    ),
+                    "stdio": Key(Many(Text(), 1), "A command that speaks JSON-RPC on its standard streams."),
+                    "jsonrpc": Key(Text(), "The address of a JSON-RPC service."),
+                    "mcp": Key(Text(), "The address of an MCP server."),
+                },
+            ),
+            "What is judged.",
+            True,
+        ),
+        "identities": Key(
+            Named(
+                Record(
+                    "an identity",
+                    {
+                        "tenant": Key(Text(), "The tenant the identity belongs to."),
+                        "headers": Key(
+                            _HEADERS, "The headers that show who it is; `${NAME}` comes from the environment."
+                        ),
+                        "scopes": Key(
+                            Either((Text(), Many(Text()))), "What the identity may do, where it may not do everything."
+                        ),
+                    },
+                ),
+                Text(r"[A-Za-z_][A-Za-z0-9_.\-]*", "a name (letters, digits, `_`, `.` and `-`)"),
+            ),
+            "Who calls, the most ordinary caller first.",
+        ),
+        "resources": Key(
+            Named(
+                Record(
+                    "a resource",
+                    {
+                        "create": Key(_CREATE, "How one is made."),
+                        "read": Key(_CALL, "How one is read."),
+                        "update": Key(_CALL, "How one is changed."),
+                        "delete": Key(_CALL, "How one is deleted."),
+                        "list": Key(_CALL, "How all are listed."),
+                        "batch": Key(_CALL, "How several are made at once; the first list in the body holds them."),
+                        "as": Key(Text(), "The identity that owns them."),
+                    },
+                )
+            ),
+            "What relations such as replay, duplicate, stale write and concealment are tested on.",
+        ),
+        "provoke": Key(
+            Named(Either((_RECIPE, Many(_RECIPE, 1)))), "How to bring a code about where nothing general does, by code."
+        ),
+        "upstreams": Key(Anything(), "Scripted upstreams, where retries of the service are to be observed."),
+        "limits": Key(
+            Record(
+                "limits",
+                {
+                    "requests": Key(Integer(1), "How many requests a run may send."),
+                    "seconds": Key(Number(0), "How long a run may take."),
+                    "writes": Key(Flag(), "Whether anything but GET, HEAD and OPTIONS may be sent."),
+                },
+            ),
+            "What a run may cost and do.",
+        ),
+        "waivers": Key(
+            Either((Text(), Many(Anything()))), "Known failures: a file, relative to this one, or the list itself."
+        ),
+    },
+)
+
+
+def read(path: str, environment: Mapping[str, str] = os.environ) -> Loaded:
+    """Read the configuration at ``path``; references to codes are checked by `problems`, once the taxonomy is known."""
+    try:
+        document = load(path)
+    except SourceError as error:
+        return Loaded(error.document, None, error.diagnostics)
+    return understand(document, environment)
+
+
+def understand(document: Document, environment: Mapping[str, str]) -> Loaded:
+    """The pure half of `read`."""
+    found = [
+        document.diagnostic(each.code, each.message, each.path, key=each.on_key, hint=each.hint)
+        for each in grammar.problems(CONFIGURATION, document.data)
+    ]
+    target = None
+    if not found:
+        reading = _Reading(document, environment)
+        target = reading.target(document.data)
+        found = reading.found
+    diagnostics = ordered(found)
+    return Loaded(document, None if any(d.severity == "error" for d in diagnostics) else target, diagnostics)
+
+
+def problems(target: Target, taxonomy: Taxonomy, document: Document) -> tuple[Diagnostic, ...]:
+    """What is wrong with a configuration in the light of its taxonomy: recipes for codes that there are not."""
+    known = {**taxonomy.codes, **{code: None for each in taxonomy.operations.values() for code in each.errors}}
+    return tuple(
+        document.diagnostic(
+            "unknown-code",
+            f"the taxonomy {taxonomy.name} has no code `{code}`",
+            ("provoke", code),
+            hint=grammar.closest(code, tuple(known)) or f"its codes are {', '.join(known)}",
+        )
+        for code in dict.fromkeys(recipe.code for recipe in target.recipes)
+        if code not in known
+    )
+
+
+class _Reading:
+    """One configuration being understood, and what is wrong with it."""
+
+    def __init__(self, document: Document, environment: Mapping[str, str]) -> None:
+        self.document = document
+        self.environment = environment
+        self.found: list[Diagnostic] = []
+        self.directory = Path(document.path).parent
+
+    def target(self, data: Mapping[str, object]) -> Target | None:
+        where = cast(Mapping[str, object], data["target"])
+        if "http" not in where:
+            self.other_transport(where)
+            return None
+        http = self.expanded(str(where["http"]), ("target", "http"))
+        if not self.found and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", http):
+            message = f"`{http}` is not an address such as http://127.0.0.1:8080"
+            self.say("bad-value", message, ("target", "http"), key=False)
+        identities = {
+            name: self.identity(name, cast(Mapping[str, object], each))
+            for name, each in cast(Mapping[str, object], data.get("identities", {})).items()
+        }
+        self.identities = tuple(identities)
+        resources = {
+            name: self.resource(name, cast(Mapping[str, object], each))
+            for name, each in cast(Mapping[str, object], data.get("resources", {})).items()
+        }
+        limits = cast(Mapping[str, object], data.get("limits", {}))
+        waivers = data.get("waivers")
+        path, file = self.openapi(where.get("openapi"))
+        return Target(
+            http=http.rstrip("/"),
+            openapi=path,
+            openapi_file=file,
+            taxonomy=self.beside(data["taxonomy"]) if "taxonomy" in data else None,
+            identities=identities,
+            resources=resources,
+            recipes=tuple(self.recipes(cast(Mapping[str, object], data.get("provoke", {})))),
+            limits=Limits(
+                requests=cast(int, limits.get("requests", Limits().requests)),
+                seconds=float(cast(float, limits.get("seconds", Limits().seconds))),
+                writes=limits.get("writes") is True,
+            ),
+            waivers=self.beside(waivers) if isinstance(waivers, str) else self.document.path if waivers else None,
+            path=self.document.path,
+        )
+
+    def other_transport(self, where: Mapping[str, object]) -> None:
+        if not where:
+            self.say(
+                "missing-key", "a target says nothing of `http`", ("target",), hint="add `http: http://127.0.0.1:8080`"
+            )
+            return
+        name = next(iter(where))
+        message = f"this version judges services over HTTP; `{name}` is not supported yet"
+        self.say("unsupported-transport", message, ("target", name), hint="describe the service under `http`")
+
+    def openapi(self, value: object) -> tuple[str | None, str | None]:
+        if not isinstance(value, str) or value.lower() == "none":
+            return None, None
+        text = self.expanded(value, ("target", "openapi"))
+        if re.match(r"https?://", text) or (text.startswith("/") and not Path(text).is_file()):
+            return text, None
+        return None, self.beside(text)
+
+    def beside(self, value: object) -> str:
+        return os.path.normpath(self.directory / str(value))
+
+    def identity(self, name: str, data: Mapping[str, object]) -> Identity:
+        place: Place = ("identities", name)
+        if name == ANONYMOUS and data.get("headers"):
+            self.say("bad-name", f"`{ANONYMOUS}` is the caller without headers", place, hint="choose another name")
+        written = {key: _text(each) for key, each in cast(Mapping[str, object], data.get("headers", {})).items()}
+        headers = tuple((key, self.expanded(each, (*place, "headers", key))) for key, each in written.items())
+        for key, each in headers:
+            if not _sendable(each):
+                message = f"the value of `{key}` cannot stand in a header: it has line ends or control characters"
+                self.say("bad-value", message, (*place, "headers", key), key=False)
+        secrets = [
+            (self.environment[variable], "${" + variable + "}")
+            for each in written.values()
+            for variable in _VARIABLE.findall(each)
+            if self.environment.get(variable)
+        ]
+        secrets += [
+            (part, "${" + f"{name}-{key}".upper().replace("-", "_") + "}")
+            for key, each in headers
+            if key.lower() in CREDENTIALS and not _VARIABLE.search(written[key])
+            for part in [each.partition(" ")[2] or each]
+        ]
+        tenant = data.get("tenant")
+        return Identity(
+            name=name,
+            headers=headers,
+            shown=tuple(written.items()),
+            tenant=self.expanded(str(tenant), (*place, "tenant")) if tenant is not None else None,
+            scopes=_words(data["scopes"]) if "scopes" in data else None,
+            secrets=tuple(dict.fromkeys(secrets)),
+        )
+
+    def resource(self, name: str, data: Mapping[str, object]) -> ResourceConfig:
+        place: Place = ("resources", name)
+        calls = {
+            key: self.call(data[key], (*place, key))
+            for key in ("create", "read", "update", "delete", "list", "batch")
+            if key in data
+        }
+        create = data.get("create")
+        said = create if isinstance(create, dict) else {}
+        return ResourceConfig(
+            name=name,
+            create=calls.get("create"),
+            read=calls.get("read"),
+            update=calls.get("update"),
+            delete=calls.get("delete"),
+            list=calls.get("list"),
+            batch=calls.get("batch"),
+            id=said.get("id"),
+            unique=_words(said.get("unique", ())),
+            identity=self.known_identity(data.get("as"), (*place, "as")),
+        )
+
+    def call(self, data: object, place: Place) -> Call:
+        if isinstance(data, str):
+            method, path = data.split(None, 1)
+            return Call(method.upper(), path)
+        node = cast(Mapping[str, object], data)
+        method, path = str(node["request"]).split(None, 1)
+        if "body" in node and "raw" in node:
+            self.say("conflicting-keys", "a request has either `body` or `raw`", (*place, "raw"))
+        headers = {
+            name: self.expanded(_text(each), (*place, "headers", name))
+            for name, each in cast(Mapping[str, object], node.get("headers", {})).items()
+        }
+        query = {name: _text(each) for name, each in cast(Mapping[str, object], node.get("query", {})).items()}
+        raw = node.get("raw")
+        return Call(
+            method.upper(), path, headers, query, node.get("body", ABSENT), raw if isinstance(raw, str) else None
+        )
+
+    def recipes(self, data: Mapping[str, object]) -> Iterator[Recipe]:
+        for code, each in data.items():
+            many = each if isinstance(each, list) else [each]
+            for index, recipe in enumerate(many):
+                place: Place = ("provoke", code, index) if isinstance(each, list) else ("provoke", code)
+                yield self.recipe(code, recipe, place)
+
+    def recipe(self, code: str, data: Mapping[str, object], place: Place) -> Recipe:
+        ways = [key for key in ("request", "steps", "not_provokable") if key in data]
+        if len(ways) != 1:
+            said = " and ".join(f"`{way}`" for way in ways) or "none of them"
+            message = f"the recipe for `{code}` needs one of `request`, `steps` and `not_provokable`, and has {said}"
+            self.say("conflicting-keys" if ways else "missing-key", message, place)
+            return Recipe(code)
+        status = data.get("status")
+        steps = (
+            cast(list[Mapping[str, object]], data["steps"]) if "steps" in data else [data] if "request" in data else []
+        )
+        reason = data.get("not_provokable")
+        return Recipe(
+            code=code,
+            steps=tuple(
+                self.step(each, (*place, "steps", index) if "steps" in data else place)
+                for index, each in enumerate(steps)
+            ),
+            not_provokable=str(reason) if reason is not None else None,
+            status=status if isinstance(status, int) else None,
+        )
+
+    def step(self, data: Mapping[str, object], place: Place) -> Step:
+        repeat = cast(Mapping[str, int], data.get("repeat", {}))
+        return Step(
+            call=self.call(data, place),
+            identity=self.known_identity(data.get("as"), (*place, "as")),
+            until=repeat.get("until"),
+            at_most=repeat.get("at_most", 60 if repeat else 1),
+            save=cast(Mapping[str, str], data.get("save", _EMPTY)),
+        )
+
+    def known_identity(self, value: object, place: Place) -> str | None:
+        if not isinstance(value, str):
+            return None
+        if value != ANONYMOUS and value not in self.identities:
+            known = (*self.identities, ANONYMOUS)
+            hint = grammar.closest(value, known) or f"the identities are {', '.join(known)}"
+            self.say("unknown-identity", f"there is no identity `{value}`", place, key=False, hint=hint)
+        return value
+
+    def expanded(self, text: str, place: Place) -> str:
+        def value(matched: re.Match[str]) -> str:
+            name = matched[1]
+            if name not in self.environment:
+                message = f"the environment has no variable {name}"
+                self.say("missing-variable", message, place, key=False, hint=f"set it: export {name}=…")
+                return matched[0]
+            return self.environment[name]
+
+        return _VARIABLE.sub(value, text)
+
+    def say(self, code: str, message: str, place: Place, *, key: bool = True, hint: str | None = None) -> None:
+        self.found.append(self.document.diagnostic(code, message, place, key=key, hint=hint))
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _words(value: object) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(str(each) for each in cast(list[object], value))
+
+
+def _sendable(value: str) -> bool:
+    return not any(character in value for character in "\r\n\0")
