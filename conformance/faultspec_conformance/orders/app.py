@@ -19,6 +19,7 @@ from starlette.types import ASGIApp
 
 from faultspec_conformance.orders import platform_errors as errors
 from faultspec_conformance.orders.document import document
+from faultspec_conformance.orders.platform_errors.asgi import ErrorBoundary
 from faultspec_conformance.orders.store import Answer, Order, Store
 
 BODY_LIMIT = 64 * 1024
@@ -82,7 +83,7 @@ class Orders:
             resource("/prices/{sku}", GET=self.price),
             resource("/admin/usage", GET=self.usage),
         ]
-        return errors.ErrorBoundary(Starlette(routes=routes), body_limit=BODY_LIMIT)
+        return ErrorBoundary(Starlette(routes=routes), body_limit=BODY_LIMIT)
 
     # who asks, and with what
 
@@ -91,7 +92,7 @@ class Orders:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         caller = CALLERS.get(token) if scheme.lower() == "bearer" else None
         if caller is None:
-            raise errors.Unauthenticated(challenge="Bearer")
+            raise errors.Unauthenticated(www_authenticate="Bearer")
         if scope not in caller.scopes:
             raise errors.ScopeInsufficient(hint=f"Ask for the scope {scope}")
         return caller
@@ -177,7 +178,8 @@ class Orders:
                     raise errors.ValidationFailed("An item must be an object", field=f"orders[{index}]")
                 outcomes.append({"status": 201, "body": self.created(caller, item).public})
             except errors.PlatformError as error:
-                outcomes.append({"status": error.status, "body": errors.envelope(error, request.state.correlation_id)})
+                error.correlation_id = request.state.correlation_id
+                outcomes.append({"status": error.status, "body": errors.to_envelope(error)})
                 bad.append({"index": index, "code": error.code})
         if len(bad) == len(items):
             raise errors.ValidationFailed("No item of the batch is valid", bad_items=bad)
@@ -226,10 +228,11 @@ class Orders:
         correlation_id = request.state.correlation_id
 
         async def lines() -> AsyncIterator[bytes]:
-            yield json.dumps({"event": "created", "id": order.id}).encode() + b"\n"
+            line = json.dumps({"event": "created", "id": order.id}).encode() + b"\n"
+            yield line
             if broken:
-                error = errors.DependencyUnavailable()
-                yield json.dumps(errors.envelope(error, correlation_id)).encode() + b"\n"
+                error = errors.DependencyUnavailable(offset=len(line), correlation_id=correlation_id)
+                yield json.dumps(errors.to_envelope(error)).encode() + b"\n"
 
         return StreamingResponse(lines(), media_type="application/x-ndjson")
 
@@ -238,7 +241,7 @@ class Orders:
         caller = self.caller(request, "orders.read")
         self.limit(caller)
         fault = request.headers.get("x-fault")
-        if fault in FAULTS:
+        if fault is not None and fault in FAULTS:
             raise FAULTS[fault]()
         sku = request.path_params["sku"]
         if sku not in PRICES:
@@ -285,7 +288,7 @@ def fresh(request: Request, order: Order) -> None:
     """Refuse a change based on an old state of ``order`` (RFC 9110 §13.1.1)."""
     expected = request.headers.get("if-match")
     if expected is not None and expected != "*" and order.etag not in [each.strip() for each in expected.split(",")]:
-        raise errors.StaleRead(etag=order.etag, expected_etag=order.etag.strip('"'), retryable=True)
+        raise errors.StaleRead(expected_etag=order.etag.strip('"'), retriable=True)
 
 
 def representation(order: Order, status: int = 200, headers: Mapping[str, str] | None = None) -> JSONResponse:

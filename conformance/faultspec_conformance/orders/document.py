@@ -129,7 +129,7 @@ PATHS: Json = {
 @cache
 def document() -> Json:
     """The OpenAPI 3.1 document, with the generated ``components`` merged in."""
-    fragments = resources.files(__package__).joinpath("fragments", "components-3.1.json").read_text()
+    fragments = resources.files(__package__).joinpath("fragments", "openapi-3.1.json").read_text()
     components: Json = json.loads(fragments)["components"]
     own = {"Order": ORDER, "NewOrder": NEW_ORDER, "Change": CHANGE, "Batch": BATCH, "Outcomes": OUTCOMES}
     return {

@@ -31,6 +31,7 @@ Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
 class InvalidRequestDetails(t.TypedDict):
     """Details of ``InvalidRequest``."""
 
+    bad_items: t.NotRequired[Sequence[object]]
     field: t.NotRequired[str]
     retryable: t.NotRequired[bool]
     hint: t.NotRequired[str]
@@ -116,6 +117,7 @@ class RateLimitedDetails(t.TypedDict):
 class TimeoutDetails(t.TypedDict):
     """Details of ``Timeout``."""
 
+    offset: t.NotRequired[int | str]
     field: t.NotRequired[str]
     retryable: t.NotRequired[bool]
     hint: t.NotRequired[str]
@@ -124,6 +126,7 @@ class TimeoutDetails(t.TypedDict):
 class DependencyUnavailableDetails(t.TypedDict):
     """Details of ``DependencyUnavailable``."""
 
+    offset: t.NotRequired[int | str]
     field: t.NotRequired[str]
     retryable: t.NotRequired[bool]
     hint: t.NotRequired[str]
@@ -132,6 +135,7 @@ class DependencyUnavailableDetails(t.TypedDict):
 class InternalErrorDetails(t.TypedDict):
     """Details of ``InternalError``."""
 
+    offset: t.NotRequired[int | str]
     field: t.NotRequired[str]
     retryable: t.NotRequired[bool]
     hint: t.NotRequired[str]

@@ -109,7 +109,8 @@ class InvalidRequest(PlatformError):
 
     HTTP 400; from service or gateway; clients do not retry.
 
-    ``field``: The failing input field. ``hint``: Guidance for a human. ``allow``: the value of Allow.
+    ``bad_items``: The items of a batch that failed. ``field``: The failing input field. ``hint``: Guidance for a human.
+    ``allow``: the value of Allow.
     """
 
     __slots__ = ()
@@ -122,6 +123,7 @@ class InvalidRequest(PlatformError):
         self,
         message: str | None = None,
         *,
+        bad_items: Sequence[object] | None = None,
         field: str | None = None,
         hint: str | None = None,
         boundary: t.Literal["service", "gateway"] = "service",
@@ -133,6 +135,7 @@ class InvalidRequest(PlatformError):
         super().__init__(
             message,
             details={
+                "bad_items": bad_items,
                 "field": field,
                 "hint": hint,
             },
@@ -536,7 +539,8 @@ class Timeout(PlatformError):
     HTTP 504, 502, 503; from service or dependency or gateway; clients retry (exponential_jitter). The operation may
     have taken effect.
 
-    ``field``: The failing input field. ``hint``: Guidance for a human. ``retry_after``: seconds to wait.
+    ``offset``: How far a stream had come. ``field``: The failing input field. ``hint``: Guidance for a human.
+    ``retry_after``: seconds to wait.
     """
 
     __slots__ = ()
@@ -549,6 +553,7 @@ class Timeout(PlatformError):
         self,
         message: str | None = None,
         *,
+        offset: int | str | None = None,
         field: str | None = None,
         hint: str | None = None,
         boundary: t.Literal["service", "dependency", "gateway"] = "service",
@@ -560,6 +565,7 @@ class Timeout(PlatformError):
         super().__init__(
             message,
             details={
+                "offset": offset,
                 "field": field,
                 "hint": hint,
             },
@@ -581,7 +587,8 @@ class DependencyUnavailable(PlatformError):
 
     HTTP 503, 502, 504; from dependency; clients retry (linear_then_exponential). The operation may have taken effect.
 
-    ``field``: The failing input field. ``hint``: Guidance for a human. ``retry_after``: seconds to wait.
+    ``offset``: How far a stream had come. ``field``: The failing input field. ``hint``: Guidance for a human.
+    ``retry_after``: seconds to wait.
     """
 
     __slots__ = ()
@@ -594,6 +601,7 @@ class DependencyUnavailable(PlatformError):
         self,
         message: str | None = None,
         *,
+        offset: int | str | None = None,
         field: str | None = None,
         hint: str | None = None,
         status: t.Literal[503, 502, 504] = 503,
@@ -604,6 +612,7 @@ class DependencyUnavailable(PlatformError):
         super().__init__(
             message,
             details={
+                "offset": offset,
                 "field": field,
                 "hint": hint,
             },
@@ -624,7 +633,7 @@ class InternalError(PlatformError):
 
     HTTP 500; from service; clients do not retry. The operation may have taken effect.
 
-    ``field``: The failing input field. ``hint``: Guidance for a human.
+    ``offset``: How far a stream had come. ``field``: The failing input field. ``hint``: Guidance for a human.
     """
 
     __slots__ = ()
@@ -637,6 +646,7 @@ class InternalError(PlatformError):
         self,
         message: str | None = None,
         *,
+        offset: int | str | None = None,
         field: str | None = None,
         hint: str | None = None,
         status: int = 500,
@@ -646,6 +656,7 @@ class InternalError(PlatformError):
         super().__init__(
             message,
             details={
+                "offset": offset,
                 "field": field,
                 "hint": hint,
             },

@@ -1,0 +1,41 @@
+"""Serve an ASGI application on loopback, on a free port, from a thread of this process."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.types import ASGIApp
+
+START_SECONDS = 10.0
+"""Starting takes a few hundredths of a second; a loaded machine may need more."""
+
+
+@contextmanager
+def serving(app: ASGIApp, port: int = 0) -> Iterator[str]:
+    """Yield the base URL of ``app`` on 127.0.0.1; port 0 takes a free one. The server is gone when the block is left.
+
+    Raises OSError when the port is taken, RuntimeError when the server has not started in ``START_SECONDS``.
+    """
+    # IPPROTO_TCP, because asyncio turns Nagle's delay off only on sockets that name it.
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening.bind(("127.0.0.1", port))
+    server = uvicorn.Server(
+        uvicorn.Config(app, lifespan="off", log_config=None, access_log=False, timeout_graceful_shutdown=1)
+    )
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while not server.started:
+            if time.monotonic() > deadline or not thread.is_alive():
+                raise RuntimeError("the service did not start")
+            time.sleep(0.005)
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(START_SECONDS)
+        listening.close()
