@@ -40,7 +40,7 @@ SOURCE = Either(
             {
                 "statement": Key(WORDS, "The ids of the document's statements this rule comes from."),
                 "section": Key(Text(), "The section of the document, or of a standard such as `RFC 9110 §15.5.6`."),
-                "ruling": Key(Text(), "The entry of `rulings` that decided this."),
+                "ruling": Key(WORDS, "The entry of `rulings` that decided this, or several."),
                 "note": Key(Text(), "Anything a reader of the rule should know."),
             },
         ),

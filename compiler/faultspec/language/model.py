@@ -26,12 +26,17 @@ Lifecycle = Literal["stable", "deprecated", "reserved", "removed"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a rule comes from: statement ids of the document, a section of it, or a ruling of the author."""
+    """Where a rule comes from: statement ids of the document, a section of it, or rulings of the author."""
 
     statements: tuple[str, ...] = ()
     section: str | None = None
-    ruling: str | None = None
+    rulings: tuple[str, ...] = ()
     note: str | None = None
+
+    @property
+    def ruling(self) -> str | None:
+        """The ruling that decided first of all."""
+        return self.rulings[0] if self.rulings else None
 
 
 NOWHERE = Source()

@@ -96,10 +96,8 @@ class Scope:
         if isinstance(value, str | list):
             return Source(words(value))
         assert isinstance(value, dict)
-        ruling = value.get("ruling")
-        if ruling is not None:
-            self.refer(ruling, self.names("rulings"), "ruling", (*path, "source", "ruling"))
-        return Source(words(value.get("statement")), value.get("section"), ruling, value.get("note"))
+        rulings = self.refer_all(value.get("ruling"), self.names("rulings"), "ruling", (*path, "source", "ruling"))
+        return Source(words(value.get("statement")), value.get("section"), rulings, value.get("note"))
 
     def duration(self, value: Any, path: Path) -> float | None:
         """A duration in seconds."""

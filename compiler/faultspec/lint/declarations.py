@@ -110,7 +110,7 @@ def _sources(value: object) -> Iterator[tuple[Path, object]]:
 
 
 def _rulings(data: object) -> Iterator[str]:
-    return (str(each["ruling"]) for _, each in _sources(data) if isinstance(each, dict) and "ruling" in each)
+    return (name for _, each in _sources(data) if isinstance(each, dict) for name in words(each.get("ruling")))
 
 
 def statement_spelling(subject: Subject) -> Iterator[Remark]:
