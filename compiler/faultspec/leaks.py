@@ -14,12 +14,15 @@ import json
 import re
 import urllib.parse
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from faultspec.exchange import Canary
 
 SCANNED = 256 * 1024
 """Characters of one answer that are searched by pattern: a leak stands near the beginning of an answer or near its end."""
+
+_HEAD = SCANNED * 3 // 4
+"""Of these, those at the beginning."""
 
 JOINT = "\n\x00\n"
 """What stands between texts that are scanned together: no pattern reaches across a line with a NUL in it."""
@@ -139,7 +142,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a Go panic", "panic: ", r"\bpanic: (?:runtime error|[\w*.]{1,60}[:{])"),
         _pattern("a Go source line", ".go:", r"\w\.go:\d{1,7}\b"),
         _pattern("a .NET frame", ":line ", r"\.(?:cs|vb|fs):line \d{1,7}\b"),
-        _pattern("a .NET frame", "at ", r"^[ \t]{0,20}at (?:[A-Z][\w`<>]{0,80}\.){1,12}[\w`<>\[\]]{1,100}\([^)\n]{0,300}\)"),
+        _pattern("a .NET frame", "at ", r"(?<!\w)at (?:[A-Z][\w`<>]{0,80}\.){1,12}[\w`<>\[\]]{1,100}\([^)\n]{0,300}\)"),
         _pattern("a .NET exception", "exception", r"\b(?:System|Microsoft)\.(?:\w{1,60}\.){0,6}\w{0,60}Exception\b"),
         _pattern("a .NET exception", "stack trace", r"--- End of (?:inner exception )?stack trace"),
         _pattern("a Ruby frame", ".rb:", r"\w\.rb:\d{1,7}\b"),
@@ -220,6 +223,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("an address behind the service", "dial ", r"\bdial (?:tcp|udp|unix)\b[^\n]{1,200}"),
     ),
     "internal-name": (
+        _pattern("a dependency with its version", "sql|maria|mongo|redis|rabbit|kafka|elastic|cassandra|memcached|oracle|dynamo", r"\b(?:PostgreSQL|MySQL|MariaDB|SQL Server|SQLite|MongoDB|Redis|RabbitMQ|Kafka|Elasticsearch|OpenSearch|Cassandra|Memcached|Oracle Database)[ /]v?\d{1,4}(?:\.\d{1,5}){0,3}\b", flags=_I),
         _pattern("an AWS resource name", "arn:aws", r"\barn:aws[\w-]{0,20}:[a-z0-9-]{1,40}:[\w-]{0,30}:\d{0,12}:[^\s\"'<>\x00]{1,300}"),
         _pattern("a queue's address", ".amazonaws.com|.queue.core.windows|.servicebus.windows", r"\w\.(?:amazonaws\.com|queue\.core\.windows\.net|servicebus\.windows\.net)\b"),
         _pattern("a topic's name", "/topics/|/subscriptions/", r"\bprojects/[\w-]{1,60}/(?:topics|subscriptions)/[\w.~+%-]{1,200}"),
@@ -238,6 +242,9 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
 }
 # fmt: on
 """The detectors by name, in the order in which they claim text: what one has claimed, no later one reports again."""
+
+_PARTS_OF_A_TRACE = frozenset({"path", "sql"})
+"""A trace is full of paths and drivers; it is one leak, not three."""
 
 _FORGIVEN_WHEN_SENT = frozenset({"path", "private-address"})
 """An answer may repeat the address it was asked at; it doesn't leak what the caller said."""
@@ -259,16 +266,16 @@ def detect(text: str, kinds: Iterable[str], names: tuple[Pattern, ...] = (), sen
     """The leaks of the given kinds in ``text``, by place.
 
     ``names`` widens the detector ``internal-name``. ``sent`` is what the caller sent: where it already holds an address or a
-    path, the answer may repeat it. A part of the text that holds a stack trace is not searched for paths as well.
+    path, the answer may repeat it. Text that holds a stack trace is not searched for paths and drivers as well.
     """
-    text = _trimmed(text)
+    whole, text = text, _trimmed(text)
     lowered = text.lower()
     wanted = frozenset(kinds)
     found: list[Leak] = []
     for kind, patterns in DETECTORS.items():
         if kind not in wanted:
             continue
-        traces = [each for each in found if each.kind == "stack-trace"] if kind == "path" else []
+        traces = [each for each in found if each.kind == "stack-trace"] if kind in _PARTS_OF_A_TRACE else []
         for pattern in (*patterns, *names) if kind == "internal-name" else patterns:
             for match in _matches(pattern, text, lowered):
                 if any(match.start() < each.end and each.start < match.end() for each in found):
@@ -278,7 +285,8 @@ def detect(text: str, kinds: Iterable[str], names: tuple[Pattern, ...] = (), sen
                 if any(_together(text, each, match) for each in traces):
                     continue
                 found.append(Leak(kind, pattern.what, _glimpse(match[0]), match.start(), match.end()))
-    return tuple(sorted(found, key=lambda leak: (leak.start, leak.kind, leak.end)))
+    moved = (_moved(leak, len(whole) - len(text)) for leak in found)
+    return tuple(sorted(moved, key=lambda leak: (leak.start, leak.kind, leak.end)))
 
 
 def planted(text: str, canaries: Iterable[Canary], *, whole: bool) -> tuple[Leak, ...]:
@@ -299,7 +307,14 @@ def planted(text: str, canaries: Iterable[Canary], *, whole: bool) -> tuple[Leak
 def _trimmed(text: str) -> str:
     if len(text) <= SCANNED:
         return text
-    return text[: SCANNED * 3 // 4] + JOINT + text[-SCANNED // 4 :]
+    return text[:_HEAD] + JOINT + text[_HEAD - SCANNED :]
+
+
+def _moved(leak: Leak, left_out: int) -> Leak:
+    """The leak at its place in the whole text, of whose middle so many characters were left out."""
+    if left_out == 0 or leak.start < _HEAD:
+        return leak
+    return replace(leak, start=leak.start + left_out, end=leak.end + left_out)
 
 
 def _matches(pattern: Pattern, text: str, lowered: str) -> Iterator[re.Match[str]]:
@@ -356,6 +371,7 @@ def _forms(value: str) -> Iterator[tuple[str, str, bool]]:
     escaped = {
         " (URL-encoded)": (
             urllib.parse.quote(value, safe="", errors="replace"),
+            urllib.parse.quote(value, errors="replace"),
             urllib.parse.quote_plus(value, errors="replace"),
         ),
         " (JSON-escaped)": (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]),

@@ -445,6 +445,21 @@ def _validators(bench: Bench, details: Mapping[str, object], at: str) -> None:
                 pointer=pointer,
                 source=key.source,
             )
+        elif bench.status == 412 and _was_sent(bench, header):
+            bench.broken(
+                "details/validator",
+                f"{place(child(at, key.name))} is {shown(value)}, the validator that was sent in If-Match and just refused",
+                pointer=child(at, key.name),
+                source=key.source,
+            )
+
+
+def _was_sent(bench: Bench, etag: str) -> bool:
+    """Whether If-Match alone, which a 412 says matched nothing, names the very validator (RFC 9110 section 13.1.1)."""
+    sent = bench.exchange.sent("if-match")
+    if sent is None or bench.exchange.sent("if-none-match") is not None or etag.startswith("W/"):
+        return False
+    return etag in header_syntax.items(sent)
 
 
 def _imported(bench: Bench, validator: "Validator", details: Any, at: str, code: Code) -> None:

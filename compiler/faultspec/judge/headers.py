@@ -12,6 +12,10 @@ from faultspec.language.model import Code, HeaderRule, Source
 from faultspec.runtime import http_dates, retry_after
 
 
+_YEAR = 366 * 24 * 3600
+"""Seconds: who is asked to wait longer was given seconds since 1970."""
+
+
 def judge_headers(bench: Bench, code: Code | None, told: Told | None) -> None:
     """Judge the headers of the whole answer; ``told`` is the envelope in it, if one was read."""
     status = bench.status
@@ -84,6 +88,9 @@ def _judgement_on(bench: Bench, rule: HeaderRule, value: str, status: int) -> st
             read = retry_after.parse(value, now=sent.seconds, lenient=False)
             if read.form == "http-date" and read.seconds == 0 and bench.exchange.received("date") != value:
                 return "that moment had passed when the answer was sent"
+        read = retry_after.parse(value, now=0, lenient=False)
+        if read.form == "delta-seconds" and (read.seconds or 0) > _YEAR:
+            return "it is a delay of more than a year; a moment is written as an HTTP-date"
     return None
 
 
