@@ -239,10 +239,10 @@ class Orders:
     async def price(self, request: Request) -> Response:
         """The price of an article; look-ups are limited per caller. Carries the fault switch."""
         caller = self.caller(request, "orders.read")
-        self.limit(caller)
         fault = request.headers.get("x-fault")
         if fault is not None and fault in FAULTS:
             raise FAULTS[fault]()
+        self.limit(caller)
         sku = request.path_params["sku"]
         if sku not in PRICES:
             raise errors.NotFound()
