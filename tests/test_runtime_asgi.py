@@ -5,14 +5,15 @@ import json
 import logging
 
 import pytest
-from faultspec.runtime import ids
-from faultspec.runtime.asgi import Answer, Correlation, ErrorBoundary
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from starlette.routing import Route
+
+from faultspec.runtime import ids
+from faultspec.runtime.asgi import Answer, Correlation, ErrorBoundary
 
 NAMES = {404: "not_found", 405: "invalid_request", 413: "invalid_request", 415: "unsupported_media_type"}
 
@@ -413,10 +414,27 @@ def test_without_a_limit_any_body_is_read():
 
 
 def test_a_huge_error_is_not_held_in_memory_to_be_judged():
-    """Beyond a mebibyte it is no envelope, even if it never ends."""
-    body = json.dumps({"code": "x", "correlation_id": "y", "pad": "p" * (1 << 20)}).encode()
-    assert call(replies(404, [JSON], body)).code == "not_found"
-    assert call(replies(404, [JSON], *[b"x" * 300_000] * 5)).code == "not_found"
+    """Beyond a mebibyte it is no envelope: the answer leaves before the body ends, and nobody is asked about it."""
+    sent, judged, answered = [], [], []
+
+    async def endless(scope, receive, send):
+        await send({"type": "http.response.start", "status": 404, "headers": [JSON]})
+        for _ in range(20):
+            await send({"type": "http.response.body", "body": b"x" * 300_000, "more_body": True})
+            answered.append(bool(sent))
+
+    async def send(message):
+        sent.append(message)
+
+    def spy(body, content_type):
+        judged.append(len(body))
+        return True
+
+    boundary = ErrorBoundary(endless, render=render, is_envelope=spy, correlation=CORRELATION)
+    asyncio.run(boundary({"type": "http", "method": "GET", "path": "/", "headers": []}, None, send))
+    assert json.loads(sent[1]["body"])["code"] == "not_found"
+    assert answered[:5] == [False, False, False, True, True]
+    assert judged == []
     assert call(replies(500, [JSON], *[b"x" * 300_000] * 5)).code == "internal_error"
 
 

@@ -1,9 +1,10 @@
 """Laws of durations."""
 
 import pytest
-from faultspec.runtime.durations import render, seconds
 from hypothesis import example, given
 from hypothesis import strategies as st
+
+from faultspec.runtime.durations import render, seconds
 
 
 @pytest.mark.parametrize(

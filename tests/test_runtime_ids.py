@@ -3,10 +3,11 @@
 import uuid
 
 import pytest
-from faultspec.runtime.ids import FORMATS, PATTERNS, matches, new
 from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+
+from faultspec.runtime.ids import FORMATS, PATTERNS, matches, new
 
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 

@@ -5,8 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import faultspec.runtime
 import pytest
+
+import faultspec.runtime
 
 HOME = Path(faultspec.runtime.__file__).parent
 MODULES = sorted(HOME.glob("*.py"))

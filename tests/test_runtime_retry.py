@@ -5,6 +5,9 @@ import math
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from faultspec.runtime.retry import (
     Budget,
     Failure,
@@ -20,8 +23,6 @@ from faultspec.runtime.retry import (
     start,
     succeed,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "aws_retry.json").read_text(encoding="utf-8"))
 OUTCOMES = {
@@ -197,6 +198,27 @@ def test_an_observer_of_the_delays_sees_them_within_bounds(policy, draws):
         seen = advance(policy, seen, decision.delay)
         state = decision.state
         assert seen == state
+
+
+@pytest.mark.parametrize(
+    ("budget", "retries", "tokens"),
+    [
+        (Budget(100, 14), 0, 51),
+        (Budget(100, 14), 1, 50),
+        (Budget(100, 14), 2, 36),
+        (Budget(100, 14, refund="none"), 1, 36),
+        (Budget(100, 14, refund="none", idle_refund=3), 0, 53),
+        (Budget(50.5, 14), 0, 50.5),
+        (Budget(100, 0), 1, 50),
+    ],
+)
+def test_a_success_gives_back_what_the_last_retry_cost(budget, retries, tokens):
+    """Or nothing, if the policy says so; a call without a retry earns a little, up to the size of the bucket."""
+    policy = Policy("p", None, budget=budget)
+    state = start(policy, tokens=50)
+    for _ in range(retries):
+        state = plan(policy, state, BROKEN, now=0.0, random=lambda: 0.5).state
+    assert succeed(policy, state) == State(tokens=tokens)
 
 
 def delays(policy, count):

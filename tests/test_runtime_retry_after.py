@@ -6,12 +6,13 @@ import email.utils
 import math
 
 import pytest
-from faultspec.runtime import http_dates
-from faultspec.runtime.retry_after import CEILING, parse, render
 from hypothesis import example, given
 from hypothesis import strategies as st
 from urllib3.exceptions import InvalidHeader
 from urllib3.util.retry import Retry
+
+from faultspec.runtime import http_dates
+from faultspec.runtime.retry_after import CEILING, parse, render
 
 NOW = 784_111_777.0  # Sun, 06 Nov 1994 08:49:37 GMT, the moment of RFC 9110's examples
 IMF = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -61,6 +62,7 @@ TABLE = [
     ("Sun, 06 Nov 1994 09:50:37 +0100", None, None, 60, "no form of HTTP-date has a zone but GMT"),
     ("06 Nov 1994 08:50:37 GMT", None, None, 60, "no form of HTTP-date is without the weekday"),
     ("Sun, 06 Nov 1994 08:50 GMT", None, None, 23, "no form of HTTP-date is without seconds"),
+    ("Sun, 06 \u017fep 1994 08:50:37 GMT", None, None, None, ""),
     ("1994-11-06T08:50:37Z", None, None, None, ""),
 ]
 

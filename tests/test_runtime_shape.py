@@ -3,6 +3,9 @@
 import copy
 
 import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
 from faultspec.runtime.shape import (
     Array,
     Literal,
@@ -18,8 +21,6 @@ from faultspec.runtime.shape import (
     slot_places,
     walk,
 )
-from hypothesis import assume, example, given
-from hypothesis import strategies as st
 
 PLATFORM = {"code": "$code", "message": "$message", "correlation_id": "$correlation_id", "details?": "$details"}
 AILERON = {
@@ -301,6 +302,13 @@ def test_a_slot_with_two_values_is_a_mismatch(shape, body, path, expected, got):
     assert [tuple(each) for each in read.mismatched] == [(path, expected, got)]
 
 
+def test_a_value_read_on_its_own_is_compared_as_json_from_then_on():
+    """The string it agreed with in a template no longer counts."""
+    node = compile_shape({"t": "e/${x}", "a": "$x", "b": "$x"})
+    assert extract(node, {"t": "e/1", "a": "1", "b": "1"}).fits
+    assert [each.path for each in extract(node, {"t": "e/1", "a": "1", "b": 1}).mismatched] == ["/b"]
+
+
 def test_a_slot_of_its_own_says_more_than_one_in_a_string():
     """A number that also stands inside a string is read as the number, whichever comes first, and agrees with it."""
     for shape in ({"type": "e/${status}", "status": "$status"}, {"status": "$status", "type": "e/${status}"}):
@@ -308,6 +316,31 @@ def test_a_slot_of_its_own_says_more_than_one_in_a_string():
         assert read.fits
         assert read.slots == {"status": 404}
         assert read.where == {"status": "/status"}
+
+
+@pytest.mark.parametrize(
+    ("template", "text", "slots"),
+    [
+        ("ab${x}bc", "abbc", {"x": ""}),
+        ("ab${x}bc", "abc", None),
+        ("${x}-${y}-z", "a-b-z", {"x": "a", "y": "b"}),
+        ("${x}-${y}-z", "a-z", None),
+        ("${x}-${y}", "a-b-c", {"x": "a", "y": "b-c"}),
+        ("${x}.${y}.json", "a.b.json.json", {"x": "a", "y": "b.json"}),
+        ("a.${x}", "a+b", None),
+        ("${x}", "two\nlines", {"x": "two\nlines"}),
+        ("${x}!", 5, None),
+    ],
+)
+def test_a_template_is_read_from_the_left(template, text, slots):
+    """Each slot takes as little as lets the rest match; texts neither overlap nor mean anything but themselves."""
+    read = extract(compile_shape(template), text)
+    assert (read.slots if read.fits else None) == slots
+
+
+def test_a_spread_with_nothing_left_is_absent():
+    """A refusal without details has no details, rather than empty ones."""
+    assert extract(compile_shape(THEODOSIA), {"error": "x"}).slots == {"code": "x"}
 
 
 def test_numbers_are_compared_as_json_compares_them():
