@@ -21,9 +21,12 @@ class Command(NamedTuple):
 
 
 COMMANDS: Mapping[str, Command] = {
+    "init": Command("faultspec.cli.init:command", "Begin a taxonomy."),
+    "lint": Command("faultspec.cli.lint:command", "Check a taxonomy and say what is wrong with it."),
     "compile": Command(
         "faultspec.cli.compile:command", "Compile a taxonomy into bindings, schemas and OpenAPI components."
     ),
+    "explain": Command("faultspec.cli.explain:command", "Say what a code, a rule, a clause or a construct means."),
 }
 
 #: Conventional for a process that SIGINT ended: 128 + 2.

@@ -138,7 +138,7 @@ FIELD = Record(
         **SCHEMA_KEYS,
         "echo": Key(
             HEADER,
-            "The header whose value comes back here and in the response header of that name; made anew if absent.",
+            "The request header whose value comes back here and in that response header; one is made if it is absent.",
         ),
         "invalid_inbound": Key(
             Choice(("replace", "reject", "unspecified")), "What happens to a malformed value in that request header."
@@ -155,7 +155,7 @@ ENVELOPE = Record(
         "media_type": Key(WORDS, "The Content-Type it travels with; default application/json."),
         "shape": Key(
             Anything(),
-            "A picture of the wire: `$slot`, `${slot}` in text, `key?` for an optional member, `...` spreads an object.",
+            "A picture of the wire: `$slot`, `${slot}` in text, `key?` is an optional member, `...` spreads an object.",
             True,
         ),
         "fields": Key(Named(FIELD, NAME), "What is known of each slot beyond its place."),
@@ -316,7 +316,7 @@ CODE_KEYS = {
         "`reserved`: not produced yet. `removed`: a tombstone, never reused.",
     ),
     "since": Key(Text(), "The taxonomy version that introduced it."),
-    "sunset": Key(Text(), "The date it stops being produced."),
+    "sunset": Key(Text(r"\d{4}-\d{2}-\d{2}", "a date such as 2027-01-31"), "The date it stops being produced."),
     "replaced_by": Key(Text(), "The code that takes its place."),
     "level": Key(Choice(("protocol", "operation")), "`protocol`: means the same for every operation."),
     "passthrough": Key(

@@ -195,7 +195,7 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
             yield _wrong_kind(type, found, path)
         case Text(pattern, shape):
             assert isinstance(value, str)
-            if pattern is not None and not re.fullmatch(pattern, value):
+            if pattern is not None and not re.fullmatch(pattern, value, re.ASCII):
                 yield Problem("bad-value", path, f"`{_short(value)}` is not {shape}", on_key=False)
         case Choice(values):
             assert isinstance(value, str)
@@ -210,7 +210,8 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
         case Integer(low, high):
             assert isinstance(value, int)
             if (low is not None and value < low) or (high is not None and value > high):
-                yield Problem("bad-value", path, f"{_short(value)} is not between {low} and {high}", on_key=False)
+                wanted = f"between {low} and {high}" if high is not None else f"at least {low}"
+                yield Problem("bad-value", path, f"{_short(value)} is not {wanted}", on_key=False)
         case Number(low):
             assert isinstance(value, int | float)
             if low is not None and value < low:
@@ -232,7 +233,7 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
 def _named(inner: Type, key: Text, optional: bool, value: dict[str, object], path: Path) -> Iterator[Problem]:
     for name, each in value.items():
         bare = name.removesuffix("?") if optional else name
-        if key.pattern is not None and not re.fullmatch(key.pattern, bare):
+        if key.pattern is not None and not re.fullmatch(key.pattern, bare, re.ASCII):
             yield Problem("bad-name", (*path, name), f"`{_short(name)}` is not {key.shape}")
         if optional and bare != name and bare in value:
             yield Problem("duplicate-key", (*path, name), f"`{bare}` stands here twice, once with and once without `?`")

@@ -314,13 +314,16 @@ def http(scope: Scope, value: object, reason: str | None, path: Path, known_deta
         at: Path = (*path, "http", index) if listed else (*path, "http")
         if isinstance(each, dict):
             key = "status" if "status" in each else "else"
+            tests = condition(scope, each.get("if", {}), (*at, "if"), known_details)
             if ("if" in each) != (key == "status") or key not in each:
                 message = "a rule is `if:` with `status:`, or `else:` alone"
                 needs = tuple((*at, name) for name in ("if", "status", "else"))
                 scope.wrong(at, "bad-rule", message, "complete it, or write the status alone", needs=needs)
                 continue
+            if key == "else" and isinstance(value, list) and index < len(value) - 1:
+                scope.wrong(at, "bad-rule", "what follows `else:` is never reached", "put `else:` last", on_key=True)
             then = scope.statuses(each[key], (*at, key))[0]
-            rules.append(Rule(condition(scope, each.get("if", {}), (*at, "if"), known_details), then.low))
+            rules.append(Rule(tests, then.low))
             ranges.append(then)
         else:
             ranges.extend(scope.statuses(each, at))

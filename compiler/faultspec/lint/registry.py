@@ -17,9 +17,9 @@ BASE: Mapping[str, str] = {
 
 
 def whole(snippet: str) -> str:
-    """An example as a document that can be read by itself."""
+    """An example as a document that can be read by itself; it comes first, so that its lines keep their numbers."""
     written = {line.partition(":")[0] for line in snippet.splitlines()}
-    return "".join(text for section, text in BASE.items() if section not in written) + snippet
+    return snippet + "".join(text for section, text in BASE.items() if section not in written)
 
 
 RULES: tuple[Rule, ...] = (

@@ -1,0 +1,210 @@
+"""``faultspec explain``: what a name of faultspec, or of a taxonomy, means."""
+
+import json
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+
+import click
+
+from faultspec.clauses import CLAUSES, Clause, clauses_of
+from faultspec.language import load, reference
+from faultspec.language.catalog import CODES
+from faultspec.language.grammar import closest
+from faultspec.language.model import Code, Ruling, Taxonomy
+from faultspec.language.worked import EXAMPLES
+from faultspec.lint import RULES, Rule, suppressions
+from faultspec.lint.documents import example_output
+from faultspec.lint.places import codes
+from faultspec.runtime import shape
+from faultspec.source import CODES as SOURCE_CODES
+
+
+@click.command(name="explain")
+@click.argument("name")
+@click.option(
+    "--taxonomy",
+    "path",
+    default="taxonomy.yaml",
+    type=click.Path(),
+    show_default=True,
+    help="Where codes are declared.",
+)
+def command(name: str, path: str) -> int:
+    """Say what NAME is.
+
+    NAME is a code of the taxonomy, a ruling of it, a rule of the lint, a clause of the suite, a construct of the
+    language (codes.retriable) or a code of a diagnostic (unknown-key). Exit code 1: nothing is called so.
+    """
+    loaded = load(path)
+    explanations = _explanations(loaded.taxonomy)
+    found = [text for each, text in explanations if each == name]
+    if found:
+        click.echo("\n\n".join("\n".join(text) for text in found))
+        return 0
+    click.echo(f"nothing is called `{name}`", err=True)
+    hint = closest(name, tuple(dict.fromkeys(each for each, _ in explanations)))
+    if hint:
+        click.echo(f"  hint: {hint}", err=True)
+    if loaded.taxonomy is None:
+        click.echo(
+            f"  note: {path} could not be read, so its codes are not known; see `faultspec lint {path}`", err=True
+        )
+    return 1
+
+
+def _explanations(taxonomy: Taxonomy | None) -> list[tuple[str, Iterable[str]]]:
+    """Everything that has a name, the taxonomy's own first; each explanation is worded only when it is asked for."""
+    found: list[tuple[str, Iterable[str]]] = []
+    if taxonomy is not None:
+        for path, code in codes(taxonomy):
+            address = ".".join((str(path[1]), code.name)) if path[0] == "operations" else code.name
+            text = _code(taxonomy, code, address)
+            found += [(name, text) for name in dict.fromkeys((address, code.name, str(code.wire)))]
+        found += [(ruling.name, _ruling(ruling)) for ruling in taxonomy.rulings.values()]
+    clauses: Mapping[str, Clause] = CLAUSES if taxonomy is None else {**CLAUSES, **clauses_of(taxonomy)}
+    found += [(rule.id, _rule(rule)) for rule in RULES]
+    found += [(clause.address, _clause(clause)) for clause in clauses.values()]
+    found += [(each.address, _construct(each)) for each in reference.constructs().values()]
+    conditions = {**SOURCE_CODES, **CODES, **suppressions.CODES}
+    found += [(code, _diagnostic(code, condition)) for code, condition in conditions.items()]
+    return found
+
+
+def _wrapped(text: str, indent: str = "  ") -> str:
+    return textwrap.fill(" ".join(text.split()), 100, initial_indent=indent, subsequent_indent=indent)
+
+
+def _facts(rows: Iterable[tuple[str, str | None]]) -> Iterator[str]:
+    given = [(name, value) for name, value in rows if value]
+    width = max((len(name) for name, _ in given), default=0)
+    for name, value in given:
+        yield f"  {name:<{width}}  {value}"
+
+
+def _code(taxonomy: Taxonomy, code: Code, address: str) -> Iterator[str]:
+    yield f"{address}: a code of the taxonomy `{taxonomy.name}`" + ("" if code.live else f" ({code.lifecycle})")
+    yield _wrapped(code.summary)
+    if code.description:
+        yield _wrapped(code.description)
+    yield ""
+    statuses = ", ".join(map(str, code.http.statuses)) or f"never ({code.http.reason})"
+    flag = {"always": "yes", "never": "no", "caller": "the service says", "none": None}.get(
+        code.retriable.kind, "it depends"
+    )
+    details = ", ".join(
+        f"{name} ({' or '.join(member.schema.types) or 'any'}, {member.presence})"
+        for name, member in code.details.items()
+    )
+    yield from _facts(
+        (
+            ("on the wire", json.dumps(code.wire)),
+            ("HTTP", statuses),
+            ("message", code.message),
+            ("retriable", flag),
+            (
+                "the client",
+                {"retry": "sends it again", "refetch": "fetches and tries anew", "user": "asks a person"}.get(
+                    code.client_action, "does not send it again"
+                ),
+            ),
+            ("policy", code.retry),
+            ("effect", {"none": "none: nothing happened", "possible": "possible", "unknown": "unknown"}[code.effect]),
+            ("domain", code.domain),
+            ("boundary", ", ".join(code.boundaries)),
+            ("details", details),
+            ("actions", ", ".join(code.actions)),
+            ("replaced by", code.replaced_by),
+            ("ends on", code.sunset),
+            ("statements", ", ".join(code.source.statements)),
+            ("rulings", ", ".join(code.source.rulings)),
+        )
+    )
+    status = code.http.default
+    rules = [
+        rule
+        for rule in (*taxonomy.headers, *code.headers)
+        if (not rule.codes or code.name in rule.codes)
+        and (not rule.on or (status is not None and any(status in span for span in rule.on)))
+    ]
+    if rules:
+        yield from ("", "  headers:")
+        yield from (f"    {rule.name}: {rule.presence}" for rule in rules)
+    yield from _instance(taxonomy, code)
+
+
+def _instance(taxonomy: Taxonomy, code: Code) -> Iterator[str]:
+    """The first example, as it looks on the wire of the first envelope."""
+    if not code.examples or not taxonomy.envelopes:
+        return
+    example = code.examples[0]
+    envelope = next(iter(taxonomy.envelopes.values()))
+    status = example.status or code.http.default
+    slots: dict[str, object] = {slot: f"<{slot}>" for slot in shape.slot_places(envelope.shape)}
+    known: dict[str, object] = {
+        "code": code.wire,
+        "message": example.message or code.message or code.summary,
+        "summary": code.summary,
+        "status": status,
+        "domain": code.domain,
+        "boundary": next(iter(code.boundaries), None),
+        "retriable": code.retryable,
+        "actions": list(code.actions) or None,
+        "details": example.details,
+        **example.slots,
+    }
+    try:
+        body = shape.render(envelope.shape, {**slots, **known})
+    except ValueError:  # a member that is spread and stands there as well
+        return
+    yield from ("", "  for example:")
+    if status is not None:
+        yield f"    {status}"
+    yield from (f"    {name}: {value}" for name, value in example.headers.items())
+    yield textwrap.indent(json.dumps(body, indent=2, ensure_ascii=False), "    ")
+
+
+def _ruling(ruling: Ruling) -> Iterator[str]:
+    yield f"{ruling.name}: a ruling" + (f" on {', '.join(ruling.statements)}" if ruling.statements else "")
+    yield from (_wrapped(f"What is open: {ruling.conflict}"), _wrapped(f"What holds: {ruling.decision}"))
+    yield _wrapped(f"Why: {ruling.reason}")
+
+
+def _rule(rule: Rule) -> Iterator[str]:
+    yield f"{rule.id}: a rule of the lint ({rule.severity})"
+    yield _wrapped(rule.purpose)
+    yield from ("", "  bad:", textwrap.indent(rule.bad.rstrip(), "    "))
+    yield from ("", textwrap.indent(example_output(rule).rstrip(), "    "))
+    yield from ("", "  good:", textwrap.indent(rule.good.rstrip(), "    "))
+    yield from ("", f"  silence it with a comment at the key: # faultspec: ignore[{rule.id}] the reason")
+
+
+def _clause(clause: Clause) -> Iterator[str]:
+    yield f"{clause.address}: a clause of the suite"
+    yield _wrapped(clause.title)
+    yield _wrapped(f"Why: {clause.why}")
+    yield _wrapped(f"When: {clause.applies}")
+    yield from _facts(
+        (
+            ("statements", ", ".join(clause.statements)),
+            ("presupposes", ", ".join(clause.presupposes)),
+            ("checked by", "a probe of several requests" if clause.relation else "looking at one exchange"),
+        )
+    )
+
+
+def _construct(construct: reference.Construct) -> Iterator[str]:
+    section = construct.address.partition(".")[0]
+    takes = reference.kind(construct.key.type).replace("\\|", "|")
+    yield f"{construct.address}: a construct of the language"
+    yield _wrapped(construct.key.doc)
+    yield _wrapped(f"It takes {takes}" + ("." if not construct.key.required else ", and must be there."))
+    below = list(reference.records(construct.key.type))
+    if below:
+        yield from ("", f"  its keys, asked for as {construct.address}.KEY:")
+        yield _wrapped(", ".join(name for record in below for name in record.keys), "    ")
+    yield from ("", "  for example:", textwrap.indent(EXAMPLES[section].rstrip(), "    "))
+
+
+def _diagnostic(code: str, condition: str) -> Iterator[str]:
+    yield f"{code}: said of a taxonomy that cannot be used as it is"
+    yield _wrapped(condition)

@@ -1,0 +1,81 @@
+"""``faultspec init``: a taxonomy to start from."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+
+import click
+
+from faultspec.diagnostic import Diagnostic
+from faultspec.language import schema
+from faultspec.printers import text
+
+#: What else `init` can begin, each imported when it is asked for.
+KINDS: Mapping[str, str] = {}
+
+_DEFAULT = "taxonomy"
+
+
+class _Kinds(click.Group):
+    """`init FILE` begins a taxonomy; `init KIND …` something else."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [_DEFAULT, *KINDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == _DEFAULT:
+            return taxonomy
+        if cmd_name not in KINDS:
+            return None
+        module, _, attribute = KINDS[cmd_name].partition(":")
+        found: click.Command = getattr(import_module(module), attribute)
+        return found
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        asked = args and (args[0] in (_DEFAULT, *KINDS) or args[0] in ctx.help_option_names)
+        return super().parse_args(ctx, args if asked else [_DEFAULT, *args])
+
+
+@click.command(cls=_Kinds, name="init", subcommand_metavar="[FILE] | KIND [ARGS]...")
+def command() -> None:
+    """Begin a taxonomy in FILE (default: taxonomy.yaml), with the schema for the editor beside it."""
+
+
+@click.command(name=_DEFAULT)
+@click.argument("file", default="taxonomy.yaml", type=click.Path())
+def taxonomy(file: str) -> int:
+    """Begin a taxonomy in FILE (default: taxonomy.yaml), with the schema for the editor beside it.
+
+    Nothing is overwritten: a file that is there already is an error, a schema that is there is kept.
+    """
+    target = Path(file)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _write(target, files("faultspec.cli").joinpath("starter.yaml").read_text(encoding="utf-8"))
+    except FileExistsError:
+        return _refuse("file-exists", "this file is there already", file, "name another one, or remove it")
+    except (OSError, ValueError) as error:  # ValueError: a NUL character in the path
+        reason = error.strerror if isinstance(error, OSError) else None
+        return _refuse("file-unwritable", f"the file cannot be written: {reason or error}", file, None)
+    click.echo(file)
+    beside = target.parent / "faultspec.schema.json"
+    try:
+        _write(beside, schema.text())
+        click.echo(str(beside))
+    except FileExistsError:
+        click.echo(f"{beside}: kept as it is", err=True)
+    except OSError as error:
+        return _refuse("file-unwritable", f"the file cannot be written: {error.strerror}", str(beside), None)
+    click.echo(f"next: faultspec lint {file}", err=True)
+    return 0
+
+
+def _write(path: Path, content: str) -> None:
+    with path.open("x", encoding="utf-8", newline="\n") as out:
+        out.write(content)
+
+
+def _refuse(code: str, message: str, path: str, hint: str | None) -> int:
+    click.echo(text([Diagnostic(code, message, path, hint=hint)], {}), err=True, nl=False)
+    return 2

@@ -1,0 +1,108 @@
+"""The JSON Schema (2020-12) of the language, for editors: the grammar written another way.
+
+It accepts what `grammar.problems` accepts, but for what JSON Schema cannot say or says otherwise: a key that stands
+there twice, with `?` and without; and `1.0`, which JSON Schema takes for a whole number.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from faultspec.language import constructs
+from faultspec.language.grammar import (
+    Anything,
+    Choice,
+    Either,
+    Flag,
+    Integer,
+    Key,
+    Later,
+    Many,
+    Named,
+    Nothing,
+    Number,
+    Record,
+    Text,
+    Type,
+)
+
+#: Types that stand in many places, by their name under `$defs`.
+SHARED: Mapping[str, Type] = {
+    "source": constructs.SOURCE,
+    "term": constructs.TERM_VALUE,
+    "status": constructs.STATUS,
+    "statuses": constructs.STATUSES,
+    "duration": constructs.DURATION,
+    "condition": constructs.CONDITION,
+    "schema": constructs.SCHEMA,
+    "member": constructs.MEMBER,
+    "header_rules": constructs.HEADER_RULES,
+    "code": constructs.CODE,
+}
+
+_NAMES = {id(type): name for name, type in SHARED.items()}
+
+
+def schema() -> dict[str, Any]:
+    """The schema of a whole taxonomy."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "faultspec taxonomy",
+        "description": "An error taxonomy: codes, envelopes, statuses, headers, retries and what must not leave.",
+        **_inline(constructs.DOCUMENT),
+        "$defs": {name: _inline(type) for name, type in SHARED.items()},
+    }
+
+
+def text() -> str:
+    """The schema as the file that is published."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _schema(type: Type) -> dict[str, Any]:
+    name = type.name if isinstance(type, Later) else _NAMES.get(id(type))
+    return {"$ref": f"#/$defs/{name}"} if name else _inline(type)
+
+
+def _inline(type: Type) -> dict[str, Any]:
+    match type:
+        case Text(pattern):
+            return {"type": "string", **({"pattern": _anchored(pattern)} if pattern is not None else {})}
+        case Choice(values):
+            return {"type": "string", "enum": list(values)}
+        case Integer(low, high):
+            bounds = {"minimum": low, "maximum": high}
+            return {"type": "integer", **{name: each for name, each in bounds.items() if each is not None}}
+        case Number(low):
+            return {"type": "number", **({"minimum": low} if low is not None else {})}
+        case Flag():
+            return {"type": "boolean"}
+        case Nothing():
+            return {"type": "null"}
+        case Anything():
+            return {}
+        case Many(item, least):
+            return {"type": "array", "items": _schema(item), **({"minItems": least} if least else {})}
+        case Named(value, key, optional):
+            names = {"propertyNames": {"pattern": _anchored(key.pattern, optional)}} if key.pattern is not None else {}
+            return {"type": "object", "additionalProperties": _schema(value), **names}
+        case Record(_, keys):
+            required = [name for name, key in keys.items() if key.required]
+            return {
+                "type": "object",
+                "properties": {name: _property(key) for name, key in keys.items()},
+                "additionalProperties": False,
+                **({"required": required} if required else {}),
+            }
+        case Either(branches):
+            return {"anyOf": [_schema(each) for each in branches]}
+        case Later(_, get):
+            return _inline(get())
+
+
+def _property(key: Key) -> dict[str, Any]:
+    return {"description": key.doc, **_schema(key.type)}
+
+
+def _anchored(pattern: str, optional: bool = False) -> str:
+    return rf"^(?:{pattern})\??$" if optional else f"^(?:{pattern})$"
