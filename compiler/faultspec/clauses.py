@@ -2,8 +2,8 @@
 
 A clause has an address (``headers/retry-after``) that names it in findings, waivers, reports and on the command line.
 It says when it applies: an exchange that gives no occasion to check it leaves it *not exercised*, which is not passed.
-A clause that presupposes another is not reported on an exchange where the other is broken: an HTML page has no details to
-complain of.
+A clause that presupposes another is not reported on an exchange where the other is broken: an HTML page has no
+details to complain of.
 
 ``reads`` names the facts of an exchange a clause depends on. Clauses that read only groupable facts can be judged once
 per combination; those that read values see every record.

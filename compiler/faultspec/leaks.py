@@ -207,7 +207,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a package registry token", "npm_|pypi-", r"\bnpm_[A-Za-z0-9]{30,100}|\bpypi-[\w-]{50,400}"),
         _pattern("a mail service key", "sg.", r"\bSG\.[\w-]{16,64}\.[\w-]{16,128}"),
         _pattern("a bearer token", "bearer", r"\bBearer[ \t]{1,4}(?P<value>[A-Za-z0-9._~+/-]{12,4000}={0,2})", accept=_is_random, flags=_I),
-        _pattern("basic credentials", "basic", r"\bBasic[ \t]{1,4}(?P<value>[A-Za-z0-9+/]{8,1000}={0,2})", accept=_is_credentials),
+        _pattern("a pair of credentials", "basic", r"\bBasic[ \t]{1,4}(?P<value>[A-Za-z0-9+/]{8,1000}={0,2})", accept=_is_credentials),
         _pattern("a password", "pass|pwd", r"(?<![\w-])(?:\w{1,40}_)?(?:password|passwd|passphrase|pwd)[\"'`]? {0,2}= {0,2}" + _VALUE % 3, accept=_is_value, flags=_I),
         _pattern("a secret", "secret|key|token", r"(?<![\w-])(?:\w{1,40}_)?(?:secret|client_?secret|secret_?(?:access_?)?key|api[_-]?key|access[_-]?key|private_?key|(?:auth|access|refresh|session)_?token)[\"'`]? {0,2}= {0,2}" + _VALUE % 6, accept=_is_random, flags=_I),
         _pattern("a secret", "pass|secret|key|token", r"(?<![\w-])(?:\w{1,40}_)?(?:password|passwd|client_?secret|secret_?key|api[_-]?key|access_?token|private_?key)[\"'`]? {0,2}: {0,2}" + _VALUE % 6 + r"(?![ \t]{1,4}[a-z])", accept=_is_random, flags=_I),

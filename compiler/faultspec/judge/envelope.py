@@ -446,10 +446,11 @@ def _validators(bench: Bench, details: Mapping[str, object], at: str) -> None:
                 source=key.source,
             )
         elif bench.status == 412 and _was_sent(bench, header):
+            pointer = child(at, key.name)
             bench.broken(
                 "details/validator",
-                f"{place(child(at, key.name))} is {shown(value)}, the validator that was sent in If-Match and just refused",
-                pointer=child(at, key.name),
+                f"{place(pointer)} is {shown(value)}, the validator that was sent in If-Match and just refused",
+                pointer=pointer,
                 source=key.source,
             )
 

@@ -11,7 +11,6 @@ from faultspec.judge.values import place, shown
 from faultspec.language.model import Code, HeaderRule, Source
 from faultspec.runtime import http_dates, retry_after
 
-
 _YEAR = 366 * 24 * 3600
 """Seconds: who is asked to wait longer was given seconds since 1970."""
 

@@ -14,7 +14,7 @@ from faultspec.language.model import NOWHERE
 from faultspec.leaks import JOINT, Leak, detect, planted
 from faultspec.runtime.nodes import child
 
-_STRUCTURED = 1024 * 1024
+_STRUCTURED = 256 * 1024
 """Bytes of a body whose strings are searched one by one; a larger one is searched as the text it is."""
 
 _SENT = 64 * 1024
