@@ -56,7 +56,7 @@ def envelope_schema(envelope: Envelope, taxonomy: Taxonomy, model: Model) -> sch
     branches += [{"anyOf": each} for each in by_wire.values()]
     definitions = {definition(operation, code): described(envelope, code, taxonomy) for operation, code in carried}
     if schemas.is_open(taxonomy, envelope.name):
-        definitions["undeclared"] = schemas.of_undeclared(envelope, [code for _, code in carried], taxonomy)
+        definitions["undeclared"] = schemas.of_undeclared(envelope, taxonomy)
         branches.append({"$ref": "#/$defs/undeclared"})
     return {
         "$schema": DIALECT,

@@ -68,16 +68,12 @@ def components(taxonomy: Taxonomy) -> Json:
             found["responses"][f"{names.union(envelope)}{status.upper()}"] = _response(
                 envelope, status, names, taxonomy
             )
+    used = {each["$ref"] for response in found["responses"].values() for each in response.get("headers", {}).values()}
     for name in _header_names(taxonomy):
-        needed = [
-            _always(name, _span(each), taxonomy)
-            for envelope in taxonomy.envelopes.values()
-            for each in _statuses(envelope, taxonomy)
-        ]
-        if not all(needed):
-            found["headers"][_component(name, False)] = _header(name, taxonomy)
-        if any(needed):
-            found["headers"][_component(name, True)] = {**_header(name, taxonomy), "required": True}
+        for required in (False, True):
+            component = _component(name, required)
+            if f"#/components/headers/{component}" in used:
+                found["headers"][component] = {**_header(name, taxonomy), **({"required": True} if required else {})}
     return {section: each for section, each in found.items() if each}
 
 

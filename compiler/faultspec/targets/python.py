@@ -2,7 +2,7 @@
 
 import builtins
 import keyword
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +10,7 @@ from typing import NamedTuple
 import faultspec.runtime
 from faultspec.language.model import Code, Envelope, Field, HeaderRule, Schema, StatusRange, Taxonomy, Test
 from faultspec.runtime import ids
+from faultspec.runtime.retry import Policy
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import constant, literal, pascal, snake
@@ -51,6 +52,9 @@ _TAKEN = frozenset(
 
 #: What every error keeps, beside the slots of the envelopes.
 _ATTRIBUTES = ("_details", "_retriable", "boundary", "headers", "message", "retry_after", "status")
+
+#: The message of an answer nobody can read, where the taxonomy has no code for it.
+_NO_MESSAGE = "The answer is not an error that is known here"
 
 #: Names that the module of exceptions uses itself.
 _MODULE_NAMES = frozenset({"ErrorCode", "Mapping", "UnknownError", "Unset", "FACTS", "Facts"})
@@ -133,6 +137,7 @@ class ErrorRow:
     fields: tuple[tuple[str, str], ...]
     pairs: tuple[tuple[str, str], ...]
     flagless: bool
+    opaque: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +159,7 @@ class SlotRow:
 
 @dataclass(frozen=True, slots=True)
 class EnvelopeRow:
-    """An envelope: its picture as source. ``listed``: details are a list of objects there."""
+    """An envelope, as source."""
 
     name: str
     doc: str
@@ -176,8 +181,8 @@ class View:
     """What the Python templates see beside the model; see the row types.
 
     ``flag_key``: the details key that is the retry flag. ``unknown``: the member of ``ErrorCode`` that stands for an
-    unknown code, or None where the taxonomy names none. ``undeclared_pointer``: where an undeclared error's own code
-    goes.
+    unknown code, or None where the taxonomy names none. ``undeclared_key``: the details key that keeps the code
+    of an undeclared error.
     """
 
     header: str
@@ -195,13 +200,16 @@ class View:
     envelopes: tuple[EnvelopeRow, ...]
     envelope_names: str
     headers: str
+    carried: tuple[str, ...]
     fallbacks: str
     policies: tuple[PolicyRow, ...]
     selective: tuple[PolicyRow, ...]
     flag_key: str | None
     unknown: str | None
     unknown_retriable: bool
+    unknown_message: str
     internal: str | None
+    undeclared_key: str | None
     idempotency_header: str | None
     exports: tuple[str, ...]
     imports: tuple[tuple[str, tuple[str, ...]], ...]
@@ -218,13 +226,14 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         for operation, code in schemas.live(taxonomy)
     )
     unknown = taxonomy.unknown.becomes if taxonomy.unknown else next(iter(taxonomy.codes_for(500)), None)
-    internal = next((each for each in taxonomy.codes_for(500)), unknown)
+    internal = taxonomy.undeclared.becomes if taxonomy.undeclared else next(iter(taxonomy.codes_for(500)), unknown)
+    place = (taxonomy.undeclared.original_code or "") if taxonomy.undeclared else ""
     correlation = next((each for each in _fields(taxonomy) if each.echo), None)
     policies = tuple(
         PolicyRow(
             each.name,
             each.summary or "",
-            broken(each.policy, 4),
+            broken(_plain_policy(each.policy), 4),
             tuple(f"ErrorCode.{members[code]}" for code in each.eligible if code in members),
         )
         for each in taxonomy.retry_policies.values()
@@ -269,6 +278,13 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         flag_key=_flag_key(taxonomy),
         unknown=members.get(unknown) if unknown else None,
         unknown_retriable=bool(taxonomy.unknown and taxonomy.unknown.retriable),
+        unknown_message=next(
+            (each.message for each in errors if each.member == members.get(unknown or "")), literal(_NO_MESSAGE)
+        ),
+        undeclared_key=place.removeprefix("/details/")
+        if place.count("/") == 2 and place.startswith("/details/")
+        else None,
+        carried=tuple(sorted(_carried(taxonomy))),
         internal=members.get(internal) if internal else None,
         idempotency_header=taxonomy.idempotency.key if taxonomy.idempotency else None,
         exports=tuple(sorted((name for _, names in imports for name in names), key=_all_order)),
@@ -459,7 +475,7 @@ def _error_row(
             if each.presence == "required":
                 parameters.append(Parameter(parameter, annotation, None, doc))
             elif _nullable(each.schema):
-                parameters.append(Parameter(parameter, f"{annotation} | Unset", "Unset.UNSET", doc))
+                parameters.append(Parameter(parameter, _union((*_parts(annotation), "Unset")), "Unset.UNSET", doc))
             else:
                 parameters.append(Parameter(parameter, f"{annotation} | None", "None", doc))
         arguments.append(_mapping("details", {literal(key): name for key, name in values.items()}))
@@ -516,7 +532,8 @@ def _error_row(
         details=f"{name}Details",
         fields=typed if plain else (),
         pairs=() if plain else tuple((literal(key), each) for key, each in typed),
-        flagless=flag is not None and flag not in fields,
+        flagless=flag is not None and (flag not in fields or code.details_schema is not None),
+        opaque=code.details_schema is not None,
     )
 
 
@@ -627,7 +644,8 @@ def _doc(code: Code, parameters: Sequence[Parameter]) -> str:
         "none": "clients do not retry",
     }
     facts.append(actions[code.client_action])
-    paragraphs.append("; ".join(facts) + ".")
+    said = "; ".join(facts)
+    paragraphs.append(f"{said[0].upper()}{said[1:]}.")
     if code.effect != "none":
         paragraphs[-1] += " The operation may have taken effect."
     if code.lifecycle == "deprecated":
@@ -653,7 +671,17 @@ def _annotation(schema: Schema, taxonomy: Taxonomy) -> str:
     parts = [_plain(each, schema, taxonomy) for each in schema.types]
     if "float" in parts and "int" in parts:
         parts.remove("int")
-    return " | ".join(dict.fromkeys(parts))
+    return _union(parts)
+
+
+def _union(parts: Iterable[str]) -> str:
+    """The parts, each once, None last."""
+    return " | ".join(sorted(dict.fromkeys(parts), key=lambda each: each == "None"))
+
+
+def _parts(annotation: str) -> list[str]:
+    """The members of a union; the values of a Literal may hold what looks like one."""
+    return [annotation] if "Literal[" in annotation else annotation.split(" | ")
 
 
 def _plain(kind: str, schema: Schema, taxonomy: Taxonomy) -> str:
@@ -766,6 +794,21 @@ def _constant_headers(taxonomy: Taxonomy) -> tuple[object, ...]:
         for rule in taxonomy.headers
         if rule.token is not None and not rule.codes and rule.presence in ("required", "expected")
     )
+
+
+def _carried(taxonomy: Taxonomy) -> set[str]:
+    """Lower-case names of the headers that belong to an error and not to the one answer it came with."""
+    rules = [*taxonomy.headers, *(rule for _, code in schemas.live(taxonomy) for rule in code.headers)]
+    named = {rule.name.lower() for rule in rules if rule.presence != "forbidden" and not rule.token and not rule.equals}
+    derived = {key.equals_header.lower() for key in taxonomy.detail_keys.values() if key.equals_header}
+    repeated = {(field.echo or field.mirror or "").lower() for field in _fields(taxonomy)}
+    return (named | derived | {"retry-after"}) - repeated
+
+
+def _plain_policy(policy: Policy) -> Policy:
+    """The policy without what does not count: the step of a phase that is not linear."""
+    phases = tuple(each if each.kind == "linear" else each._replace(step=0.0) for each in policy.phases)
+    return policy._replace(phases=phases)
 
 
 def _merged(ranges: Sequence[StatusRange]) -> list[StatusRange]:

@@ -6,7 +6,7 @@ undeclared one where those are ``warn`` or ``allow`` is accepted.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -126,7 +126,12 @@ def of_details(code: Code, taxonomy: Taxonomy) -> Json:
         name: member if member.schema.description else _described(member, taxonomy)
         for name, member in code.details.items()
     }
-    return {"type": "object", **of_members(members, taxonomy)}
+    found: Json = {"type": "object", **of_members(members, taxonomy)}
+    if code.retriable.kind in ("always", "never"):
+        for key in taxonomy.detail_keys.values():
+            if key.role == "retriable" and key.name in code.details:
+                found["properties"][key.name]["const"] = code.retriable.kind == "always"
+    return found
 
 
 def _described(member: Member, taxonomy: Taxonomy) -> Member:
@@ -137,10 +142,8 @@ def _described(member: Member, taxonomy: Taxonomy) -> Member:
 
 
 def needs_details(code: Code) -> bool:
-    """Whether the code cannot do without details."""
-    if code.details_schema is not None and isinstance(code.details_schema.opaque, Mapping):
-        return bool(code.details_schema.opaque.get("required"))
-    return any(member.presence == "required" for member in code.details.values())
+    """Whether the code cannot do without details; an imported schema only speaks of details that are there."""
+    return code.details_schema is None and any(member.presence == "required" for member in code.details.values())
 
 
 # Bodies
@@ -162,12 +165,14 @@ def of_body(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json:
     return _of_node(branch_point(envelope.shape), envelope, code, taxonomy)
 
 
-def of_undeclared(envelope: Envelope, declared: Iterable[Code], taxonomy: Taxonomy) -> Json:
+def of_undeclared(envelope: Envelope, taxonomy: Taxonomy) -> Json:
     """An envelope's branch point when it carries a code that is not declared, where that is allowed."""
-    known = list(dict.fromkeys(code.wire for code in declared))
-    return _of_node(
-        branch_point(envelope.shape), envelope, None, taxonomy, {"type": ["string", "integer"], "not": {"enum": known}}
-    )
+    own = (code for operation in taxonomy.operations.values() for code in operation.errors.values())
+    # A reserved code, or a removed one, is declared: it must not come, whatever else may.
+    known = list(dict.fromkeys(code.wire for code in (*taxonomy.codes.values(), *own)))
+    kinds = list(dict.fromkeys("string" if isinstance(each, str) else "number" for each in known))
+    other: Json = {"type": kinds[0] if len(kinds) == 1 else kinds, "not": {"enum": known}}
+    return _of_node(branch_point(envelope.shape), envelope, None, taxonomy, other)
 
 
 def of_envelope(envelope: Envelope, branches: Json, taxonomy: Taxonomy) -> Json:
@@ -235,28 +240,37 @@ def _spread(found: Json, spread: Json) -> Json:
     required = [*found.get("required", ()), *spread.get("required", ())]
     if required:
         merged["required"] = list(dict.fromkeys(required))
+    if "additionalProperties" in spread:
+        merged["additionalProperties"] = spread["additionalProperties"]
     return merged
 
 
 def _template(node: Template, code: Code | None) -> Json:
-    """A string with slots inside: a constant where each slot is known, else a pattern."""
-    known = {} if code is None else {"code": str(code.wire), "domain": code.domain}
-    texts = iter(node.texts)
-    pattern, constant = re.escape(head := next(texts)), head
-    for slot, text in zip(node.slots, texts, strict=True):
-        value = known.get(slot)
-        pattern += ("[\\s\\S]*" if value is None else re.escape(value)) + re.escape(text)
-        constant += f"{value}{text}"
-    if all(known.get(slot) is not None for slot in node.slots):
+    """A string with slots inside: a constant where each slot has one value, else a pattern."""
+    known: dict[str, tuple[str, ...]] = {}
+    if code is not None:
+        domain = () if code.domain is None else (code.domain,)
+        known = {"code": (str(code.wire),), "domain": domain, "boundary": code.boundaries, **code.facts}
+    pattern, constant = _escaped(node.texts[0]), node.texts[0]
+    for slot, text in zip(node.slots, node.texts[1:], strict=True):
+        values = known.get(slot, ())
+        pattern += f"({'|'.join(map(_escaped, values))})" if values else "[\\s\\S]*"
+        pattern += _escaped(text)
+        constant += "".join(values) + text
+    if all(len(known.get(slot, ())) == 1 for slot in node.slots):
         return {"const": constant}
-    # ECMA-262 has no escape for `-` outside a class; re.escape writes one.
-    return {"type": "string", "pattern": "^" + pattern.replace("\\-", "-").replace("\\ ", " ") + "$"}
+    return {"type": "string", "pattern": f"^{pattern}$"}
+
+
+def _escaped(text: str) -> str:
+    """The text in a regular expression of ECMA-262, which takes an escape of nothing but its own syntax characters."""
+    return re.sub(r"[\\^$.*+?()\[\]{}|/]", lambda each: f"\\{each[0]}", text)
 
 
 def of_slot(name: str, field: Field | None, code: Code | None, taxonomy: Taxonomy) -> Json:
     """What a slot may hold when it travels with ``code``: what the code fixes, then what the envelope's field says."""
     if code is not None:
-        fixed = _fixed(name, code, taxonomy)
+        fixed = _fixed(name, field, code, taxonomy)
         if fixed is not None:
             return fixed
     if field is not None:
@@ -280,7 +294,7 @@ def of_slot(name: str, field: Field | None, code: Code | None, taxonomy: Taxonom
             return {}
 
 
-def _fixed(name: str, code: Code, taxonomy: Taxonomy) -> Json | None:
+def _fixed(name: str, field: Field | None, code: Code, taxonomy: Taxonomy) -> Json | None:
     match name:
         case "code":
             return {"const": code.wire}
@@ -290,10 +304,32 @@ def _fixed(name: str, code: Code, taxonomy: Taxonomy) -> Json | None:
             return {"const": code.domain}
         case "retriable" if code.retriable.kind in ("always", "never"):
             return {"const": code.retriable.kind == "always"}
-        case "details" if code.details or code.details_schema is not None:
+        case "details" if code.details_schema is not None:
+            return of_details(code, taxonomy)
+        case "details" if field is not None:
+            return _details_in(field, code, taxonomy)
+        case "details" if code.details:
             return of_details(code, taxonomy)
         case _:
             return None
+
+
+def _details_in(field: Field, code: Code, taxonomy: Taxonomy) -> Json:
+    """The details of a code in an envelope that has something to say of them itself."""
+    if field.schema.types and "object" not in field.schema.types:
+        return of_value(field.schema, taxonomy)  # of another form than the codes', such as a list
+    found = of_details(code, taxonomy)
+    if field.schema.types != ("object",):
+        found = {**found, "type": list(field.schema.types)}
+        if not field.schema.types:
+            del found["type"]
+    if field.additional == "forbid" and (code.details or taxonomy.detail_keys):
+        # What is registered may stand with any code; the type it is registered with is only a warning there.
+        elsewhere = {name: True for name in taxonomy.detail_keys if name not in code.details}
+        found["properties"] = {**found.get("properties", {}), **elsewhere}
+        found["additionalProperties"] = False
+    own = {key: each for key, each in of_value(field.schema, taxonomy).items() if key in ("properties", "required")}
+    return {**found, "allOf": [own]} if own else found
 
 
 # OpenAPI 3.0

@@ -9,8 +9,8 @@ made (an unknown route, a wrong method or media type …) as the code its status
 # Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile taxonomy.yaml
 
 from ._runtime import asgi, ids
-from .codes import FACTS, ErrorCode, codes_for
-from .errors import ERRORS, PlatformError, UnknownError, bare
+from .codes import FACTS, codes_for
+from .errors import ERRORS, PlatformError, UnknownError, bare, undeclared
 from .wire import ENVELOPES, EnvelopeName, is_envelope, render
 
 CORRELATION_HEADER = "X-Correlation-Id"
@@ -45,9 +45,13 @@ class ErrorBoundary(asgi.ErrorBoundary):
 
 def answer(problem: asgi.Problem, envelope: EnvelopeName = "error") -> asgi.Answer:
     """The envelope for what went wrong; an error that came from elsewhere unread is an internal one here."""
-    error = problem.exception
-    if not isinstance(error, PlatformError) or isinstance(error, UnknownError):
-        error = for_status(500 if problem.exception else problem.status)
+    failure = problem.exception
+    if isinstance(failure, PlatformError) and not isinstance(failure, UnknownError):
+        error: PlatformError = failure
+    elif failure is None:
+        error = for_status(problem.status)
+    else:
+        error = undeclared(failure.original_code if isinstance(failure, UnknownError) else None)
     error.correlation_id = problem.correlation_id
     rendered = render(error, envelope=envelope)
     headers = tuple(
@@ -60,6 +64,8 @@ def for_status(status: int) -> PlatformError:
     """The error that a bare status stands for: the code whose default it is, else one that may travel under it."""
     codes = [code for code in codes_for(status) if code in ERRORS]
     if not codes:
-        return bare(ERRORS[ErrorCode.INTERNAL_ERROR], status=status)
+        error = undeclared()
+        error.status = status
+        return error
     chosen = next((code for code in codes if FACTS[code].status == status), codes[0])
     return bare(ERRORS[chosen], status=status)

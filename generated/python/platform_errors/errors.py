@@ -809,7 +809,7 @@ class UnknownError(PlatformError):
 
     code = ErrorCode.INTERNAL_ERROR
     facts = FACTS[code]
-    default_message = "The answer is not an error that is known here"
+    default_message = "Something went wrong on our side"
     flag_key = None
 
     def __init__(
@@ -882,20 +882,31 @@ def restored(kind: type[PlatformError], state: Mapping[str, object]) -> Platform
     return error
 
 
-def bare(kind: type[PlatformError], *, message: str | None = None, status: int | None = None) -> PlatformError:
-    """An error without details, for where nobody is there to give any; ``message`` must be safe to show."""
+def bare(
+    kind: type[PlatformError],
+    *,
+    status: int | None = None,
+    details: Mapping[str, object] | None = None,
+) -> PlatformError:
+    """An error with its default message, for where nobody is there to give the details that it asks for."""
+    known = dict(details or {})
     state: dict[str, object] = dict.fromkeys(PlatformError.__slots__)
     state |= {
-        "_details": {},
+        "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
-        "message": _filled(kind.default_message, {}) if message is None else message,
+        "message": _filled(kind.default_message, known),
         "status": kind.facts.status if status is None else status,
     }
     error = restored(kind, state)
     if kind.flag_key is not None:
-        error._details = {kind.flag_key: error._flag()}
+        error._details = {**known, kind.flag_key: error._flag()}
     return error
+
+
+def undeclared(original_code: str | int | None = None) -> PlatformError:
+    """What a service answers for an error that it did not declare; ``original_code`` stays out of the answer."""
+    return bare(ERRORS[ErrorCode.INTERNAL_ERROR])
 
 
 def entity_tag(value: str) -> str:

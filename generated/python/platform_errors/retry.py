@@ -59,7 +59,7 @@ POLICIES: Mapping[str, Policy] = {
     "exponential_jitter": Policy(
         name="exponential_jitter",
         max_attempts=5,
-        phases=(Phase(kind="exponential", base=0.5, step=0.5, max=30.0),),
+        phases=(Phase(kind="exponential", base=0.5, max=30.0),),
         jitter=Jitter(kind="full"),
         retry_after=RetryAfterRule(max=300.0),
         max_elapsed=600.0,
@@ -70,7 +70,7 @@ POLICIES: Mapping[str, Policy] = {
         max_attempts=12,
         phases=(
             Phase(kind="linear", base=2.0, step=2.0, for_seconds=30.0),
-            Phase(kind="exponential", base=5.0, step=5.0, max=60.0),
+            Phase(kind="exponential", base=5.0, max=60.0),
         ),
         jitter=Jitter(kind="ratio", ratio=0.1),
         retry_after=RetryAfterRule(max=300.0),
@@ -79,7 +79,7 @@ POLICIES: Mapping[str, Policy] = {
     # Up to three attempts at SERIALIZABLE.
     "serializable": Policy(
         name="serializable",
-        phases=(Phase(kind="exponential", base=0.05, step=0.05, max=1.0),),
+        phases=(Phase(kind="exponential", base=0.05, max=1.0),),
         jitter=Jitter(kind="full"),
         retry_after=RetryAfterRule(honor=False, min_is_computed=False),
     ),

@@ -41,6 +41,17 @@ HEADERS: Sequence[tuple[str, str, Sequence[range]]] = (("Cache-Control", "no-sto
 """Headers that every answer under these statuses carries."""
 
 
+CARRIED = frozenset(
+    {
+        "allow",
+        "etag",
+        "retry-after",
+        "www-authenticate",
+    }
+)
+"""Headers, in lower case, that say what to do about an error; the others belong to the one answer it came with."""
+
+
 class Rendered(t.NamedTuple):
     """An answer, ready to be sent. ``headers`` include Content-Type and not Content-Length."""
 
@@ -121,7 +132,7 @@ def parse(
         "_retriable": _flag(values.get("retriable"), known, kind),
         "boundary": _typed(values.get("boundary"), str),
         "correlation_id": _typed(values.get("correlation_id"), str) or _header(headers, "X-Correlation-Id"),
-        "headers": dict(headers),
+        "headers": {name: value for name, value in headers.items() if name.lower() in CARRIED},
         "message": message if isinstance(message, str) else (kind or UnknownError).default_message,
         "retry_after": _retry_after(headers),
         "status": _typed(values.get("status"), int) if status is None else status,
