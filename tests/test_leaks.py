@@ -6,7 +6,7 @@ import time
 import urllib.parse
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from faultspec.exchange import Canary
@@ -346,6 +346,7 @@ def test_a_short_value_counts_only_where_it_is_meant() -> None:
 
 
 @given(st.text(max_size=400), st.text(max_size=30))
+@example("İß the İß value", "ß the İß")
 def test_any_text_can_be_searched(text: str, value: str) -> None:
     """No text and no planted value makes a search fail; places lie within the text."""
     for leak in (*detect(text, DETECTORS), *planted(text, [Canary("canary", value)], whole=False)):

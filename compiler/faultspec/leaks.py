@@ -294,7 +294,7 @@ def planted(text: str, canaries: Iterable[Canary], *, whole: bool) -> tuple[Leak
 
     One leak a value, in the order of the canaries; it shows nothing of the value.
     """
-    folded = text.casefold()
+    folded = _folded(text)
     found = []
     for canary in canaries:
         at = next(_places(canary.value, text, folded, whole), None)
@@ -359,13 +359,21 @@ def _places(value: str, text: str, folded: str, whole: bool) -> Iterator[tuple[s
             start = haystack.find(needle, end)
 
 
+def _folded(text: str) -> str:
+    """The text without regard to case, every character at its place."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(lower if len(lower := character.lower()) == 1 else character for character in text)
+
+
 def _in_token(text: str, index: int) -> bool:
     return 0 <= index < len(text) and (text[index].isalnum() or text[index] in "_-")
 
 
 def _forms(value: str) -> Iterator[tuple[str, str, bool]]:
     """How a value may stand in a text: in words, the text, and whether case is ignored."""
-    yield "", value.casefold(), True
+    yield "", _folded(value), True
     if len(value) < _ENCODABLE:
         return
     escaped = {
@@ -380,7 +388,7 @@ def _forms(value: str) -> Iterator[tuple[str, str, bool]]:
     for how, texts in escaped.items():
         for text in texts:
             if text != value:
-                yield how, text.casefold(), True
+                yield how, _folded(text), True
     raw = value.encode(errors="replace")
     yield " (hexadecimal)", raw.hex(), True
     for shift in range(3):
