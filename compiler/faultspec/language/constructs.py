@@ -580,7 +580,7 @@ DOCUMENT = Record(
         "actions": Key(Named(TERM_VALUE, NAME), "The closed vocabulary of recovery actions."),
         "vocabularies": Key(Named(Named(TERM_VALUE, TERM), NAME), "Other closed vocabularies, e.g. phases."),
         "detail_keys": Key(Named(DETAIL_KEY, NAME), "The registry of details keys: one name, one meaning, everywhere."),
-        "envelopes": Key(Named(ENVELOPE, NAME), "Pictures of the wire.", True),
+        "envelopes": Key(Named(ENVELOPE, NAME, least=1), "Pictures of the wire.", True),
         "surfaces": Key(Named(SURFACE, NAME), "Where each envelope applies."),
         "headers": Key(Named(HEADER_RULES, HEADER), "Response headers by status."),
         "fallback": Key(
@@ -603,7 +603,7 @@ DOCUMENT = Record(
         ),
         "retry_policies": Key(Named(RETRY_POLICY, NAME), "How clients retry."),
         "idempotency": Key(IDEMPOTENCY, "How a write is made safe to send again."),
-        "codes": Key(Named(CODE, NAME), "The failures.", True),
+        "codes": Key(Named(CODE, NAME, least=1), "The failures.", True),
         "operations": Key(Named(OPERATION, NAME), "Operations with failures of their own."),
         "unknown": Key(UNKNOWN, "What a client does with a code it does not know."),
         "undeclared": Key(UNKNOWN, "What a service does with an error it did not declare."),

@@ -1,16 +1,18 @@
 """Does every example obey the code it is an example of?"""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from faultspec.language import values
 from faultspec.language.grammar import Path, Problem
 from faultspec.language.model import Code, Example, Field, HeaderRule, Schema, Strictness, Taxonomy
 
 
-def problems(taxonomy: Taxonomy, codes: Iterable[tuple[Path, Code, bool]]) -> Iterator[Problem]:
+def problems(
+    taxonomy: Taxonomy, codes: Iterable[tuple[Path, Code, bool]], skipped: Callable[[Path], bool]
+) -> Iterator[Problem]:
     """Every way in which an example of `codes` breaks its details, the fields of its slots, a status or a header rule.
 
-    Each code comes with its path and with whether its examples stand in a list.
+    Each code comes with its path and with whether its examples stand in a list; `skipped` tells which not to judge.
     """
     vocabularies = values.vocabularies(taxonomy)
     fields = {slot: field for each in taxonomy.envelopes.values() for slot, field in each.fields.items()}
@@ -18,6 +20,8 @@ def problems(taxonomy: Taxonomy, codes: Iterable[tuple[Path, Code, bool]]) -> It
     for path, code, listed in codes:
         for index, example in enumerate(code.examples):
             at: Path = (*path, "example", index) if listed else (*path, "example")
+            if skipped(at):
+                continue
             yield from _details(code, example, at, strict, vocabularies)
             yield from _slots(code, example, at, fields, vocabularies)
             yield from _status(code, example, at)
@@ -84,7 +88,8 @@ def _headers(code: Code, example: Example, path: Path, general: Iterable[HeaderR
             if rule.presence == "forbidden":
                 yield _bad(at, f"`{name}` is forbidden here", on_key=True)
             elif rule.format and not values.fits(rule.format, value):
-                yield _bad(at, f"`{value}` is no {name}: it must be {' or '.join(rule.format)}")
+                wanted = " or ".join(values.DESCRIPTIONS.get(each, each) for each in rule.format)
+                yield _bad(at, f"`{value}` is no {name}: it must be {wanted}")
             elif rule.token is not None and rule.token.lower() not in _tokens(value):
                 yield _bad(at, f"`{name}` must contain `{rule.token}`")
             elif rule.equals is not None and str(example.slots.get(rule.equals, value)) != value:

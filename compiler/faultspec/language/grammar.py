@@ -72,11 +72,12 @@ class Many:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A mapping whose keys the author chooses. ``optional``: a key may end in ``?``."""
+    """A mapping of at least ``least`` keys that the author chooses. ``optional``: a key may end in ``?``."""
 
     value: "Type"
     key: Text = field(default_factory=Text)
     optional: bool = False
+    least: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,24 +220,31 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
         case Many(item, least):
             assert isinstance(value, list)
             if len(value) < least:
-                yield Problem("too-few", path, f"this list needs at least {least} item{'s' if least > 1 else ''}")
+                yield _too_few("list", "item", least, path)
             for index, each in enumerate(value):
                 yield from problems(item, each, (*path, index))
-        case Named(inner, key, optional):
+        case Named(inner, key, optional, least):
             assert isinstance(value, dict)
+            if len(value) < least:
+                yield _too_few("mapping", "entry", least, path)
             yield from _named(inner, key, optional, value, path)
         case Record(name, keys):
             assert isinstance(value, dict)
             yield from _record(name, keys, value, path)
 
 
+def _too_few(what: str, part: str, least: int, path: Path) -> Problem:
+    return Problem("too-few", path, f"this {what} needs at least {least} {part}")
+
+
 def _named(inner: Type, key: Text, optional: bool, value: dict[str, object], path: Path) -> Iterator[Problem]:
     for name, each in value.items():
         bare = name.removesuffix("?") if optional else name
         if key.pattern is not None and not re.fullmatch(key.pattern, bare, re.ASCII):
-            yield Problem("bad-name", (*path, name), f"`{_short(name)}` is not {key.shape}")
+            yield Problem("bad-name", (*path, name), f"`{_short(name)}` is not {key.shape}", "rename it")
         if optional and bare != name and bare in value:
-            yield Problem("duplicate-key", (*path, name), f"`{bare}` stands here twice, once with and once without `?`")
+            message = f"`{bare}` stands here twice, once with and once without `?`"
+            yield Problem("duplicate-key", (*path, name), message, "keep one of the two")
         yield from problems(inner, each, (*path, name))
 
 
@@ -255,17 +263,11 @@ def _record(name: str, keys: Mapping[str, Key], value: dict[str, object], path: 
             )
         else:
             for problem in problems(known.type, inner, (*path, each)):
-                yield problem if problem.hint or problem.code == "too-few" else _explained(problem, each, known, path)
+                # The innermost key explains itself, so that every problem comes with a hint.
+                yield problem if problem.hint else replace(problem, hint=f"`{each}`: {known.doc}")
     for each, known in keys.items():
         if known.required and each not in value and each not in meant:
             yield Problem("missing-key", path, f"{name} says nothing of `{each}`", f"add `{each}:`. {known.doc}")
-
-
-def _explained(problem: Problem, name: str, key: Key, path: Path) -> Problem:
-    """The problem with the key's own explanation as its hint, where it concerns that key and not something deeper."""
-    if problem.path != (*path, name):
-        return problem
-    return replace(problem, hint=f"`{name}`: {key.doc}")
 
 
 def _wrong_kind(type: Type, found: Kind, path: Path) -> Problem:
@@ -273,7 +275,20 @@ def _wrong_kind(type: Type, found: Kind, path: Path) -> Problem:
     if "a number" in wanted and "a whole number" in wanted:
         wanted.remove("a whole number")
     name = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this item" if path else "the document"
-    return Problem("wrong-type", path, f"{name} must be {' or '.join(wanted)}, not {_ARTICLE[found]}")
+    hint = next((f"{each.name} has the keys {', '.join(each.keys)}" for each in _records(type)), None)
+    return Problem("wrong-type", path, f"{name} must be {' or '.join(wanted)}, not {_ARTICLE[found]}", hint)
+
+
+def _records(type: Type) -> Iterator[Record]:
+    """The records that a value of ``type`` may be."""
+    match type:
+        case Record():
+            yield type
+        case Either(branches):
+            for each in branches:
+                yield from _records(each)
+        case Later(_, get):
+            yield from _records(get())
 
 
 def nearest(word: str, candidates: tuple[str, ...]) -> str | None:

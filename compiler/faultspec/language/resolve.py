@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from faultspec.language import examples, failures, policies, schemas, wire
+from faultspec.language.constructs import CODE_KEYS
 from faultspec.language.grammar import Path, Problem
 from faultspec.language.model import Code, Obligation, Ruling, Taxonomy
 from faultspec.language.prune import Remains
@@ -24,12 +25,12 @@ def resolve(remains: Remains, document: object) -> tuple[Taxonomy, list[Problem]
     scope = Scope(remains, document)
     taxonomy = _taxonomy(scope)
     whole = not any(scope.touched((each,)) for each in ("envelopes", "detail_keys", "vocabularies", "headers"))
-    found = examples.problems(taxonomy, _codes(scope, taxonomy)) if whole else ()
+    found = examples.problems(taxonomy, _codes(scope, taxonomy), scope.touched) if whole else ()
     return taxonomy, [*scope.problems, *found]
 
 
 def _codes(scope: Scope, taxonomy: Taxonomy) -> Iterator[tuple[Path, Code, bool]]:
-    """Every code of which nothing is lost, and whether its examples stand in a list."""
+    """Every code of which nothing but an example is lost, and whether its examples stand in a list."""
     shared = ((("codes",), taxonomy.codes, scope.section("codes")),)
     own = tuple(
         (("operations", each.name, "errors"), each.errors, scope.section("operations")[each.name].get("errors", {}))
@@ -37,7 +38,7 @@ def _codes(scope: Scope, taxonomy: Taxonomy) -> Iterator[tuple[Path, Code, bool]
     )
     for above, codes, data in (*shared, *own):
         for name, code in codes.items():
-            if not scope.touched((*above, name)):
+            if not any(scope.touched((*above, name, key)) for key in CODE_KEYS if key != "example"):
                 yield (*above, name), code, isinstance(data[name].get("example"), list)
 
 

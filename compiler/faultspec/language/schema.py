@@ -83,9 +83,10 @@ def _inline(type: Type) -> dict[str, Any]:
             return {}
         case Many(item, least):
             return {"type": "array", "items": _schema(item), **({"minItems": least} if least else {})}
-        case Named(value, key, optional):
+        case Named(value, key, optional, least):
             names = {"propertyNames": {"pattern": _anchored(key.pattern, optional)}} if key.pattern is not None else {}
-            return {"type": "object", "additionalProperties": _schema(value), **names}
+            size = {"minProperties": least} if least else {}
+            return {"type": "object", "additionalProperties": _schema(value), **names, **size}
         case Record(_, keys):
             required = [name for name, key in keys.items() if key.required]
             return {

@@ -171,6 +171,15 @@ def _http_date(value: str) -> bool:
     return moment is not None and moment.problem is None
 
 
+#: What a value of a format of headers looks like, for those whose name does not say it.
+DESCRIPTIONS: Mapping[str, str] = {
+    "retry-after": "a whole number of seconds or an HTTP-date",
+    "etag": 'a quoted string such as "abc" or W/"abc"',
+    "http-date": "a date such as Sun, 06 Nov 1994 08:49:37 GMT",
+    "methods": "a list of methods such as GET, HEAD",
+    "challenge": "a scheme such as Bearer, perhaps with parameters",
+}
+
 _DATE = r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
 _TCHAR = r"[!#$%&'*+.^_`|~0-9A-Za-z-]"
 

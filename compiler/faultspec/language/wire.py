@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from faultspec.language.constructs import ENVELOPE
 from faultspec.language.grammar import Path, closest
 from faultspec.language.model import (
     Batch,
@@ -65,7 +66,8 @@ def envelopes(scope: Scope) -> dict[str, Envelope]:
                 error.path[-1:] == ("use",)
                 and (known is None or _used(data["shape"], error.path) in _above(known, name))
             ):
-                scope.wrong((*path, "shape", *error.path), "bad-shape", error.problem)
+                hint = f"`shape`: {ENVELOPE.keys['shape'].doc}"
+                scope.wrong((*path, "shape", *error.path), "bad-shape", error.problem, hint)
             continue
         fields = {
             slot: _field(scope, each, slot, (*path, "fields", slot)) for slot, each in data.get("fields", {}).items()
