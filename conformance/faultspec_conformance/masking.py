@@ -6,6 +6,7 @@ A secret is replaced by a word that says what stood there, so that a command lin
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from urllib.parse import quote, quote_plus
 
 from faultspec.exchange import Exchange, Headers, Request, Response
 from faultspec.finding import Finding
@@ -88,5 +89,10 @@ def masking(identities: Iterable[Identity], secrets: Iterable[tuple[str, str]] =
 
 
 def _ordered(secrets: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    kept = {secret: word for secret, word in reversed(list(secrets)) if len(secret) >= _SHORTEST}
+    kept = {
+        form: word
+        for secret, word in reversed(list(secrets))
+        if len(secret) >= _SHORTEST
+        for form in (secret, quote(secret, safe=""), quote_plus(secret))
+    }
     return tuple(sorted(kept.items(), key=lambda pair: (-len(pair[0]), pair[0])))

@@ -1,6 +1,7 @@
-"""The clauses of a run: those of the taxonomy, two that only probes know, and which of them a taxonomy gives no meaning."""
+"""The clauses of a run: those of the taxonomy, some that only probes know, and which of them a taxonomy gives no meaning."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from faultspec.clauses import Clause, clauses_of
 from faultspec.language.model import Taxonomy
@@ -22,18 +23,24 @@ _OWN = (
         reads=("sequence", "status", "code"),
         relation=True,
     ),
+    Clause(
+        "stream/announced",
+        "A stream that breaks says so in an error event",
+        "A stream that just ends looks like one that was read to its end.",
+        "A stream that is made to fail.",
+        reads=("sequence", "body"),
+        relation=True,
+    ),
 )
 
 
 def clauses(taxonomy: Taxonomy) -> dict[str, Clause]:
     """Every clause of a run, in order, with the statements that the taxonomy names for it."""
     found = clauses_of(taxonomy)
-    framework = found["framework/unknown-route"].statements
+    kin = {"framework": "framework/unknown-route", "stream": "stream/offset"}
     for each in _OWN:
-        found.setdefault(
-            each.address,
-            Clause(each.address, each.title, each.why, each.applies, (), each.reads, framework, True),
-        )
+        statements = found[kin[each.address.partition("/")[0]]].statements
+        found.setdefault(each.address, replace(each, statements=statements))
     return found
 
 

@@ -110,6 +110,26 @@ def violations(source: Source, schema: object, body: object) -> Iterator[tuple[s
         if types and "object" not in types:
             yield f"an object where `{name}` is {types[0]}", {**body, name: {"unexpected": True}}
             break
+    numbers = [name for name in properties if kind(merged(source.document, properties[name])) in ("integer", "number")]
+    for name in dict.fromkeys((*numbers, *properties)):  # a number that is quietly corrected is the likelier mistake
+        inner = merged(source.document, properties[name])
+        beyond = _beyond(inner)
+        if beyond is not None and inner.get("readOnly") is not True:
+            yield f"a value of `{name}` out of its range", {**body, name: beyond}
+            break
+
+
+def _beyond(node: Json) -> object:
+    """A value just outside the bounds of a schema, or None where it has none."""
+    most, least = node.get("maximum"), node.get("minimum")
+    if isinstance(most, int) and not isinstance(most, bool):
+        return most + 1
+    if isinstance(least, int) and not isinstance(least, bool):
+        return least - 1
+    if isinstance(node.get("enum"), list) and kind(node) in ("string", None):
+        return "faultspec-none-of-these"
+    longest = node.get("maxLength")
+    return "x" * (longest + 1) if isinstance(longest, int) and longest < 10_000 else None
 
 
 def another(source: Source, identifier: object) -> object:

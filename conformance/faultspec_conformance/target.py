@@ -356,7 +356,7 @@ class _Reading:
             http=http.rstrip("/"),
             openapi=path,
             openapi_file=file,
-            taxonomy=self.beside(data["taxonomy"]) if "taxonomy" in data else None,
+            taxonomy=self.beside(self.expanded(str(data["taxonomy"]), ("taxonomy",))) if "taxonomy" in data else None,
             identities=identities,
             resources=resources,
             recipes=tuple(self.recipes(cast(Mapping[str, object], data.get("provoke", {})))),

@@ -7,7 +7,7 @@ correlation rules; a probe only adds the relations that need several exchanges.
 import json
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -39,7 +39,11 @@ PATIENCE = 10.0
 #: Beyond what Retry-After asks for: clocks of two machines differ, and seconds are whole.
 _GRACE = 0.1
 
-_PLACEHOLDER = re.compile(r"\$?\{([A-Za-z_][\w.\-]*)\}")
+#: The media type of server-sent events.
+STREAM = "text/event-stream"
+
+#: Names of server-sent events that tell a failure.
+ERROR_EVENTS = frozenset({"error", "failure", "fault"})
 
 #: What a probe says to the world when it wants the ordinary thing.
 Correlation = Literal["auto", "valid", "none"]
@@ -148,7 +152,6 @@ class World:
     description: Description
     driver: Http
     random: Random
-    watch: Callable[[Sent], None] = lambda sent: None
     outcomes: list[Outcome] = field(default_factory=list)
     exchanges: list[Sent] = field(default_factory=list)
     planted: list[Canary] = field(default_factory=list)
@@ -224,6 +227,11 @@ class World:
                     return each.echo, each
         return None
 
+    @property
+    def wires(self) -> frozenset[object]:
+        """What stands in the code slot of errors, where it is text."""
+        return frozenset(code.wire for code in self.taxonomy.live_codes() if isinstance(code.wire, str))
+
     # ---- sending
 
     def call(
@@ -297,12 +305,19 @@ class World:
 
     def judged(self, exchange: Exchange) -> Sent:
         """Have one exchange judged, and the correlation rules with it."""
-        inner = tuple(Sent(event, judge(self.contract, event)) for event in events(exchange))
+        streamed = [
+            replace(
+                exchange, response=replace(exchange.response, status=None, body=event.data.encode()), transport="stream"
+            )
+            for event in events(exchange)
+            if event.tells(self.wires)
+        ]
+        inner = tuple(Sent(each, judge(self.contract, each)) for each in streamed)
         sent = Sent(exchange, judge(self.contract, exchange), inner)
         self.exchanges += [sent, *inner]
-        self.outcomes += self._correlation(sent)
+        for each in (sent, *inner):
+            self.outcomes += self._correlation(each)
         self._learn(sent)
-        self.watch(sent)
         return sent
 
     def wait_asked(self, sent: Sent) -> float | None:
@@ -580,7 +595,7 @@ class World:
         return None
 
     def _correlation(self, sent: Sent) -> Iterator[Outcome]:
-        if self.echo is None or sent.exchange.transport != "http":
+        if self.echo is None:
             return
         header, rule = self.echo
         back = [
@@ -588,9 +603,15 @@ class World:
         ]
         body = self.slot(sent, rule.slot) if sent.judgement.is_error else None
         inbound = sent.exchange.sent(header)
-        found = [*back, *([body] if isinstance(body, str) else [])]
+        streamed = sent.exchange.transport == "stream"  # its header is that of the answer around it, checked there
+        found = [*([] if streamed else back), *([body] if isinstance(body, str) else [])]
+        if streamed and inbound is None:
+            return
         if inbound is not None and self.is_valid_id(inbound):
             if not found:
+                if sent.ok and not streamed:
+                    message = f"a success does not bring back the {header} that was sent"
+                    yield self.broken("correlation/echo", message, sent, level="warning", pointer=header)
                 return
             wrong = next((each for each in found if each != inbound), None)
             if wrong is None:
@@ -688,13 +709,25 @@ def is_json_write(operation: Operation) -> bool:
     return operation.writes and operation.body is not None and operation.body.json_type is not None
 
 
-def events(exchange: Exchange) -> Iterator[Exchange]:
-    """The error events in a stream of server-sent events, each as an exchange of its own."""
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A server-sent event."""
+
+    name: str
+    data: str
+
+    def tells(self, codes: frozenset[object]) -> bool:
+        """Whether it is an error, by its name or because its data has one of the ``codes`` at its top."""
+        return self.name in ERROR_EVENTS or _speaks(parsed(self.data.encode()), codes)
+
+
+def events(exchange: Exchange) -> Iterator[Event]:
+    """The server-sent events of an answer that is a stream of them."""
     media = (exchange.received("Content-Type") or "").partition(";")[0].strip().lower()
-    if media != "text/event-stream" or (exchange.response.status or 0) >= 400:
+    if media != STREAM or (exchange.response.status or 0) >= 400:
         return
     text = exchange.response.body.decode("utf-8", "replace")
-    for block in re.split(r"\r?\n\r?\n", text):
+    for block in re.split(r"(?:\r?\n){2,}", text.strip()):
         name, data = "message", []
         for line in block.splitlines():
             key, _, value = line.partition(":")
@@ -702,10 +735,12 @@ def events(exchange: Exchange) -> Iterator[Exchange]:
                 name = value.strip()
             elif key == "data":
                 data.append(value.removeprefix(" "))
-        if name in ("error", "failure", "fault"):
-            content = "\n".join(data).encode()
-            response = replace(exchange.response, status=None, body=content)
-            yield replace(exchange, response=response, transport="stream")
+        if data:
+            yield Event(name, "\n".join(data))
+
+
+def _speaks(data: object, codes: frozenset[object]) -> bool:
+    return isinstance(data, dict) and any(isinstance(each, str | int) and each in codes for each in data.values())
 
 
 def located(description: Description, method: str, path: str) -> Operation:

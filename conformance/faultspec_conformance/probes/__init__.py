@@ -15,6 +15,7 @@ from faultspec_conformance.probes import (
     idempotency,
     provoke,
     resources,
+    streams,
     tenancy,
 )
 from faultspec_conformance.verdict import Outcome
@@ -58,6 +59,7 @@ PROBES: tuple[Probe, ...] = (
     Probe("stale-writes", concurrency.stale_writes, ("preconditions/stale", "preconditions/recovers")),
     Probe("other-tenants", tenancy.concealed, ("tenancy/concealed",)),
     Probe("batches", batch.batches, ("batch/mixed-only", "batch/items", "batch/bad-items")),
+    Probe("streams", streams.broken_streams, ("stream/announced", "stream/offset")),
     Probe("recipes", provoke.recipes, ("provoke/code",)),
     Probe("limits", provoke.limits, ("provoke/code", "retry/recovers")),
 )

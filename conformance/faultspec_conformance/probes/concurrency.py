@@ -59,7 +59,7 @@ def _cycle(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
         )
 
     before = get()
-    old = before.header("ETag") or made.sent.header("ETag")
+    old = before.header("ETag")
     if not before.ok or old is None:
         if before.ok and promised:
             message = f"{operation.name} takes If-Match, and {read.name} gives no ETag to put there"

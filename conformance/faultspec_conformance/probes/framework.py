@@ -270,9 +270,8 @@ def invalid_bodies(world: World) -> Iterator[Outcome]:
         assert operation.body is not None
         schema = operation.body.schema
         closed = world.description.schema(schema).get("additionalProperties") is False
-        for what, body in list(synthesis.violations(world.source, schema, world.body(operation)))[
-            : 2 if asked == 0 else 1
-        ]:
+        wrong = list(synthesis.violations(world.source, schema, world.body(operation)))
+        for what, body in wrong[: 3 if asked == 0 else 1]:
             asked += 1
             canaries = (world.canary("email"), world.canary("secret"))
             planted = {} if closed else {"contact": canaries[0].value, "password": canaries[1].value}

@@ -9,6 +9,9 @@ from faultspec_conformance.world import Sent, World, content_type, point
 
 _CLAUSE, _RECOVERS = "provoke/code", "retry/recovers"
 
+#: Seconds; a wait of a quarter of an hour for what is over in two seconds is a confusion of units.
+_SUSPICIOUS, _SHORT = 900, 2.0
+
 
 def recipes(world: World) -> Iterator[Outcome]:
     """Every recipe that exhausts nothing."""
@@ -99,10 +102,14 @@ def _answered(world: World, recipe: Recipe, sent: Sent) -> Outcome:
 def _waited(world: World, step: Step, saved: Mapping[str, object], refused: Sent) -> Iterator[Outcome]:
     wait = world.wait_asked(refused)
     if wait is None:
-        yield world.skipped(
-            _RECOVERS,
-            f"the refusal asks for no wait that is worth waiting (Retry-After: {refused.header('Retry-After')})",
-        )
+        asked = refused.header("Retry-After")
+        if asked is not None and asked.isdigit() and int(asked) >= _SUSPICIOUS and world.driver.pause(_SHORT):
+            again = _once(world, step, saved, patient=False)
+            if again.ok:
+                message = f"Retry-After asks for {asked} s, and {_SHORT:g} s were enough: are these milliseconds?"
+                yield world.broken(_RECOVERS, message, refused, again, level="warning")
+                return
+        yield world.skipped(_RECOVERS, f"the refusal asks for no wait that is worth waiting (Retry-After: {asked})")
         return
     if not world.driver.pause(wait):
         yield Outcome(

@@ -1,0 +1,71 @@
+"""Streams: one that breaks off says so, in an event of its own."""
+
+from collections.abc import Iterator
+
+from faultspec_conformance.openapi import Operation
+from faultspec_conformance.target import Recipe
+from faultspec_conformance.verdict import Outcome
+from faultspec_conformance.world import ERROR_EVENTS, STREAM, Sent, World, events
+
+_CLAUSE = "stream/announced"
+
+
+def broken_streams(world: World) -> Iterator[Outcome]:
+    """Every stream of the document, made to fail by a header that it declares and that a recipe uses elsewhere."""
+    if not any(each.transport == "stream" for each in world.taxonomy.surfaces.values()):
+        return
+    streams = [each for each in world.description.operations if each.method == "GET" and STREAM in each.media_types]
+    if not streams:
+        yield world.skipped(_CLAUSE, "the OpenAPI document has no operation that answers with text/event-stream")
+    for operation in streams:
+        recipe = _switch(world, operation)
+        if recipe is None:
+            yield world.skipped(
+                _CLAUSE, f"nothing is known to break {operation.name}: no recipe sets a header that it declares"
+            )
+            continue
+        whole = world.call("GET", operation.template, values=world.values_for(operation), accept=STREAM)
+        if not whole.ok:
+            yield world.skipped(_CLAUSE, f"{operation.name} is answered {whole}")
+            continue
+        sent = world.call(
+            "GET",
+            operation.template,
+            values=world.values_for(operation),
+            headers=dict(recipe.steps[0].call.headers),
+            accept=STREAM,
+            correlation="valid",
+        )
+        yield _announced(world, operation, recipe, whole, sent)
+
+
+def _switch(world: World, operation: Operation) -> Recipe | None:
+    """The first recipe of one request all of whose headers the operation declares."""
+    return next(
+        (
+            recipe
+            for recipe in world.target.recipes
+            if len(recipe.steps) == 1
+            and recipe.steps[0].call.headers
+            and all(operation.parameter(name, "header") is not None for name in recipe.steps[0].call.headers)
+        ),
+        None,
+    )
+
+
+def _announced(world: World, operation: Operation, recipe: Recipe, whole: Sent, sent: Sent) -> Outcome:
+    said = f"{operation.name}, made to fail with {recipe.code},"
+    if not sent.ok:
+        return world.skipped(_CLAUSE, f"{said} fails before the stream begins ({sent})")
+    told = [each for each in events(sent.exchange) if each.tells(world.wires)]
+    if not told:
+        if len(list(events(sent.exchange))) == len(list(events(whole.exchange))):
+            return world.skipped(_CLAUSE, f"{said} does not fail")
+        return world.broken(_CLAUSE, f"{said} just ends: no event tells an error", whole, sent)
+    hidden = next((each for each in told if each.name not in ERROR_EVENTS), None)
+    if hidden is not None:
+        return world.broken(_CLAUSE, f"{said} tells it among the data, in an event called `{hidden.name}`", sent)
+    shapeless = next((each for each in sent.inner if not each.judgement.is_error and each.code is None), None)
+    if shapeless is not None:
+        return world.broken(_CLAUSE, f"{said} has an error event that is not in the declared form", sent, shapeless)
+    return world.held(_CLAUSE)

@@ -1,0 +1,16 @@
+"""A report, shown: a table for people, JSON with its schema for programs, JUnit for CI, one HTML file for everyone.
+
+Each is a pure function of a `Report`; everything in a report is masked already.
+"""
+
+from collections.abc import Callable, Mapping
+
+from faultspec_conformance.reports.console import text
+from faultspec_conformance.reports.data import json, schema
+from faultspec_conformance.reports.page import html
+from faultspec_conformance.reports.xml import junit
+from faultspec_conformance.run import Report
+
+FORMATS: Mapping[str, Callable[[Report], str]] = {"text": text, "json": json, "junit": junit, "html": html}
+
+__all__ = ["FORMATS", "html", "json", "junit", "schema", "text"]

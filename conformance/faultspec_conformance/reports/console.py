@@ -1,0 +1,113 @@
+"""The report as a table for a terminal or a log."""
+
+import re
+from collections import Counter
+
+from faultspec.printers import visible
+from faultspec_conformance import curl
+from faultspec_conformance.run import Report
+from faultspec_conformance.verdict import ClauseResult, Reported, Verdict
+
+#: How a verdict is written; three of the words are not one word in English.
+WORDS: dict[Verdict, str] = {
+    "passed": "passed",
+    "failed": "FAILED",
+    "not_exercised": "not exercised",
+    "not_checkable": "not checkable",
+    "could_not_run": "could not run",
+}
+
+_COLOURS = {"passed": "32", "failed": "1;31", "not_exercised": "33", "not_checkable": "2", "could_not_run": "1;33"}
+
+#: Columns of reason that fit beside a clause on a wide terminal.
+_WIDTH = 96
+
+#: Findings of one clause that are shown in full; a header that is missing everywhere is one mistake.
+_ALIKE = 3
+
+#: Characters of one command line; a longer one is in the JSON report.
+_COMMAND = 1_000
+
+
+def text(report: Report, *, colour: bool = False) -> str:
+    """Findings first, then what was seen of every code, then a verdict a clause."""
+    result = report.result
+    out: list[str] = []
+    shown: Counter[tuple[str, str, bool]] = Counter()
+    for each in result.findings:
+        kind = (each.finding.clause, each.level, each.waived is not None)
+        shown[kind] += 1
+        if shown[kind] <= _ALIKE:
+            out += [*_finding(report.base, each, colour), ""]
+    for (clause_name, _, _), times in shown.items():
+        if times > _ALIKE:
+            out += [f"… and {times - _ALIKE} more of {clause_name}; the JSON and HTML reports have them all", ""]
+    out += [f"{result.target} judged by {result.taxonomy}", ""]
+    out += [*_coverage(report), ""]
+    wide = max((len(address) for address in result.clauses), default=0)
+    for clause in result.clauses.values():
+        out.append(_clause(clause, wide, colour))
+    out += ["", *(f"note: {visible(note)}" for note in result.notes)]
+    out += [f"could not run: {visible(each)}" for each in result.not_run]
+    out += [f"FAILED: {visible(each)}" for each in result.failures]
+    counts = ", ".join(f"{result.count(verdict)} {WORDS[verdict].lower()}" for verdict in WORDS)
+    out.append(f"{counts}; {result.requests} requests in {result.seconds:.1f} s")
+    return "\n".join(out) + "\n"
+
+
+def _painted(words: str, verdict: str, colour: bool) -> str:
+    return f"\x1b[{_COLOURS[verdict]}m{words}\x1b[0m" if colour else words
+
+
+def _clause(clause: ClauseResult, wide: int, colour: bool) -> str:
+    verdict = clause.verdict
+    words = _painted(f"{WORDS[verdict]:13}", verdict, colour)
+    if verdict in ("passed", "failed"):
+        said = f"{clause.failures} of {clause.occasions}" if clause.failures else str(clause.occasions)
+        said += f", {clause.warnings} warnings" if clause.warnings else ""
+        said += f", {clause.known} known" if clause.known else ""
+    else:
+        said = _shortened(visible(clause.reason), _WIDTH)
+    return f"{words}  {clause.address:{wide}}  {said}".rstrip()
+
+
+def _coverage(report: Report) -> list[str]:
+    codes = report.result.coverage
+    seen = sum(1 for each in codes.values() if each.observed)
+    wide = max((len(code) for code in codes), default=0)
+    out = [f"{seen} of {len(codes)} codes observed"]
+    for code, each in codes.items():
+        if each.observed:
+            statuses = ", ".join(map(str, each.statuses))
+            out.append(f"  {code:{wide}}  {statuses}  ({each.count} times)")
+        else:
+            out.append(f"  {code:{wide}}  not observed: {visible(each.reason or '')}")
+    return out
+
+
+def _finding(base: str, reported: Reported, colour: bool) -> list[str]:
+    finding = reported.finding
+    kind = "known" if reported.waived is not None else finding.level
+    verdict = {"error": "failed", "warning": "not_exercised", "known": "not_checkable"}[kind]
+    place = " ".join(part for part in (finding.operation, str(finding.status or ""), finding.code) if part)
+    statements = f" [{', '.join(finding.statements)}]" if finding.statements else ""
+    times = f" ({reported.count} times)" if reported.count > 1 else ""
+    out = [f"{_painted(kind, verdict, colour)}: {finding.clause}{statements}{times}"]
+    if place:
+        out.append(f"  {visible(place)}")
+    out.append(f"  {visible(finding.message)}")
+    if reported.waived is not None:
+        return [*out, f"  known: {visible(reported.waived)}"]
+    if finding.evidence:
+        answer = finding.evidence[-1].response
+        body = answer.body[:_COMMAND].decode("utf-8", "replace")
+        if body:
+            shown = re.sub(r"\s+", " ", body)
+            out.append(f"  > {_shortened(visible(shown), 2 * _WIDTH)}")
+    for line in curl.lines(base, finding.evidence).splitlines():
+        out.append(f"  $ {_shortened(visible(line), _COMMAND)}")
+    return out
+
+
+def _shortened(words: str, most: int) -> str:
+    return words if len(words) <= most else words[: most - 1] + "…"
