@@ -6,7 +6,7 @@ response is always a ``oneOf``: a second code under a status then only adds line
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Schema, StatusRange, Taxonomy
 from faultspec.runtime import ids
@@ -278,12 +278,13 @@ def _header_schema(rules: Sequence[HeaderRule], field: Field | None, taxonomy: T
 
 def _examples(name: str, envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Iterator[tuple[str, Json]]:
     """The examples of a code as bodies; one is made up where the taxonomy gives none."""
-    given = code.examples or (Example(details=_sample_details(code, taxonomy) or None),)
-    for number, example in enumerate(given, 1):
+    made_up = not code.examples
+    for number, example in enumerate(code.examples or (Example(),), 1):
         try:
-            body = shapes.render(envelope.shape, _slots(envelope, code, example, taxonomy))
+            details = _sample_details(code, taxonomy) or None if made_up else example.details
+            body = shapes.render(envelope.shape, _slots(envelope, code, replace(example, details=details), taxonomy))
         except (KeyError, ValueError):
-            continue  # an envelope that this example was not written for
+            continue  # an envelope that this example was not written for, or a value that nobody can make up
         yield f"{name}{'' if number == 1 else number}", {"summary": example.summary or code.summary, "value": body}
 
 
@@ -303,7 +304,7 @@ def _slots(envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy)
         "boundary": next(iter(code.boundaries), None) or next(iter(taxonomy.boundaries), None),
         "domain": code.domain,
         "actions": list(code.actions),
-        "details": details,
+        "details": [details] if details is not None and schemas.lists_details(envelope) else details,
     }
     made = {
         slot: sample(envelope.fields[slot].schema if slot in envelope.fields else Schema(), taxonomy)
@@ -344,10 +345,22 @@ def sample(schema: Schema, taxonomy: Taxonomy) -> object:
                 for name, each in schema.properties.items()
                 if each.presence == "required"
             }
+        case _ if schema.pattern is not None:
+            return _matching(schema.pattern)
         case _:
             return {"date-time": "2024-01-01T00:00:00Z", "uri": "https://example.com/"}.get(
                 next(iter(schema.format), ""), "text".ljust(schema.min_length or 0, "t")[: schema.max_length]
             )
+
+
+def _matching(pattern: str) -> str:
+    """A text for a pattern that is a prefix, perhaps before a class of characters; raises ValueError for others."""
+    prefix = re.match(r"\^?([\w ,:;/@=#-]*)", pattern)
+    for tail in ("", "1", "a", "A", "0123456789abcdef"):
+        text = (prefix[1] if prefix else "") + tail
+        if re.search(pattern, text):
+            return text
+    raise ValueError(f"no text is known that matches {pattern}")
 
 
 # 3.0

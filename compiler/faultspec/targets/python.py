@@ -751,8 +751,7 @@ def _slot_parameter(slot: SlotRow, code: Code, taxonomy: Taxonomy) -> tuple[str,
 
 
 def _envelope_row(envelope: Envelope) -> EnvelopeRow:
-    field = envelope.fields.get("details")
-    listed = field is not None and field.schema.types == ("array",)
+    listed = schemas.lists_details(envelope)
     text = (
         "Envelope(\n"
         f"        media_type={literal(envelope.media_types[0])},\n"

@@ -141,6 +141,12 @@ def _described(member: Member, taxonomy: Taxonomy) -> Member:
     return replace(member, schema=replace(member.schema, description=registered.summary))
 
 
+def lists_details(envelope: Envelope) -> bool:
+    """Whether the envelope keeps details in a list of objects."""
+    field = envelope.fields.get("details")
+    return field is not None and field.schema.types == ("array",)
+
+
 def needs_details(code: Code) -> bool:
     """Whether the code cannot do without details; an imported schema only speaks of details that are there."""
     return code.details_schema is None and any(member.presence == "required" for member in code.details.values())

@@ -1,0 +1,286 @@
+"""Laws of what is generated: pure, small in diffs, and used for real by the tools that read it."""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import validate
+
+from faultspec import source
+from faultspec.language import load, read
+from faultspec.language.model import Taxonomy
+from faultspec.render import Tree, render, write
+from faultspec.targets import SHIPPED
+
+ROOT = Path(__file__).parent.parent
+FLAGSHIP = ROOT / "taxonomy.yaml"
+TAXONOMIES = [FLAGSHIP, *sorted((ROOT / "tests/taxonomies").glob("*.yaml"))]
+FAULTSPEC = [sys.executable, "-c", "from faultspec.cli import main; main()"]
+PATHS = pytest.mark.parametrize("path", TAXONOMIES, ids=lambda path: path.stem)
+
+
+@cache
+def taxonomy(path: Path) -> Taxonomy:
+    """A taxonomy that has nothing wrong with it."""
+    loaded = load(str(path))
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    return loaded.taxonomy
+
+
+@cache
+def tree(path: Path) -> Tree:
+    """Everything that is compiled from a taxonomy."""
+    return render(taxonomy(path), SHIPPED.values(), path.name)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python packages of every taxonomy, side by side."""
+    folder = tmp_path_factory.mktemp("compiled")
+    for path in TAXONOMIES:
+        write(render(taxonomy(path), [SHIPPED["python"]], path.name), folder, ["python"])
+    return folder / "python"
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"PYTHONHASHSEED": "1", "TZ": "Asia/Kolkata", "LC_ALL": "C", "PYTHONUTF8": "0"},
+        {"PYTHONHASHSEED": "4242", "TZ": "America/St_Johns", "LC_ALL": "C.UTF-8"},
+    ],
+    ids=["ascii-locale", "other-seed"],
+)
+def test_the_bytes_depend_on_the_taxonomy_alone(environment: dict[str, str], tmp_path: Path) -> None:
+    """Law 1: same YAML, same bytes, under any hash seed, locale and time zone; whatever the folder."""
+    for path in TAXONOMIES:
+        command = [*FAULTSPEC, "compile", path.name, "--out", str(tmp_path / path.stem)]
+        subprocess.run(command, cwd=path.parent, env={**os.environ, **environment}, check=True, capture_output=True)
+        found = {
+            each.relative_to(tmp_path / path.stem).as_posix(): each.read_bytes()
+            for each in (tmp_path / path.stem).rglob("*")
+            if each.is_file()
+        }
+        manifest = found.pop("MANIFEST").decode()
+        assert manifest == "".join(f"{each}\n" for each in sorted(found))
+        assert found == {name: text.encode() for name, text in tree(path).items()}
+
+
+def test_the_generated_folder_is_up_to_date() -> None:
+    """`generated/` is what the taxonomy compiles to, no more and no less."""
+    found = subprocess.run([*FAULTSPEC, "compile", "--check"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (0, "")
+
+
+# Law 2: adding a code only adds lines.
+
+
+class _Plain(yaml.SafeDumper):
+    """Writes what is shared twice: the language has no aliases."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+def with_code(path: Path, position: int, name: str, code: dict[str, object]) -> Taxonomy:
+    """The taxonomy with one more code, at a position among those it has."""
+    data = copy.deepcopy(source.load(path).data)
+    assert isinstance(data, dict)
+    codes = list(data["codes"].items())
+    codes.insert(position, (name, code))
+    data["codes"] = dict(codes)
+    text = yaml.dump(data, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=10_000)
+    loaded = read(text, path.name)
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    return loaded.taxonomy
+
+
+def only_adds(before: str, after: str, *, commas: bool) -> bool:
+    """Whether every line of `before` is still there, in order; with `commas`, a line may have got a comma at its end."""
+    lines = iter(after.splitlines())
+    return all(any(each == line or (commas and f"{each}," == line) for line in lines) for each in before.splitlines())
+
+
+codes = st.fixed_dictionaries(
+    {"summary": st.just('A new "failure".'), "retriable": st.sampled_from([True, False, "caller", "none"])},
+    optional={
+        "message": st.just("It failed"),
+        "http": st.sampled_from(
+            [400, 403, 418, 429, [503, 504], "4xx", [{"if": {"status": 1}, "status": 409}, {"else": 410}]]
+        ),
+        "details": st.sampled_from([{}, {"zebra": {"type": "string"}}, {"aardvark?": {"type": ["integer", "null"]}}]),
+        "headers": st.sampled_from([{"Retry-After": "required"}, {"X-New": {"presence": "optional"}}]),
+        "client_action": st.sampled_from(["retry", "refetch", "user"]),
+        "effect": st.just("possible"),
+        "wire": st.just("zz_new"),
+    },
+)
+
+
+@given(st.sampled_from(TAXONOMIES), st.integers(0, 20), st.sampled_from(["aaa", "Zulu", "m_new"]), codes)
+@settings(max_examples=40, deadline=None)
+def test_a_new_code_only_adds_lines(path: Path, position: int, name: str, code: dict[str, object]) -> None:
+    """Law 2: wherever a code is added, no line of a generated file changes, but for a trailing comma in JSON."""
+    if "http" not in code:
+        code = {**code, "http": None, "http_reason": "Not over HTTP."}
+    if any(isinstance(each.wire, int) for each in taxonomy(path).codes.values()):
+        code = {**code, "wire": 999}
+    after = render(with_code(path, position, name, code), SHIPPED.values(), path.name)
+    for file, text in tree(path).items():
+        assert only_adds(text, after[file], commas=file.endswith(".json")), file
+
+
+def test_what_only_adds_means() -> None:
+    """The measure of law 2 itself sees a changed line, a moved one and a lost one."""
+    assert only_adds("a\nb\n", "a\nx\nb\n", commas=False)
+    assert only_adds("[\n1\n]\n", "[\n1,\n2\n]\n", commas=True)
+    assert not only_adds("a\nb\n", "a,\nb\n", commas=False)
+    assert not only_adds("a\nb\n", "b\na\n", commas=False)
+    assert not only_adds("a\nb\n", "a\n", commas=True)
+
+
+# Law 3: everything is used for real.
+
+
+def test_the_python_is_clean_as_rendered(written: Path) -> None:
+    """Generated Python passes ruff's formatter and rules, and mypy --strict, with nothing in between."""
+    width = ["--isolated", "--no-cache", "--line-length", "120"]
+    rules = ["--select", "E,F,W,I,UP,B,C4,SIM,RET,PIE,PT,RUF,D1", "--ignore", "D105,D107,RUF001,RUF002,RUF003"]
+    for command in (
+        ["ruff", "format", *width, "--diff", "."],
+        ["ruff", "check", *width, "--target-version", "py311", *rules, "."],
+        ["mypy", "--strict", "--no-incremental", "--cache-dir", os.devnull, *sorted(p.name for p in written.iterdir())],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", *command], cwd=written, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_python_needs_nothing_but_the_standard_library(written: Path) -> None:
+    """Each package imports without site-packages, and without anything of this project."""
+    for package in sorted(written.iterdir()):
+        probe = f"import {package.name}, {package.name}.asgi, sys; assert not any(m.startswith('faultspec') for m in sys.modules)"
+        subprocess.run(
+            [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(written)!r}); {probe}"], check=True
+        )
+
+
+def test_the_runtime_is_copied_verbatim(written: Path) -> None:
+    """What runs in a binding is the very code that this project tests and uses."""
+    own = sorted((ROOT / "compiler/faultspec/runtime").glob("*.py"))
+    for package in written.iterdir():
+        assert [each.read_bytes() for each in own] == [
+            each.read_bytes() for each in sorted((package / "_runtime").glob("*.py"))
+        ]
+
+
+@PATHS
+def test_the_schemas_are_schemas(path: Path) -> None:
+    """Every JSON Schema obeys its metaschema, and no reference in it leads nowhere."""
+    for file, text in tree(path).items():
+        if file.startswith("jsonschema/"):
+            schema = json.loads(text)
+            Draft202012Validator.check_schema(schema)
+            for each in _references(schema):
+                assert each.removeprefix("#/$defs/") in schema["$defs"], each
+
+
+@PATHS
+@pytest.mark.parametrize("version", ["3.0", "3.1"])
+def test_the_openapi_documents_are_valid(path: Path, version: str) -> None:
+    """The components are valid OpenAPI, and every reference among them resolves."""
+    document = json.loads(tree(path)[f"openapi/openapi-{version}.json"])
+    validate(document)
+    for each in _references(document):
+        place: object = document
+        for step in each.removeprefix("#/").split("/"):
+            assert isinstance(place, dict)
+            assert step in place, each
+            place = place[step]
+
+
+@PATHS
+def test_each_example_is_what_its_schema_describes(path: Path) -> None:
+    """The examples in OpenAPI satisfy the schema of their code, and the JSON Schema of an envelope, and nothing more."""
+    document = json.loads(tree(path)["openapi/openapi-3.1.json"])
+    examples = document["components"].get("examples", {})
+    assert examples or not any(code.http.statuses for code in taxonomy(path).live_codes())
+    for response in document["components"].get("responses", {}).values():
+        for media in response["content"].values():
+            validator = Draft202012Validator({**media["schema"], "components": document["components"]})
+            for name in media.get("examples", {}):
+                validator.validate(examples[name]["value"])
+    envelopes = [
+        Draft202012Validator(json.loads(text))
+        for file, text in tree(path).items()
+        if file.startswith("jsonschema/") and "details.schema" not in file
+    ]
+    for name, example in examples.items():
+        assert any(each.is_valid(example["value"]) for each in envelopes), name
+
+
+def test_schemathesis_loads_the_components() -> None:
+    """A service's document that refers to the responses is read by schemathesis, in both versions."""
+    schemathesis = pytest.importorskip("schemathesis")
+    for version in ("3.0", "3.1"):
+        document = json.loads(tree(FLAGSHIP)[f"openapi/openapi-{version}.json"])
+        responses = {
+            name.removeprefix("Error"): {"$ref": f"#/components/responses/{name}"}
+            for name in document["components"]["responses"]
+        }
+        document["paths"] = {"/orders": {"get": {"responses": {"200": {"description": "OK"}, **responses}}}}
+        validate(document)
+        schema = schemathesis.openapi.from_dict(document)
+        assert [each.ok().label for each in schema.get_all_operations()] == ["GET /orders"]
+
+
+@PATHS
+def test_the_documents_of_30_speak_30(path: Path) -> None:
+    """No keyword that OpenAPI 3.0 lacks is left in the document for it."""
+    document = json.loads(tree(path)["openapi/openapi-3.0.json"])
+    for section in ("schemas", "headers", "responses"):
+        for each in _objects(document["components"].get(section, {})):
+            assert not isinstance(each.get("type"), list)
+            assert "const" not in each or not isinstance(each.get("properties", each["const"]), str)
+            assert isinstance(each.get("exclusiveMinimum", True), bool)
+
+
+@PATHS
+def test_nothing_generated_says_when_or_by_what(path: Path) -> None:
+    """No date, no hash, no count and no version of a tool; the manifest lists paths alone."""
+    for file, text in tree(path).items():
+        header = [line for line in text.splitlines() if "Regenerate" in line]
+        if "_runtime" not in file and not file.endswith("py.typed"):
+            assert len(header) == 1, file
+            assert path.name in header[0]
+
+
+@PATHS
+def test_lines_are_as_platforms_agree(path: Path) -> None:
+    """Every file ends in one line feed, and none holds a carriage return, a tab or white space at the end of a line."""
+    for file, text in tree(path).items():
+        if "_runtime" in file or not text:
+            continue
+        assert text.endswith("\n"), file
+        assert not text.endswith("\n\n"), file
+        assert not any(line != line.rstrip() for line in text.split("\n")), file
+        assert "\r" not in text
+
+
+def _references(value: object) -> list[str]:
+    return [each["$ref"] for each in _objects(value) if isinstance(each.get("$ref"), str)]
+
+
+def _objects(value: object) -> list[dict[str, object]]:
+    if isinstance(value, dict):
+        return [value, *(inner for each in value.values() for inner in _objects(each))]
+    return [inner for each in value for inner in _objects(each)] if isinstance(value, list) else []
