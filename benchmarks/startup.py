@@ -32,12 +32,16 @@ def cpu_seconds(command: list[str]) -> float:
 def main() -> None:
     """Measure each case beside the peer and print a table."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 11
-    print(f"{'command':28} {'cpu s':>7} {'peer s':>7} {'ratio':>6}   ({runs} runs each, peer: import click, yaml, jinja2)")
+    print(
+        f"{'command':28} {'cpu s':>7} {'peer s':>7} {'ratio':>6}   ({runs} runs each, peer: import click, yaml, jinja2)"
+    )
     for name, command in CASES.items():
         cpu_seconds(command), cpu_seconds(PEER)  # warm the caches
         pairs = [(cpu_seconds(command), cpu_seconds(PEER)) for _ in range(runs)]
         ratio = statistics.median(a / b for a, b in pairs)
-        print(f"{name:28} {statistics.median(a for a, _ in pairs):7.3f} {statistics.median(b for _, b in pairs):7.3f} {ratio:6.2f}")
+        print(
+            f"{name:28} {statistics.median(a for a, _ in pairs):7.3f} {statistics.median(b for _, b in pairs):7.3f} {ratio:6.2f}"
+        )
 
 
 if __name__ == "__main__":

@@ -26,7 +26,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return work / "site"
 
 
-def faultspec(installed: Path, *arguments: str, cwd: Path, block: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+def faultspec(
+    installed: Path, *arguments: str, cwd: Path, block: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
     """Run the installed command line with ``block`` made unimportable."""
     program = (
         "import sys\n"
@@ -37,7 +39,12 @@ def faultspec(installed: Path, *arguments: str, cwd: Path, block: tuple[str, ...
     )
     environment = {**os.environ, "PYTHONPATH": str(installed)}
     return subprocess.run(
-        [sys.executable, "-c", program, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", program, *arguments],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -47,7 +54,11 @@ def test_the_wheel_compiles_outside_the_checkout(installed: Path, tmp_path: Path
     assert started.returncode == 0, started.stderr
     compiled = faultspec(installed, "compile", cwd=tmp_path, block=EXTRA)
     assert compiled.returncode == 0, compiled.stderr
-    assert sorted(each.name for each in (tmp_path / "generated").iterdir() if each.is_dir()) == ["jsonschema", "openapi", "python"]
+    assert sorted(each.name for each in (tmp_path / "generated").iterdir() if each.is_dir()) == [
+        "jsonschema",
+        "openapi",
+        "python",
+    ]
     assert faultspec(installed, "compile", "--check", cwd=tmp_path, block=EXTRA).returncode == 0
     assert faultspec(installed, "lint", cwd=tmp_path, block=EXTRA).returncode == 0
 

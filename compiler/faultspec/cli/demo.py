@@ -16,8 +16,12 @@ def shipped_taxonomy() -> str:
 
 @click.command(name="demo")
 @click.option("--serve", "only_serve", is_flag=True, help="Only start the orders service, until interrupted.")
-@click.option("--sin", metavar="NAME", help="The sin to commit; an unknown name lists them. Default: ignores-idempotency-key.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="With --serve: the loopback port; default a free one.")
+@click.option(
+    "--sin", metavar="NAME", help="The sin to commit; an unknown name lists them. Default: ignores-idempotency-key."
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="With --serve: the loopback port; default a free one."
+)
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),

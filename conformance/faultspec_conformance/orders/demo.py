@@ -39,7 +39,9 @@ def environment(url: str, taxonomy: str) -> Mapping[str, str]:
 
 def judge(sin: str | None, taxonomy: Taxonomy, path: str, *, sweep: bool) -> Report | Unreachable:
     """Start the service on a free loopback port, judge it, stop it."""
-    logging.getLogger(__package__).setLevel(logging.CRITICAL)  # the service logs what it provokes; here the report tells it
+    logging.getLogger(__package__).setLevel(
+        logging.CRITICAL
+    )  # the service logs what it provokes; here the report tells it
     with serving(service(sin)) as url, resources.as_file(resources.files(__package__) / CONFIG) as config:
         loaded = read(str(config), environment(url, path))
         assert loaded.target is not None, printers.text(loaded.diagnostics, {})

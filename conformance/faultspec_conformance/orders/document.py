@@ -22,7 +22,12 @@ NEW_ORDER: Json = {
     "type": "object",
     "required": ["reference", "sku", "quantity"],
     "properties": {
-        "reference": {"type": "string", "minLength": 1, "maxLength": 200, "description": "Your own name for it, unique"},
+        "reference": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 200,
+            "description": "Your own name for it, unique",
+        },
         "sku": {"type": "string", "minLength": 1, "maxLength": 200},
         "quantity": {"type": "integer", "minimum": 1, "maximum": 1000},
     },
@@ -37,7 +42,9 @@ CHANGE: Json = {
 BATCH: Json = {
     "type": "object",
     "required": ["orders"],
-    "properties": {"orders": {"type": "array", "minItems": 1, "maxItems": 20, "items": {"$ref": "#/components/schemas/NewOrder"}}},
+    "properties": {
+        "orders": {"type": "array", "minItems": 1, "maxItems": 20, "items": {"$ref": "#/components/schemas/NewOrder"}}
+    },
 }
 OUTCOMES: Json = {
     "type": "object",
@@ -79,7 +86,11 @@ def _answer(description: str, schema: str | None = None, headers: tuple[str, ...
 
 
 def _operation(
-    name: str, answers: dict[str, Json], errors: tuple[int, ...], parameters: tuple[Json, ...] = (), body: str | None = None
+    name: str,
+    answers: dict[str, Json],
+    errors: tuple[int, ...],
+    parameters: tuple[Json, ...] = (),
+    body: str | None = None,
 ) -> Json:
     """An operation whose error responses are the generated ones for its statuses."""
     found: Json = {
@@ -104,23 +115,41 @@ PATHS: Json = {
     "/orders": {
         "get": _operation("listOrders", {"200": _answer("The caller's orders")}, (401, 406, 500)),
         "post": _operation(
-            "createOrder", {"201": _answer("Created", "Order", ("ETag", "Location"))}, (*_WRITE, 406, 409), (KEY,), "NewOrder"
+            "createOrder",
+            {"201": _answer("Created", "Order", ("ETag", "Location"))},
+            (*_WRITE, 406, 409),
+            (KEY,),
+            "NewOrder",
         ),
     },
     "/orders/batch": {
         "post": _operation(
-            "createOrders", {"201": _answer("All created", "Outcomes"), "207": _answer("Some created", "Outcomes")}, _WRITE, (), "Batch"
+            "createOrders",
+            {"201": _answer("All created", "Outcomes"), "207": _answer("Some created", "Outcomes")},
+            _WRITE,
+            (),
+            "Batch",
         )
     },
     "/orders/{id}": {
         "get": _operation("readOrder", {"200": _answer("The order", "Order", ("ETag",))}, (*_READ, 406), (ID,)),
-        "put": _operation("changeOrder", {"200": _answer("Changed", "Order", ("ETag",))}, (*_WRITE, 404, 412), (ID, IF_MATCH), "Change"),
+        "put": _operation(
+            "changeOrder",
+            {"200": _answer("Changed", "Order", ("ETag",))},
+            (*_WRITE, 404, 412),
+            (ID, IF_MATCH),
+            "Change",
+        ),
         "delete": _operation("deleteOrder", {"204": _answer("Forgotten")}, (401, 403, 404, 412, 500), (ID, IF_MATCH)),
     },
     "/orders/{id}/cancel": {
-        "post": _operation("cancelOrder", {"200": _answer("Cancelled", "Order", ("ETag",))}, (401, 403, 404, 409, 500), (ID,))
+        "post": _operation(
+            "cancelOrder", {"200": _answer("Cancelled", "Order", ("ETag",))}, (401, 403, 404, 409, 500), (ID,)
+        )
     },
-    "/orders/{id}/events": {"get": _operation("orderEvents", {"200": {"description": "NDJSON, a line an event"}}, _READ, (ID,))},
+    "/orders/{id}/events": {
+        "get": _operation("orderEvents", {"200": {"description": "NDJSON, a line an event"}}, _READ, (ID,))
+    },
     "/prices/{sku}": {"get": _operation("readPrice", {"200": _answer("The price")}, _LIMITED, (SKU, FAULT))},
     "/admin/usage": {"get": _operation("readUsage", {"200": _answer("Usage")}, (401, 403, 500))},
 }
@@ -134,7 +163,11 @@ def document() -> Json:
     own = {"Order": ORDER, "NewOrder": NEW_ORDER, "Change": CHANGE, "Batch": BATCH, "Outcomes": OUTCOMES}
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Orders", "version": "1.0.0", "description": "The reference service of the Core Platform error contract."},
+        "info": {
+            "title": "Orders",
+            "version": "1.0.0",
+            "description": "The reference service of the Core Platform error contract.",
+        },
         "security": [{"token": []}],
         "paths": PATHS,
         "components": {

@@ -31,7 +31,8 @@ def answers(change: Change) -> Callable[[ASGIApp], ASGIApp]:
     def apply(app: ASGIApp) -> ASGIApp:
         async def changed(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] != "http":
-                return await app(scope, receive, send)
+                await app(scope, receive, send)
+                return
             start: Message = {}
             parts: list[bytes] = []
 
@@ -116,19 +117,38 @@ def _new_correlation(scope: Scope, status: int, headers: Headers, body: bytes) -
     fresh = f"{uuid.uuid4()}"
     fresh = f"{fresh[:14]}7{fresh[15:]}"
     error = {**json.loads(body), "correlation_id": fresh}
-    return status, [*without(headers, b"x-correlation-id"), (b"x-correlation-id", fresh.encode())], json.dumps(error).encode()
+    return (
+        status,
+        [*without(headers, b"x-correlation-id"), (b"x-correlation-id", fresh.encode())],
+        json.dumps(error).encode(),
+    )
 
 
 SINS: Mapping[str, Sin] = {
     sin.name: sin
     for sin in (
-        Sin("forgets-retry-after", "429 says nothing of when to come back", "headers/retry-after", answers(_forget_retry_after)),
+        Sin(
+            "forgets-retry-after",
+            "429 says nothing of when to come back",
+            "headers/retry-after",
+            answers(_forget_retry_after),
+        ),
         Sin("cacheable-404", "a 404 may be cached", "headers/cache-control", answers(_cacheable)),
         Sin("leaks-stack-trace", "a 500 carries the stack trace", "leaks/stack-trace", answers(_leak)),
         Sin("reveals-existence", "an unknown order is 403, not 404", "code/status", answers(_reveal)),
-        Sin("framework-405", "the framework answers 405 in its own words", "envelope/media-type", answers(_framework_405)),
+        Sin(
+            "framework-405",
+            "the framework answers 405 in its own words",
+            "envelope/media-type",
+            answers(_framework_405),
+        ),
         Sin("silent-conflict", "a conflict is sent as 200", "envelope/absent-on-success", answers(_silent)),
-        Sin("own-correlation-id", "the caller's correlation id is replaced", "correlation/echo", answers(_new_correlation)),
+        Sin(
+            "own-correlation-id",
+            "the caller's correlation id is replaced",
+            "correlation/echo",
+            answers(_new_correlation),
+        ),
         Sin(
             "ignores-idempotency-key",
             "a replay creates a second order",

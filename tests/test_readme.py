@@ -1,0 +1,79 @@
+"""The README's transcripts are real: each command in a ``console`` block is run, and what it prints is what stands there."""
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+#: Commands of ``make``: CI runs them itself, and a test that ran ``make test`` would never end.
+MAKE = re.compile(r"^make \w+$")
+
+
+def transcripts() -> list[tuple[str, str]]:
+    """Commands and the output below each, in order; ``...`` stands for anything, as in doctest."""
+    found = []
+    for block in re.findall(r"^```console\n(.*?)^```", README, re.MULTILINE | re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            found.append((command.partition("#")[0].strip(), output))
+    return found
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One empty folder for all commands of the page, which build on each other."""
+    return tmp_path_factory.mktemp("readme")
+
+
+def run(command: str, cwd: Path) -> str:
+    """What a terminal would show, both streams in one."""
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "COLUMNS": "120",
+        "NO_COLOR": "1",
+        "LC_ALL": "C.UTF-8",
+    }
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=cwd,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.stdout
+
+
+def test_every_transcript_is_what_happens(workplace: Path) -> None:
+    """Running the page from top to bottom prints the page."""
+    checker = doctest.OutputChecker()
+    commands = [each for each in transcripts() if not MAKE.match(each[0])]
+    assert len(commands) >= 5
+    for command, expected in commands:
+        shown = run(command, workplace)
+        if not checker.check_output(expected, shown, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE):
+            pytest.fail(f"$ {command}\n--- README\n{expected}\n--- shown\n{shown}")
+
+
+def test_every_make_target_of_the_page_exists() -> None:
+    """A command the page names is a target of the Makefile."""
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = {command.split()[1] for command, _ in transcripts() if MAKE.match(command)}
+    assert {"demo", "test"} <= named <= targets
+
+
+@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_links_lead_somewhere(page: str) -> None:
+    """Every relative link of a page names a file of the checkout."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", text):
+        assert (ROOT / target).exists(), f"{page} links to {target}"
