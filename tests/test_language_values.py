@@ -1,0 +1,168 @@
+"""Laws of `faultspec.language.values`: its verdict is that of JSON Schema, and it says where."""
+
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faultspec.language import values
+from faultspec.language.model import Member, Schema
+
+NAMES = st.sampled_from(["a", "b", "c"])
+SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from([0.5, 1.0, 2.5]) | st.text("ab", max_size=4)
+JSON = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=8
+)
+TYPES = st.lists(
+    st.sampled_from(["string", "integer", "number", "boolean", "object", "array", "null"]), max_size=3, unique=True
+)
+
+
+def schemas(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
+    """Schemas whose parts are `inner`."""
+    members = st.dictionaries(
+        NAMES, st.builds(lambda s, p: (s, p), inner, st.sampled_from(["required", "expected", "optional"])), max_size=3
+    )
+    return st.builds(
+        lambda types, enum, low, high, shortest, longest, pattern, items, properties, additional: Schema(
+            types=tuple(types),
+            enum=tuple(enum),
+            minimum=low,
+            maximum=high,
+            min_length=shortest,
+            max_length=longest,
+            pattern=pattern,
+            items=items,
+            properties={name: Member(name, schema, presence) for name, (schema, presence) in properties.items()},
+            additional=additional,
+        ),
+        TYPES,
+        st.lists(SCALARS, max_size=2),
+        st.none() | st.integers(-3, 3),
+        st.none() | st.integers(-3, 3),
+        st.none() | st.integers(0, 3),
+        st.none() | st.integers(0, 3),
+        st.none() | st.sampled_from(["^a", "b", "^[ab]+$"]),
+        st.none() | inner,
+        members,
+        st.sampled_from(["forbid", "warn", "allow"]),
+    )
+
+
+SCHEMAS = st.recursive(schemas(st.just(Schema())), schemas, max_leaves=4)
+
+
+def as_json_schema(schema: Schema) -> dict[str, Any]:
+    """The same schema in JSON Schema, written here by hand so that no misreading is shared."""
+    found: dict[str, Any] = {}
+    if schema.types:
+        found["type"] = list(schema.types)
+    if schema.enum:
+        found["enum"] = list(schema.enum)
+    for name, value in (
+        ("minimum", schema.minimum),
+        ("maximum", schema.maximum),
+        ("minLength", schema.min_length),
+        ("maxLength", schema.max_length),
+        ("pattern", schema.pattern),
+    ):
+        if value is not None:
+            found[name] = value
+    if schema.items is not None:
+        found["items"] = as_json_schema(schema.items)
+    if schema.properties:
+        found["properties"] = {name: as_json_schema(each.schema) for name, each in schema.properties.items()}
+        found["required"] = [name for name, each in schema.properties.items() if each.presence == "required"]
+    if schema.additional == "forbid":
+        found["additionalProperties"] = False
+    return found
+
+
+@given(SCHEMAS, JSON)
+def test_the_verdict_is_that_of_json_schema(schema: Schema, value: Any) -> None:
+    """A value has an error exactly when JSON Schema 2020-12 refuses it; what is only recommended is never one."""
+    errors = [each for each in values.problems(schema, value) if each.severity == "error"]
+    assert (not errors) == jsonschema.Draft202012Validator(as_json_schema(schema)).is_valid(value), errors
+
+
+@given(SCHEMAS, JSON)
+def test_every_misfit_is_somewhere(schema: Schema, value: Any) -> None:
+    """The path of a misfit leads to a part of the value, its pointer spells that path, its message is a sentence part."""
+    for misfit in values.problems(schema, value):
+        part = value
+        for step in misfit.path:
+            part = part[step]
+        assert misfit.pointer == "".join(f"/{step}" for step in misfit.path)
+        assert misfit.message
+
+
+def test_recommendations_are_warnings() -> None:
+    """An `expected` member that is missing and an undeclared one under `warn` are warnings."""
+    schema = Schema(types=("object",), properties={"a": Member("a", Schema(), "expected")}, additional="warn")
+    assert [(each.severity, each.pointer) for each in values.problems(schema, {"b~/": 1})] == [
+        ("warning", "/b~0~1"),
+        ("warning", ""),
+    ]
+
+
+def test_a_forbidden_member_is_an_error() -> None:
+    """What must not be there is reported where it is."""
+    schema = Schema(properties={"a": Member("a", Schema(), "forbidden")})
+    assert [each.pointer for each in values.problems(schema, {"a": 1})] == ["/a"]
+
+
+@pytest.mark.parametrize(
+    ("format", "good", "bad"),
+    [
+        ("uuid7", "0190b2a4-7c1e-7d3a-9f00-3b5f3a8e6c11", "0190b2a4-7c1e-4d3a-9f00-3b5f3a8e6c11"),
+        ("date-time", "2026-02-03T04:05:06Z", "2026-02-03"),
+        ("date-time", "2026-02-03T04:05:06.25+01:00", "2026-13-03T04:05:06Z"),
+        ("date", "2026-02-03", "2026-2-3"),
+        ("uri", "https://errors.example.com/a", "errors"),
+        ("email", "a@example.com", "a"),
+        ("retry-after", "8", "-8"),
+        ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 CET"),
+        ("etag", 'W/"a"', "a"),
+        ("http-date", "Sun, 06 Nov 1994 08:49:37 GMT", "1994-11-06"),
+        ("methods", "GET, HEAD", "GET; HEAD"),
+        ("methods", "", ","),
+        ("challenge", 'Bearer realm="api"', '"Bearer"'),
+        ("challenge", "Bearer", ""),
+    ],
+)
+def test_formats(format: str, good: str, bad: str) -> None:
+    """Each format takes what its standard takes."""
+    assert values.fits((format,), good)
+    assert not values.fits((format,), bad)
+
+
+def test_any_of_several_formats_is_enough() -> None:
+    """A list of formats means any of them; a format nobody knows asks for nothing."""
+    assert values.fits(("uuid7", "ulid"), "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T")
+    assert values.fits(("made-up",), "anything")
+
+
+def test_vocabularies_are_asked() -> None:
+    """A text outside the vocabulary of its schema is a misfit; one inside is none."""
+    schema = Schema(types=("string",), vocabulary="actions")
+    known = {"actions": ("wait", "fix")}
+    assert list(values.problems(schema, "wait", known)) == []
+    assert [each.keyword for each in values.problems(schema, "wiat", known)] == ["vocabulary"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "pointers"),
+    [
+        ({"type": "object", "required": ["a"]}, {}, [""]),
+        ({"properties": {"a": {"items": {"type": "integer"}}}}, {"a": [1, "x"]}, ["/a/1"]),
+        (True, {"a": 1}, []),
+        ({"$ref": "https://example.com/other.json"}, 1, [""]),
+        ({"$ref": "#"}, 1, [""]),
+        ({"pattern": "("}, "x", [""]),
+    ],
+)
+def test_imported_schemas_are_applied_without_leaving_the_machine(schema: Any, value: Any, pointers: list[str]) -> None:
+    """An imported schema is judged by `jsonschema`; what it refers to and does not hold is a misfit, never a request."""
+    assert [each.pointer for each in values.problems(Schema(opaque=schema), value)] == pointers
