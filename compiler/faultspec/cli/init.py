@@ -51,13 +51,13 @@ def taxonomy(file: str) -> int:
     """
     target = Path(file)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.parent.exists():
+            target.parent.mkdir(parents=True)
         _write(target, files("faultspec.cli").joinpath("starter.yaml").read_text(encoding="utf-8"))
     except FileExistsError:
         return _refuse("file-exists", "this file is there already", file, "name another one, or remove it")
-    except (OSError, ValueError) as error:  # ValueError: a NUL character in the path
-        reason = error.strerror if isinstance(error, OSError) else None
-        return _refuse("file-unwritable", f"the file cannot be written: {reason or error}", file, None)
+    except OSError as error:
+        return _refuse("file-unwritable", f"the file cannot be written: {error.strerror}", file, None)
     click.echo(file)
     beside = target.parent / "faultspec.schema.json"
     try:

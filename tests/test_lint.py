@@ -1,0 +1,414 @@
+"""Laws of the lint: every rule speaks on its bad example and is silent on its good one, where and only where it should."""
+
+import json
+import re
+from pathlib import Path
+
+import click.testing
+import pytest
+
+from faultspec.cli.explain import command as explain
+from faultspec.cli.init import command as init
+from faultspec.cli.lint import command as lint_command
+from faultspec.diagnostic import Diagnostic
+from faultspec.language import read, reference
+from faultspec.lint import BY_ID, RULES, Rule, check, lint, whole
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def found(text: str, *rules: Rule) -> tuple[Diagnostic, ...]:
+    """What the rules (default: all) say of a text that must be sound."""
+    loaded = read(text, "t.yaml")
+    assert loaded.document is not None
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    return lint(loaded.document, loaded.taxonomy, rules or RULES)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_each_rule_speaks_on_its_bad_example_and_is_silent_on_its_good_one(rule: Rule) -> None:
+    """The examples prove the rule; what it says names a place in the example and what to do."""
+    spoken = found(whole(rule.bad), rule)
+    assert spoken
+    for each in spoken:
+        assert each.code == rule.id
+        assert each.severity == rule.severity
+        assert each.hint
+        assert each.span is not None
+        assert each.span.line <= rule.bad.count("\n"), "it points at the part that the example does not show"
+    assert found(whole(rule.good), rule) == ()
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_each_good_example_has_no_error_of_any_rule(rule: Rule) -> None:
+    """What is shown as good breaks no other rule badly."""
+    assert [each for each in found(whole(rule.good)) if each.severity == "error"] == []
+
+
+def test_ids_are_unique_and_spelled_alike() -> None:
+    """A rule is addressed by its id; a purpose is one line that ends as a sentence does."""
+    assert len(BY_ID) == len(RULES)
+    for rule in RULES:
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)+|concealment", rule.id)
+        assert rule.purpose.endswith(".")
+        assert "\n" not in rule.purpose
+
+
+def test_the_flagship_lints_clean() -> None:
+    """The taxonomy of this repository has nothing to be said of it, not even a note."""
+    path = ROOT / "taxonomy.yaml"
+    assert check(read(path.read_text(encoding="utf-8"), path.name)) == ()
+
+
+# Single rules, beyond their examples
+
+CODE = "codes:\n  failed: {summary: It failed., http: 500}\n"
+
+CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    # a rule, a snippet, and the pointers at which it must speak, in order
+    ("unmapped-status", "surfaces: {api: {transport: stream, envelope: error}}\n" + CODE, ()),
+    ("unmapped-status", "surfaces: {api: {transport: http, envelope: error, codes: open}}\n" + CODE, ()),
+    ("code-without-transport", "surfaces: {api: {transport: stream, envelope: error}}\n" + CODE, ()),
+    (
+        "unreachable-fallback",
+        "fallback:\n  200: {code: failed, reason: a}\n  503: {code: failed, reason: a}\n  503-503: {code: failed, reason: a}\n" + CODE,
+        ("fallback/200", "fallback/503", "fallback/503-503"),
+    ),
+    (
+        "unreachable-surface",
+        "surfaces:\n  a: {transport: http, match: {statuses: 4xx}, envelope: error}\n"
+        "  b: {transport: http, match: {statuses: 404, routes: [/x]}, envelope: error}\n"
+        "  c: {transport: http, match: {statuses: 500}, envelope: error}\n"
+        "  d: {transport: event, match: {statuses: 404}, envelope: error}\n" + CODE,
+        ("surfaces/b",),
+    ),
+    (
+        "unreachable-surface",
+        "surfaces:\n  a: {transport: http, match: {methods: [GET], routes: [/x, /y]}, envelope: error}\n"
+        "  b: {transport: http, match: {methods: [GET, POST], routes: [/x]}, envelope: error}\n"
+        "  c: {transport: http, match: {methods: [GET], routes: [/x]}, envelope: error}\n" + CODE,
+        ("surfaces/c",),
+    ),
+    (
+        "header-contradiction",
+        "headers: {X-A: [{on: 5xx}, {on: 500, presence: forbidden, codes: [failed]}]}\n" + CODE,
+        ("headers/X-A",),
+    ),
+    ("header-contradiction", "headers: {X-A: [{on: 5xx}, {on: 404, presence: forbidden}]}\n" + CODE, ()),
+    (
+        "concealment",
+        "codes: {a: {summary: a, http: null, http_reason: Never.}}\nprivacy: {conceal: [{across: tenant, answer: a}]}\n",
+        ("privacy/conceal/0/answer",),
+    ),
+    (
+        "action-contradicts-flag",
+        "codes:\n  a: {summary: a, http: 503, retriable: true, client_action: user}\n"
+        "  b: {summary: b, http: 503, retriable: caller, client_action: retry}\n"
+        "  c: {summary: c, http: 503, client_action: retry}\n",
+        ("codes/a/client_action",),
+    ),
+    (
+        "retry-without-policy",
+        "retry_policies: {p: {max_attempts: 3, eligible: [a]}}\n"
+        "codes:\n  a: {summary: a, http: 503, retriable: true}\n  b: {summary: b, http: 503, client_action: retry}\n",
+        ("codes/b/client_action",),
+    ),
+    ("retry-without-policy", "codes: {a: {summary: a, http: 503, retriable: true}}\n", ()),
+    (
+        "policy-without-retry",
+        "retry_policies: {p: {max_attempts: 3}}\n"
+        "codes:\n  a: {summary: a, http: 503, retry: p}\n  b: {summary: b, http: 503, retriable: caller, retry: p}\n",
+        ("codes/a/retry",),
+    ),
+    (
+        "retry-unsafe",
+        "idempotency: {key: K, default: not_idempotent}\n"
+        "codes:\n  a: {summary: a, http: 503, retriable: true, effect: possible}\n"
+        "  b: {summary: b, http: 503, retriable: true, effect: none}\n",
+        ("codes/a/effect",),
+    ),
+    (
+        "retry-unsafe",
+        "idempotency: {key: K}\n" + CODE + "operations:\n"
+        "  pay: {idempotent: false, errors: {a: {summary: a, http: 503, retriable: true}}}\n"
+        "  read: {idempotent: true, errors: {b: {summary: b, http: 503, retriable: true}}}\n",
+        ("operations/pay/errors/a/retriable",),
+    ),
+    (
+        "retriable-status",
+        "codes:\n  a: {summary: a, http: 409, retriable: true}\n  b: {summary: b, http: [503, 408, 425, 429], retriable: true}\n"
+        "  c: {summary: c, http: 4xx, retriable: true}\n  d: {summary: d, http: 409, retriable: caller}\n",
+        ("codes/a/retriable", "codes/c/retriable"),
+    ),
+    (
+        "retry-after-missing",
+        "headers: {Retry-After: [{on: 503}, {on: 429, presence: optional}]}\n"
+        "codes:\n  a: {summary: a, http: 429}\n  b: {summary: b, http: 429, headers: {retry-after: expected}}\n"
+        "  c: {summary: c, http: 4xx, lifecycle: reserved}\n",
+        ("codes/a/http",),
+    ),
+    (
+        "policy-arithmetic",
+        "retry_policies:\n"
+        "  a: {max_attempts: 1, backoff: {kind: constant, base: 1s, factor: 2, step: 1s, for: 5s}}\n"
+        "  b: {max_attempts: 3, backoff: [{kind: linear, base: 1s, factor: 2, for: 5s}, {kind: exponential, base: 1s, factor: 1}]}\n"
+        "  c: {max_attempts: 3, jitter: {kind: full, ratio: 1}}\n"
+        "  d: {max_attempts: 3, jitter: {kind: ratio}}\n"
+        "  e: {max_attempts: 3, jitter: {kind: ratio, ratio: 1.5}, budget: {tokens: 5, cost: 10}}\n" + CODE,
+        (
+            "retry_policies/a/max_attempts",
+            "retry_policies/a/backoff/factor",
+            "retry_policies/a/backoff/step",
+            "retry_policies/a/backoff/for",
+            "retry_policies/b/backoff/0/factor",
+            "retry_policies/b/backoff/1/factor",
+            "retry_policies/c/jitter/ratio",
+            "retry_policies/d/jitter",
+            "retry_policies/e/jitter/ratio",
+            "retry_policies/e/budget/cost",
+        ),
+    ),
+    (
+        "example-contradicts-flag",
+        "envelopes: {e: {shape: {code: $code, retry: $retriable}}}\n"
+        "codes:\n  a: {summary: a, http: 500, retriable: false, example: [{slots: {retriable: false}}, {slots: {retriable: true}}]}\n"
+        "  b: {summary: b, http: 500, retriable: caller, example: {slots: {retriable: true}}}\n",
+        ("codes/a/example/1/slots/retriable",),
+    ),
+    ("unregistered-detail", "codes: {a: {summary: a, http: 500, details: {x: {type: string}}}}\n", ()),
+    (
+        "unregistered-detail",
+        "detail_keys: {y: {type: string}}\n" + CODE
+        + "operations: {o: {errors: {a: {summary: a, http: 500, details: {x: {type: string}}}}}}\n",
+        (),
+    ),
+    (
+        "detail-type",
+        "detail_keys: {n: {type: number}, m: {type: [integer, string]}}\n"
+        "codes: {a: {summary: a, http: 500, details: {n?: {type: integer}, m: {type: boolean}}}}\n",
+        ("codes/a/details/m",),
+    ),
+    (
+        "message-has-holes",
+        "detail_keys: {x: {type: string}}\n"
+        "codes:\n  a: {summary: a, http: 500, message: \"${x}\"}\n"
+        "  b: {summary: b, http: 500, message: \"${x}\", details: {x: {}}}\n",
+        ("codes/a/message",),
+    ),
+    (
+        "message-leaks",
+        "envelopes: {e: {shape: {code: $code, id: $request_id, details?: $details}}}\n"
+        "privacy: {internal_names: [\"orders-db-[0-9]+\"]}\n"
+        "codes:\n"
+        "  a: {summary: a, http: 500, details: {to: {type: string}, sql: {type: string}}, passthrough: [sql], example:"
+        " [{message: The host orders-db-7 is away., details: {to: ann@example.com, sql: \"SELECT a FROM b WHERE c\"}},"
+        " {details: {to: ann.smith@gmail.com, sql: a}, slots: {request_id: /home/ann/.ssh/id_rsa}}]}\n"
+        "  b: {summary: b, http: 500, message: Ask support@example.com}\n",
+        ("codes/a/example/0/message", "codes/a/example/1/details/to", "codes/a/example/1/slots/request_id"),
+    ),
+    (
+        "unused-declaration",
+        "boundaries: {a: a, b: b}\nactions: {a: a, b: b, c: c}\nvocabularies: {v: {x: x}, w: {x: x}}\n"
+        "retry_policies: {p: {max_attempts: 2}, q: {max_attempts: 2, eligible: [failed]}}\n"
+        "detail_keys: {k: {type: string, vocabulary: v}, l: {type: string}, m: {type: string, everywhere: true}}\n"
+        "envelopes: {e: {shape: {code: $code}}, f: {shape: {error: {use: e}}}, g: {shape: {code: $code}}}\n"
+        "surfaces: {s: {transport: http, envelope: f}}\n"
+        "rulings: {r: {conflict: c, decision: d, reason: e}, s: {conflict: c, decision: d, reason: e}}\n"
+        "codes: {failed: {summary: It failed., http: 500, boundary: a, actions: [a], retriable: {else: true, until: b},"
+        " details: {k: {}}, source: {ruling: r}}}\n",
+        ("boundaries/b", "actions/c", "vocabularies/w", "retry_policies/p", "detail_keys/l", "envelopes/g", "rulings/s"),
+    ),
+    (
+        "dead-reference",
+        "fallback: {4xx: {code: gone, reason: a}}\nidempotency: {key: K, mismatch: gone}\nunknown: {becomes: gone}\n"
+        "undeclared: {becomes: later}\nprivacy: {conceal: [{across: tenant, answer: gone}]}\n"
+        "codes:\n  gone: {summary: a, lifecycle: removed}\n  later: {summary: b, http: 500, lifecycle: reserved}\n"
+        "  old: {summary: c, http: 500, lifecycle: deprecated, replaced_by: gone}\n",
+        (
+            "fallback/4xx/code",
+            "idempotency/mismatch",
+            "unknown/becomes",
+            "undeclared/becomes",
+            "privacy/conceal/0/answer",
+            "codes/old/replaced_by",
+        ),
+    ),
+    ("replacement-circle", "codes: {a: {summary: a, http: 500, lifecycle: deprecated, replaced_by: a}}\n", ("codes/a/replaced_by",)),
+    (
+        "reserved-name",
+        "taxonomy: {name: import, version: 1.0.0}\ndetail_keys: {from: {type: string}}\n"
+        "codes:\n  None: {summary: a, http: 500}\n  default: {summary: b, http: 500}\n",
+        ("taxonomy/name", "detail_keys/from", "codes/None", "codes/default"),
+    ),
+    ("mixed-spelling", "codes:\n  a_b: {summary: a, http: 500}\n  AB: {summary: b, http: 500}\n", ()),
+    (
+        "statement-spelling",
+        "rulings: {r: {statements: [s1], conflict: a, decision: b, reason: c}}\n"
+        "codes:\n  a: {summary: a, http: 500, source: S1}\n  b: {summary: b, http: 500, source: {statement: S1, ruling: r}}\n",
+        ("rulings/r/statements",),
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "snippet", "pointers"), CASES, ids=[f"{case[0]}-{i}" for i, case in enumerate(CASES)])
+def test_rules_speak_where_they_should(rule: str, snippet: str, pointers: tuple[str, ...]) -> None:
+    """A rule speaks at exactly these places, in the order of the document."""
+    assert tuple("/".join(map(str, each.pointer)) for each in found(whole(snippet), BY_ID[rule])) == pointers
+
+
+# Suppressions
+
+MAPPED = "fallback: {4xx: {code: failed, reason: a}, 5xx: {code: failed, reason: a}}\n"
+
+
+def codes_of(text: str) -> list[tuple[str, int]]:
+    """Codes and lines of what the lint says."""
+    return [(each.code, each.span.line) for each in found(text) if each.span is not None]
+
+
+def test_a_suppression_silences_its_rule_on_its_line() -> None:
+    """On the line of the key, or on comment lines directly above it, and with a reason."""
+    line = "  failed: {summary: It failed., http: 500}"
+    for codes in (
+        f"{line}  # faultspec: ignore[example-missing] it is shown elsewhere\n",
+        f"  # faultspec: ignore[example-missing] it is shown elsewhere\n{line}\n",
+        f"  # faultspec: ignore[example-missing] it is shown elsewhere\n\n  # and more\n{line}\n",
+        f"  #faultspec:ignore [ example-missing , unmapped-status ] both\n{line}\n",
+    ):
+        said = codes_of(whole(MAPPED + "codes:\n" + codes))
+        assert said in ([], [("unused-suppression", 3)]), codes
+    assert codes_of(whole(f"{MAPPED}codes:\n{line}\n")) == [("example-missing", 3)]
+
+
+def test_a_suppression_without_reason_silences_nothing() -> None:
+    """Whoever silences a rule says why."""
+    text = whole(MAPPED + "codes:\n  failed: {summary: It failed., http: 500} # faultspec: ignore[example-missing]\n")
+    assert codes_of(text) == [("example-missing", 3), ("suppression-without-reason", 3)]
+
+
+def test_a_suppression_that_silences_nothing_is_reported() -> None:
+    """So is one of a rule that does not exist; neither can rot unseen."""
+    codes = "codes:\n  failed: {summary: It failed., http: 500, example: {message: No.}} # faultspec: ignore[%s] why\n"
+    assert codes_of(whole(MAPPED + codes % "example-missing")) == [("unused-suppression", 3)]
+    said = found(whole(MAPPED + codes % "example-mising"))
+    assert [(each.code, each.hint) for each in said] == [("unknown-rule", "did you mean `example-missing`?")]
+    assert [each.code for each in found(whole(MAPPED + codes % ""))] == ["unknown-rule"]
+
+
+def test_text_that_looks_like_a_suppression_is_text() -> None:
+    """A `#` inside a value begins no comment."""
+    for value in ('"# faultspec: ignore[example-missing] no"', "|\n      # faultspec: ignore[example-missing] no"):
+        text = whole(f"{MAPPED}codes:\n  failed:\n    http: 500\n    summary: {value}\n")
+        assert codes_of(text) == [("example-missing", 3)]
+
+
+# The commands
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(command: click.Command, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a command, as the composition root calls it."""
+    result = click.testing.CliRunner().invoke(command, arguments, standalone_mode=False)
+    assert result.exception is None, result.exception
+    return result.return_value, result.stdout, result.stderr
+
+
+def test_init_makes_a_taxonomy_that_is_clean(folder: Path) -> None:
+    """What `init` writes lints clean even strictly, points the editor at the schema beside it, and is never overwritten."""
+    code, out, _ = run(init)
+    assert (code, out.split()) == (0, ["taxonomy.yaml", "faultspec.schema.json"])
+    assert run(lint_command, "--strict") == (0, "", "1 taxonomy: no findings\n")
+    text = Path("taxonomy.yaml").read_text(encoding="utf-8")
+    schema = re.match(r"# yaml-language-server: \$schema=(\S+)\n", text)
+    assert schema is not None
+    assert json.loads(Path(schema[1]).read_text(encoding="utf-8"))["title"] == "faultspec taxonomy"
+    Path("taxonomy.yaml").write_text("mine", encoding="utf-8")
+    code, out, err = run(init, "taxonomy.yaml")
+    assert (code, out) == (2, "")
+    assert "[file-exists]" in err
+    assert Path("taxonomy.yaml").read_text(encoding="utf-8") == "mine"
+
+
+def test_init_says_what_it_cannot_write(folder: Path) -> None:
+    """A place that cannot be written to is an error, not a traceback."""
+    Path("file").write_text("", encoding="utf-8")
+    code, _, err = run(init, "taxonomy", "file/taxonomy.yaml")
+    assert code == 2
+    assert "[file-unwritable]" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "code"),
+    [
+        (whole(MAPPED + CODE), (), 0),
+        (whole(MAPPED + CODE), ("--strict",), 1),
+        (whole("codes: {failed: {summary: It failed., htpp: 500}}\n"), (), 1),
+        ("codes: [", (), 2),
+        ("", (), 2),
+        (None, (), 2),
+    ],
+    ids=["warnings", "strict", "errors", "syntax", "empty", "absent"],
+)
+def test_lint_exits_by_what_it_found(folder: Path, text: str | None, options: tuple[str, ...], code: int) -> None:
+    """0 without errors, 1 with findings, 2 for what is no YAML; diagnostics on stdout, the summary on stderr."""
+    if text is not None:
+        Path("a.yaml").write_text(text, encoding="utf-8")
+    found_code, out, err = run(lint_command, "a.yaml", *options)
+    assert found_code == code
+    assert out.startswith("a.yaml")
+    assert re.fullmatch(r"1 taxonomy: .*\d (error|warning).*\n", err)
+
+
+def test_lint_speaks_every_format(folder: Path) -> None:
+    """Several files in one report, in each format a tool reads."""
+    Path("a.yaml").write_text(whole(CODE), encoding="utf-8")
+    Path("b.yaml").write_text("codes: [", encoding="utf-8")
+    for style in ("text", "json", "github", "sarif", "junit", "markdown"):
+        code, out, err = run(lint_command, "a.yaml", "b.yaml", "a.yaml", "--format", style)
+        assert code == 2
+        assert "a.yaml" in out
+        assert "b.yaml" in out
+        assert err.startswith("2 taxonomies: ")
+        if style in ("json", "sarif"):
+            assert json.loads(out)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("rate_limited", "429"),
+        ("correlation-format", "Both formats are valid"),
+        ("retriable-status", "# faultspec: ignore[retriable-status]"),
+        ("headers/retry-after", "a clause of the suite"),
+        ("codes.retriable.when", "the first whose facts hold decides"),
+        ("dangling-reference", "A name that nothing declares."),
+        ("yaml-alias", "An anchor such as"),
+        ("unused-suppression", "has nothing to say"),
+    ],
+)
+def test_explain_knows_every_kind_of_name(name: str, said: str) -> None:
+    """A code, a ruling, a rule, a clause, a construct, a diagnostic: each is explained."""
+    code, out, _ = run(explain, name, "--taxonomy", str(ROOT / "taxonomy.yaml"))
+    assert code == 0
+    assert out.startswith(f"{name}: ")
+    assert said in " ".join(out.split())
+
+
+def test_explain_suggests(folder: Path) -> None:
+    """An unknown name is an error with a suggestion, and a taxonomy that cannot be read is no obstacle."""
+    code, out, err = run(explain, "retriable-statuses")
+    assert (code, out) == (1, "")
+    assert "did you mean `retriable-status`?" in err
+    assert "taxonomy.yaml" in err
+
+
+def test_explain_explains_everything() -> None:
+    """No name that the tool itself gives out is without an explanation."""
+    for name in (*BY_ID, *list(reference.constructs())[::9]):
+        assert run(explain, name, "--taxonomy", str(ROOT / "taxonomy.yaml"))[0] == 0, name
