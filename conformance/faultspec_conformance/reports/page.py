@@ -1,95 +1,134 @@
-"""The report as one HTML file that needs nothing else: no network, no fonts, light and dark, a filter."""
+"""The report as one HTML file that needs no network: verdicts, coverage, findings with their exchanges, and a filter.
 
-import html as _html
+The template ``page.html.jinja`` only loops over the rows prepared here; every text is escaped on its way in.
+"""
+
 import json as _json
-from importlib.resources import files
+from dataclasses import dataclass
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from faultspec.exchange import Exchange
 from faultspec_conformance import curl
 from faultspec_conformance.reports.console import WORDS
 from faultspec_conformance.reports.data import SHOWN
 from faultspec_conformance.run import Report
-from faultspec_conformance.verdict import VERDICTS, ClauseResult, Reported
+from faultspec_conformance.verdict import VERDICTS, ClauseResult, Coverage, Reported, Result, Verdict
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    """A finding as the page shows it; ``state`` is the verdict whose colour it has."""
+
+    state: Verdict
+    word: str
+    clause: str
+    place: str
+    message: str
+    count: int
+    waived: str | None
+    statements: str
+    exchanges: tuple[tuple[str, str], ...]
+    again: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRow:
+    """What was seen of one code."""
+
+    state: Verdict
+    word: str
+    code: str
+    statuses: str
+    count: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseRow:
+    """The verdict on one clause."""
+
+    state: Verdict
+    address: str
+    title: str
+    statements: str
+    seen: str
+    why: str
 
 
 def html(report: Report) -> str:
-    """The whole report; every text in it is escaped."""
+    """The whole page."""
     result = report.result
-    frame = files("faultspec_conformance.reports").joinpath("page.html").read_text(encoding="utf-8")
-    verdict = "failed" if result.count("failed") or result.failures else "passed"
-    if verdict == "passed" and (result.count("could_not_run") or result.not_run or not result.count("passed")):
-        verdict = "could_not_run"
-    parts = {
-        "@title@": _text(f"{result.target} by {result.taxonomy}"),
-        "@verdict@": f'<span class="v {verdict}">{_text(WORDS[verdict])}</span>',  # type: ignore[index]  # one of them
-        "@cost@": _text(f"{result.requests} requests in {result.seconds:.1f} s"),
-        "@counts@": "".join(
-            f'<button class="chip {each}" data-verdict="{each}" aria-pressed="true">{result.count(each)} {_text(WORDS[each])}</button>'
-            for each in VERDICTS
-        ),
-        "@notes@": _items([*result.failures, *result.not_run, *result.notes]),
-        "@findings@": "".join(_finding(report.base, each) for each in result.findings)
-        or "<p class=calm>Nothing was found.</p>",
-        "@coverage@": "".join(_code_row(report, code) for code in result.coverage),
-        "@clauses@": "".join(_clause(each) for each in result.clauses.values()),
-    }
-    for mark, part in parts.items():
-        frame = frame.replace(mark, part, 1)
-    return frame
+    environment = Environment(
+        loader=PackageLoader("faultspec_conformance.reports", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("page.html.jinja").render(
+        title=f"{result.target} by {result.taxonomy}",
+        verdict=_verdict(result),
+        words=WORDS,
+        cost=f"{result.requests} requests in {result.seconds:.1f} s",
+        counts=[(each, result.count(each)) for each in VERDICTS],
+        notes=[*result.failures, *result.not_run, *result.notes],
+        findings=[_finding(report.base, each) for each in result.findings],
+        codes=[_code(each) for each in result.coverage.values()],
+        clauses=[_clause(each) for each in result.clauses.values()],
+    )
 
 
-def _items(lines: list[str]) -> str:
-    return f"<ul>{''.join(f'<li>{_text(line)}</li>' for line in lines)}</ul>" if lines else ""
+def _verdict(result: Result) -> Verdict:
+    """The one word over the whole run."""
+    if result.count("failed") or result.failures:
+        return "failed"
+    if result.count("could_not_run") or result.not_run or not result.count("passed"):
+        return "could_not_run"
+    return "passed"
 
 
-def _clause(clause: ClauseResult) -> str:
+def _clause(clause: ClauseResult) -> ClauseRow:
     seen = f"{clause.failures} of {clause.occasions}" if clause.failures else str(clause.occasions or "")
-    return (
-        f'<tr class=row data-verdict="{clause.verdict}"><td><span class="v {clause.verdict}">{_text(WORDS[clause.verdict])}</span>'
-        f"<td><code>{_text(clause.address)}</code><td>{_text(clause.title)}"
-        f"<td>{_text(', '.join(clause.statements))}<td class=n>{_text(seen)}<td class=why>{_text(clause.reason)}"
+    return ClauseRow(clause.verdict, clause.address, clause.title, ", ".join(clause.statements), seen, clause.reason)
+
+
+def _code(each: Coverage) -> CodeRow:
+    state: Verdict = "passed" if each.observed else "not_checkable" if each.explained else "not_exercised"
+    return CodeRow(
+        state,
+        "observed" if each.observed else "explained" if each.explained else "not observed",
+        each.code,
+        ", ".join(map(str, each.statuses)),
+        str(each.count or ""),
+        ", ".join(each.operations) or each.reason or "",
     )
 
 
-def _code_row(report: Report, code: str) -> str:
-    each = report.result.coverage[code]
-    state = "passed" if each.observed else "not_checkable" if each.explained else "not_exercised"
-    words = "observed" if each.observed else "explained" if each.explained else "not observed"
-    return (
-        f'<tr class=row data-verdict="{state}"><td><span class="v {state}">{words}</span><td><code>{_text(code)}</code>'
-        f"<td>{_text(', '.join(map(str, each.statuses)))}<td class=n>{each.count or ''}"
-        f"<td class=why>{_text(', '.join(each.operations) or each.reason or '')}"
-    )
-
-
-def _finding(base: str, reported: Reported) -> str:
+def _finding(base: str, reported: Reported) -> FindingRow:
     finding = reported.finding
-    state = (
-        "not_checkable" if reported.waived is not None else "failed" if reported.level == "error" else "not_exercised"
-    )
-    word = "known" if reported.waived is not None else reported.level
-    place = " ".join(part for part in (finding.operation, str(finding.status or ""), finding.code) if part)
-    return (
-        f'<details class="finding row" data-verdict="{state}"><summary><span class="v {state}">{_text(word)}</span> '
-        f"<code>{_text(finding.clause)}</code> <span class=place>{_text(place)}</span>"
-        f"<p>{_text(finding.message)}{f' <em>({reported.count} times)</em>' if reported.count > 1 else ''}</p></summary>"
-        + (f"<p>Known: {_text(reported.waived)}</p>" if reported.waived is not None else "")
-        + (f"<p>Statements: {_text(', '.join(finding.statements))}</p>" if finding.statements else "")
-        + "".join(_exchange(each) for each in finding.evidence)
-        + f"<h4>Again</h4><pre>{_text(curl.lines(base, finding.evidence))}</pre>"
-        + f"<p class=fp>{_text(finding.fingerprint)}</p></details>"
+    known = reported.waived is not None
+    return FindingRow(
+        "not_checkable" if known else "failed" if reported.level == "error" else "not_exercised",
+        "known" if known else reported.level,
+        finding.clause,
+        " ".join(part for part in (finding.operation, str(finding.status or ""), finding.code) if part),
+        finding.message,
+        reported.count,
+        reported.waived,
+        ", ".join(finding.statements),
+        tuple(_exchange(each) for each in finding.evidence),
+        curl.lines(base, finding.evidence),
+        finding.fingerprint,
     )
 
 
-def _exchange(exchange: Exchange) -> str:
+def _exchange(exchange: Exchange) -> tuple[str, str]:
     request, response = exchange.request, exchange.response
-    asked = "\n".join(
-        [f"{request.method} {request.target}", *(f"{n}: {v}" for n, v in request.headers), "", _body(request.body)]
-    )
-    told = "\n".join(
-        [str(response.status or ""), *(f"{n}: {v}" for n, v in response.headers), "", _body(response.body)]
-    )
-    return f"<div class=pair><pre>{_text(asked.strip())}</pre><pre>{_text(told.strip())}</pre></div>"
+    asked = [f"{request.method} {request.target}", *(f"{n}: {v}" for n, v in request.headers), "", _body(request.body)]
+    told = [str(response.status or ""), *(f"{n}: {v}" for n, v in response.headers), "", _body(response.body)]
+    return "\n".join(asked).strip(), "\n".join(told).strip()
 
 
 def _body(body: bytes) -> str:
@@ -98,8 +137,3 @@ def _body(body: bytes) -> str:
         return _json.dumps(_json.loads(shown), indent=2, ensure_ascii=False)
     except (ValueError, RecursionError):
         return shown if len(body) <= SHOWN else f"{shown}… ({len(body)} bytes)"
-
-
-def _text(text: str) -> str:
-    # A mark of the frame in a text must not be filled in a later turn.
-    return _html.escape(text).replace("@", "&#64;")
