@@ -84,7 +84,7 @@ class Failures:
             lifecycle=lifecycle,
             since=data.get("since"),
             sunset=data.get("sunset"),
-            replaced_by=self._refer(data, "replaced_by", scope.code_names(), "code", path),
+            replaced_by=self._refer(data, "replaced_by", scope.code_names, "code", path),
             level=data.get("level", level),
             passthrough=self._passthrough(data.get("passthrough"), (*path, "passthrough"), known_details),
             facts={

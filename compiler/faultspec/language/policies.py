@@ -61,7 +61,7 @@ def retry_policy(scope: Scope, name: str, data: Data) -> RetryPolicy:
         data.get("summary"),
         data.get("isolation"),
         annotate,
-        scope.refer_all(data.get("eligible"), scope.code_names(), "code", (*path, "eligible")),
+        scope.refer_all(data.get("eligible"), scope.code_names, "code", (*path, "eligible")),
         (),
         scope.source(data.get("source"), path),
     )
@@ -136,7 +136,7 @@ def telemetry(scope: Scope, data: Data) -> Telemetry:
             name,
             each["severity"],
             each["when"],
-            scope.refer_all(each.get("codes"), scope.code_names(), "code", (*at, "codes")),
+            scope.refer_all(each.get("codes"), scope.code_names, "code", (*at, "codes")),
             scope.statuses(each["statuses"], (*at, "statuses")) if "statuses" in each else (),
             each.get("threshold"),
             scope.duration(each.get("window"), (*at, "window")),

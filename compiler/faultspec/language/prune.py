@@ -24,7 +24,10 @@ def prune(type: Record, value: object, problems: Iterable[Problem]) -> Remains:
     A record without a required key goes as a whole, and so does a list with one bad item, for the places of the others
     would shift. Only the outermost record stays whatever it lacks.
     """
-    pruner = _Pruner({each.path for each in problems if each.path})
+    bad = {each.path for each in problems}
+    if not bad and isinstance(value, dict):
+        return Remains(value)
+    pruner = _Pruner(bad - {()})
     data = pruner.record(type, value if isinstance(value, dict) else {}, ())
     return Remains(data, frozenset(pruner.lost))
 

@@ -3,6 +3,7 @@
 import re
 import warnings
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from faultspec.language.grammar import Path, Problem, closest
@@ -24,6 +25,7 @@ class Scope:
         self.problems: list[Problem] = []
         self._lost = remains.lost
         self._document = document
+        self._names: dict[tuple[str, ...], Known] = {}
 
     def section(self, name: str) -> Data:
         """A mapping of the top level, empty where it is not there."""
@@ -52,6 +54,11 @@ class Scope:
 
     def names(self, *path: str) -> Known:
         """The names declared by the mapping at `path`, those of lost entries included."""
+        if path not in self._names:
+            self._names[path] = self._read_names(path)
+        return self._names[path]
+
+    def _read_names(self, path: tuple[str, ...]) -> Known:
         if any(path[: len(each)] == each for each in self._lost):
             return None
         value = self._document
@@ -59,6 +66,7 @@ class Scope:
             value = value.get(step, {}) if isinstance(value, dict) else {}
         return tuple(value) if isinstance(value, dict) else None
 
+    @cached_property
     def code_names(self) -> Known:
         """The names of all codes, those of operations included."""
         shared, operations = self.names("codes"), self.names("operations")

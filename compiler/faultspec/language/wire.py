@@ -288,7 +288,7 @@ def _header_rule(
         name,
         rule.get("presence", "required"),
         scope.statuses(rule["on"], (*path, "on")) if "on" in rule else default_on,
-        scope.refer_all(rule.get("codes"), scope.code_names(), "code", (*path, "codes")),
+        scope.refer_all(rule.get("codes"), scope.code_names, "code", (*path, "codes")),
         formats(scope, rule.get("format"), (*path, "format")) or _HEADER_FORMATS.get(name.lower(), ()),
         rule.get("token"),
         equals.removeprefix("$") if equals else None,

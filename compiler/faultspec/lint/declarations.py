@@ -131,64 +131,40 @@ def statement_spelling(subject: Subject) -> Iterator[Remark]:
             yield Remark(path, f"`{statement}` is cited elsewhere as `{other}`", f"write `{other}`", on_key=False)
 
 
-#: Words that the languages of the generated bindings keep for themselves: Python 3.13, ECMAScript 2025 with TypeScript.
-_RESERVED = frozenset(
-    word.lower()
-    for word in (
-        *keyword.kwlist,
-        *[
-            "case",
-            "catch",
-            "const",
-            "debugger",
-            "default",
-            "delete",
-            "do",
-            "enum",
-            "export",
-            "extends",
-            "function",
-            "implements",
-            "instanceof",
-            "interface",
-            "let",
-        ],
-        *[
-            "new",
-            "null",
-            "package",
-            "private",
-            "protected",
-            "public",
-            "static",
-            "super",
-            "switch",
-            "this",
-            "throw",
-            "typeof",
-            "undefined",
-            "var",
-            "void",
-        ],
-    )
-)
+#: What ECMAScript 2025 and TypeScript keep for themselves, beside the keywords of Python.
+_TYPESCRIPT = """
+    case catch const debugger default delete do enum export extends function implements instanceof interface let new null
+    package private protected public static super switch this throw typeof undefined var void
+"""
+_RESERVED = frozenset((*keyword.kwlist, *_TYPESCRIPT.split()))
+
+#: Words that are capitalised as classes are.
+_CONSTANTS = frozenset({"none", "true", "false"})
 
 
 def reserved_name(subject: Subject) -> Iterator[Remark]:
-    """Names become identifiers of generated code, so none is a word of Python or TypeScript."""
+    """Names become identifiers of generated code, so none is a word of Python or TypeScript.
+
+    Codes become classes and constants, which are spelled otherwise than most words.
+    """
     taxonomy = subject.taxonomy
     names: list[tuple[Path, str]] = [(("taxonomy", "name"), taxonomy.name)]
     for path, code in codes(taxonomy):
-        names.append((path, code.name))
+        if code.name in _RESERVED or code.name.lower() in _CONSTANTS:
+            yield _reserved_word(path, code.name)
         written = subject.data
         for step in path:
             written = written[str(step)]
         names += [((*path, "details", key), key.removesuffix("?")) for key in written.get("details", {})]
     names += [(("detail_keys", name), name) for name in taxonomy.detail_keys]
     for path, name in names:
-        if name.lower() in _RESERVED:
-            on_key = path != ("taxonomy", "name")
-            yield Remark(path, f"`{name}` is a word of Python or TypeScript", "choose another name", on_key=on_key)
+        if name in _RESERVED:
+            yield _reserved_word(path, name)
+
+
+def _reserved_word(path: Path, name: str) -> Remark:
+    message = f"`{name}` is a word of Python or TypeScript"
+    return Remark(path, message, "choose another name", on_key=path != ("taxonomy", "name"))
 
 
 def name_collision(subject: Subject) -> Iterator[Remark]:

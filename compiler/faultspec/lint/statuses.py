@@ -1,9 +1,10 @@
 """Rules on the HTTP map and on surfaces."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from faultspec.diagnostic import Path
-from faultspec.language.model import Code, Match, Taxonomy
+from faultspec.language.model import Code, HeaderRule, Match, Taxonomy
 from faultspec.lint.places import allowed_on, codes, live, present
 from faultspec.lint.rule import Remark, Subject
 
@@ -156,23 +157,43 @@ def concealment(subject: Subject) -> Iterator[Remark]:
 def header_contradiction(subject: Subject) -> Iterator[Remark]:
     """No header is both required and forbidden on one answer."""
     taxonomy = subject.taxonomy
+    for wanted, refused in _contradictions(taxonomy.headers, taxonomy.headers):
+        yield _contradiction(("headers", refused.name), wanted, refused)
     for path, code in live(taxonomy):
-        for status in code.http.all():
-            rules = [
-                rule
-                for rule in (*taxonomy.headers, *code.headers)
-                if (not rule.codes or code.name in rule.codes)
-                and (not rule.on or any(status in each for each in rule.on))
-            ]
-            wanted = {rule.name.lower() for rule in rules if rule.presence in ("required", "expected")}
-            refused = {rule.name.lower() for rule in rules if rule.presence == "forbidden"}
-            both = sorted(wanted & refused)
-            if both:
-                name = next(rule.name for rule in rules if rule.name.lower() == both[0])
-                at = (*path, "headers", name) if name in {rule.name for rule in code.headers} else ("headers", name)
-                message = f"`{name}` is both required and forbidden with `{code.name}` as {status}"
-                yield Remark(at, message, "narrow one of the rules by `on:` or `codes:`")
-                break
+        carried = tuple(
+            rule if rule.on else replace(rule, on=code.http.statuses)
+            for rule in (*taxonomy.headers, *code.headers)
+            if not rule.codes or code.name in rule.codes
+        )
+        own = carried[len(carried) - len(code.headers) :]
+        for wanted, refused in (*_contradictions(own, carried), *_contradictions(carried[: -len(own) or None], own)):
+            name = refused.name if refused in own else wanted.name
+            yield _contradiction((*path, "headers", name), wanted, refused)
+
+
+def _contradictions(
+    ours: Iterable[HeaderRule], theirs: Iterable[HeaderRule]
+) -> Iterator[tuple[HeaderRule, HeaderRule]]:
+    """Pairs of a rule that wants a header and one that refuses it on a status they share."""
+    theirs = tuple(theirs)
+    for one in ours:
+        for other in theirs:
+            if one.presence in ("required", "expected") and other.presence == "forbidden" and _meet(one, other):
+                yield one, other
+
+
+def _meet(one: HeaderRule, other: HeaderRule) -> bool:
+    return (
+        one.name.lower() == other.name.lower()
+        and (not one.codes or not other.codes or bool(set(one.codes) & set(other.codes)))
+        and any(a.low <= b.high and b.low <= a.high for a in one.on for b in other.on)
+    )
+
+
+def _contradiction(path: Path, wanted: HeaderRule, refused: HeaderRule) -> Remark:
+    on = ", ".join(map(str, wanted.on))
+    message = f"`{wanted.name}` is {wanted.presence} on {on} and forbidden on {', '.join(map(str, refused.on))}"
+    return Remark(path, message, "narrow one of the two rules by `on:` or `codes:`")
 
 
 def unreachable_header_rule(subject: Subject) -> Iterator[Remark]:
