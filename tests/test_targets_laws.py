@@ -46,8 +46,8 @@ def tree(path: Path) -> Tree:
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python packages of every taxonomy, side by side."""
     folder = tmp_path_factory.mktemp("compiled")
-    for path in TAXONOMIES:
-        write(render(taxonomy(path), [SHIPPED["python"]], path.name), folder, ["python"])
+    trees = [render(taxonomy(path), [SHIPPED["python"]], path.name) for path in TAXONOMIES]
+    write({file: text for each in trees for file, text in each.items()}, folder, ["python"])
     return folder / "python"
 
 
@@ -277,7 +277,8 @@ def test_lines_are_as_platforms_agree(path: Path) -> None:
 
 
 def _references(value: object) -> list[str]:
-    return [each["$ref"] for each in _objects(value) if isinstance(each.get("$ref"), str)]
+    found = (each.get("$ref") for each in _objects(value))
+    return [each for each in found if isinstance(each, str)]
 
 
 def _objects(value: object) -> list[dict[str, object]]:

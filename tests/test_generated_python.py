@@ -1,0 +1,481 @@
+"""The generated Python at work: what can be constructed, what goes over the wire and comes back, when to try again."""
+
+import copy
+import importlib
+import json
+import pickle
+import sys
+import textwrap
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from faultspec.language import load
+from faultspec.render import render, write
+from faultspec.targets import SHIPPED
+
+ROOT = Path(__file__).parent.parent
+ULID = "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python packages of every taxonomy, side by side on the path."""
+    folder = tmp_path_factory.mktemp("python")
+    packages: dict[str, str] = {}
+    for path in (ROOT / "taxonomy.yaml", *sorted((ROOT / "tests/taxonomies").glob("*.yaml"))):
+        loaded = load(str(path))
+        assert loaded.taxonomy is not None, loaded.diagnostics
+        packages |= render(loaded.taxonomy, [SHIPPED["python"]], path.name)
+    write(packages, folder, ["python"])
+    return folder / "python"
+
+
+def imported(folder: Path, name: str) -> ModuleType:
+    """A generated package or module; each is imported once."""
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    return importlib.import_module(name)
+
+
+@pytest.fixture
+def platform(folder: Path) -> Any:
+    """The bindings of the flagship."""
+    return imported(folder, "platform_errors")
+
+
+# What can be constructed
+
+
+def test_a_code_takes_its_own_details_only(platform: Any) -> None:
+    """A constructor takes the details that its code declares, and no other."""
+    error = platform.RateLimited(retry_after=8, limit=2000, window_sec=60)
+    assert error.details == {"limit": 2000, "window_sec": 60, "retryable": True}
+    with pytest.raises(TypeError, match="existing_id"):
+        platform.RateLimited(retry_after=8, existing_id="x")
+
+
+def test_what_is_required_is_a_mandatory_argument(platform: Any) -> None:
+    """Required details and required headers that nothing else decides cannot be forgotten."""
+    for kind in (platform.Conflict, platform.StaleRead, platform.RateLimited, platform.Unauthenticated):
+        with pytest.raises(TypeError, match="missing 1 required keyword-only argument"):
+            kind()
+
+
+def test_only_declared_codes_can_be_raised(platform: Any) -> None:
+    """The base class stands for all codes and is none: it cannot be made."""
+    with pytest.raises(TypeError, match="raise one of its subclasses"):
+        platform.PlatformError("anything", details={})
+
+
+def test_boundary_and_status_are_the_declared_ones(platform: Any) -> None:
+    """A boundary or a status that the taxonomy does not give the code is refused, also where no type checker looks."""
+    assert platform.Timeout().status == 504
+    assert platform.Timeout(status=503, boundary="dependency").boundary == "dependency"
+    with pytest.raises(ValueError, match="does not come from 'moon', but from service or dependency or gateway"):
+        platform.Timeout(boundary="moon")
+    with pytest.raises(ValueError, match="does not travel under 500"):
+        platform.Timeout(status=500)
+
+
+def test_a_fallback_code_takes_the_statuses_nobody_claims(platform: Any) -> None:
+    """The code of unclaimed statuses may be raised with each of them, and with none that another code claims."""
+    assert platform.InvalidRequest(status=413).status == 413
+    with pytest.raises(ValueError, match="does not travel under 404"):
+        platform.InvalidRequest(status=404)
+
+
+def test_type_checkers_refuse_what_the_taxonomy_does_not_allow(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """mypy --strict names each wrong use, and takes each right one."""
+    user = tmp_path / "user.py"
+    user.write_text(
+        textwrap.dedent(
+            """
+            from typing import assert_type
+            import platform_errors as p
+
+            p.Timeout(status=500)  # wrong: status
+            p.Timeout(boundary="moon")  # wrong: boundary
+            p.RateLimited()  # wrong: retry_after
+            p.Conflict(existing_id=None)  # wrong: type
+            p.NotFound(tenant="x")  # wrong: no such detail
+            error = p.RateLimited(retry_after=1, limit=3)
+            assert_type(error.details.get("limit"), float | None)
+            error.details["nope"]  # wrong: no such key
+            error.correlation_id = "x"
+            try:
+                raise p.Conflict(existing_id=4) from KeyError()
+            except p.PlatformError as caught:
+                assert_type(caught.status, int | None)
+            """
+        )
+    )
+    from mypy import api
+
+    monkeypatch.setenv("MYPYPATH", str(folder))
+
+    out, _, _ = api.run(["--strict", "--no-incremental", str(user), "--config-file", "", "--cache-dir", "/dev/null"])
+    wrong = {number for number, line in enumerate(user.read_text().splitlines(), 1) if "# wrong" in line}
+    found = {int(line.split(":")[1]) for line in out.splitlines() if line.startswith(str(user)) and ": error:" in line}
+    assert found == wrong, out
+
+
+# Wire
+
+
+def test_each_code_goes_over_the_wire_and_comes_back(platform: Any) -> None:
+    """An error that is rendered and parsed is of the same class, with the same details, status and id."""
+    made: list[Any] = [
+        platform.RateLimited("slow down", retry_after=8, limit=2000, window_sec=60),
+        platform.StaleRead(expected_etag="abc"),
+        platform.Conflict(existing_id=7, correlation_id=ULID),
+        platform.Timeout(status=502),
+        platform.InvalidRequest(status=405, allow="GET, HEAD"),
+    ]
+    for error in made:
+        status, headers, body = platform.render(error)
+        back = platform.parse(body, status=status, headers=headers)
+        assert type(back) is type(error)
+        assert (back.code, back.message, back.details) == (error.code, error.message, error.details)
+        assert (back.status, back.correlation_id, back.retry_after) == (status, error.correlation_id, error.retry_after)
+        assert platform.render(back) == (status, headers, body)
+
+
+def test_an_answer_has_the_headers_of_its_status(platform: Any) -> None:
+    """no-store and the correlation id on every error; Retry-After, ETag and Allow where they belong."""
+    _, headers, body = platform.render(platform.RateLimited(retry_after=1.2))
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["Retry-After"] == "2"
+    assert headers["X-Correlation-Id"] == json.loads(body)["correlation_id"]
+    assert platform.render(platform.StaleRead(expected_etag="abc")).headers["ETag"] == '"abc"'
+    assert platform.render(platform.StaleRead(expected_etag='W/"abc"')).headers["ETag"] == 'W/"abc"'
+    assert platform.render(platform.InvalidRequest(status=405, allow="GET")).headers["Allow"] == "GET"
+
+
+def test_the_flag_among_the_details_agrees_with_the_code(platform: Any) -> None:
+    """`details.retryable` says whether the client action is retry; where the caller decides, what the caller said."""
+    assert platform.Timeout().details["retryable"] is True
+    assert platform.NotFound().details["retryable"] is False
+    assert platform.StaleRead(expected_etag="x").details["retryable"] is False
+    assert platform.StaleRead(expected_etag="x", retriable=True).details["retryable"] is True
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>",
+        b"\xff\xfe",
+        b"[]",
+        b"null",
+        b'{"code": 1}',
+        b'{"code": true}',
+        b'{"code": "teapot", "message": "x"}',
+        b"[" * 9999,
+    ],
+)
+def test_what_is_not_declared_is_unknown_and_kept(platform: Any, body: bytes) -> None:
+    """A body that is no declared error comes back as UnknownError with the body as it was; it is not retried."""
+    error = platform.parse(body, status=503, headers={"Retry-After": "1"})
+    assert type(error) is platform.UnknownError
+    assert (error.raw, error.status, error.code) == (body, 503, platform.ErrorCode.INTERNAL_ERROR)
+    assert not error.retriable
+    assert not platform.plan_retry(error, platform.start_retry(error)).retry
+    assert body == b"" or body not in platform.render(error).body
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=9),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["code", "message", "details", "correlation_id", "error"]), inner, max_size=4)
+    ),
+    max_leaves=9,
+)
+
+
+@given(
+    st.binary(max_size=60) | json_values.map(lambda each: json.dumps(each).encode()), st.none() | st.integers(100, 599)
+)
+@settings(max_examples=150, deadline=None)
+def test_parse_never_raises(folder: Path, body: bytes, status: int | None) -> None:
+    """Whatever a service answers, parse returns an error that can be rendered, pickled and planned for."""
+    for name in ("platform_errors", "aileron_errors", "registry_errors", "theodosia_errors", "keen_bench_errors"):
+        package = imported(folder, name)
+        error = package.parse(body, status=status, headers={"retry-after": "x", "ETag": "y"})
+        assert package.render(error).status == (error.status or 500)
+        assert type(pickle.loads(pickle.dumps(error))) is type(error)
+        package.plan_retry(error, package.start_retry(error))
+
+
+def test_headers_of_one_answer_stay_with_it(platform: Any) -> None:
+    """Of a parsed answer only headers that say what to do about the error go on to the next."""
+    received = {"Set-Cookie": "a=b", "Transfer-Encoding": "chunked", "www-authenticate": "Bearer", "Server": "x"}
+    body = platform.render(platform.Unauthenticated(www_authenticate="Bearer")).body
+    again = platform.render(platform.parse(body, status=401, headers=received)).headers
+    assert again["www-authenticate"] == "Bearer"
+    assert not {"Set-Cookie", "Transfer-Encoding", "Server"} & set(again)
+
+
+def test_errors_copy_and_pickle(platform: Any) -> None:
+    """An error survives a process pool: class, message, details and headers."""
+    for error in (
+        platform.StaleRead("gone", expected_etag="x", correlation_id=ULID),
+        platform.parse(b"<html>", status=502),
+    ):
+        for same in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+            assert type(same) is type(error)
+            assert platform.render(same).status == error.status
+            assert (same.message, same.details, same.headers) == (error.message, error.details, error.headers)
+            assert str(same) == str(error)
+
+
+# Facts
+
+
+def test_facts_answer_questions_about_codes(platform: Any) -> None:
+    """is_retryable, client_action, http_status and codes_for say what the taxonomy says, of text as of members."""
+    assert platform.is_retryable("rate_limited")
+    assert not platform.is_retryable("stale_read")
+    assert not platform.is_retryable("teapot")
+    assert platform.client_action("stale_read") == "refetch"
+    assert platform.client_action("teapot") == "none"
+    assert platform.http_status(platform.ErrorCode.TIMEOUT) == 504
+    assert platform.codes_for(400) == ("invalid_request", "validation_failed")
+    assert platform.codes_for(405) == ("invalid_request",)
+    assert platform.codes_for(501) == ("internal_error",)
+    assert platform.codes_for(200) == ()
+    assert {"rate_limited", "timeout", "dependency_unavailable", "serialization_failure"} == platform.RETRYABLE
+
+
+def test_each_live_code_has_its_exception(folder: Path) -> None:
+    """Every live code has one exception and one row of facts, and a reserved code has neither."""
+    for name in ("platform_errors", "aileron_errors", "alknet_errors", "theodosia_errors", "registry_errors"):
+        errors = imported(folder, f"{name}.errors")
+        facts = imported(folder, f"{name}.codes").FACTS
+        shared = {each.code for each in errors.ERRORS.values()}
+        own = {kind.code for (operation, _), kind in errors._ALL.items() if operation}
+        assert shared | own == set(facts)
+    assert "approval_denied" not in list(imported(folder, "aileron_errors").ErrorCode)
+
+
+# Retries
+
+
+def test_a_plan_follows_the_policy_of_the_code(platform: Any) -> None:
+    """Retry-After first, then backoff; attempts are counted; a refetch is not a retry."""
+    error = platform.RateLimited(retry_after=8)
+    plan = platform.plan_retry(error, platform.start_retry(error), random=lambda: 0.5)
+    assert (plan.retry, plan.delay) == (True, 8.0)
+    state, delays = platform.start_retry(platform.SerializationFailure()), []
+    while (plan := platform.plan_retry(platform.SerializationFailure(), state, random=lambda: 1.0)).retry:
+        delays.append(plan.delay)
+        state = plan.state
+    assert delays == [0.05, 0.1]
+    assert plan.reason == "attempts_exhausted"
+    stale = platform.StaleRead(expected_etag="x", retriable=True)
+    assert platform.plan_retry(stale, platform.start_retry(stale)).reason == "not_retriable"
+
+
+def test_a_write_that_may_have_happened_is_not_repeated(platform: Any) -> None:
+    """Without an idempotency key, an error whose effect is unknown is not retried; one without effect is."""
+    state = platform.start_retry(platform.Timeout())
+    assert platform.plan_retry(platform.Timeout(), state, idempotent=False).reason == "not_idempotent"
+    failure = platform.SerializationFailure()
+    assert platform.plan_retry(failure, platform.start_retry(failure), idempotent=False).retry
+
+
+def test_the_seconds_of_a_date_are_read(platform: Any) -> None:
+    """A Retry-After that is a date is waited for like one in seconds."""
+    body = platform.render(platform.RateLimited(retry_after=1)).body
+    error = platform.parse(body, status=429, headers={"retry-after": "Thu, 01 Jan 1970 00:01:00 GMT"})
+    plan = platform.plan_retry(error, platform.start_retry(error), now=50.0, random=lambda: 0.0)
+    assert plan.delay == 10.0
+
+
+# Other shapes
+
+
+def test_nested_envelopes_and_several_boundaries(folder: Path) -> None:
+    """A nested envelope is rendered and read; keywords of Python and reserved names are details like any other."""
+    package = imported(folder, "aileron_errors")
+    denied = package.CapabilityDenied(host="evil.example", boundary="action", audit_id="audit-1")
+    body = package.to_envelope(denied)
+    assert body["error"] == {
+        "class": "capability_denied",
+        "message": "The host evil.example is not allowed",
+        "retriable": False,
+        "boundary": "action",
+        "audit_id": "audit-1",
+        "details": {"host": "evil.example"},
+    }
+    failed = package.BindingFailed(from_=None, class_="x", retriable=True)
+    assert failed.details == {"from": None, "class": "x"}
+    with pytest.raises(TypeError, match="retriable"):
+        package.BindingFailed(from_="x")
+    assert package.parse(body).boundary == "action"
+    listed = package.to_envelope(failed, envelope="crud")
+    assert listed == {
+        "error": {"code": "binding_failed", "message": "An existing binding refused.", "details": [failed.details]}
+    }
+    assert package.parse(listed).details == failed.details
+
+
+def test_conditional_retriability_is_decided_by_the_error(folder: Path) -> None:
+    """The first rule that holds decides the flag, as the taxonomy orders them."""
+    package = imported(folder, "aileron_errors")
+    flags = {status: package.ExternalApiError(status_=status).retriable for status in (404, 429, 500, 599, 600)}
+    assert flags == {404: False, 429: True, 500: True, 599: True, 600: False}
+
+
+def test_operations_have_codes_of_their_own(folder: Path) -> None:
+    """One code name in two operations is two errors; which one is read depends on the operation."""
+    package = imported(folder, "alknet_errors")
+    body = package.to_envelope(package.ReadFileFileNotFound(path="/x"))
+    assert type(package.parse(body, operation="readFile")) is package.ReadFileFileNotFound
+    assert type(package.parse(body, operation="writeFile")) is package.WriteFileFileNotFound
+    assert type(package.parse(body)) is package.UnknownError
+    undeclared = imported(folder, "alknet_errors.errors").undeclared("BOOM")
+    assert (undeclared.code, undeclared.details) == ("INTERNAL", {"code": "BOOM"})
+    assert imported(folder, "alknet_errors.errors").undeclared("a secret: hunter2").details == {}
+
+
+def test_spread_details_and_colliding_names(folder: Path) -> None:
+    """Details spread into the envelope come back as details; names that Python or the module keep are got round."""
+    package = imported(folder, "theodosia_errors")
+    error = package.InvalidTransition(requested="pay", valid_next_actions=["take_order"])
+    body = package.to_envelope(error)
+    assert body == {
+        "error": "invalid_transition",
+        "requested": "pay",
+        "valid_next_actions": ["take_order"],
+        "message": 'Blocked by "the graph"',
+    }
+    assert package.parse(body).details == {"requested": "pay"}
+    slow = package.TimeoutErrorFailure(requested="x", timeout_seconds=1, self_=3, message_="m", list=[1])
+    assert slow.details == {"requested": "x", "timeout_seconds": 1, "self": 3, "message": "m", "list": [1]}
+    assert issubclass(package.None_, package.TheodosiaError)
+
+
+def test_json_rpc_and_vocabularies(folder: Path) -> None:
+    """One payload in two carriers: alone in a log, and as the data of a JSON-RPC error with the request's id."""
+    package = imported(folder, "keen_bench_errors")
+    error = package.ProviderRateLimited(phase="workshop")
+    alone = package.to_envelope(error)
+    carried = package.to_envelope(error, envelope="rpc", slots={"request_id": 7})
+    assert alone == {
+        "error_code": "PROVIDER_RATE_LIMITED",
+        "phase": "workshop",
+        "retryable": True,
+        "actions": ["retry", "resume"],
+    }
+    assert carried == {
+        "jsonrpc": "2.0",
+        "id": 7,
+        "error": {"code": -32000, "message": "The provider limits the rate.", "data": alone},
+    }
+    assert package.parse(carried).request_id == 7
+    assert package.DiskFull().phase == "workbench"
+
+
+def test_numbers_lists_and_strings_with_slots(folder: Path) -> None:
+    """Numeric codes, a list of errors, and a code inside a URL are read back."""
+    package = imported(folder, "registry_errors")
+    error = package.BlobUnknown(digest="sha256:1")
+    assert package.to_envelope(error) == {
+        "errors": [{"code": 104, "message": "The blob is unknown.", "detail": {"digest": "sha256:1"}}]
+    }
+    problem = package.to_envelope(error, envelope="problem")
+    assert (problem["type"], problem["errno"], problem["cost"]) == ("https://errors.example.com/104?d=blob", 104, "$5")
+    for body in (package.to_envelope(error), problem):
+        assert type(package.parse(body)) is package.BlobUnknown
+    rendered = package.render(package.TooMany(trace="0123456789abcdef0123456789abcdef"), envelope="problem")
+    assert rendered.headers["X-Trace"] == "0123456789abcdef0123456789abcdef"
+    assert rendered.headers["Content-Type"] == "application/problem+json"
+
+
+# The ASGI boundary
+
+
+async def _answer(
+    app: Any, path: str = "/", method: str = "GET", headers: list[tuple[bytes, bytes]] | None = None
+) -> Any:
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": method, "path": path, "headers": headers or [], "query_string": b""}
+    await app(scope, receive, send)
+    fields = {name.decode().lower(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], fields, b"".join(each.get("body", b"") for each in sent[1:])
+
+
+def _served(folder: Path, app: Any, **request: Any) -> Any:
+    import asyncio
+
+    boundary = imported(folder, "platform_errors.asgi").ErrorBoundary(app)
+    return asyncio.run(_answer(boundary, **request))
+
+
+def _raising(error: Exception) -> Any:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        raise error
+
+    return app
+
+
+def _answering(status: int, **headers: str) -> Any:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        fields = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+        await send({"type": "http.response.start", "status": status, "headers": fields})
+        await send({"type": "http.response.body", "body": b"Not Found"})
+
+    return app
+
+
+def test_the_boundary_answers_for_what_is_raised(folder: Path, platform: Any) -> None:
+    """A declared error is answered as itself, under the request's correlation id; anything else as an internal error."""
+    app = _raising(platform.Conflict("Taken", existing_id="7"))
+    status, headers, body = _served(folder, app, headers=[(b"x-correlation-id", ULID.encode())])
+    said = json.loads(body)
+    assert (status, said["code"], said["details"]["existing_id"]) == (409, "conflict", "7")
+    assert ULID == said["correlation_id"] == headers["x-correlation-id"]
+    status, headers, body = _served(folder, _raising(RuntimeError("password=hunter2")))
+    assert (status, json.loads(body)["code"]) == (500, "internal_error")
+    assert b"hunter2" not in body
+    assert headers["cache-control"] == "no-store"
+
+
+def test_the_boundary_answers_for_a_service_behind(folder: Path, platform: Any) -> None:
+    """An answer nobody could read is an internal error here, and nothing of it gets out."""
+    status, _, body = _served(folder, _raising(platform.parse(b"stack trace", status=404)))
+    assert (status, json.loads(body)["code"]) == (500, "internal_error")
+    assert b"stack" not in body
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (404, "not_found"),
+        (405, "invalid_request"),
+        (413, "invalid_request"),
+        (415, "unsupported_media_type"),
+        (501, "internal_error"),
+        (503, "dependency_unavailable"),
+    ],
+)
+def test_the_boundary_answers_for_the_framework(folder: Path, status: int, code: str) -> None:
+    """What a framework answered by itself leaves in the envelope, under its own status and with its Allow."""
+    answered, headers, body = _served(folder, _answering(status, allow="GET", content_type="text/plain"))
+    assert (answered, json.loads(body)["code"], headers["allow"]) == (status, code, "GET")
+    assert headers["content-type"] == "application/json"
