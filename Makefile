@@ -21,7 +21,7 @@ real: $(VENV)/.user
 	$(BIN)/python examples/kinto/run.py
 
 docs: $(VENV)/.dev
-	$(BIN)/python -m docs
+	$(BIN)/python -m faultspec.lint.documents docs
 
 generate: $(VENV)/.user
 	$(BIN)/faultspec compile
