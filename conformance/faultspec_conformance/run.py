@@ -85,10 +85,11 @@ def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Rep
             play(world, probe)
         not_run: tuple[str, ...] = ()
         if options.sweep:
-            from faultspec_conformance.sweep import sweep  # schemathesis takes a second to import
+            from faultspec_conformance.sweep import sweep  # what needs schemathesis stays out of a run of probes only
 
             options.progress("sweep")
-            not_run = sweep(world, seed=options.seed)
+            swept = sweep(world, seed=options.seed)
+            notes, not_run = (*notes, *swept.notes), swept.not_run
         result = fold(world, known, options, notes=notes, not_run=not_run)
         return Report(result, base, known)
 

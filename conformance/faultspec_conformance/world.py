@@ -144,7 +144,11 @@ class Seen:
 
 @dataclass(slots=True)
 class World:
-    """One run against one service. Probes use `call` and the facts; `outcomes` and `exchanges` are what the run is read from."""
+    """One run against one service. Probes use `call` and the facts; `outcomes` and `exchanges` are what the run is read from.
+
+    ``made``: the resource of each kind that probes share; ``spare``: one that was made and left alone; ``absent``: the
+    operations that were asked for an id that names nothing.
+    """
 
     taxonomy: Taxonomy
     contract: Contract
@@ -158,7 +162,8 @@ class World:
     generated: dict[str, Sent] = field(default_factory=dict)
     tenants: dict[str, str] = field(default_factory=dict)
     made: dict[str, Made | str] = field(default_factory=dict)
-    recipes: dict[str, int] = field(default_factory=dict)
+    absent: set[str] = field(default_factory=set)
+    spare: dict[str, Made] = field(default_factory=dict)
     _turn: int = 0
 
     # ---- who calls
@@ -270,7 +275,7 @@ class World:
             fields["accept"] = ("Accept", accept)
         if content_type is not None and (content or raw is not None):
             fields["content-type"] = ("Content-Type", content_type)
-        inbound = self._inbound(correlation)
+        inbound = self.inbound(correlation)
         if inbound is not None and self.echo is not None:
             fields[self.echo[0].lower()] = (self.echo[0], inbound)
         for name, value in who.headers:
@@ -279,14 +284,25 @@ class World:
             fields[name.lower()] = (name, wanted)
         sent_headers: Headers = tuple((name, value) for name, value in fields.values() if value is not None)
         request = Request(method, target, sent_headers, content)
-        self.planted += plant
         known = route if route != "same" else path
-        exchange = self._answered(request)
+        return self.ask(request, who, route=known, plant=plant, patient=patient)
+
+    def ask(
+        self,
+        request: Request,
+        who: Identity,
+        *,
+        route: str | None,
+        plant: Sequence[Canary] = (),
+        patient: bool = True,
+    ) -> Sent:
+        """Send a request as it stands and have the answer judged; raises Unanswered. ``who``: the caller whose headers it has."""
+        self.planted += plant
         full = Exchange(
             request=request,
-            response=exchange,
-            route=known,
-            operation=f"{method} {known}" if known is not None else None,
+            response=self._answered(request),
+            route=route,
+            operation=f"{request.method} {route}" if route is not None else None,
             identity=None if who.anonymous else who.name,
             forbidden=(*self._forbidden(who), *plant),
         )
@@ -423,6 +439,10 @@ class World:
                     break
         return last
 
+    def untouched(self, kind: Kind) -> Made | str:
+        """A resource that nothing has changed yet: one that an earlier probe made and left, or a new one."""
+        return self.spare.pop(kind.name, None) or self.make(kind)
+
     def owners(self, kind: Kind, operation: Operation) -> Sequence[Identity]:
         """Who might create one, the likeliest first."""
         if kind.config.identity is not None:
@@ -536,7 +556,8 @@ class World:
 
     # ---- inside
 
-    def _inbound(self, correlation: Correlation | str) -> str | None:
+    def inbound(self, correlation: Correlation | str = "auto") -> str | None:
+        """The correlation id to send: by turns a valid one and, with ``auto``, none."""
         if self.echo is None or correlation == "none":
             return None
         if correlation not in ("auto", "valid"):

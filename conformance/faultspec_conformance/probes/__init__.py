@@ -10,7 +10,6 @@ from faultspec_conformance.probes import (
     auth,
     batch,
     concurrency,
-    correlation,
     framework,
     idempotency,
     provoke,
@@ -32,16 +31,15 @@ class Probe:
 
 
 PROBES: tuple[Probe, ...] = (
-    Probe("unknown-routes", framework.unknown_routes, ("framework/unknown-route", "framework/not-acceptable")),
-    Probe("invalid-correlation", correlation.invalid_inbound, ("correlation/invalid-inbound",)),
     Probe(
-        "correlation-formats", correlation.formats, ("correlation/echo", "correlation/generated", "correlation/unique")
+        "unknown-routes",
+        framework.unknown_routes,
+        ("framework/unknown-route", "framework/not-acceptable", "correlation/invalid-inbound"),
     ),
     Probe("not-acceptable", framework.not_acceptable, ("framework/not-acceptable",)),
     Probe("invalid-queries", framework.invalid_queries, ("framework/invalid-input",)),
     Probe("long-requests", framework.long_requests, ("framework/oversized",)),
     Probe("fixtures", resources.fixtures),
-    Probe("unknown-ids", resources.unknown_ids, ("framework/unknown-id",)),
     Probe("wrong-methods", framework.wrong_methods, ("framework/method",)),
     Probe("missing-credentials", auth.missing, ("auth/missing",)),
     Probe("garbage-credentials", auth.garbage, ("auth/garbage",)),
@@ -50,14 +48,15 @@ PROBES: tuple[Probe, ...] = (
     Probe("invalid-bodies", framework.invalid_bodies, ("framework/invalid-input",)),
     Probe("media-types", framework.media_types, ("framework/media-type",)),
     Probe("oversized-bodies", framework.oversized_bodies, ("framework/oversized",)),
+    Probe("duplicates", resources.duplicates, ("duplicates/refused", "duplicates/existing-id")),
     Probe(
         "replays",
         idempotency.replays,
         ("idempotency/replay", "idempotency/distinct-keys", "idempotency/mismatch", "idempotency/isolation"),
     ),
-    Probe("duplicates", resources.duplicates, ("duplicates/refused", "duplicates/existing-id")),
     Probe("stale-writes", concurrency.stale_writes, ("preconditions/stale", "preconditions/recovers")),
-    Probe("other-tenants", tenancy.concealed, ("tenancy/concealed",)),
+    Probe("other-tenants", tenancy.concealed, ("tenancy/concealed", "framework/unknown-id")),
+    Probe("unknown-ids", resources.unknown_ids, ("framework/unknown-id",)),
     Probe("batches", batch.batches, ("batch/mixed-only", "batch/items", "batch/bad-items")),
     Probe("streams", streams.broken_streams, ("stream/announced", "stream/offset")),
     Probe("recipes", provoke.recipes, ("provoke/code",)),

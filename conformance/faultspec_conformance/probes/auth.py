@@ -6,13 +6,16 @@ from collections.abc import Iterator, Mapping
 
 from faultspec.exchange import Canary
 from faultspec_conformance.openapi import Operation, Scheme
-from faultspec_conformance.probes.framework import body_for
+from faultspec_conformance.probes.framework import body_for, one_of_each_method
 from faultspec_conformance.target import ABSENT, CREDENTIALS, NOBODY, Identity
 from faultspec_conformance.verdict import Outcome
 from faultspec_conformance.world import Sent, World, content_type, is_json_write
 
 #: So many operations are asked one by one.
 _OPERATIONS = 20
+
+#: So many operations are shown worthless credentials: what reads them is the same for all, what asks for them may not be.
+_GARBAGE = 3
 
 
 def protected(world: World) -> list[Operation]:
@@ -42,12 +45,12 @@ def missing(world: World) -> Iterator[Outcome]:
 
 
 def garbage(world: World) -> Iterator[Outcome]:
-    """Every protected operation called with credentials that are worthless, in turn of three kinds."""
+    """A protected operation of each method called with credentials that are worthless, in turn of three kinds."""
     clause = "auth/garbage"
     operations = protected(world)
     if not operations:
         yield world.skipped(clause, "the OpenAPI document protects no operation that may be called")
-    for index, operation in enumerate(operations):
+    for index, operation in enumerate(one_of_each_method(operations)[:_GARBAGE]):
         what, headers, canary = _worthless(world, index)
         if not headers:
             yield world.skipped(clause, "nothing says how credentials are shown")
@@ -136,18 +139,27 @@ def _refused(world: World, clause: str, sent: Sent, operation: Operation, what: 
 
 
 def scopes(world: World) -> Iterator[Outcome]:
-    """Identities with declared scopes at operations that are beyond them."""
+    """Identities with declared scopes at operations that are beyond them, one of each method."""
     clause = "auth/scope"
     limited = [each for each in world.identities() if each.scopes is not None]
     if not limited:
         yield world.skipped(clause, "no identity declares `scopes`")
         return
     asked = 0
+    recipes = {
+        (step.identity, world.operation(step.call.method, step.call.path).name)
+        for recipe in world.target.recipes
+        for step in recipe.steps[-1:]
+    }
     for identity in limited:
+        methods: set[str] = set()
         for operation in protected(world):
-            if world.authority(identity, operation):
+            if world.authority(identity, operation) or operation.method in methods:
                 continue
             asked += 1
+            methods.add(operation.method)
+            if (identity.name, operation.name) in recipes:
+                continue  # the recipe asks just that
             sent = _ask(world, operation, identity)
             said = f"{operation.name} by {identity.name}, whose scopes are {', '.join(identity.scopes or ()) or 'none'}"
             if sent.status == 403:

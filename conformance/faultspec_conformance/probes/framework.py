@@ -11,9 +11,10 @@ from faultspec.exchange import Canary
 from faultspec_conformance import synthesis
 from faultspec_conformance.drivers.http import NoAnswer
 from faultspec_conformance.openapi import Operation
+from faultspec_conformance.probes import correlation
 from faultspec_conformance.target import ABSENT
 from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import Sent, World, content_type, is_json_write
+from faultspec_conformance.world import JSON, Sent, World, content_type, is_json_write
 
 #: The clauses that say whether an error has its declared form; the others speak of what is in it.
 FORM = frozenset(
@@ -35,6 +36,12 @@ _LOOKED_ELSEWHERE = frozenset({401, 403, 404, 405, 406, 409, 410, 412, 428, 429}
 #: So many operations are asked one by one; the rest of a large API is built on the same framework.
 _OPERATIONS = 12
 
+#: So many bodies that a schema rules out are sent in all.
+_INVALID = 3
+
+#: So many paths are asked for a method they do not have: one router answers for all.
+_PATHS = 3
+
 #: Bytes of body: just over common limits of frameworks, of proxies, and of gateways.
 _SIZES = (128 * 1024 + 1, 1024 * 1024 + 65_537, 11 * 1024 * 1024)
 
@@ -43,25 +50,37 @@ _LONG = 9_000
 
 
 def unknown_routes(world: World) -> Iterator[Outcome]:
-    """A route and a sub-resource that nobody declared, with GET and HEAD; and a page for people asked of one."""
+    """A route and a sub-resource that nobody declared, with GET and HEAD; and a page for people asked of one.
+
+    All but the first bring a malformed correlation id, which must neither come back nor change the answer.
+    """
     clause = "framework/unknown-route"
     path = f"{_base(world)}/faultspec-{secrets.token_hex(4)}"
     canaries = (world.canary("email"), world.canary("secret"))
     query = {"email": canaries[0].value, "api_key": canaries[1].value}
-    plain = world.call("GET", path, query=query, plant=canaries, route=None)
+    plain = world.call("GET", path, query=query, plant=canaries, route=None, correlation="valid")
     yield refused(world, clause, plain, "a route that is not there")
-    deeper = _deeper(world)
-    yield refused(world, clause, world.call("GET", deeper, route=None), "a sub-resource that is not there")
-    if not plain.ok:
-        head = world.call("HEAD", path, route=None)
-        if head.status < 400:
-            yield world.broken(
-                clause, f"HEAD of a route that is not there is answered {head}, GET {plain}", plain, head
-            )
-        else:
-            yield world.held(clause)
-        page = world.call("GET", path, accept="text/html", route=None)
-        yield refused(world, "framework/not-acceptable", page, "an error asked for as text/html")
+    wrong = dict(enumerate(correlation.malformed(world)))
+
+    def ask(turn: int, method: str, path: str, accept: str = JSON) -> tuple[Sent, list[Outcome]]:
+        what, value = wrong.get(turn, ("", "none"))
+        sent = world.call(method, path, accept=accept, route=None, correlation=value)
+        return sent, list(correlation.handled(world, sent, what, value)) if what else []
+
+    deeper, outcomes = ask(0, "GET", _deeper(world))
+    yield from outcomes
+    yield refused(world, clause, deeper, "a sub-resource that is not there")
+    page, outcomes = ask(1, "GET", path, "text/html")
+    yield from outcomes
+    if plain.ok:
+        return
+    yield refused(world, "framework/not-acceptable", page, "an error asked for as text/html")
+    head, outcomes = ask(2, "HEAD", path)
+    yield from outcomes
+    if head.status < 400:
+        yield world.broken(clause, f"HEAD of a route that is not there is answered {head}, GET {plain}", plain, head)
+    else:
+        yield world.held(clause)
 
 
 def _deeper(world: World) -> str:
@@ -104,7 +123,7 @@ def refused(world: World, clause: str, sent: Sent, what: str) -> Outcome:
 def wrong_methods(world: World) -> Iterator[Outcome]:
     """On every path a method that it does not have, and one that hardly anything has."""
     clause = "framework/method"
-    paths = world.description.paths[: 2 * _OPERATIONS]
+    paths = _telling(world, _PATHS)
     if not paths:
         yield world.skipped(clause, "no OpenAPI document says which methods there are")
     candidates = ("PATCH", "PUT", "DELETE", "POST") if world.writable else ("GET",)
@@ -126,6 +145,11 @@ def wrong_methods(world: World) -> Iterator[Outcome]:
             yield from _not_allowed(world, clause, sent, method, declared)
     if paths and not asked:
         yield world.skipped(clause, "every path has every method that may be sent")
+
+
+def _telling(world: World, most: int) -> tuple[str, ...]:
+    """At most so many paths, those with the most methods first: their Allow has the most to get wrong."""
+    return tuple(sorted(world.description.paths, key=lambda path: -len(world.description.methods(path)))[:most])
 
 
 def _not_allowed(world: World, clause: str, sent: Sent, method: str, declared: tuple[str, ...]) -> Iterator[Outcome]:
@@ -235,23 +259,30 @@ def json_writes(world: World) -> list[Operation]:
     return sorted(found, key=lambda each: len(each.placeholders))[:_OPERATIONS]
 
 
+def one_of_each_method(operations: list[Operation]) -> list[Operation]:
+    """The first operation of each method: what reads a body is the same for all, and PATCH is often forgotten."""
+    first = {each.method: each for each in reversed(operations)}
+    return [each for each in operations if first[each.method] is each]
+
+
 def malformed_bodies(world: World) -> Iterator[Outcome]:
-    """JSON that breaks off, at every operation; nothing at all and an array in place of an object, at one."""
+    """JSON that breaks off, with each method; nothing at all, and an array in place of an object."""
     clause = "framework/malformed-json"
     operations = json_writes(world)
     if not operations:
         yield world.skipped(clause, "no operation takes JSON")
-    for index, operation in enumerate(operations):
+        return
+    for operation in one_of_each_method(operations):
         canaries = (world.canary("secret"), world.canary("email"))
         broken = f'{{"password": "{canaries[0].value}", "contact": "{canaries[1].value}", '.encode()
         sent = _write(world, operation, raw=broken, plant=canaries)
         yield _unreadable(world, clause, sent, "JSON that breaks off", accepted_is_wrong=True)
-        if index == 0:
-            required = operation.body is not None and operation.body.required
-            sent = _write(world, operation, raw=b"")
-            yield _unreadable(world, clause, sent, "an empty body", accepted_is_wrong=required)
-            sent = _write(world, operation, raw=b"[[[]]]")
-            yield _unreadable(world, clause, sent, "an array in place of an object", accepted_is_wrong=False)
+    first, last = operations[0], operations[min(1, len(operations) - 1)]
+    required = first.body is not None and first.body.required
+    sent = _write(world, first, raw=b"")
+    yield _unreadable(world, clause, sent, "an empty body", accepted_is_wrong=required)
+    sent = _write(world, last, raw=b"[[[]]]")
+    yield _unreadable(world, clause, sent, "an array in place of an object", accepted_is_wrong=False)
 
 
 def _unreadable(world: World, clause: str, sent: Sent, what: str, *, accepted_is_wrong: bool) -> Outcome:
@@ -271,7 +302,7 @@ def invalid_bodies(world: World) -> Iterator[Outcome]:
         schema = operation.body.schema
         closed = world.description.schema(schema).get("additionalProperties") is False
         wrong = list(synthesis.violations(world.source, schema, world.body(operation)))
-        for what, body in wrong[: 3 if asked == 0 else 1]:
+        for what, body in wrong[: 3 if asked == 0 else 1 if asked < _INVALID else 0]:
             asked += 1
             canaries = (world.canary("email"), world.canary("secret"))
             planted = {} if closed else {"contact": canaries[0].value, "password": canaries[1].value}
@@ -291,13 +322,13 @@ def invalid_bodies(world: World) -> Iterator[Outcome]:
 
 
 def media_types(world: World) -> Iterator[Outcome]:
-    """A valid body in a media type that the operation does not take."""
+    """A valid body in a media type that the operation does not take, with each method."""
     clause = "framework/media-type"
     operations = json_writes(world)
     if not operations:
         yield world.skipped(clause, "no operation takes JSON")
     code = next((each for each in world.contract.codes_for(415) if world.taxonomy.codes[each].http.allows(415)), None)
-    for operation in operations:
+    for operation in one_of_each_method(operations):
         assert operation.body is not None
         if any(each.startswith(("text/", "*/")) for each in operation.body.media_types):
             yield world.skipped(clause, f"{operation.name} takes text as well")

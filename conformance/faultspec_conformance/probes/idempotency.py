@@ -55,14 +55,19 @@ def _creation(world: World, rule: Idempotency, kind: Kind, operation: Operation,
         return
     again = create(key, body)
     yield same(world, rule, first, again)
-    names = operation.placeholders
-    identifier = identifier_of(first, names[-1] if names else "id", kind)
+    last = (kind.item or "{id}").rpartition("{")[2].removesuffix("}")
+    identifier = identifier_of(first, last, kind)
     if again.ok:
         yield from _only_one(world, kind, made, body, first, again)
-    fresh = create(secrets.token_hex(16), world.body(operation, kind.call("create")), correlation="auto")
-    yield from _distinct(world, kind, first, fresh, identifier)
-    other = create(key, world.body(operation, kind.call("create")), correlation="auto")
-    yield from _mismatch(world, rule, first, other)
+    yield from _distinct(world, kind, first, made, identifier)
+    if identifier is not None and kind.item is not None and not operation.placeholders:
+        world.spare[kind.name] = Made(kind, identifier, {last: identifier}, made.owner, body, first)
+    if rule.mismatch is None:
+        reason = "the taxonomy leaves open what one key with two bodies means"
+        yield Outcome("idempotency/mismatch", "not_checkable", reason)
+    else:
+        other = create(key, world.body(operation, kind.call("create")), correlation="auto")
+        yield _mismatch(world, rule, rule.mismatch, first, other)
     stranger = world.stranger(made.owner)
     if stranger is None:
         yield world.skipped("idempotency/isolation", "no identity of another tenant is declared")
@@ -122,35 +127,25 @@ def _items(body: object) -> list[object]:
     return []
 
 
-def _distinct(world: World, kind: Kind, first: Sent, fresh: Sent, identifier: object) -> Iterator[Outcome]:
+def _distinct(world: World, kind: Kind, first: Sent, made: Made, identifier: object) -> Iterator[Outcome]:
+    """What was made under another key before must be another resource."""
     clause = "idempotency/distinct-keys"
-    if not fresh.ok:
-        yield world.skipped(clause, f"a second creation was answered {fresh}")
-        return
-    names = kind.operation("create")
-    second = identifier_of(fresh, names.placeholders[-1] if names and names.placeholders else "id", kind)
-    if identifier is None or second is None:
+    if identifier is None or made.id is None:
         yield world.skipped(clause, "the answers do not tell ids")
-    elif identifier == second:
-        yield world.broken(clause, f"another key and another body gave the same {kind.name}", first, fresh)
+    elif identifier == made.id:
+        yield world.broken(clause, f"another key and another body gave the same {kind.name}", made.sent, first)
     else:
         yield world.held(clause)
 
 
-def _mismatch(world: World, rule: Idempotency, first: Sent, other: Sent) -> Iterator[Outcome]:
+def _mismatch(world: World, rule: Idempotency, wanted: str, first: Sent, other: Sent) -> Outcome:
     clause = "idempotency/mismatch"
-    if rule.mismatch is None:
-        said = "replayed the first answer" if other.ok and _body(other) == _body(first) else f"answered {other}"
-        reason = f"the taxonomy leaves open what one key with two bodies means; the service {said}"
-        yield Outcome(clause, "not_checkable", reason)
-        return
-    if other.code == rule.mismatch:
-        yield world.held(clause)
-    elif other.status == 429 or other.status in (401, 403):
-        yield world.skipped(clause, f"the second body was answered {other}")
-    else:
-        message = f"one {rule.key} with two bodies is answered {other}; the taxonomy wants {rule.mismatch}"
-        yield world.broken(clause, message, first, other)
+    if other.code == wanted:
+        return world.held(clause)
+    if other.status in (401, 403, 429):
+        return world.skipped(clause, f"the second body was answered {other}")
+    message = f"one {rule.key} with two bodies is answered {other}; the taxonomy wants {wanted}"
+    return world.broken(clause, message, first, other)
 
 
 def _isolated(world: World, kind: Kind, first: Sent, foreign: Sent, identifier: object) -> Outcome:
@@ -169,7 +164,7 @@ def _change(world: World, rule: Idempotency, kind: Kind) -> Iterator[Outcome]:
     for operation in changes(kind, world):
         if operation.method not in rule.methods or operation.method == "POST":
             continue
-        made = world.make(kind)
+        made = world.untouched(kind)
         if isinstance(made, str):
             yield world.skipped(_REPLAY, made)
             return

@@ -25,15 +25,17 @@ def fixtures(world: World) -> Iterator[Outcome]:
 def unknown_ids(world: World) -> Iterator[Outcome]:
     """Reading, changing and deleting what is not there."""
     clause = "framework/unknown-id"
-    asked: set[str] = set()
+    asked = set(world.absent)
     for kind in world.kinds[:_KINDS]:
         made = world.made.get(kind.name)
         for role in _ITEM:
             operation = kind.operation(role)  # type: ignore[arg-type]
             if operation is None or not operation.placeholders or (operation.writes and not world.writable):
                 continue
+            if operation.name in asked:
+                continue
             asked.add(operation.name)
-            yield _absent(world, clause, operation, made if isinstance(made, Made) else None)
+            yield _absent(world, operation, made if isinstance(made, Made) else None)
     for operation in world.description.operations:
         if (
             operation.method == "GET"
@@ -42,12 +44,12 @@ def unknown_ids(world: World) -> Iterator[Outcome]:
             and len(asked) < 3 * _KINDS
         ):
             asked.add(operation.name)
-            yield _absent(world, clause, operation, None)
+            yield _absent(world, operation, None)
     if not asked:
         yield world.skipped(clause, "no path has an id in it")
 
 
-def _absent(world: World, clause: str, operation: Operation, made: Made | None) -> Outcome:
+def _absent(world: World, operation: Operation, made: Made | None) -> Outcome:
     values = dict(world.known_values(operation))
     last = operation.placeholders[-1]
     values[last] = world.absent_value(operation, last)
@@ -62,12 +64,16 @@ def _absent(world: World, clause: str, operation: Operation, made: Made | None) 
         body=body,
         content_type=content_type(operation),
     )
-    if sent.ok and operation.method in ("PUT", "DELETE"):
-        return world.skipped(
-            clause, f"{operation.name} of what is not there is answered {sent}, as its definition allows"
-        )
-    if sent.status in (401, 403, 405):
-        return world.skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
+    return nothing_there(world, sent)
+
+
+def nothing_there(world: World, sent: Sent) -> Outcome:
+    """What became of a request for an id that names nothing."""
+    clause, operation = "framework/unknown-id", sent.exchange.operation
+    if sent.ok and sent.exchange.request.method in ("PUT", "DELETE"):
+        return world.skipped(clause, f"{operation} of what is not there is answered {sent}, as its definition allows")
+    if sent.status in (401, 403, 405, 412, 428):
+        return world.skipped(clause, f"{operation} looked at something else first and answered {sent}")
     return refused(world, clause, sent, "an id that names nothing")
 
 
@@ -85,12 +91,7 @@ def duplicates(world: World) -> Iterator[Outcome]:
         if not declared and "409" not in operation.responses:
             yield world.skipped(clause, f"nothing says that two resources {kind.name} may not be alike (`unique`)")
             continue
-        # A fresh first one: probes may have changed or deleted the shared one.
-        fresh = world.make(kind, owner=first.owner)
-        if isinstance(fresh, str):
-            yield world.skipped(clause, fresh)
-            continue
-        yield from _second(world, kind, operation, fresh, declared)
+        yield from _second(world, kind, operation, first, declared)
 
 
 def _second(world: World, kind: Kind, operation: Operation, first: Made, declared: bool) -> Iterator[Outcome]:

@@ -6,13 +6,13 @@ for: what differs between those two varies by itself (a counter, a clock) and te
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 
 from faultspec.language.model import Concealment
 from faultspec_conformance import synthesis
 from faultspec_conformance.openapi import Operation, shape_of
 from faultspec_conformance.probes.idempotency import change_body
-from faultspec_conformance.probes.resources import _KINDS
+from faultspec_conformance.probes.resources import _KINDS, nothing_there
 from faultspec_conformance.target import ABSENT, Identity
 from faultspec_conformance.verdict import Outcome
 from faultspec_conformance.world import Kind, Made, Sent, World, content_type, is_json_write
@@ -36,7 +36,7 @@ def concealed(world: World) -> Iterator[Outcome]:
         return
     asked = False
     for kind in world.kinds[:_KINDS]:
-        made = world.make(kind) if isinstance(world.made.get(kind.name), Made) else world.made.get(kind.name, "")
+        made = world.made.get(kind.name, "")
         if isinstance(made, str):
             continue
         stranger = world.stranger(made.owner)
@@ -44,8 +44,9 @@ def concealed(world: World) -> Iterator[Outcome]:
             yield world.skipped(_CLAUSE, "no two identities with credentials belong to different tenants")
             return
         asked = True
+        known: tuple[Sent, object] | None = None
         for operation in _on_item(world, kind):
-            yield _compared(world, rule, kind, operation, made, stranger)
+            known = yield from _compared(world, rule, kind, operation, made, stranger, known)
         yield from _listed(world, kind, made, stranger)
         yield from _same_values(world, rule, kind, made, stranger)
     if not asked:
@@ -84,8 +85,15 @@ def _ask(
 
 
 def _compared(
-    world: World, rule: Concealment, kind: Kind, operation: Operation, made: Made, stranger: Identity
-) -> Outcome:
+    world: World,
+    rule: Concealment,
+    kind: Kind,
+    operation: Operation,
+    made: Made,
+    stranger: Identity,
+    known: tuple[Sent, object] | None,
+) -> Generator[Outcome, None, tuple[Sent, object] | None]:
+    """Compare one operation; the result is the answer about nothing, which reads of what lies below are compared with first."""
     names = operation.placeholders
     own = dict(zip(names, made.values.values(), strict=False))
 
@@ -95,36 +103,38 @@ def _compared(
         return _ask(world, kind, operation, values, stranger, "valid"), identifier
 
     foreign = _ask(world, kind, operation, own, stranger, "valid")
+    world.absent.add(operation.name)
+    if known is not None and not operation.writes and not _differences(world, foreign, made.id, *known):
+        yield world.held(_CLAUSE)
+        return known
     nothing, identifier = absent()
+    yield nothing_there(world, nothing)
+    result = (nothing, identifier) if operation.method == "GET" else known
     said = f"{operation.name} of another tenant's {kind.name}"
     if foreign.ok and not nothing.ok:
-        return world.broken(_CLAUSE, f"{said} is answered {foreign}", made.sent, foreign)
+        yield world.broken(_CLAUSE, f"{said} is answered {foreign}", made.sent, foreign)
+        return result
     if foreign.status in (401, 405, 429) or nothing.status in (401, 405, 429):
-        return world.skipped(_CLAUSE, f"{said} is answered {foreign}")
+        yield world.skipped(_CLAUSE, f"{said} is answered {foreign}")
+        return result
     if nothing.ok:
-        return world.skipped(_CLAUSE, f"{operation.name} of what is not there is answered {nothing}")
-    difference = _difference(world, foreign, made.id, nothing, identifier)
-    if difference is not None:
+        yield world.skipped(_CLAUSE, f"{operation.name} of what is not there is answered {nothing}")
+        return result
+    differences = _differences(world, foreign, made.id, nothing, identifier)
+    if differences:
         control, other = absent()
-        moving = _differences(world, nothing, identifier, control, other)
-        difference = next(
-            (
-                each
-                for each in _differences(world, foreign, made.id, nothing, identifier)
-                if each[0] not in {m[0] for m in moving}
-            ),
-            None,
-        )
-    if difference is not None:
-        message = f"{said} can be told from one that is not there: {difference[1]}"
-        return world.broken(_CLAUSE, message, nothing, foreign, pointer=None)
-    if foreign.status == nothing.status == 403:
-        return world.skipped(_CLAUSE, f"{stranger.name} is answered {foreign} whether it is there or not")
-    return world.held(_CLAUSE)
-
-
-def _difference(world: World, one: Sent, one_id: object, two: Sent, two_id: object) -> tuple[str, str] | None:
-    return next(iter(_differences(world, one, one_id, two, two_id)), None)
+        moving = {name for name, _ in _differences(world, nothing, identifier, control, other)}
+        differences = [(name, words) for name, words in differences if name not in moving]
+    if differences:
+        message = f"{said} can be told from one that is not there: {differences[0][1]}"
+        yield world.broken(_CLAUSE, message, nothing, foreign)
+    elif foreign.code in rule.never and not operation.writes and stranger.scopes is None:
+        yield world.broken(_CLAUSE, f"{said} is answered {foreign}, where {rule.answer} is to be told", foreign)
+    elif foreign.status == 403:
+        yield world.skipped(_CLAUSE, f"{stranger.name} is answered {foreign} whether it is there or not")
+    else:
+        yield world.held(_CLAUSE)
+    return result
 
 
 def _differences(world: World, one: Sent, one_id: object, two: Sent, two_id: object) -> list[tuple[str, str]]:

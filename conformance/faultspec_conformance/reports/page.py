@@ -15,6 +15,7 @@ from faultspec_conformance.reports.data import SHOWN
 from faultspec_conformance.run import Report
 from faultspec_conformance.verdict import VERDICTS, ClauseResult, Coverage, Reported, Result, Verdict
 
+
 @dataclass(frozen=True, slots=True)
 class FindingRow:
     """A finding as the page shows it; ``state`` is the verdict whose colour it has."""
