@@ -1,0 +1,38 @@
+"""Pages that people write by hand name everything there is to name."""
+
+from pathlib import Path
+
+import pytest
+
+from faultspec.language.grammar import Either, Key, Many, Named, Record, Type
+from faultspec_conformance.target import CONFIGURATION
+from faultspec_conformance.waivers import WAIVER
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs" / "conformance.md").read_text(encoding="utf-8")
+
+#: Keys of drivers that are not written yet; using one is answered with a diagnostic.
+LATER = {"stdio", "jsonrpc", "mcp", "upstreams"}
+
+
+def keys(type: Type) -> set[str]:
+    """Every key that may stand anywhere in a grammar."""
+    match type:
+        case Record(_, own):
+            return set(own) | {
+                name for each in own.values() for name in keys(each.type if isinstance(each, Key) else each)
+            }
+        case Either(branches):
+            return {name for each in branches for name in keys(each)}
+        case Many(item, _):
+            return keys(item)
+        case Named(value, _, _):
+            return keys(value)
+        case _:
+            return set()
+
+
+@pytest.mark.parametrize("key", sorted((keys(CONFIGURATION) | keys(WAIVER)) - LATER))
+def test_the_page_on_the_suite_names_every_key(key: str) -> None:
+    """A key of ``conformance.yaml`` or of a waiver that the page does not mention is one nobody finds."""
+    assert f"`{key}`" in PAGE or f"`{key}:" in PAGE or f"{key}:" in PAGE
