@@ -1,0 +1,518 @@
+"""One language for five systems: each taxonomy below ``examples`` against its own document.
+
+``fixtures/seed_examples`` holds the JSON of the documents as it stands there, written down by hand (members shown as
+``{ ... }`` are empty objects). KeenBench's document shows no JSON: its one body is assembled from the list of fields.
+"""
+
+import copy
+import importlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from faultspec.contract import Contract, contract
+from faultspec.exchange import Exchange, Request, Response
+from faultspec.finding import Judgement
+from faultspec.judge import judge
+from faultspec.language import Loaded, load
+from faultspec.language.model import Code, Envelope, Example, Surface, Taxonomy
+from faultspec.lint import check
+from faultspec.render import render
+from faultspec.runtime import shape
+from faultspec.targets import SHIPPED
+
+ROOT = Path(__file__).parent.parent
+SEEDS = ROOT / "tests/fixtures/seed_examples"
+
+#: Each system with its taxonomy, and the ids of the statements of its document.
+SYSTEMS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "platform": ("taxonomy.yaml", tuple(f"C{n}" for n in range(1, 38))),
+    "aileron": ("examples/aileron/taxonomy.yaml", tuple(f"A{n}" for n in range(1, 37))),
+    "alknet": ("examples/alknet/taxonomy.yaml", tuple(f"K{n}" for n in range(1, 25))),
+    "theodosia": ("examples/theodosia/taxonomy.yaml", tuple(f"T{n}" for n in range(1, 16))),
+    "keenbench": ("examples/keenbench/taxonomy.yaml", tuple(f"B{n}" for n in range(1, 15))),
+}
+
+#: Statements that no construct carries yet, with the construct that will.
+WAITING: Mapping[str, str] = {
+    "A32": "renderings: the text of a tool message",
+    "A33": "renderings: the block of a tool result",
+    "A34": "audit: the record of every failure",
+    "K10": "discovery: an empty list where nothing is declared",
+    "K17": "imports: the names of imported codes",
+    "K21": "discovery: the published schema of an operation",
+    "T11": "discovery: the resources that repeat what may be done",
+    "B10": "carriers: the payload in notifications and logs",
+    "B11": "carriers: the files that failures are written to",
+    "B14": "protocol errors: JSON-RPC's own codes",
+}
+
+
+@cache
+def loaded(system: str) -> Loaded:
+    """A system's taxonomy as it was read."""
+    return load(str(ROOT / SYSTEMS[system][0]))
+
+
+@cache
+def taxonomy(system: str) -> Taxonomy:
+    """A system's taxonomy, which is known to be sound."""
+    found = loaded(system).taxonomy
+    assert found is not None, loaded(system).diagnostics
+    return found
+
+
+@cache
+def rules(system: str) -> Contract:
+    """A system's contract."""
+    return contract(taxonomy(system))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Everything that is compiled from the five taxonomies, the Python packages side by side."""
+    folder = tmp_path_factory.mktemp("five")
+    tree: dict[str, str] = {}
+    for system, (path, _) in SYSTEMS.items():
+        for file, text in render(taxonomy(system), SHIPPED.values(), path).items():
+            where = file if file.startswith("python/") else f"{system}/{file}"
+            tree[where] = text
+    for file, text in tree.items():
+        target = folder / file
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+    return folder
+
+
+@pytest.fixture
+def bindings(folder: Path) -> Iterator[Any]:
+    """The generated packages by system, imported from there and forgotten afterwards."""
+    sys.path.insert(0, str(folder / "python"))
+    before = set(sys.modules)
+
+    def of(system: str) -> ModuleType:
+        return importlib.import_module(f"{system}_errors")
+
+    yield of
+    sys.path.remove(str(folder / "python"))
+    for name in set(sys.modules) - before:
+        if name.split(".")[0].endswith("_errors"):
+            del sys.modules[name]
+
+
+# The language carries them
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_taxonomy_is_sound(system: str) -> None:
+    """Neither the language nor the lint has anything to say of it."""
+    assert check(loaded(system)) == ()
+
+
+@pytest.mark.parametrize("system", ["aileron", "alknet", "theodosia", "keenbench"])
+def test_every_statement_is_carried(system: str) -> None:
+    """A statement is cited by a construct, an obligation or a ruling, or waits for a construct; nothing else is cited."""
+    statements = SYSTEMS[system][1]
+    document = loaded(system).document
+    assert document is not None
+    found = set(cited(document.data))
+    assert set(statements) - found == {each for each in WAITING if each in statements}
+    assert found <= set(statements)
+
+
+def cited(value: object) -> Iterator[str]:
+    """The statements under every ``source:`` and under every ruling's ``statements:``."""
+    if isinstance(value, list):
+        for each in value:
+            yield from cited(each)
+    if not isinstance(value, dict):
+        return
+    for key, each in value.items():
+        if key == "source":
+            each = each.get("statement", ()) if isinstance(each, dict) else each
+            yield from [each] if isinstance(each, str) else each
+        elif key == "statements":
+            yield from each
+        else:
+            yield from cited(each)
+
+
+def test_the_generated_python_is_typed_and_formatted(folder: Path) -> None:
+    """It satisfies mypy --strict and is laid out as ruff would lay it out, whatever the system."""
+    packages = [str(each) for each in sorted((folder / "python").iterdir())]
+    layout = ["ruff", "format", "--check", "--config", str(ROOT / "pyproject.toml"), *packages]
+    types = ["mypy", "--strict", "--no-incremental", "--config-file=", *packages]
+    for command in (layout, types):
+        done = subprocess.run(
+            [sys.executable, "-m", *command], cwd=folder / "python", capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+# The documents' own examples
+
+
+class Shown(NamedTuple):
+    """A body of a document: the envelope it has, how it travels, and what it says.
+
+    ``status`` is None where the transport has none. ``target``: the route, tool, method or operation that was asked.
+    ``framed``: the event that carries the payload.
+    """
+
+    system: str
+    file: str
+    envelope: str
+    transport: str
+    target: str
+    status: int | None
+    code: str
+    message: str
+    retriable: bool
+    boundary: str | None
+    operation: str | None = None
+    framed: bool = False
+
+    @property
+    def body(self) -> Any:
+        """The JSON as it is sent."""
+        payload = json.loads((SEEDS / self.system / f"{self.file}.json").read_text())
+        return {"type": "call.error", "id": "call-1", "payload": payload} if self.framed else payload
+
+    def exchange(self, body: object) -> Exchange:
+        """A body as the answer that this one is."""
+        typed = (("Content-Type", "application/json"),) if self.transport == "http" else ()
+        request = Request("POST", self.target)
+        response = Response(self.status, typed, json.dumps(body).encode())
+        return Exchange(request, response, self.transport)  # type: ignore[arg-type]  # one of the transports
+
+    def judged(self, body: object) -> Judgement:
+        """What the judge says of a body in this one's place."""
+        return judge(rules(self.system), self.exchange(body))
+
+
+SLACK = "Slack returned 401 (invalid_auth). The token bound to oauth2/slack/work appears to be revoked."
+TREASURY = "TLS handshake timed out reaching treasury-api.acme.com:443. The charge connector is non-idempotent; retry was not attempted."
+NOT_REACHABLE = "action 'pay' is not reachable from current state. Valid actions now: ['take_order']."
+
+# One row an example, however long.
+# fmt: off
+SHOWN = (
+    Shown("aileron", "persistent_external_api_error", "failure", "http", "/v1/chat/completions", 502, "external_api_error", SLACK, False, "external"),
+    Shown("aileron", "non_idempotent_connector", "failure", "http", "/v1/chat/completions", 502, "network_error", TREASURY, False, "external"),
+    Shown("alknet", "call_error_payload", "call_error", "event", "fs/readFile", None, "FILE_NOT_FOUND", "file not found: /etc/nonexistent", False, None, "readFile", True),
+    Shown("theodosia", "invalid_transition", "refusal", "mcp", "step", None, "invalid_transition", NOT_REACHABLE, False, None),
+    Shown("theodosia", "validation_failed", "rejection", "mcp", "step", None, "validation_failed", "modifier must be one of: oat, soy, almond", False, None),
+    Shown("theodosia", "action_timeout", "refusal", "mcp", "step", None, "action_timeout", "action 'fetch_report' exceeded its 30s timeout.", False, None),
+    Shown("theodosia", "action_error", "exception", "mcp", "step", None, "action_error", "must read the file before editing it", False, None),
+    Shown("keenbench", "consent_required", "rpc", "jsonrpc", "workshop.send", None, "EGRESS_CONSENT_REQUIRED", "Consent is required before content is sent to the provider", False, None),
+)
+# fmt: on
+
+#: unknown_action breaks the sentence it illustrates: the ruling `next-actions-always`.
+UNKNOWN_ACTION = Shown("theodosia", "unknown_action", "unknown", "mcp", "step", None, "unknown_action", "", False, None)
+
+#: Bodies of the documents that are no errors on a wire.
+NO_ERRORS = ("aileron/tool_message", "alknet/services_schema")
+
+every_example = pytest.mark.parametrize("shown", SHOWN, ids=lambda each: f"{each.system}-{each.file}")
+
+
+def validator(folder: Path, system: str, envelope: str) -> Draft202012Validator:
+    """The generated schema of an envelope."""
+    schema = json.loads((folder / system / "jsonschema" / f"{envelope}.schema.json").read_text())
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def test_every_fixture_is_used() -> None:
+    """No transcribed body of these systems lies there without a law that it is held to."""
+    used = {f"{each.system}/{each.file}" for each in (*SHOWN, UNKNOWN_ACTION)} | set(NO_ERRORS)
+    there = {f"{each.parent.name}/{each.stem}" for each in SEEDS.glob("*/*.json") if each.parent.name in SYSTEMS}
+    assert used == there
+
+
+@every_example
+def test_the_schema_accepts_the_document(shown: Shown, folder: Path) -> None:
+    """What the document shows is what the generated JSON Schema describes."""
+    assert list(validator(folder, shown.system, shown.envelope).iter_errors(shown.body)) == []
+
+
+@every_example
+def test_a_client_reads_the_document(shown: Shown, bindings: Any) -> None:
+    """The bindings read code, message, flag, boundary and details out of it."""
+    error = bindings(shown.system).parse(shown.body, status=shown.status, operation=shown.operation)
+    told = (str(error.code), error.message, error.retriable, error.boundary)
+    assert told == (shown.code, shown.message, shown.retriable, shown.boundary)
+    flat = json.dumps(shown.body)
+    assert all(json.dumps(value) in flat for value in error.details.values())
+
+
+@every_example
+def test_a_service_sends_the_document(shown: Shown, bindings: Any) -> None:
+    """Read and rendered again, an example is what it was."""
+    package = bindings(shown.system)
+    error = package.parse(shown.body, status=shown.status, operation=shown.operation)
+    assert package.to_envelope(error, envelope=shown.envelope) == shown.body
+
+
+@every_example
+def test_the_judge_is_silent_on_the_document(shown: Shown) -> None:
+    """An exchange that carries the example keeps the contract, and is known for what it is."""
+    found = shown.judged(shown.body)
+    assert found.findings == ()
+    assert (found.code, found.is_error) == (shown.code, True)
+
+
+def test_the_example_that_breaks_its_document_is_found_out(folder: Path) -> None:
+    """Without valid_next_actions unknown_action is refused, by that and nothing else."""
+    whole = {**UNKNOWN_ACTION.body, "valid_next_actions": ["take_order"]}
+    schema = validator(folder, "theodosia", "unknown")
+    assert not schema.is_valid(UNKNOWN_ACTION.body)
+    assert schema.is_valid(whole)
+    assert [each.clause for each in UNKNOWN_ACTION.judged(UNKNOWN_ACTION.body).findings] == ["envelope/shape"]
+    assert UNKNOWN_ACTION.judged(whole).findings == ()
+
+
+#: In the place of a value: the member is taken away.
+GONE: Any = object()
+
+#: What is put there: one value of each JSON type.
+SUBSTITUTES: tuple[Any, ...] = (GONE, True, 7, "else", None, [], {})
+
+
+def changed(value: Any) -> Iterator[tuple[str, Any]]:
+    """Every body that comes of taking away one member, or of putting something else in the place of one value."""
+    for path in places(value):
+        for what in SUBSTITUTES:
+            body = copy.deepcopy(value)
+            *above, last = path
+            inner = body
+            for step in above:
+                inner = inner[step]
+            if what is GONE:
+                del inner[last]
+            else:
+                inner[last] = what
+            if body != value:
+                yield f"{'/'.join(map(str, path))} {'gone' if what is GONE else repr(what)}", body
+
+
+def places(value: object) -> Iterator[tuple[str | int, ...]]:
+    """The path of every member below a value."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield (key,)
+            yield from ((key, *path) for path in places(each))
+
+
+@every_example
+def test_judge_and_schema_agree_on_every_variation(shown: Shown, folder: Path) -> None:
+    """What the judge calls an error is what no generated schema of the surface accepts."""
+    surface = rules(shown.system).claim(shown.exchange(shown.body))
+    assert surface is not None
+    # The gateway lets bodies of another shape pass; an install is answered with the same envelope and does not.
+    shown = shown._replace(target="/v1/actions/send") if surface.surface.reason else shown
+    schemas = [validator(folder, shown.system, each.name) for each in surface.envelopes]
+    own = taxonomy(shown.system).codes.get(shown.code)
+    # A flag that other members or the operation decide is beyond a schema.
+    beyond = {"retriable/agrees"} if own is not None and own.retriable.kind == "conditional" else set()
+    for name, body in changed(shown.body):
+        found = shown.judged(body)
+        if not found.is_error:
+            continue  # what makes it an error is gone
+        wrong = {each.clause for each in found.findings if each.level == "error"} - beyond
+        assert (wrong == set()) == any(each.is_valid(body) for each in schemas), (name, wrong)
+
+
+# The examples of the taxonomies
+
+
+def examples(system: str) -> Iterator[tuple[str, Code, Example, Surface, Envelope]]:
+    """Every example of a taxonomy on every surface that may carry it, in each envelope that it can fill."""
+    known = taxonomy(system)
+    own = [(each.name, code) for each in known.operations.values() for code in each.errors.values()]
+    for operation, code in [*((None, code) for code in known.live_codes()), *own]:
+        for example in code.examples:
+            for surface in known.surfaces.values():
+                named = surface.codes is None or code.name in surface.codes or operation is not None
+                if named and surface.transport in ("mcp", "event", "jsonrpc"):
+                    yield from (
+                        (operation or "", code, example, surface, known.envelopes[each]) for each in surface.envelopes
+                    )
+
+
+def filled(code: Code, example: Example, envelope: Envelope) -> object:
+    """An example in an envelope; raises MissingSlot where it cannot fill it."""
+    slots: dict[str, object] = {
+        "code": code.wire,
+        "message": example.message or code.message,
+        "details": example.details,
+        "actions": list(code.actions),
+        "request_id": "1",
+        **({"retriable": code.retriable.kind == "always"} if code.retriable.kind in ("always", "never") else {}),
+        **example.slots,
+    }
+    return shape.render(envelope.shape, slots)
+
+
+@pytest.mark.parametrize("system", ["alknet", "theodosia", "keenbench"])
+def test_the_judge_is_silent_on_the_taxonomys_examples(system: str) -> None:
+    """Each code's example fills an envelope of each surface beyond HTTP, and keeps the contract there."""
+    silent: dict[tuple[str, str], bool] = {}
+    for operation, code, example, surface, envelope in examples(system):
+        key = (surface.name, f"{code.name}: {example.message}")
+        silent.setdefault(key, False)
+        try:
+            body = filled(code, example, envelope)
+        except shape.MissingSlot:
+            continue
+        tools = taxonomy(system).operations[operation].match.tools if operation else surface.match.tools
+        request = Request("POST", next(iter(tools), "some"))
+        response = Response(None, (), json.dumps(body).encode())
+        found = judge(rules(system), Exchange(request, response, surface.transport))  # type: ignore[arg-type]  # as above
+        silent[key] |= found.findings == () and found.code == code.name
+    assert silent
+    assert [key for key, each in silent.items() if not each] == []
+
+
+# What one system has and the others do not
+
+
+def test_aileron_has_two_envelopes_and_no_third() -> None:
+    """Each route has its envelope; the other one, and `error` as a bare string, are refused there (A8, A9)."""
+    failure = json.loads((SEEDS / "aileron/non_idempotent_connector.json").read_text())
+    api_error = {"error": {"code": "not_found", "message": "no such intent", "details": [{"id": "7"}]}}
+    install, crud = SHOWN[0]._replace(target="/v1/actions/send"), SHOWN[0]._replace(target="/v1/intents/7")
+    verdicts = [not each.judged(body).findings for each in (install, crud) for body in (failure, api_error)]
+    assert verdicts == [True, False, False, True]
+    assert [each.clause for each in crud.judged({"error": "no such intent"}).findings] == ["envelope/shape"]
+
+
+def test_aileron_keeps_reserved_classes_for_later(bindings: Any) -> None:
+    """A class for approvals is not constructible, is unknown to clients, and is a finding on the wire (A12)."""
+    body = json.loads((SEEDS / "aileron/persistent_external_api_error.json").read_text())
+    body["error"] |= {"class": "approval_denied", "boundary": "user"}
+    package = bindings("aileron")
+    assert not {"APPROVAL_DENIED", "APPROVAL_TIMEOUT"} & set(package.ErrorCode.__members__)
+    assert type(package.parse(body)) is package.UnknownError
+    install = SHOWN[0]._replace(target="/v1/actions/send")
+    assert "code/reserved" in {each.clause for each in install.judged(body).findings}
+
+
+@pytest.mark.parametrize(
+    ("status", "retriable"), [(400, False), (404, False), (429, True), (499, False), (500, True), (503, True)]
+)
+def test_ailerons_flag_follows_the_status(status: int, retriable: bool, bindings: Any) -> None:
+    """An upstream's 429 and 5xx are retriable and its other answers are not, for bindings and judge alike (A19)."""
+    error = bindings("aileron").ExternalApiError(status_=status, audit_id="audit-1")
+    assert error.retriable is retriable
+    install = SHOWN[0]._replace(target="/v1/actions/send")
+    body = bindings("aileron").to_envelope(error, envelope="failure")
+    assert install.judged(body).findings == ()
+    body["error"]["retriable"] = True
+    assert bool(install.judged(body).findings) is not retriable
+
+
+def test_ailerons_runtime_retries_three_times(bindings: Any) -> None:
+    """Three retries after 1 s, 2 s and 4 s, up to a fifth longer; then no more (A24)."""
+    package = bindings("aileron")
+    error = package.NetworkError(audit_id="audit-1")
+    for chance, delays in ((0.0, [1, 2, 4]), (1.0, [1.2, 2.4, 4.8])):
+        state, found = package.start_retry(error), []
+        while (plan := package.plan_retry(error, state, random=lambda chance=chance: chance, now=0.0)).retry:
+            found.append(plan.delay)
+            state = plan.state
+        assert found == pytest.approx(delays)
+
+
+def test_ailerons_runtime_retries_two_classes_only(bindings: Any) -> None:
+    """The flag alone makes the runtime retry nothing: the class must be one of two (A26); nor does it without the flag."""
+    package = bindings("aileron")
+    retried = {
+        "network_error": package.NetworkError(),
+        "external_api_error 503": package.ExternalApiError(status_=503),
+        "external_api_error 404": package.ExternalApiError(status_=404),
+        "connector_runtime_error": package.ConnectorRuntimeError(retriable=True),
+        "binding_failed": package.BindingFailed(retriable=True),
+    }
+    found = {
+        name for name, each in retried.items() if package.plan_retry(each, package.start_retry(each), now=0.0).retry
+    }
+    assert found == {"network_error", "external_api_error 503"}
+    error = retried["network_error"]
+    assert not package.plan_retry(error, package.start_retry(error), idempotent=False, now=0.0).retry
+
+
+def test_ailerons_tool_message_names_a_class_and_an_audit_id() -> None:
+    """The sentence for a language model holds a declared class, and an id of the form of the field's."""
+    message = json.loads((SEEDS / "aileron/tool_message.json").read_text())
+    told = re.search(r"failed: (\w+) \(", message["content"])
+    assert told
+    assert told[1] in taxonomy("aileron").codes
+    audit_id = message["content"].rpartition("audit_id: ")[2]
+    assert re.search(taxonomy("aileron").envelopes["failure"].fields["audit_id"].schema.pattern or "$.", audit_id)
+
+
+def test_alknets_operations_declare_what_they_publish() -> None:
+    """The codes, summaries, statuses and details of readFile are those of its published schema (K5, K18)."""
+    published = json.loads((SEEDS / "alknet/services_schema.json").read_text())
+    operation = taxonomy("alknet").operations["readFile"]
+    assert operation.match.tools == (published["name"],)
+    assert [(each["code"], each["description"], each["http_status"]) for each in published["error_schemas"]] == [
+        (code.name, code.summary, code.http.default) for code in operation.errors.values()
+    ]
+    for each in published["error_schemas"]:
+        declared = {name: member.schema.types for name, member in operation.errors[each["code"]].details.items()}
+        assert {name: (schema["type"],) for name, schema in each["schema"]["properties"].items()}.items() <= (
+            declared.items()
+        )
+
+
+def test_alknets_clients_treat_an_unknown_code_as_internal(bindings: Any) -> None:
+    """Whatever its flag says, an error with a code of a later version is INTERNAL and not retryable (K8)."""
+    package = bindings("alknet")
+    error = package.parse({"code": "QUOTA_EXCEEDED", "message": "x", "retryable": True})
+    assert (error.code, error.retriable, error.original_code) == (package.ErrorCode.INTERNAL, False, "QUOTA_EXCEEDED")
+
+
+def test_alknet_keeps_an_undeclared_code_among_the_details(bindings: Any) -> None:
+    """An error that no operation declares becomes INTERNAL, with its own code in the details (K13)."""
+    package = bindings("alknet")
+    error = importlib.import_module("alknet_errors.errors").undeclared("QUOTA_EXCEEDED")
+    body = package.to_envelope(error)
+    assert (body["code"], body["retryable"], body["details"]) == ("INTERNAL", False, {"code": "QUOTA_EXCEEDED"})
+
+
+def test_a_code_of_one_operation_is_not_another_ones() -> None:
+    """FILE_NOT_FOUND belongs to readFile: from createMachine it breaks the contract (K5)."""
+    shown = next(each for each in SHOWN if each.system == "alknet")
+    found = shown._replace(target="vastai/createMachine").judged(shown.body)
+    assert [each.clause for each in found.findings] == ["code/operation"]
+
+
+def test_keenbenchs_retryable_codes_offer_a_retry() -> None:
+    """Whatever may be sent again by a machine may be by a person: its actions have retry or resume (B6)."""
+    for code in taxonomy("keenbench").live_codes():
+        if code.retriable.kind in ("always", "caller"):
+            assert {"retry", "resume"} & set(code.actions), code.name
+
+
+def test_theodosias_exceptions_may_say_what_they_like_but_no_secret() -> None:
+    """The text of an exception is passed on with its paths; a credential in it is a leak all the same (T8)."""
+    shown = next(each for each in SHOWN if each.file == "action_error")
+    body = shown.body
+    body["error_message"] = "Traceback (most recent call last): cannot open /home/agent/notes.db"
+    assert shown.judged(body).findings == ()
+    body["error_message"] = (
+        "401 for Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N"
+    )
+    assert [each.clause for each in shown.judged(body).findings] == ["leaks/secret"]
