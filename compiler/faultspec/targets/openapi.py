@@ -298,9 +298,7 @@ def _slots(envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy)
         "message": message,
         "summary": code.summary,
         "status": example.status or code.http.default,
-        "retriable": code.retryable
-        if code.retriable.kind in ("caller", "none", "conditional")
-        else code.retriable.kind == "always",
+        "retriable": _flag(code, example),
         "boundary": next(iter(code.boundaries), None) or next(iter(taxonomy.boundaries), None),
         "domain": code.domain,
         "actions": list(code.actions),
@@ -313,6 +311,22 @@ def _slots(envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy)
     }
     facts = {slot: values[0] for slot, values in code.facts.items() if values}
     return {**decided, **made, **facts, **example.slots}
+
+
+def _flag(code: Code, example: Example) -> bool:
+    """The retry flag of an example: the code's, or what its rules say of the example's status and details."""
+    facts: dict[str, object] = {"status": example.status or code.http.default}
+    facts |= {f"details.{name}": value for name, value in (example.details or {}).items()}
+    match code.retriable.kind:
+        case "always" | "never":
+            return code.retriable.kind == "always"
+        case "conditional":
+            holds = (
+                rule for rule in code.retriable.rules if all(each.holds(facts.get(each.fact)) for each in rule.when)
+            )
+            return bool(next((rule.then for rule in holds), False))
+        case _:
+            return code.retryable
 
 
 def _sample_details(code: Code, taxonomy: Taxonomy) -> dict[str, object]:

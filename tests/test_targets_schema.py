@@ -1,0 +1,165 @@
+"""Law 9 on five shapes of the wire: a generated JSON Schema accepts a body exactly when the judge's envelope clauses are silent."""
+
+import copy
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from faultspec.contract import Contract, contract
+from faultspec.exchange import Exchange, Request, Response
+from faultspec.judge import judge
+from faultspec.language import load
+from faultspec.language.model import Schema, Surface
+from faultspec.render import render
+from faultspec.targets import SHIPPED, schema
+
+ROOT = Path(__file__).parent.parent
+TAXONOMIES = [ROOT / "taxonomy.yaml", *sorted((ROOT / "tests/taxonomies").glob("*.yaml"))]
+
+CLAUSES = (
+    "envelope/json",
+    "envelope/shape",
+    "envelope/types",
+    "envelope/additional",
+    "code/declared",
+    "code/reserved",
+    "boundary/allowed",
+    "retriable/agrees",
+    "details/schema",
+    "details/required",
+    "details/registered",
+    "ids/format",
+)
+"""The clauses about a body that need to know nothing else of the exchange."""
+
+
+@cache
+def loaded(path: Path) -> tuple[Contract, dict[str, Draft202012Validator], tuple[object, ...]]:
+    """The contract of a taxonomy, the schema of each envelope, and good bodies to begin with."""
+    found = load(str(path))
+    assert found.taxonomy is not None, found.diagnostics
+    tree = render(found.taxonomy, [SHIPPED["jsonschema"], SHIPPED["openapi"]], path.name)
+    schemas = {
+        name: Draft202012Validator(json.loads(tree[f"jsonschema/{name}.schema.json"]))
+        for name in found.taxonomy.envelopes
+    }
+    examples = json.loads(tree["openapi/openapi-3.1.json"])["components"].get("examples", {})
+    bodies = [each["value"] for each in examples.values()]
+    if path.stem == "theodosia":
+        bodies = [
+            {"error": "invalid_transition", "requested": "pay", "valid_next_actions": ["x"], "message": "m"},
+            {"error": "timeout_error", "requested": "pay", "valid_next_actions": [], "timeout_seconds": 1},
+        ]
+    if path.stem == "keenbench":
+        data = {"error_code": "DISK_FULL", "phase": "publish", "retryable": False, "actions": ["retry"]}
+        bodies = [data, {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "m", "data": data}}]
+    return contract(found.taxonomy), schemas, tuple(bodies)
+
+
+def exchange(surface: Surface, contract: Contract, body: object) -> Exchange:
+    """An answer that this surface claims, with the body."""
+    status = 404 if surface.transport == "http" else None
+    target = (surface.match.tools or tuple(each.replace("**", "x") for each in surface.match.routes) or ("/x",))[0]
+    content = Response(status, (("Content-Type", "application/json"),), json.dumps(body).encode())
+    return Exchange(Request("GET", target), content, transport=surface.transport)  # type: ignore[arg-type]
+
+
+def places(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Where something stands in a body."""
+    yield path
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from places(each, (*path, name))
+    if isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from places(each, (*path, index))
+
+
+def changed(body: object, path: tuple[str | int, ...], change: tuple[str, object]) -> object:
+    """The body with one value replaced, removed, or given a neighbour."""
+    verb, value = change
+    if not path:
+        return value if verb == "set" else body
+    body = copy.deepcopy(body)
+    parent: object = body
+    for step in path[:-1]:
+        parent = parent[step]  # type: ignore[index]
+    if isinstance(parent, dict):
+        name = str(path[-1])
+        if verb == "drop":
+            parent.pop(name, None)
+        else:
+            parent["stranger" if verb == "add" else name] = value
+    elif isinstance(parent, list):
+        if verb == "drop":
+            parent.clear()
+        elif verb == "add":
+            parent.append(copy.deepcopy(parent[-1]) if value is None else value)
+        else:
+            parent[int(path[-1])] = value
+    return body
+
+
+WORDS = """
+    x audit-1 a b capability_denied binding_failed approval_denied external_api_error sandbox action DISK_FULL blob retry
+    FILE_NOT_FOUND invalid_transition publish workshop sha256:0 https://errors.example.com/104?d=blob
+"""
+OTHERS = [None, True, False, 0, 1, -1, 2.5, 104, 105, 999, "", [], ["x"], [1], {}, {"x": 1}, {"host": "b"}]
+DETAILS = [{"status": 429}, {"from": None}, {"path": "p"}, {"existing_id": "7"}, {"retryable": True}]
+values = st.sampled_from(WORDS.split()) | st.sampled_from(OTHERS) | st.sampled_from(DETAILS)
+changes = st.lists(st.tuples(st.integers(0, 40), st.sampled_from(["set", "set", "drop", "add"]), values), max_size=3)
+
+
+@given(st.sampled_from(TAXONOMIES), st.integers(0, 40), changes)
+@settings(max_examples=500, deadline=None)
+def test_the_judge_and_the_schemas_agree(path: Path, chosen: int, edits: list[tuple[int, str, object]]) -> None:
+    """Whatever is done to a good body, the schema and the judge are of one mind about it."""
+    contract, schemas, bodies = loaded(path)
+    body: object = bodies[chosen % len(bodies)]
+    for where, verb, value in edits:
+        spots = list(places(body))
+        body = changed(body, spots[where % len(spots)], (verb, value))
+    for surface in contract.taxonomy.surfaces.values():
+        if surface.batch or len(surface.envelopes) != 1 or surface.requires_details:
+            continue
+        judged = judge(contract, exchange(surface, contract, body))
+        if judged.surface != surface.name or not judged.is_error:
+            continue
+        if any(each.clause == "code/operation" for each in judged.findings):
+            continue  # the code of an operation, in an exchange that names none: its details are not known
+        code = contract.taxonomy.codes.get(judged.code or "")
+        decided = code is not None and code.retriable.kind == "conditional"
+        said = [each for each in judged.findings if each.clause in CLAUSES and each.level == "error"]
+        # What decides a conditional flag is more than a body: the schema leaves it to the judge.
+        said = [each for each in said if not (decided and each.clause == "retriable/agrees")]
+        valid = schemas[surface.envelopes[0]].is_valid(body)
+        assert valid == (not said), (surface.name, body, [each.message for each in said])
+
+
+def test_what_30_has_no_word_for() -> None:
+    """3.0 has no word for null, const, lists of types and exclusive numbers; what replaces them accepts the same."""
+    assert schema.openapi30({"type": ["string", "null"]}) == {"type": "string", "nullable": True}
+    assert schema.openapi30({"const": 1}) == {"enum": [1]}
+    assert schema.openapi30({"type": ["string", "integer"]}) == {"anyOf": [{"type": "string"}, {"type": "integer"}]}
+    assert schema.openapi30({"exclusiveMinimum": 0}) == {"minimum": 0, "exclusiveMinimum": True}
+    assert schema.openapi30({"properties": {"const": {"const": None}}, "$comment": "x"}) == {
+        "properties": {"const": {"enum": [None]}}
+    }
+    assert schema.openapi30({"$ref": "#/x", "description": "y"}) == {"$ref": "#/x"}
+    assert schema.openapi30(False) == {"not": {}}
+    assert schema.openapi30(True) == {}
+
+
+def test_formats_are_patterns() -> None:
+    """Identifier formats hold in any validator, as each is a pattern; other formats remain an annotation."""
+    contract, _, _ = loaded(ROOT / "taxonomy.yaml")
+    found = schema.of_value(Schema(types=("string",), format=("uuid7", "ulid")), contract.taxonomy)
+    validator = Draft202012Validator(found)
+    assert validator.is_valid("01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T")
+    assert not validator.is_valid("01JAH8ZJ0Z8Z0N7M1X6JZ8QW0U!")
+    assert schema.of_value(Schema(format=("uri",)), contract.taxonomy) == {"format": "uri"}
