@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib.util import find_spec
@@ -40,8 +40,11 @@ SECONDS = 40.0
 #: A document of hundreds of operations makes tens of thousands; what is beyond would only be thinned out.
 _CAUGHT = 20_000
 
-#: One request in so many goes out without credentials.
-_ANONYMOUS = 8
+#: Of the methods that the document does not declare for a path: a probe asks for one of them already.
+_UNDECLARED = 2
+
+#: The part of the requests that goes out without credentials.
+_ANONYMOUS = 1 / 8
 
 #: A limit on the service's rate is waited out so often; after that 429 is an answer like any other.
 _PATIENT = 3
@@ -102,8 +105,9 @@ def sweep(world: World, *, seed: int) -> Swept:
     if not written.requests:
         return Swept(not_run=(f"the sweep: {written.trouble or 'no request was generated'}",))
     notes = (f"the sweep is not complete: {written.trouble}",) if written.trouble else ()
-    chosen = thinned(written.requests, world.description, budget, Random(seed), writes=world.writable)
-    return Swept(notes, tuple(send(world, chosen)))
+    random = Random(seed)
+    chosen = thinned(written.requests, world.description, budget, random, writes=world.writable)
+    return Swept(notes, send(world, chosen, random))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,9 @@ def thinned(
     turns: dict[str, list[Planned]] = {}
     for name, group in groups.items():
         turns.setdefault(name if name in declared else name.partition(" ")[2], []).extend(group.values())
-    picked = [_sample(group, PER_OPERATION, random) for group in turns.values()]
+    picked = [
+        _sample(group, PER_OPERATION if name in declared else _UNDECLARED, random) for name, group in turns.items()
+    ]
     mixed = (each for each in chain.from_iterable(zip_longest(*picked)) if each is not None)
     return tuple(each for each, _ in zip(mixed, range(budget), strict=False))
 
@@ -159,28 +165,39 @@ def sendable(request: Request) -> bool:
 # ---- sending
 
 
-def send(world: World, planned: Iterable[Planned]) -> Iterator[str]:
+def send(world: World, planned: Iterable[Planned], random: Random) -> tuple[str, ...]:
     """Send what was planned and have it judged; the reasons of what got no answer."""
     reasons: dict[str, None] = {}
     unanswered = waits = 0
-    for turn, each in enumerate(planned, 1):
-        who = NOBODY if turn % _ANONYMOUS == 0 else world.caller
-        request = dressed(world, each, who, settled=turn % 2 == 0)
+    for each in planned:
+        who = NOBODY if random.random() < _ANONYMOUS else world.caller
+        request = dressed(world, each, who, random)
         patient = waits < _PATIENT
         before = world.driver.requests
         try:
-            sent = world.ask(request, who, route=each.template, patient=patient)
-            waits += patient and (world.driver.requests > before + 1 or sent.status == 429)
+            _asked(world, request, who, each.template, patient)
         except Unanswered as error:
-            if error.no_answer.kind in ("budget", "read-only"):
+            answer = error.no_answer
+            if answer.kind == "budget":
                 break
             unanswered += 1
-            reasons[f"the sweep: {request.method} {each.template}: {error.no_answer.reason}"] = None
-            if error.no_answer.kind == "closed":
-                world.outcomes.append(_dropped(request, each.template, error.no_answer.reason))
-            if error.no_answer.kind == "refused" or unanswered >= _HOPELESS:
+            reasons[f"the sweep: {request.method} {each.template}: {answer.reason}"] = None
+            if answer.kind == "closed":
+                world.outcomes.append(_dropped(request, each.template, answer.reason))
+            if answer.kind == "refused" or unanswered >= _HOPELESS:
                 break
-    yield from list(reasons)[:_REASONS]
+        waits += patient and world.driver.requests > before + 1
+    return tuple(reasons)[:_REASONS]
+
+
+def _asked(world: World, request: Request, who: Identity, template: str, patient: bool) -> None:
+    try:
+        world.ask(request, who, route=template, patient=patient)
+    except Unanswered as error:
+        if error.no_answer.kind != "closed":
+            raise
+        # An idle connection may close just when it is used; what closes a fresh one as well is the request.
+        world.ask(request, who, route=template, patient=patient)
 
 
 def _dropped(request: Request, template: str, reason: str) -> Outcome:
@@ -190,24 +207,31 @@ def _dropped(request: Request, template: str, reason: str) -> Outcome:
     return Outcome("service/alive", "broken", finding=finding)
 
 
-def dressed(world: World, planned: Planned, who: Identity, *, settled: bool) -> Request:
+def dressed(world: World, planned: Planned, who: Identity, random: Random) -> Request:
     """A generated request as the caller would send it: with his headers, and a correlation id by turns.
 
-    ``settled``: where a resource exists that the path may lead to, ask for that one, so that more than its absence is
-    tested. It stays: no DELETE goes there.
+    Every other one goes to a resource that exists, where the path can lead to one, so that more than absence is tested; no
+    DELETE does, for it is to stay. Every other one goes without the headers that recipes bring errors about with: a
+    document that declares such a switch has it set nearly everywhere.
     """
     request = planned.request
-    correlation = world.echo[0] if world.echo is not None else None
     own = {name.lower() for name, _ in who.headers}
-    dropped = own | (CREDENTIALS if own else set()) | ({correlation.lower()} if correlation else set())
-    headers = [pair for pair in request.headers if pair[0].lower() not in dropped]
-    inbound = world.inbound()
-    if correlation is not None and inbound is not None:
-        headers.append((correlation, inbound))
+    dropped = own | (CREDENTIALS if own else set())
+    if random.random() < 0.5:
+        dropped |= {
+            name.lower() for recipe in world.target.recipes for step in recipe.steps for name in step.call.headers
+        }
+    headers = [("User-Agent", "faultspec-conform"), *who.headers]
+    if world.echo is not None:
+        # Malformed ones have a probe of their own, which knows what is to become of them.
+        dropped |= {world.echo[0].lower()}
+        inbound = world.inbound()
+        headers += [(world.echo[0], inbound)] if inbound is not None else []
+    headers += [pair for pair in request.headers if pair[0].lower() not in dropped]
     target = request.target
-    if settled and request.method != "DELETE":
+    if random.random() < 0.5 and request.method != "DELETE":
         target = _settled(world, Operation(request.method, planned.template), target)
-    return replace(request, target=target, headers=(("User-Agent", "faultspec-conform"), *headers, *who.headers))
+    return replace(request, target=target, headers=tuple(headers))
 
 
 def _settled(world: World, operation: Operation, target: str) -> str:
@@ -222,7 +246,7 @@ def _settled(world: World, operation: Operation, target: str) -> str:
 
 def write(description: Description, *, seconds: float, writes: bool) -> Written:
     """Have schemathesis write requests for every operation of the document, for at most so many seconds."""
-    ends = time.monotonic() + seconds
+    began = time.monotonic()
     with TemporaryDirectory(prefix="faultspec-sweep-") as name, _Catcher() as catcher:
         directory = Path(name)
         (directory / "openapi.json").write_text(json.dumps(_rebased(description), default=str), encoding="utf-8")
@@ -244,14 +268,17 @@ def write(description: Description, *, seconds: float, writes: bool) -> Written:
                 return Written(trouble=f"schemathesis cannot be started: {error}")
             with process:
                 try:
-                    while process.poll() is None and time.monotonic() < ends and len(catcher.caught) < _CAUGHT:
+                    while (
+                        process.poll() is None and time.monotonic() < began + seconds and len(catcher.caught) < _CAUGHT
+                    ):
                         catcher.handle_request()
                 finally:
                     stopped = process.poll() is None
                     process.kill()
         requests = tuple(catcher.caught)
         if stopped:
-            return Written(requests, f"writing requests was stopped after {seconds:.0f} s and {len(requests)} requests")
+            spent = time.monotonic() - began
+            return Written(requests, f"writing was stopped after {spent:.0f} s, with {len(requests)} requests written")
         if process.returncode == 0 and requests:
             return Written(requests)
         return Written(requests, _trouble(said.read_text(encoding="utf-8", errors="replace"), process.returncode))
@@ -313,7 +340,9 @@ class _Catcher(HTTPServer):
         return True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A connection that broke off; the writer goes on or ends by itself."""
+        """Let a connection break off; the writer goes on or ends by itself. What else goes wrong is a mistake of ours."""
+        if not isinstance(sys.exception(), OSError):
+            raise
 
 
 def _ours(name: str) -> bool:
