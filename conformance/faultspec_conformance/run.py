@@ -84,13 +84,16 @@ def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Rep
             options.progress(probe.name)
             play(world, probe)
         not_run: tuple[str, ...] = ()
+        generated = 0
         if options.sweep:
             from faultspec_conformance.sweep import sweep  # what needs schemathesis stays out of a run of probes only
 
             options.progress("sweep")
+            probed = driver.requests
             swept = sweep(world, seed=options.seed)
+            generated = driver.requests - probed
             notes, not_run = (*notes, *swept.notes), swept.not_run
-        result = fold(world, known, options, notes=notes, not_run=not_run)
+        result = replace(fold(world, known, options, notes=notes, not_run=not_run), generated=generated)
         return Report(result, base, known)
 
 

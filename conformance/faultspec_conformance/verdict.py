@@ -103,6 +103,8 @@ class Coverage:
 class Result:
     """A whole run, or several merged. ``notes``: what the reader should know that is no verdict.
 
+    ``requests``: all that were sent, of which ``generated`` by the sweep.
+
     ``failures``: what fails the run beside the clauses, such as a waiver that expired.
     """
 
@@ -112,6 +114,7 @@ class Result:
     findings: tuple[Reported, ...] = ()
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
     requests: int = 0
+    generated: int = 0
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
@@ -152,6 +155,7 @@ def merge(first: Result, second: Result) -> Result:
         findings=folded([*first.findings, *second.findings]),
         coverage=coverage,
         requests=first.requests + second.requests,
+        generated=first.generated + second.generated,
         seconds=first.seconds + second.seconds,
         notes=_union(first.notes, second.notes),
         failures=_union(first.failures, second.failures),

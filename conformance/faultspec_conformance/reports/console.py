@@ -50,8 +50,9 @@ def text(report: Report, *, colour: bool = False) -> str:
     out += ["", *(f"note: {visible(note)}" for note in result.notes)]
     out += [f"could not run: {visible(each)}" for each in result.not_run]
     out += [f"FAILED: {visible(each)}" for each in result.failures]
+    swept = f" ({result.generated} of them generated)" if result.generated else ""
     counts = ", ".join(f"{result.count(verdict)} {WORDS[verdict].lower()}" for verdict in WORDS)
-    out.append(f"{counts}; {result.requests} requests in {result.seconds:.1f} s")
+    out.append(f"{counts}; {result.requests} requests{swept} in {result.seconds:.1f} s")
     return "\n".join(out) + "\n"
 
 

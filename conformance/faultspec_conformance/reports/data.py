@@ -43,6 +43,7 @@ def data(report: Report) -> dict[str, object]:
             "warnings": sum(1 for each in result.findings if each.level == "warning"),
             "known": sum(1 for each in result.findings if each.waived is not None),
             "requests": result.requests,
+            "generated": result.generated,
             "seconds": round(result.seconds, 3),
         },
         "clauses": [

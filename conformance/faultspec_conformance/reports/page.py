@@ -60,6 +60,7 @@ class ClauseRow:
 def html(report: Report) -> str:
     """The whole page."""
     result = report.result
+    swept = f" ({result.generated} of them generated)" if result.generated else ""
     environment = Environment(
         loader=PackageLoader("faultspec_conformance.reports", "."),
         autoescape=True,
@@ -72,7 +73,7 @@ def html(report: Report) -> str:
         title=f"{result.target} by {result.taxonomy}",
         verdict=_verdict(result),
         words=WORDS,
-        cost=f"{result.requests} requests in {result.seconds:.1f} s",
+        cost=f"{result.requests} requests{swept} in {result.seconds:.1f} s",
         counts=[(each, result.count(each)) for each in VERDICTS],
         notes=[*result.failures, *result.not_run, *result.notes],
         findings=[_finding(report.base, each) for each in result.findings],
