@@ -86,12 +86,23 @@ def vary(source: Source, schema: object, example: object) -> object:
         return example
     if isinstance(node.get("format"), str):
         return _string(source, node, True) if node["format"] in ("uuid", "email") else example
-    pattern = node.get("pattern")
-    if isinstance(pattern, str):
-        return _like(source, pattern, example)
-    most = node.get("maxLength")
+    most, pattern = node.get("maxLength"), node.get("pattern")
     varied = f"{example}-{source.token()}"
+    if isinstance(pattern, str) and not _fits(pattern, varied):
+        return _like(source, pattern, example)
     return varied if not isinstance(most, int) or len(varied) <= most else example
+
+
+def free_texts(document: Json, schema: object) -> frozenset[str]:
+    """The members of an object that take any text, or a text with something put to its end."""
+    found = set()
+    for name, each in _properties(merged(document, schema)).items():
+        inner = merged(document, each)
+        pattern = inner.get("pattern")
+        fits = not isinstance(pattern, str) or _fits(pattern, "a-0")
+        if kind(inner) == "string" and fits and not {"enum", "const", "format"} & set(inner):
+            found.add(name)
+    return frozenset(found)
 
 
 def violations(source: Source, schema: object, body: object) -> Iterator[tuple[str, object]]:

@@ -401,7 +401,7 @@ class _Reading:
                 message = f"the value of `{key}` cannot stand in a header: it has line ends or control characters"
                 self.say("bad-value", message, (*place, "headers", key), key=False)
         secrets = [
-            (self.environment[variable], "${" + variable + "}")
+            (self.environment[variable].strip(), "${" + variable + "}")
             for each in written.values()
             for variable in _VARIABLE.findall(each)
             if self.environment.get(variable)
@@ -517,7 +517,11 @@ class _Reading:
                 message = f"the environment has no variable {name}"
                 self.say("missing-variable", message, place, key=False, hint=f"set it: export {name}=…")
                 return matched[0]
-            return self.environment[name]
+            if not self.environment[name].strip():
+                self.say(
+                    "empty-variable", f"the variable {name} is empty", place, key=False, hint=f"set it: export {name}=…"
+                )
+            return self.environment[name].strip()  # a token read from a file brings its line end along
 
         return _VARIABLE.sub(value, text)
 

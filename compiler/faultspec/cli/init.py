@@ -12,7 +12,7 @@ from faultspec.language import schema
 from faultspec.printers import text
 
 #: What else `init` can begin, each imported when it is asked for.
-KINDS: Mapping[str, str] = {}
+KINDS: Mapping[str, str] = {"conformance": "faultspec.cli.init_conformance:command"}
 
 _DEFAULT = "taxonomy"
 

@@ -35,17 +35,17 @@ class NoAnswer:
     """A request without an answer.
 
     ``refused``: nobody listens. ``closed``: the connection was closed without an answer. ``garbled``: what came is not HTTP.
-    ``budget`` and ``read-only``: it was never sent.
+    ``budget``, ``read-only`` and ``unsendable``: it was never sent.
     """
 
     request: Request
-    kind: Literal["refused", "closed", "timeout", "garbled", "budget", "read-only"]
+    kind: Literal["refused", "closed", "timeout", "garbled", "budget", "read-only", "unsendable"]
     reason: str
 
     @property
     def sent(self) -> bool:
         """Whether the request went out."""
-        return self.kind not in ("budget", "read-only", "refused")
+        return self.kind not in ("budget", "read-only", "unsendable", "refused")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +137,15 @@ class Http:
             return NoAnswer(request, "refused", f"cannot connect to {self.base}: {_words(error)}")
         except httpx.TimeoutException:
             return NoAnswer(request, "timeout", f"no answer within {self._timeout:g} s")
+        except httpx.LocalProtocolError as error:
+            return NoAnswer(request, "unsendable", f"this request cannot be written: {_words(error)}")
         except httpx.RemoteProtocolError as error:
             kind: Literal["closed", "garbled"] = "closed" if "disconnected" in str(error) else "garbled"
             return NoAnswer(request, kind, _words(error))
         except httpx.TransportError as error:
             return NoAnswer(request, "closed", f"the connection was closed: {_words(error)}")
         except (httpx.InvalidURL, ValueError) as error:
-            return NoAnswer(request, "garbled", f"this request cannot be written: {_words(error)}")
+            return NoAnswer(request, "unsendable", f"this request cannot be written: {_words(error)}")
         try:
             body = _bounded(answer)
         except httpx.TimeoutException:

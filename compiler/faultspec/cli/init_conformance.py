@@ -1,0 +1,118 @@
+"""``faultspec init conformance``: a first draft of conformance.yaml."""
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+from faultspec.cli.extra import conformance
+from faultspec.diagnostic import Diagnostic
+from faultspec.printers import text
+
+#: Where a service is when nobody says; the draft is to be edited anyway.
+_HERE = "http://127.0.0.1:8080"
+
+
+@click.command(name="conformance")
+@click.argument("file", default="conformance.yaml", type=click.Path())
+@click.option("--openapi", required=True, metavar="FILE|URL", help="The service's OpenAPI document.")
+@click.option(
+    "--taxonomy", default="taxonomy.yaml", show_default=True, type=click.Path(), help="The taxonomy to judge by."
+)
+@click.option("--http", metavar="URL", help="The address of the service; default: that of the document.")
+def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
+    """Draft FILE (default: conformance.yaml) from a service's OpenAPI document.
+
+    What can be inferred is written; what can't is left as a comment. Nothing is overwritten.
+    """
+    conformance()
+    from faultspec.language import load
+    from faultspec_conformance import openapi as description
+    from faultspec_conformance.draft import draft
+
+    target = Path(file)
+    if target.exists():
+        return _refuse("file-exists", "this file is there already", file, "name another one, or remove it")
+    loaded = load(taxonomy)
+    if loaded.taxonomy is None:
+        sources = {taxonomy: loaded.document.text} if loaded.document is not None else {}
+        click.echo(text(loaded.diagnostics, sources), err=True, nl=False)
+        return 2
+    content = _fetched(openapi) if re.match(r"https?://", openapi) else _read(openapi)
+    if isinstance(content, Diagnostic):
+        click.echo(text([content], {}), err=True, nl=False)
+        return 2
+    document, problem = description.parse(content)
+    if document is None:
+        return _refuse("not-openapi", f"this is no OpenAPI document: {problem}", openapi, None)
+    address, place = _address(openapi, http, document)
+    written = draft(
+        description.read(document, base=urlsplit(address).path or None),
+        loaded.taxonomy,
+        http=address,
+        openapi=place,
+        taxonomy_path=taxonomy,
+    )
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("x", encoding="utf-8", newline="\n") as out:
+            out.write(written)
+    except FileExistsError:
+        return _refuse("file-exists", "this file is there already", file, "name another one, or remove it")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        return _refuse("file-unwritable", f"the file cannot be written: {reason or error}", file, None)
+    click.echo(file)
+    click.echo(f"next: look it over, then faultspec conform {file}", err=True)
+    return 0
+
+
+def _address(openapi: str, http: str | None, document: object) -> tuple[str, str]:
+    """The address of the service, and where its document is from there."""
+    if re.match(r"https?://", openapi):
+        parts = urlsplit(openapi)
+        origin = f"{parts.scheme}://{parts.netloc}"
+        address = http or origin
+        return address.rstrip("/"), parts.path if address.startswith(origin) else openapi
+    if http is not None:
+        return http.rstrip("/"), openapi
+    servers = document.get("servers") if isinstance(document, dict) else None
+    for each in servers if isinstance(servers, list) else ():
+        url = each.get("url") if isinstance(each, dict) else None
+        if isinstance(url, str) and re.fullmatch(r"https?://[^{}\s]+", url):
+            parts = urlsplit(url)
+            return f"{parts.scheme}://{parts.netloc}", openapi
+    return _HERE, openapi
+
+
+def _read(path: str) -> str | Diagnostic:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Diagnostic("file-not-found", "there is no such file", path, hint="check the spelling and the directory")
+    except UnicodeDecodeError:
+        return Diagnostic("not-utf-8", "the file is not UTF-8 text", path)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        return Diagnostic("file-unreadable", f"the file cannot be read: {reason or error}", path)
+
+
+def _fetched(url: str) -> str | Diagnostic:
+    from faultspec.exchange import Request
+    from faultspec_conformance.drivers.http import Http, Limits, NoAnswer
+
+    parts = urlsplit(url)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    with Http(f"{parts.scheme}://{parts.netloc}", Limits(requests=1)) as driver:
+        answer = driver.send(Request("GET", target, (("Accept", "application/json, */*;q=0.8"),)))
+    if isinstance(answer, NoAnswer):
+        return Diagnostic("unreachable", answer.reason, url)
+    if answer.status != 200:
+        return Diagnostic("unreachable", f"the address answers {answer.status}", url)
+    return answer.body.decode("utf-8", "replace")
+
+
+def _refuse(code: str, message: str, path: str, hint: str | None) -> int:
+    click.echo(text([Diagnostic(code, message, path, hint=hint)], {}), err=True, nl=False)
+    return 2
