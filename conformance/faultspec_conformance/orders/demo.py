@@ -17,6 +17,7 @@ from faultspec_conformance import reports
 from faultspec_conformance.orders.app import CALLERS, Orders
 from faultspec_conformance.orders.serve import serving
 from faultspec_conformance.orders.sins import SINS
+from faultspec_conformance.reports.console import findings, summary
 from faultspec_conformance.run import Options, Report, Unreachable, run
 from faultspec_conformance.target import read
 from faultspec_conformance.verdict import exit_code
@@ -74,7 +75,7 @@ def demonstrate(path: str, out: Path, sin: str, say: Say) -> int:
     if isinstance(sinful, Unreachable):
         say(f"could not judge it: {sinful.reason}")
         return 2
-    say(reports.text(sinful))
+    say(findings(sinful) + summary(sinful))
     caught = any(each.finding.clause == SINS[sin].clause for each in sinful.result.findings)
     say(f"caught by {SINS[sin].clause}" if caught else f"NOT caught: {SINS[sin].clause} found nothing")
     return 0 if exit_code(clean.result) == 0 and caught else 1

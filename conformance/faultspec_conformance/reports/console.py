@@ -32,22 +32,37 @@ _COMMAND = 1_000
 def text(report: Report, *, colour: bool = False) -> str:
     """Findings first, then what was seen of every code, then a verdict a clause."""
     result = report.result
+    wide = max((len(address) for address in result.clauses), default=0)
+    out = [
+        findings(report, colour=colour) + f"{result.target} judged by {result.taxonomy}",
+        "",
+        *_coverage(report),
+        "",
+        *(_clause(clause, wide, colour) for clause in result.clauses.values()),
+        "",
+    ]
+    return "\n".join(out) + "\n" + summary(report)
+
+
+def findings(report: Report, *, colour: bool = False) -> str:
+    """Each finding with a command line that reproduces it; of many alike, the first few."""
     out: list[str] = []
     shown: Counter[tuple[str, str, bool]] = Counter()
-    for each in result.findings:
+    for each in report.result.findings:
         kind = (each.finding.clause, each.level, each.waived is not None)
         shown[kind] += 1
         if shown[kind] <= _ALIKE:
             out += [*_finding(report.base, each, colour), ""]
-    for (clause_name, _, _), times in shown.items():
+    for (clause, _, _), times in shown.items():
         if times > _ALIKE:
-            out += [f"… and {times - _ALIKE} more of {clause_name}; the JSON and HTML reports have them all", ""]
-    out += [f"{result.target} judged by {result.taxonomy}", ""]
-    out += [*_coverage(report), ""]
-    wide = max((len(address) for address in result.clauses), default=0)
-    for clause in result.clauses.values():
-        out.append(_clause(clause, wide, colour))
-    out += ["", *(f"note: {visible(note)}" for note in result.notes)]
+            out += [f"… and {times - _ALIKE} more of {clause}; the JSON and HTML reports have them all", ""]
+    return "".join(f"{line}\n" for line in out)
+
+
+def summary(report: Report) -> str:
+    """What the reader should know that is no verdict, and the last line: the counts."""
+    result = report.result
+    out = [f"note: {visible(note)}" for note in result.notes]
     out += [f"could not run: {visible(each)}" for each in result.not_run]
     out += [f"FAILED: {visible(each)}" for each in result.failures]
     swept = f" ({result.generated} of them generated)" if result.generated else ""
