@@ -25,7 +25,7 @@ from faultspec_conformance.orders.store import Answer, Order, Store
 BODY_LIMIT = 64 * 1024
 """Bytes of the largest request body; an order is far smaller, and a limit worth testing must be cheap to exceed."""
 
-RATE = 5
+RATE = 3
 """Price look-ups a caller may make in ``WINDOW`` seconds; small, so that the limit is met without load."""
 
 WINDOW = 1.0
@@ -57,6 +57,12 @@ FAULTS: Mapping[str, Callable[[], Exception]] = {
     "serialization_failure": lambda: errors.SerializationFailure(),
     "constraint_violation": lambda: errors.ConstraintViolation(),
     "internal_error": lambda: RuntimeError("cursor closed while reading /var/lib/orders/wal: password=hunter2"),
+}
+
+#: The same switch on the stream of events: what makes it end early.
+STREAM_FAULTS: Mapping[str, Callable[..., errors.PlatformError]] = {
+    "timeout": errors.Timeout,
+    "dependency_unavailable": errors.DependencyUnavailable,
 }
 
 PRICES: Mapping[str, int] = {"tea": 350, "coffee": 420, "mug": 1200}
@@ -221,20 +227,18 @@ class Orders:
         return representation(self.store.change(order, status="cancelled"))
 
     async def events(self, request: Request) -> Response:
-        """The order's history as NDJSON; a failure on the way is a last line with the envelope and its offset."""
+        """The order's history as server-sent events; a failure on the way is an error event with the envelope and its offset."""
         caller = self.caller(request, "orders.read")
         order = self.found(caller, request)
-        broken = request.headers.get("x-fault") == "stream"
+        broken = STREAM_FAULTS.get(request.headers.get("x-fault", ""))
         correlation_id = request.state.correlation_id
 
-        async def lines() -> AsyncIterator[bytes]:
-            line = json.dumps({"event": "created", "id": order.id}).encode() + b"\n"
-            yield line
-            if broken:
-                error = errors.DependencyUnavailable(offset=len(line), correlation_id=correlation_id)
-                yield json.dumps(errors.to_envelope(error)).encode() + b"\n"
+        async def stream() -> AsyncIterator[bytes]:
+            yield event("created", {"id": order.id})
+            if broken is not None:
+                yield event("error", errors.to_envelope(broken(offset=1, correlation_id=correlation_id)))
 
-        return StreamingResponse(lines(), media_type="application/x-ndjson")
+        return StreamingResponse(stream(), media_type="text/event-stream")
 
     async def price(self, request: Request) -> Response:
         """The price of an article; look-ups are limited per caller. Carries the fault switch."""
@@ -294,6 +298,11 @@ def fresh(request: Request, order: Order) -> None:
 def representation(order: Order, status: int = 200, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """An order on the wire."""
     return JSONResponse(order.public, status, {"etag": order.etag, **(headers or {})})
+
+
+def event(name: str, data: object) -> bytes:
+    """A server-sent event (WHATWG HTML §9.2) with JSON data on one line."""
+    return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()
 
 
 def text(data: Mapping[str, object], field: str) -> str:

@@ -74,6 +74,16 @@ FAULT: Json = {
         "enum": ["timeout", "dependency_unavailable", "serialization_failure", "constraint_violation", "internal_error"]
     },
 }
+STREAM_FAULT: Json = {
+    "name": "X-Fault",
+    "in": "header",
+    "description": "Fault switch: the stream ends early, with an error event.",
+    "schema": {"enum": ["timeout", "dependency_unavailable"]},
+}
+EVENTS: Json = {
+    "description": "The order's history, an event at a time",
+    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+}
 
 
 def _answer(description: str, schema: str | None = None, headers: tuple[str, ...] = ()) -> Json:
@@ -147,9 +157,7 @@ PATHS: Json = {
             "cancelOrder", {"200": _answer("Cancelled", "Order", ("ETag",))}, (401, 403, 404, 409, 500), (ID,)
         )
     },
-    "/orders/{id}/events": {
-        "get": _operation("orderEvents", {"200": {"description": "NDJSON, a line an event"}}, _READ, (ID,))
-    },
+    "/orders/{id}/events": {"get": _operation("orderEvents", {"200": EVENTS}, _READ, (ID, STREAM_FAULT))},
     "/prices/{sku}": {"get": _operation("readPrice", {"200": _answer("The price")}, _LIMITED, (SKU, FAULT))},
     "/admin/usage": {"get": _operation("readUsage", {"200": _answer("Usage")}, (401, 403, 500))},
 }
