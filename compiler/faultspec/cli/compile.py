@@ -64,8 +64,9 @@ def command(
         _report((error.diagnostic,), {}, style)
         return 2
     if done.written or done.removed:
+        written = sum(path in tree for path in done.written)
         removed = f", removed {len(done.removed)}" if done.removed else ""
-        click.echo(f"{out}: wrote {len(done.written)} of {len(tree)} files{removed}", err=True)
+        click.echo(f"{out}: wrote {written} of {len(tree)} files{removed}", err=True)
     else:
         click.echo(f"{out}: {len(tree)} files are up to date", err=True)
     return 0

@@ -5,10 +5,9 @@ it. The shipped ones are the literal table ``SHIPPED``; a folder of templates wi
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from faultspec.diagnostic import Diagnostic
 from faultspec.language.model import Taxonomy
@@ -26,8 +25,7 @@ class TargetError(Exception):
         self.diagnostic = diagnostic
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """A template and the path, below the target's folder, of the file it becomes; the path is a template too.
 
     ``each``: a list of the model, e.g. ``codes``; the template is then rendered once for each of its items, as
@@ -39,16 +37,14 @@ class Output:
     each: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """What templates see. ``model``: the taxonomy in ready rows, versioned. ``view``: the rows of this one target."""
 
     model: Model
     view: object
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """A name, the outputs, and where its view is made: ``module:function`` of ``(taxonomy, model)``, or None for the
     model.
 

@@ -4,7 +4,7 @@ An envelope is a ``oneOf`` over its codes, each branch told apart by its constan
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from faultspec.language.model import Code, Envelope, Taxonomy
 from faultspec.targets import schema as schemas
@@ -13,8 +13,7 @@ from faultspec.targets.model import Model
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """``envelopes``: the schema of each, by its name; ``details``: the schema of the details of each code."""
 
     envelopes: Mapping[str, schemas.Json]

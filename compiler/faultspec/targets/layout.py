@@ -5,17 +5,15 @@ call of one line stay on it while they fit.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from faultspec.targets.filters import WIDTH, literal
 
 
-@dataclass(frozen=True, slots=True)
-class Raw:
+class Raw(str):
     """Source that is already written, and stays on its line."""
 
-    text: str
+    __slots__ = ()
 
 
 def source(value: object, indent: int = 0, before: int = 0, after: int = 1) -> str:
@@ -39,7 +37,7 @@ def broken(value: object, indent: int = 0) -> str:
     elif isinstance(value, list | tuple):
         items = [("", each) for each in value]
     else:
-        return value.text if isinstance(value, Raw) else literal(value)
+        return str(value) if isinstance(value, Raw) else literal(value)
     lines = [f"{pad}{lead}{source(each, inner, inner + len(lead))},\n" for lead, each in items]
     opened, closed = _brackets(value)
     return opened + "\n" + "".join(lines) + " " * indent + closed
@@ -70,7 +68,7 @@ def _brackets(value: object) -> tuple[str, str]:
 def _flat(value: object) -> str | None:
     """The value on one line, or None where it is always broken."""
     if isinstance(value, Raw):
-        return value.text
+        return str(value)
     if isinstance(value, Mapping):
         return None if value else "{}"
     if _is_record(value):

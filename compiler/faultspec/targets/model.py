@@ -5,8 +5,8 @@ member that goes or changes its meaning. What is new does not count.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
+from typing import NamedTuple
 
 from faultspec.language.model import Code, Member, Taxonomy, Term
 from faultspec.targets import schema as schemas
@@ -14,8 +14,7 @@ from faultspec.targets import schema as schemas
 VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class DetailRow:
+class DetailRow(NamedTuple):
     """A member of a code's details. ``presence``: required, expected, optional or forbidden. ``schema``: JSON Schema
     2020-12.
     """
@@ -26,8 +25,7 @@ class DetailRow:
     schema: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderRow:
+class HeaderRow(NamedTuple):
     """A response header the code travels with. ``on``: the statuses the rule is for, as ``429`` or ``4xx``."""
 
     name: str
@@ -36,8 +34,7 @@ class HeaderRow:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class CodeRow:
+class CodeRow(NamedTuple):
     """A code that a service may answer with.
 
     ``operation``: the one operation that has it, or None. ``status``: the default, None where the code never travels
@@ -70,8 +67,7 @@ class CodeRow:
     replaced_by: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class TermRow:
+class TermRow(NamedTuple):
     """A member of a vocabulary: a domain, a boundary, a recovery action."""
 
     name: str
@@ -79,8 +75,7 @@ class TermRow:
     lifecycle: str
 
 
-@dataclass(frozen=True, slots=True)
-class StatusRow:
+class StatusRow(NamedTuple):
     """An HTTP status and the names of the codes that may travel under it. ``phrase``: as RFC 9110 has it, or empty."""
 
     status: int
@@ -88,8 +83,7 @@ class StatusRow:
     codes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EnvelopeRow:
+class EnvelopeRow(NamedTuple):
     """A wire shape. ``picture``: as the taxonomy draws it. ``codes``: names of the codes it carries; ``open``: and any
     other.
     """
@@ -102,8 +96,7 @@ class EnvelopeRow:
     open: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyRow:
+class PolicyRow(NamedTuple):
     """A retry policy. ``max_attempts`` counts the first request; None is without limit."""
 
     name: str
@@ -111,8 +104,7 @@ class PolicyRow:
     max_attempts: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(NamedTuple):
     """A taxonomy. ``header``: the line for the top of each file. Every list is in order of declaration."""
 
     version: int

@@ -6,7 +6,8 @@ response is always a ``oneOf``: a second code under a status then only adds line
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Schema, StatusRange, Taxonomy
 from faultspec.runtime import ids
@@ -19,8 +20,7 @@ from faultspec.targets.model import Model, phrase
 Json = schemas.Json
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """``v31`` and ``v30``: the two documents."""
 
     v31: Json

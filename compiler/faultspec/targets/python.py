@@ -3,7 +3,6 @@
 import builtins
 import keyword
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,8 +87,7 @@ class RetriableRule(NamedTuple):
     when: object = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CodeRow:
+class CodeRow(NamedTuple):
     """A member of ``ErrorCode`` and its facts, as source."""
 
     member: str
@@ -98,8 +96,7 @@ class CodeRow:
     facts: str
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A parameter of a constructor: ``name: annotation`` and, unless it is mandatory, ``= default``; ``doc`` explains
     it.
     """
@@ -115,8 +112,7 @@ class Parameter:
         return f"{self.name}: {self.annotation}" + ("" if self.default is None else f" = {self.default}")
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorRow:
+class ErrorRow(NamedTuple):
     """An exception class.
 
     ``facts``: source of its facts. ``message``: source of the default message. ``parameters``: of its constructor,
@@ -140,8 +136,7 @@ class ErrorRow:
     opaque: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SlotRow:
+class SlotRow(NamedTuple):
     """A slot that is an attribute of every error. ``kinds``: types a wire value may have. ``generate``: the format a
     missing value is made in, or None. ``header``: the response header that repeats it, or None. ``default``: source of
     the value for an error that has none of its own.
@@ -157,8 +152,7 @@ class SlotRow:
     header: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class EnvelopeRow:
+class EnvelopeRow(NamedTuple):
     """An envelope, as source."""
 
     name: str
@@ -166,8 +160,7 @@ class EnvelopeRow:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyRow:
+class PolicyRow(NamedTuple):
     """A retry policy, as source. ``eligible``: source of the codes it is for; empty for all that are retriable."""
 
     name: str
@@ -176,8 +169,7 @@ class PolicyRow:
     eligible: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """What the Python templates see beside the model; see the row types.
 
     ``flag_key``: the details key that is the retry flag. ``unknown``: the member of ``ErrorCode`` that stands for an

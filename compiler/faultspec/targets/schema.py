@@ -81,7 +81,7 @@ def of_value(schema: Schema, taxonomy: Taxonomy) -> Json:
         found["items"] = of_value(schema.items, taxonomy)
     if schema.properties:
         found.update(of_members(schema.properties, taxonomy))
-    if schema.additional == "forbid" and (schema.properties or "object" in schema.types):
+    if schema.additional == "forbid" and (not schema.types or "object" in schema.types):
         found["additionalProperties"] = False
     return found
 
