@@ -69,7 +69,9 @@ _TARGET = re.compile(r"/[\x21-\x7e]{0,8000}")
 #: Nothing of the caller's environment is the generator's business but where programs and temporary files are.
 _ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "PYTHONPATH", "LD_LIBRARY_PATH")
 
-_TROUBLE = re.compile(r"(?m)^\W*((?:Failed to|Unable to|.*not supported|.*[Ee]rror|The schema defines no)\b.*)$")
+#: What it says at length when it cannot load a document, and the one line of any other trouble.
+_UNLOADED = re.compile(r"Schema Loading Error\s+(.+?)\n\s*(?:\n|\Z)", re.DOTALL)
+_TROUBLE = re.compile(r"^\W*(\S.*\b(?:[Ee]rror|failed|invalid)\b.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +297,7 @@ def _command(writes: bool) -> list[str]:
 def _environment(environment: Mapping[str, str]) -> dict[str, str]:
     kept = {name: environment[name] for name in _ENVIRONMENT if name in environment}
     # The order of sets must not decide what is written; loopback needs no proxy.
-    return {**kept, "PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "NO_PROXY": "*", "COLUMNS": "400"}
+    return {**kept, "PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "NO_PROXY": "*"}
 
 
 def _rebased(description: Description) -> Mapping[str, object]:
@@ -309,8 +311,9 @@ def _rebased(description: Description) -> Mapping[str, object]:
 
 
 def _trouble(said: str, code: int) -> str:
-    found = _TROUBLE.search(said)
-    return f"schemathesis ended with {code}" + (f": {found[1].strip(' =')}" if found else "")
+    found = _UNLOADED.search(said) or _TROUBLE.search(said)
+    words = " ".join(found[1].split())[:300] if found else "it does not say why"
+    return f"schemathesis ended with {code}: {words}"
 
 
 class _Catcher(HTTPServer):
