@@ -290,6 +290,7 @@ def _flag_key(taxonomy: Taxonomy) -> str | None:
 
 def _imports(base: str, errors: tuple[str, ...], idempotent: bool) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """What the package re-exports, by module, in the order import sorters keep."""
+    keys = ("IDEMPOTENCY_HEADER", "new_idempotency_key") if idempotent else ()
     names = {
         "codes": (
             "FACTS",
@@ -301,8 +302,8 @@ def _imports(base: str, errors: tuple[str, ...], idempotent: bool) -> tuple[tupl
             "http_status",
             "is_retryable",
         ),
-        "errors": (base, "UnknownError", *errors),
-        "retry": ("POLICIES", "plan_retry", "start_retry"),
+        "errors": (base, "UnknownError", *errors, "entity_tag", "undeclared"),
+        "retry": ("POLICIES", "plan_retry", "start_retry", *keys),
         "wire": ("Rendered", "parse", "render", "to_envelope"),
     }
     return tuple((module, tuple(sorted(each, key=_import_order))) for module, each in names.items())

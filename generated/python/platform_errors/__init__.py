@@ -34,9 +34,13 @@ from .errors import (
     UnknownError,
     UnsupportedMediaType,
     ValidationFailed,
+    entity_tag,
+    undeclared,
 )
 from .retry import (
+    IDEMPOTENCY_HEADER,
     POLICIES,
+    new_idempotency_key,
     plan_retry,
     start_retry,
 )
@@ -49,6 +53,7 @@ from .wire import (
 
 __all__ = [
     "FACTS",
+    "IDEMPOTENCY_HEADER",
     "POLICIES",
     "RETRYABLE",
     "AlreadyExists",
@@ -74,11 +79,14 @@ __all__ = [
     "ValidationFailed",
     "client_action",
     "codes_for",
+    "entity_tag",
     "http_status",
     "is_retryable",
+    "new_idempotency_key",
     "parse",
     "plan_retry",
     "render",
     "start_retry",
     "to_envelope",
+    "undeclared",
 ]

@@ -890,8 +890,8 @@ def bare(
 ) -> PlatformError:
     """An error with its default message, for where nobody is there to give the details that it asks for."""
     known = dict(details or {})
-    state: dict[str, object] = dict.fromkeys(PlatformError.__slots__)
-    state |= {
+    state: dict[str, object] = {
+        **dict.fromkeys(PlatformError.__slots__),
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},

@@ -16,6 +16,7 @@ import time
 import typing as t
 from collections.abc import Callable, Mapping
 
+from ._runtime import ids
 from ._runtime.retry import (
     Budget,
     Failure,
@@ -35,6 +36,7 @@ from .errors import PlatformError
 
 __all__ = [
     "ELIGIBLE",
+    "IDEMPOTENCY_HEADER",
     "NEVER",
     "POLICIES",
     "Budget",
@@ -46,6 +48,7 @@ __all__ = [
     "Policy",
     "RetryAfterRule",
     "State",
+    "new_idempotency_key",
     "plan",
     "plan_retry",
     "policy_for",
@@ -90,6 +93,14 @@ ELIGIBLE: t.Final[Mapping[str, frozenset[ErrorCode]]] = {}
 
 NEVER = Policy("never", max_attempts=1)
 """What holds for a code without a policy."""
+
+IDEMPOTENCY_HEADER = "Idempotency-Key"
+"""The request header that makes a write safe to send again."""
+
+
+def new_idempotency_key() -> str:
+    """A key for one write; every retry of it carries the same."""
+    return ids.new("uuid4")
 
 
 def policy_for(error: PlatformError) -> Policy:

@@ -90,7 +90,7 @@ def render(
     slots: Mapping[str, object] | None = None,
 ) -> Rendered:
     """The whole answer: status, headers and body. A code that has no HTTP status is sent as 500."""
-    if error.correlation_id is None:
+    if error.correlation_id is None:  # made here, and kept with the error for the log
         error.correlation_id = ids.new("uuid7")
     status = error.status or 500
     headers = {"Content-Type": ENVELOPES[envelope].media_type}
@@ -98,8 +98,7 @@ def render(
     headers |= error.headers
     if error.retry_after is not None:
         headers["Retry-After"] = retry_after.render(error.retry_after)
-    if error.correlation_id is not None:
-        headers["X-Correlation-Id"] = str(error.correlation_id)
+    headers["X-Correlation-Id"] = error.correlation_id
     body = json.dumps(to_envelope(error, envelope=envelope, slots=slots), ensure_ascii=False, separators=(",", ":"))
     return Rendered(status, headers, body.encode("utf-8", "backslashreplace"))
 
