@@ -68,6 +68,15 @@ def test_a_second_compile_touches_nothing(project: Path) -> None:
     assert all(each.stat().st_mtime == 1 for each in (project / "generated").rglob("*"))
 
 
+def test_a_compile_counts_the_files_it_produces(project: Path) -> None:
+    """As many files are written as there are, or as changed; the list of them is not one of them."""
+    first = run("compile").stderr
+    count = len(files(project / "generated")) - 1
+    assert first == f"generated: wrote {count} of {count} files\n"
+    (project / "generated/jsonschema/error.schema.json").unlink()
+    assert run("compile").stderr == f"generated: wrote 1 of {count} files\n"
+
+
 def test_what_is_no_longer_produced_is_removed(project: Path) -> None:
     """A stale file goes, with the folder it left empty; a file no compile wrote stays, whatever it is."""
     run("compile")

@@ -135,6 +135,16 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("operations/pay/errors/a/retriable",),
     ),
     (
+        "retry-unsafe",
+        "codes:\n"
+        "  a: {summary: x, http: 503, client_action: retry, retriable: {when: [{if: {operation.idempotent: false}, then: false}], else: true}}\n"
+        "  b: {summary: x, http: 503, client_action: retry, retriable: {when: [{if: {operation.idempotent: true}, then: true}], else: false}}\n"
+        "  c: {summary: x, http: 503, client_action: retry, retriable: {when: [{if: {status: 503}, then: true}], else: false}}\n"
+        "  d: {summary: x, http: 503, client_action: retry, retriable: {when: [{if: {operation.idempotent: false, status: 503}, then: false}], else: true}}\n"
+        "  e: {summary: x, http: 503, client_action: retry, retriable: {when: [{if: {status: 502}, then: false}], else: false}}\n",
+        ("codes/c/retriable", "codes/d/retriable"),
+    ),
+    (
         "retriable-status",
         "codes:\n  a: {summary: a, http: 409, retriable: true}\n  b: {summary: b, http: [503, 408, 425, 429], retriable: true}\n"
         "  c: {summary: c, http: 4xx, retriable: true}\n  d: {summary: d, http: 409, retriable: caller}\n",

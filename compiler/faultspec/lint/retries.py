@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from faultspec.diagnostic import Path
-from faultspec.language.model import Code
+from faultspec.language.model import Code, Retriable
 from faultspec.lint.places import codes, example_path, live, present
 from faultspec.lint.rule import Remark, Subject
 from faultspec.lint.statuses import statuses_of
@@ -53,9 +53,8 @@ def retry_unsafe(subject: Subject) -> Iterator[Remark]:
         for path, code in live(taxonomy):
             if path[0] == "codes" and _blind(code):
                 message = f"`{code.name}` may have taken effect, is retried, and nothing makes a second write safe"
-                yield Remark(
-                    present(subject, path, "effect", "retriable"), message, "declare `idempotency:`, or `effect: none`"
-                )
+                hint = "declare `idempotency:`, make `retriable` depend on `operation.idempotent`, or say `effect: none`"
+                yield Remark(present(subject, path, "effect", "retriable"), message, hint)
     for operation in taxonomy.operations.values():
         if operation.idempotent is not False:
             continue
@@ -68,7 +67,22 @@ def retry_unsafe(subject: Subject) -> Iterator[Remark]:
 
 
 def _blind(code: Code) -> bool:
-    return code.retryable and code.effect != "none"
+    return code.retryable and code.effect != "none" and not _withheld(code.retriable)
+
+
+def _withheld(retriable: Retriable) -> bool:
+    """Whether the flag is false, whatever else holds, for an operation that is not idempotent."""
+    if retriable.kind == "never":
+        return True
+    for rule in retriable.rules:
+        of_operations = [test for test in rule.when if test.fact == "operation.idempotent"]
+        if not all(test.holds(False) for test in of_operations):
+            continue
+        if rule.then is not False:
+            return False
+        if of_operations == list(rule.when):
+            return True
+    return False
 
 
 #: 4xx that say "later", so that sending the same again makes sense (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4).
