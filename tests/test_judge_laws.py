@@ -130,6 +130,7 @@ ENVELOPE_CLAUSES = (
     "code/declared",
     "code/reserved",
     "boundary/allowed",
+    "retriable/agrees",
     "details/schema",
     "details/required",
     "details/registered",

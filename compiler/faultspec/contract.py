@@ -5,8 +5,7 @@ Transport-neutral and a value: nothing here opens a connection, and judging with
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 from faultspec.clauses import Clause, clauses_of
 from faultspec.exchange import Exchange
@@ -20,12 +19,9 @@ from faultspec.language.model import (
     StatusRange,
     Surface,
     Taxonomy,
-    Term,
 )
+from faultspec.language.values import Vocabularies, vocabularies
 from faultspec.leaks import Pattern, name_patterns
-
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +72,7 @@ class Contract:
 
     ``wires``: shared codes by what stands in the code slot. ``statuses``: the names of the codes that may travel under
     an error status. ``terms``: the members of each vocabulary that may stand on a wire. ``slots``: the schema of each
-    slot of each envelope, whatever the code. ``validators``: imported schemas of details, by operation (None: shared)
-    and code.
+    slot of each envelope, whatever the code.
     """
 
     taxonomy: Taxonomy
@@ -86,10 +81,9 @@ class Contract:
     operations: tuple[tuple[Operation, Matcher], ...]
     wires: Mapping[object, Code]
     statuses: Mapping[int, tuple[str, ...]]
-    terms: Mapping[str, tuple[str, ...]]
+    terms: Vocabularies
     slots: Mapping[str, Mapping[str, Schema]]
     names: tuple[Pattern, ...]
-    validators: Mapping[tuple[str | None, str], "Validator"] = field(default_factory=dict)
 
     def claim(self, exchange: Exchange) -> Claim | None:
         """The first surface that claims the exchange."""
@@ -120,12 +114,6 @@ class Contract:
 
 def contract(taxonomy: Taxonomy) -> Contract:
     """The contract a taxonomy makes; worth keeping, as it takes longer than judging one exchange."""
-    terms = {
-        "actions": _living(taxonomy.actions),
-        "boundaries": _living(taxonomy.boundaries),
-        "domains": _living(taxonomy.domains),
-        **{name: _living(each) for name, each in taxonomy.vocabularies.items()},
-    }
     return Contract(
         taxonomy=taxonomy,
         clauses=clauses_of(taxonomy),
@@ -136,10 +124,9 @@ def contract(taxonomy: Taxonomy) -> Contract:
         operations=tuple((operation, matcher(operation.match)) for operation in taxonomy.operations.values()),
         wires={code.wire: code for code in taxonomy.codes.values()},
         statuses={status: taxonomy.codes_for(status) for status in range(400, 600)},
-        terms=terms,
+        terms=vocabularies(taxonomy, reserved=False),
         slots={name: _slots(envelope, taxonomy) for name, envelope in taxonomy.envelopes.items()},
         names=name_patterns(taxonomy.privacy.internal_names if taxonomy.privacy else ()),
-        validators=_validators(taxonomy),
     )
 
 
@@ -186,10 +173,6 @@ def header_rules(taxonomy: Taxonomy, code: Code | None, status: int) -> tuple[He
     return (*shared, *(rule for rule in code.headers if not rule.on or any(status in each for each in rule.on)))
 
 
-def _living(terms: Mapping[str, Term]) -> tuple[str, ...]:
-    return tuple(term.name for term in terms.values() if term.lifecycle != "reserved")
-
-
 def _slots(envelope: Envelope, taxonomy: Taxonomy) -> dict[str, Schema]:
     """What each slot may hold whatever the code: what the envelope says, else what the slot's role implies."""
     actions = Schema(types=("string",), vocabulary="actions" if taxonomy.actions else None)
@@ -208,21 +191,3 @@ def _slots(envelope: Envelope, taxonomy: Taxonomy) -> dict[str, Schema]:
         # Which members may be there is a matter of the code and the registry.
         declared["details"] = replace(declared["details"], additional="allow")
     return {**implied, **declared}
-
-
-def _validators(taxonomy: Taxonomy) -> dict[tuple[str | None, str], "Validator"]:
-    opaque: dict[tuple[str | None, str], Schema | None] = {
-        (None, code.name): code.details_schema for code in taxonomy.codes.values()
-    }
-    for operation in taxonomy.operations.values():
-        opaque.update({(operation.name, code.name): code.details_schema for code in operation.errors.values()})
-    wanted = {
-        key: schema.opaque
-        for key, schema in opaque.items()
-        if schema is not None and isinstance(schema.opaque, Mapping)
-    }
-    if not wanted:
-        return {}
-    from jsonschema import Draft202012Validator  # only imported schemas need it
-
-    return {key: Draft202012Validator(schema) for key, schema in wanted.items()}

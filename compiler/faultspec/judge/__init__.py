@@ -3,15 +3,16 @@
 from faultspec.contract import Claim, Contract
 from faultspec.exchange import Exchange
 from faultspec.finding import Judgement
-from faultspec.judge import header_syntax
 from faultspec.judge.batch import items_of, judge_batch
 from faultspec.judge.bench import Bench
 from faultspec.judge.body import Reading, read, read_success, resolve
 from faultspec.judge.envelope import Told, fitting, judge_envelope
 from faultspec.judge.headers import judge_headers
 from faultspec.judge.leaking import judge_leaks
-from faultspec.judge.values import place, shown
+from faultspec.judge.words import place
+from faultspec.language import header_syntax
 from faultspec.language.model import Envelope, Operation
+from faultspec.language.values import shown
 from faultspec.runtime.extraction import Extraction
 from faultspec.runtime.nodes import slot_places
 

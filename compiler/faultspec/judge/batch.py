@@ -6,7 +6,7 @@ from faultspec.contract import Claim
 from faultspec.judge.bench import Bench
 from faultspec.judge.body import resolve
 from faultspec.judge.envelope import fitting, judge_envelope
-from faultspec.judge.values import place
+from faultspec.judge.words import place
 from faultspec.language.model import Batch, Operation
 from faultspec.runtime.nodes import child
 

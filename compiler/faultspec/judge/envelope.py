@@ -2,19 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import islice
 
 from faultspec.contract import Claim, Contract
-from faultspec.judge import header_syntax
 from faultspec.judge.bench import Bench
 from faultspec.judge.facts import Facts, facts_of, outcomes
-from faultspec.judge.values import absent, departures, level_of, place, same, shown
-from faultspec.language.model import Code, Envelope, Member, Operation, Source, Strictness
+from faultspec.judge.words import place, sentence
+from faultspec.language import header_syntax
+from faultspec.language.model import Code, Envelope, Member, Operation, Schema, Source, Strictness
+from faultspec.language.values import Misfit, problems, same, shown
+from faultspec.runtime import ids
 from faultspec.runtime.extraction import Extraction, extract
 from faultspec.runtime.nodes import Array, child, slot_places, walk
-
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
 
 _LISTED = 4
 """Places that one message names before it says "and others"."""
@@ -235,10 +234,10 @@ def _types(bench: Bench, told: Told) -> None:
         source = declared.source if declared else told.envelope.source
         if isinstance(value, str) and (schema.format or schema.pattern):
             bench.exercise("ids/format")
-        for each in departures(schema, value, told.where[slot], bench.contract.terms):
-            clause = "ids/format" if each.kind == "format" else "envelope/types"
-            level = level_of(each)
-            bench.broken(clause, each.message, pointer=each.pointer, source=source, level=level)
+        at = told.where[slot]
+        for each in _misfits(bench, schema, value):
+            clause = "ids/format" if each.keyword in ("format", "pattern") else "envelope/types"
+            bench.broken(clause, sentence(each, at), pointer=at + each.pointer, source=source, level=each.severity)
 
 
 def _status(bench: Bench, told: Told) -> None:
@@ -319,10 +318,9 @@ def _details(bench: Bench, claim: Claim, told: Told, code: Code) -> None:
     details, at = told.value("details"), _details_place(told)
     if at is None or ("details" in told.slots and not isinstance(details, dict) and code.details_schema is None):
         return
-    validator = bench.contract.validators.get((_owner(told, code), code.name))
-    if validator is not None:
+    if code.details_schema is not None:
         if "details" in told.slots:
-            _imported(bench, validator, details, at, code)
+            _imported(bench, code.details_schema, details, at, code)
         return
     members = details if isinstance(details, dict) else {}
     _required(bench, claim, code, members, at)
@@ -343,11 +341,6 @@ def _details_place(told: Told) -> str | None:
     return (prefix if code.endswith(slot_places(told.envelope.shape)["code"][0].path) else "") + places[0].path
 
 
-def _owner(told: Told, code: Code) -> str | None:
-    operation = told.operation
-    return operation.name if operation is not None and operation.errors.get(code.name) is code else None
-
-
 def _required(bench: Bench, claim: Claim, code: Code, details: Mapping[str, object], at: str) -> None:
     demanded: dict[str, tuple[str, Member | None]] = {}
     if any(member.presence in ("required", "expected") for member in code.details.values()):
@@ -361,8 +354,8 @@ def _required(bench: Bench, claim: Claim, code: Code, details: Mapping[str, obje
         if name in details:
             continue
         who = f"`{code.name}`" if member else f"an error on the surface `{claim.surface.name}`"
-        missing = absent(member.presence if member else "required", child(at, name), f"{who} requires it")
-        if missing:
+        presence = member.presence if member else "required"
+        if presence in ("required", "expected"):
             source = (
                 member.source
                 if member and member.source.statements
@@ -370,8 +363,13 @@ def _required(bench: Bench, claim: Claim, code: Code, details: Mapping[str, obje
                 if not member
                 else code.source
             )
-            level = level_of(missing)
-            bench.broken(clause, missing.message, pointer=missing.pointer, source=source, level=level)
+            bench.broken(
+                clause,
+                f"{place(child(at, name))} is missing; {who} {'requires' if presence == 'required' else 'should have'} it",
+                pointer=child(at, name),
+                source=source,
+                level="error" if presence == "required" else "warning",
+            )
 
 
 def _declared(bench: Bench, code: Code, details: Mapping[str, object], at: str) -> None:
@@ -388,10 +386,15 @@ def _declared(bench: Bench, code: Code, details: Mapping[str, object], at: str) 
                 source=member.source,
             )
             continue
-        for each in departures(member.schema, details[name], pointer, bench.contract.terms):
-            source = member.source if member.source.statements else _registered_source(bench, name)
-            level = level_of(each)
-            bench.broken("details/schema", each.message, pointer=each.pointer, source=source, level=level)
+        source = member.source if member.source.statements else _registered_source(bench, name)
+        for each in _misfits(bench, member.schema, details[name]):
+            bench.broken(
+                "details/schema",
+                sentence(each, pointer),
+                pointer=pointer + each.pointer,
+                source=source,
+                level=each.severity,
+            )
 
 
 def _registered_source(bench: Bench, name: str) -> Source:
@@ -420,11 +423,12 @@ def _registered(bench: Bench, told: Told, code: Code, details: Mapping[str, obje
         )
     for name, key in taxonomy.detail_keys.items():
         if name in details and name not in code.details:
-            for each in departures(key.schema, details[name], child(at, name), bench.contract.terms):
+            pointer = child(at, name)
+            for each in _misfits(bench, key.schema, details[name]):
                 bench.broken(
                     "details/registered",
-                    f"{each.message}, as everywhere else",
-                    pointer=each.pointer,
+                    f"{sentence(each, pointer)}, as everywhere else",
+                    pointer=pointer + each.pointer,
                     source=key.source,
                     level="warning",
                 )
@@ -463,29 +467,22 @@ def _was_sent(bench: Bench, etag: str) -> bool:
     return etag in header_syntax.items(sent)
 
 
-def _imported(bench: Bench, validator: "Validator", details: Any, at: str, code: Code) -> None:
+def _imported(bench: Bench, schema: Schema, details: object, at: str, code: Code) -> None:
     bench.exercise("details/schema")
-    try:
-        errors = sorted(validator.iter_errors(details), key=lambda each: [str(step) for step in each.absolute_path])
-    except Exception as reason:  # an imported schema is foreign: a dangling $ref, a pattern that Python can't read
+    for each in islice(_misfits(bench, schema, details), _LISTED):
         bench.broken(
             "details/schema",
-            f"the details of `{code.name}` could not be checked by the imported schema: {type(reason).__name__}",
-            pointer=at,
+            sentence(each, at),
+            pointer=at + each.pointer,
             source=code.source,
-            level="warning",
+            # A schema that can't be applied is no fault of the service's.
+            level="warning" if each.keyword == "unusable" else each.severity,
         )
-        return
-    for each in errors[:_LISTED]:
-        pointer = at
-        for step in each.absolute_path:
-            pointer = child(pointer, step)
-        bench.broken(
-            "details/schema",
-            f"{place(pointer)} breaks `{each.validator}` of the imported schema of `{code.name}`",
-            pointer=pointer,
-            source=code.source,
-        )
+
+
+def _misfits(bench: Bench, schema: Schema, value: object) -> Iterator[Misfit]:
+    # Identifiers alone are asserted: what other formats mean in a body JSON Schema leaves open.
+    return problems(schema, value, bench.contract.terms, ids.FORMATS)
 
 
 # words

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 from faultspec.clauses import header_address
 from faultspec.contract import header_rules
-from faultspec.judge import header_syntax
 from faultspec.judge.bench import Bench
 from faultspec.judge.envelope import Told
-from faultspec.judge.values import place, shown
+from faultspec.judge.words import place
+from faultspec.language import formats, header_syntax
 from faultspec.language.model import Code, HeaderRule, Source
+from faultspec.language.values import shown
 from faultspec.runtime import http_dates, retry_after
 
 _YEAR = 366 * 24 * 3600
@@ -56,7 +57,7 @@ def _header(bench: Bench, rules: list[HeaderRule], told: Told | None, status: in
             clause, f"`{rule.name}` must not be there; {_who(bench, rule, status)} forbids it", source=rule.source
         )
         return
-    listed = any(each.token or header_syntax.LISTS.intersection(each.format) for each in rules)
+    listed = any(each.token or formats.LISTS.intersection(each.format) for each in rules)
     if not listed and len(set(lines)) > 1:
         bench.broken(
             clause,
@@ -66,7 +67,7 @@ def _header(bench: Bench, rules: list[HeaderRule], told: Told | None, status: in
         return
     value = ", ".join(lines) if listed else lines[0]
     for each in rules:
-        problem = header_syntax.problem(each.format, value) or _judgement_on(bench, each, value, status)
+        problem = formats.problem(each.format, value) or _judgement_on(bench, each, value, status)
         if problem and not _said_of_the_body(bench, value, told):
             bench.broken(clause, f"`{each.name}` is {shown(value)}: {problem}", source=each.source)
             return

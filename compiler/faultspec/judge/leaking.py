@@ -9,7 +9,7 @@ from faultspec.exchange import Exchange
 from faultspec.judge.bench import Bench
 from faultspec.judge.body import Reading, resolve, strings
 from faultspec.judge.envelope import Told
-from faultspec.judge.values import place
+from faultspec.judge.words import place
 from faultspec.language.model import NOWHERE
 from faultspec.leaks import JOINT, Leak, detect, planted
 from faultspec.runtime.nodes import child

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from faultspec.language import values
+from faultspec.language import formats, header_syntax, values
 from faultspec.language.grammar import Path, Problem
 from faultspec.language.model import Code, Example, Field, HeaderRule, Schema, Strictness, Taxonomy
 
@@ -38,7 +38,7 @@ def _details(
                 yield _bad(path, f"the example lacks `details.{name}`, which `{code.name}` requires", on_key=True)
         return
     for misfit in values.problems(schema, example.details, vocabularies):
-        if misfit.severity == "warning" and misfit.keyword == "properties":
+        if misfit.severity == "warning" and misfit.keyword == "missing":
             continue  # `expected` is a wish to services; an example may show the other case
         undeclared = misfit.keyword == "additional"
         hint = (
@@ -48,10 +48,10 @@ def _details(
         )
         yield Problem(
             "bad-example",
-            (*path, "details", *misfit.path),
-            f"the example breaks its own code: {misfit.message}",
+            (*path, "details", *_there(misfit)),
+            f"the example breaks its own code: {_said(misfit, 'details')}",
             hint,
-            undeclared or misfit.path == (),
+            undeclared or _there(misfit) == (),
             misfit.severity,
         )
 
@@ -66,9 +66,18 @@ def _slots(
         if slot not in fields:
             continue
         for misfit in values.problems(fields[slot].schema, value, vocabularies):
-            message = f"the example breaks the field `{slot}`: {misfit.message}"
+            message = f"the example breaks the field `{slot}`: {_said(misfit, slot)}"
             hint = "the envelope's `fields` say what the slot holds"
-            yield Problem("bad-example", (*at, *misfit.path), message, hint, False, misfit.severity)
+            yield Problem("bad-example", (*at, *_there(misfit)), message, hint, False, misfit.severity)
+
+
+def _said(misfit: values.Misfit, whole: str) -> str:
+    return f"`{'.'.join(map(str, misfit.path)) or whole}` {misfit.problem}"
+
+
+def _there(misfit: values.Misfit) -> Path:
+    """Where it is in the document: what is missing is missing in the object around it."""
+    return misfit.path[:-1] if misfit.keyword == "missing" else misfit.path
 
 
 def _status(code: Code, example: Example, path: Path) -> Iterator[Problem]:
@@ -87,10 +96,9 @@ def _headers(code: Code, example: Example, path: Path, general: Iterable[HeaderR
                 continue
             if rule.presence == "forbidden":
                 yield _bad(at, f"`{name}` is forbidden here", on_key=True)
-            elif rule.format and not values.fits(rule.format, value):
-                wanted = " or ".join(values.DESCRIPTIONS.get(each, each) for each in rule.format)
-                yield _bad(at, f"`{value}` is no {name}: it must be {wanted}")
-            elif rule.token is not None and rule.token.lower() not in _tokens(value):
+            elif formats.problem(rule.format, value) is not None:
+                yield _bad(at, f"`{value}` is no {name}: it must be {formats.described(rule.format)}")
+            elif rule.token is not None and rule.token.lower() not in header_syntax.directives(value):
                 yield _bad(at, f"`{name}` must contain `{rule.token}`")
             elif rule.equals is not None and str(example.slots.get(rule.equals, value)) != value:
                 yield _bad(at, f"`{name}` must repeat `${rule.equals}`, which is `{example.slots[rule.equals]}` here")
@@ -98,11 +106,6 @@ def _headers(code: Code, example: Example, path: Path, general: Iterable[HeaderR
 
 def _applies(rule: HeaderRule, code: str, status: int | None) -> bool:
     return (not rule.codes or code in rule.codes) and (not rule.on or any(status in each for each in rule.on))
-
-
-def _tokens(value: str) -> set[str]:
-    """The directives of a list-valued header, without their arguments."""
-    return {each.partition("=")[0].strip().lower() for each in value.split(",")}
 
 
 def _bad(path: Path, message: str, hint: str | None = None, *, on_key: bool = False) -> Problem:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
+from faultspec.language.formats import FORMATS
 from faultspec.language.grammar import Path
 from faultspec.language.model import DetailKey, Member, Schema, Term
 from faultspec.language.scope import Data, Scope, words
-from faultspec.language.values import FORMATS
 
 #: Schema keys and the types they say something about (JSON Schema 2020-12 §6).
 _FITS: Mapping[str, frozenset[str]] = {

@@ -1,0 +1,53 @@
+"""Headers taken apart: the elements, directives, parameters and validators in the text of a field."""
+
+from collections.abc import Iterator, Mapping
+
+
+def items(value: str) -> Iterator[str]:
+    """The elements of a list-valued header (RFC 9110 section 5.6.1); commas in quoted strings don't separate any."""
+    start, quoted, escaped = 0, False, False
+    for index, character in enumerate(value):
+        if escaped:
+            escaped = False
+        elif quoted and character == "\\":
+            escaped = True
+        elif character == '"':
+            quoted = not quoted
+        elif character == "," and not quoted:
+            if item := value[start:index].strip(" \t"):
+                yield item
+            start = index + 1
+    if item := value[start:].strip(" \t"):
+        yield item
+
+
+def directives(value: str) -> Mapping[str, str | None]:
+    """The directives of a header such as Cache-Control, by lower-case name."""
+    found: dict[str, str | None] = {}
+    for item in items(value):
+        name, equals, argument = item.partition("=")
+        found[name.strip().lower()] = argument.strip().strip('"') if equals else None
+    return found
+
+
+def methods(value: str) -> tuple[str, ...]:
+    """The methods of an Allow header, as written."""
+    return tuple(items(value))
+
+
+def etag_value(value: str) -> str:
+    """A validator without weakness and quotes, for comparison (RFC 9110 section 8.8.3.2, weak comparison)."""
+    value = value.strip()
+    value = value.removeprefix("W/")
+    return value[1:-1] if len(value) >= 2 and value[0] == value[-1] == '"' else value
+
+
+def media_type(value: str) -> tuple[str, Mapping[str, str]]:
+    """Type and parameters of a Content-Type, lower case but for the parameters' values."""
+    essence, *rest = value.split(";")
+    parameters = {}
+    for each in rest:
+        name, equals, argument = each.partition("=")
+        if equals:
+            parameters[name.strip().lower()] = argument.strip().strip('"')
+    return essence.strip().lower(), parameters
