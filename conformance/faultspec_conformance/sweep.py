@@ -296,8 +296,15 @@ def _command(writes: bool) -> list[str]:
 
 def _environment(environment: Mapping[str, str]) -> dict[str, str]:
     kept = {name: environment[name] for name in _ENVIRONMENT if name in environment}
-    # The order of sets must not decide what is written; loopback needs no proxy.
-    return {**kept, "PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "NO_PROXY": "*"}
+    cache = environment.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return {
+        **kept,
+        "PYTHONHASHSEED": "0",  # the order of sets must not decide what is written
+        "PYTHONUTF8": "1",
+        "NO_PROXY": "*",  # loopback needs none
+        # Hypothesis' tables of Unicode take seconds to make; nothing of a run is kept beside them.
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(Path(cache) / "faultspec" / "hypothesis"),
+    }
 
 
 def _rebased(description: Description) -> Mapping[str, object]:
