@@ -2,8 +2,10 @@
 
 import json
 import logging
+import socketserver
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -339,6 +341,27 @@ def test_a_service_that_dies_is_a_reason() -> None:
     assert len(said.not_run) == 1
     assert "cannot connect" in said.not_run[0]
     assert here.driver.requests == 1
+
+
+@pytest.mark.usefixtures("written_once")
+def test_a_service_that_hangs_up_is_a_finding() -> None:
+    """A connection closed without an answer, and closed again on a second try, is a finding that names the operation."""
+
+    class HangsUp(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(65536)
+
+    with socketserver.TCPServer(("127.0.0.1", 0), HangsUp) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        with world(f"http://127.0.0.1:{server.server_address[1]}", openapi.read(SMALL), Limits()) as here:
+            said = sweep.sweep(here, seed=0)
+        server.shutdown()
+        thread.join()
+    assert said.not_run
+    assert {each.clause for each in findings(here)} == {"service/alive"}
+    assert all(each.operation for each in findings(here))
+    assert here.driver.requests < 10, "it is not asked for ever"
 
 
 def test_the_base_path_is_kept() -> None:
