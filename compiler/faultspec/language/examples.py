@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from faultspec.language import formats, header_syntax, values
+from faultspec.language.carriers import carriers
 from faultspec.language.grammar import Path, Problem
-from faultspec.language.model import Code, Example, Field, HeaderRule, Schema, Strictness, Taxonomy
+from faultspec.language.model import Code, Envelope, Example, HeaderRule, Schema, Strictness, Taxonomy
 
 
 def problems(
@@ -15,17 +16,25 @@ def problems(
     Each code comes with its path and with whether its examples stand in a list; `skipped` tells which not to judge.
     """
     vocabularies = values.vocabularies(taxonomy)
-    fields = {slot: field for each in taxonomy.envelopes.values() for slot, field in each.fields.items()}
-    strict: Strictness = fields["details"].schema.additional if "details" in fields else "allow"
     for path, code, listed in codes:
+        envelopes = carriers(taxonomy, code, of_operation=path[0] == "operations")
+        strict = _strictness(envelopes)
         for index, example in enumerate(code.examples):
             at: Path = (*path, "example", index) if listed else (*path, "example")
             if skipped(at):
                 continue
             yield from _details(code, example, at, strict, vocabularies)
-            yield from _slots(code, example, at, fields, vocabularies)
+            yield from _slots(code, example, at, envelopes, vocabularies)
             yield from _status(code, example, at)
             yield from _headers(code, example, at, taxonomy.headers)
+
+
+def _strictness(envelopes: Iterable[Envelope]) -> Strictness:
+    """How undeclared details are taken where they are taken worst; details that are no object are no code's."""
+    fields = [each.fields["details"].schema for each in envelopes if "details" in each.fields]
+    found = {each.additional for each in fields if not each.types or "object" in each.types}
+    order: tuple[Strictness, ...] = ("forbid", "warn")
+    return next((each for each in order if each in found), "allow")
 
 
 def _details(
@@ -57,15 +66,16 @@ def _details(
 
 
 def _slots(
-    code: Code, example: Example, path: Path, fields: dict[str, Field], vocabularies: values.Vocabularies
+    code: Code, example: Example, path: Path, envelopes: Iterable[Envelope], vocabularies: values.Vocabularies
 ) -> Iterator[Problem]:
+    """What is wrong with a slot in every envelope that has it: an example shows the code in one of them."""
     filled = {slot: ((*path, "slots", slot), value) for slot, value in example.slots.items()}
     if example.message is not None:
         filled["message"] = ((*path, "message"), example.message)
     for slot, (at, value) in filled.items():
-        if slot not in fields:
-            continue
-        for misfit in values.problems(fields[slot].schema, value, vocabularies):
+        schemas = [each.fields[slot].schema for each in envelopes if slot in each.fields]
+        found = [tuple(values.problems(each, value, vocabularies)) for each in schemas]
+        for misfit in min(found, key=len, default=()):
             message = f"the example breaks the field `{slot}`: {_said(misfit, slot)}"
             hint = "the envelope's `fields` say what the slot holds"
             yield Problem("bad-example", (*at, *_there(misfit)), message, hint, False, misfit.severity)

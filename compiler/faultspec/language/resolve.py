@@ -16,6 +16,9 @@ from faultspec.language.scope import Data, Scope
 
 T = TypeVar("T")
 
+#: Sections that say what an example must be like: with one of them lost, examples are not judged.
+PARTS_OF_AN_EXAMPLE = ("envelopes", "surfaces", "detail_keys", "vocabularies", "headers")
+
 
 def resolve(remains: Remains, document: object) -> tuple[Taxonomy, list[Problem]]:
     """The model of what `remains` of a `document`, and every problem found on the way.
@@ -24,7 +27,7 @@ def resolve(remains: Remains, document: object) -> tuple[Taxonomy, list[Problem]
     """
     scope = Scope(remains, document)
     taxonomy = _taxonomy(scope)
-    whole = not any(scope.touched((each,)) for each in ("envelopes", "detail_keys", "vocabularies", "headers"))
+    whole = not any(scope.touched((each,)) for each in PARTS_OF_AN_EXAMPLE)
     found = examples.problems(taxonomy, _codes(scope, taxonomy), scope.touched) if whole else ()
     return taxonomy, [*scope.problems, *found]
 

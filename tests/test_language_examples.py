@@ -1,0 +1,76 @@
+"""An example is held to the envelopes that its code may stand in, and to no others."""
+
+import pytest
+
+from faultspec.language import read
+
+LISTS = "  problems: {shape: {error: {code: $code, details?: $details}}, fields: {details: {type: array}}}\n"
+LOOSE = "  loose: {shape: {c: $code, details?: $details}, fields: {details: {type: object, additional: allow}}}\n"
+STRICT = "  strict: {shape: {c: $code, details?: $details}, fields: {details: {type: object, additional: forbid}}}\n"
+MAIN = (
+    "  main: {shape: {code: $code, id?: $id, details?: $details}, "
+    "fields: {id: {type: string}, details: {type: object, additional: %s}}}\n"
+)
+API = "  api: {transport: http, match: {routes: [/api]}, envelope: main, codes: closed}\n"
+
+
+def said(envelopes: str, surfaces: str, example: str = "{details: {surprise: 1}}") -> list[tuple[str, str]]:
+    """What is said of the example of the code `refused`: severity and message."""
+    text = (
+        "faultspec: 1\ntaxonomy: {name: t, version: 1.0.0}\n"
+        f"envelopes:\n{envelopes}surfaces:\n{surfaces}"
+        f"codes:\n  refused: {{summary: No., http: 403, retriable: none, details: {{why?: {{type: string}}}}, example: {example}}}\n"
+        "  other: {summary: No., http: 400, retriable: none}\n"
+    )
+    return [(each.severity, each.message) for each in read(text, "t.yaml").diagnostics]
+
+
+WARNED = [("warning", "the example breaks its own code: `surprise` is not declared")]
+
+
+@pytest.mark.parametrize(
+    ("envelope", "surface"),
+    [
+        ("", ""),
+        (LISTS, ""),
+        (LISTS, "  crud: {transport: http, envelope: problems, codes: open}\n"),
+        (LISTS, "  crud: {transport: http, envelope: problems, codes: closed}\n"),
+        (LOOSE, "  rest: {transport: http, envelope: loose, codes: [other]}\n"),
+        (STRICT, "  rest: {transport: http, envelope: strict, codes: [other]}\n"),
+        (LOOSE, "  rest: {transport: http, envelope: loose, codes: closed}\n"),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_what_an_example_may_hold_is_said_by_the_envelopes_of_its_code(
+    envelope: str, surface: str, first: bool
+) -> None:
+    """A detail that an envelope of the code warns of is warned of, whatever other envelopes say, in any order."""
+    main = MAIN % "warn"
+    envelopes = envelope + main if first else main + envelope
+    assert said(envelopes, API + surface) == WARNED
+
+
+@pytest.mark.parametrize(("strictness", "severities"), [("allow", []), ("warn", ["warning"]), ("forbid", ["error"])])
+def test_envelopes_of_other_codes_add_nothing(strictness: str, severities: list[str]) -> None:
+    """The envelope of another code is neither kinder nor stricter than the code's own."""
+    for other in (LISTS, LOOSE, STRICT):
+        name = other.split(":")[0].strip()
+        surface = f"  rest: {{transport: http, envelope: {name}, codes: [other]}}\n"
+        found = said(MAIN % strictness + other, API + surface)
+        assert [severity for severity, _ in found] == severities
+
+
+def test_a_code_is_held_to_the_strictest_of_its_envelopes() -> None:
+    """What one of the envelopes of a code forbids its example does not show."""
+    surface = "  rest: {transport: http, envelope: strict, codes: closed}\n"
+    assert [severity for severity, _ in said(MAIN % "warn" + STRICT, API + surface)] == ["error"]
+
+
+def test_a_slot_has_to_fit_one_of_the_envelopes_of_its_code() -> None:
+    """A slot that two envelopes describe otherwise fits one of them; one that only a foreign envelope allows does not."""
+    numbers = "  numbers: {shape: {c: $code, id?: $id}, fields: {id: {type: integer}}}\n"
+    both = "  rest: {transport: http, envelope: numbers, codes: closed}\n"
+    foreign = "  rest: {transport: http, envelope: numbers, codes: [other]}\n"
+    assert said(MAIN % "warn" + numbers, API + both, "{slots: {id: 4}}") == []
+    assert said(MAIN % "warn" + numbers, API + both, "{slots: {id: x}}") == []
+    assert [severity for severity, _ in said(MAIN % "warn" + numbers, API + foreign, "{slots: {id: 4}}")] == ["error"]
