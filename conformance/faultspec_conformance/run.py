@@ -195,7 +195,10 @@ def fold(
         occasions.update(sent.judgement.exercised)
         findings += sent.judgement.findings
     reasons: dict[str, dict[str, dict[str, None]]] = {}
+    everywhere = formless(world)
     for outcome in world.outcomes:
+        if outcome.form in everywhere:
+            continue
         if outcome.kind in ("held", "broken"):
             occasions[outcome.clause] += 1
         if outcome.finding is not None:
@@ -248,6 +251,23 @@ def fold(
         failures=failures if options.only is None else (),
         not_run=not_run,
     )
+
+
+def formless(world: World) -> frozenset[str]:
+    """The clauses of form that most answers break, those apart that a probe of the framework asked for.
+
+    What such answers lack is one mistake, told by its own clause, not one for every situation.
+    """
+    asked = {
+        id(each) for outcome in world.outcomes if outcome.form and outcome.finding for each in outcome.finding.evidence
+    }
+    ordinary = [sent for sent in world.exchanges if sent.judgement.is_error and id(sent.exchange) not in asked]
+    broken = Counter(
+        clause
+        for sent in ordinary
+        for clause in {each.clause for each in sent.judgement.findings if each.level == "error"}
+    )
+    return frozenset(clause for clause, times in broken.items() if 2 * times > len(ordinary))
 
 
 def _with_statements(finding: Finding, known: Mapping[str, Clause]) -> Finding:

@@ -20,12 +20,16 @@ _REASONS = 4
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one probe learnt of one clause: it held, it is broken (``finding``), or there is no telling, for ``reason``."""
+    """What one probe learnt of one clause: it held, it is broken (``finding``), or there is no telling, for ``reason``.
+
+    ``form``: it is broken only because its answer breaks that clause of form; where all answers do, it is not news.
+    """
 
     clause: str
     kind: Literal["held", "broken", "not_exercised", "not_checkable", "could_not_run"]
     reason: str = ""
     finding: Finding | None = None
+    form: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ class World:
     """One run against one service. Probes use `call` and the facts; `outcomes` and `exchanges` are what the run is read from.
 
     ``made``: the resource of each kind that probes share; ``spare``: one that was made and left alone; ``absent``: the
-    operations that were asked for an id that names nothing.
+    operations that were asked for an id that names nothing; ``keyless``: the service refuses idempotency keys.
     """
 
     taxonomy: Taxonomy
@@ -164,6 +164,7 @@ class World:
     made: dict[str, Made | str] = field(default_factory=dict)
     absent: set[str] = field(default_factory=set)
     spare: dict[str, Made] = field(default_factory=dict)
+    keyless: bool = False
     _turn: int = 0
 
     # ---- who calls
@@ -414,6 +415,7 @@ class World:
         parents = self.parents(operation)
         if isinstance(parents, str):
             return parents
+        keyed = self._keyed(operation)
         owners = [owner] if owner is not None else self.owners(kind, operation)
         last = "nobody may create one"
         for who in owners:
@@ -421,23 +423,41 @@ class World:
                 values = dict(parents)
                 own = [name for name in operation.placeholders if name not in values]
                 values |= {name: f"made-{secrets.token_hex(5)}" for name in own}
-                sent = self.call(
-                    operation.method,
-                    operation.template,
-                    identity=who,
-                    values=values,
-                    query=call.query if call else None,
-                    headers={**self.fresh_key(operation), **(call.headers if call else {}), **(headers or {})},
-                    body=candidate,
-                    content_type=content_type(operation),
-                    correlation=correlation,
-                )
+
+                def send(key: Mapping[str, str | None]) -> Sent:
+                    return self.call(
+                        operation.method,
+                        operation.template,
+                        identity=who,  # noqa: B023 (called in this turn of the loop only)
+                        values=values,  # noqa: B023
+                        query=call.query if call else None,
+                        headers={**key, **(call.headers if call else {}), **(headers or {})},
+                        body=candidate,  # noqa: B023
+                        content_type=content_type(operation),
+                        correlation=correlation,
+                    )
+
+                sent = send(self.fresh_key(operation))
+                if keyed and sent.status in (400, 422) and headers is None:
+                    sent = self._without_key(sent, send({}))
                 if sent.ok:
                     return self._identified(kind, operation, sent, values, who, candidate)
                 last = f"{operation.name} was answered {sent}"
                 if sent.status in (401, 403):
                     break
         return last
+
+    def _keyed(self, operation: Operation) -> bool:
+        rule = self.taxonomy.idempotency
+        return rule is not None and operation.method in rule.methods and not self.keyless
+
+    def _without_key(self, refused: Sent, again: Sent) -> Sent:
+        """A creation that was refused with an idempotency key and accepted without one: the key is what was refused."""
+        if again.ok and self.taxonomy.idempotency is not None:
+            self.keyless = True
+            message = f"a write with {self.taxonomy.idempotency.key} is answered {refused}, the same without it {again}"
+            self.outcomes.append(self.broken("idempotency/replay", message, again, refused))
+        return again if again.ok else refused
 
     def untouched(self, kind: Kind) -> Made | str:
         """A resource that nothing has changed yet: one that an earlier probe made and left, or a new one."""
@@ -530,7 +550,7 @@ class World:
     def fresh_key(self, operation: Operation) -> dict[str, str | None]:
         """An idempotency key of its own for a write that takes one."""
         rule = self.taxonomy.idempotency
-        return {rule.key: secrets.token_hex(16)} if rule is not None and operation.method in rule.methods else {}
+        return {rule.key: secrets.token_hex(16)} if rule is not None and self._keyed(operation) else {}
 
     def filled(self, value: object, saved: Mapping[str, object] | None = None) -> object:
         """A value of the file with ``${unique}`` and saved names filled in; a text that is one name takes its value's type."""

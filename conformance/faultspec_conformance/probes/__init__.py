@@ -40,6 +40,7 @@ PROBES: tuple[Probe, ...] = (
     Probe("invalid-queries", framework.invalid_queries, ("framework/invalid-input",)),
     Probe("long-requests", framework.long_requests, ("framework/oversized",)),
     Probe("fixtures", resources.fixtures),
+    Probe("duplicates", resources.duplicates, ("duplicates/refused", "duplicates/existing-id")),
     Probe("wrong-methods", framework.wrong_methods, ("framework/method",)),
     Probe("missing-credentials", auth.missing, ("auth/missing",)),
     Probe("garbage-credentials", auth.garbage, ("auth/garbage",)),
@@ -48,7 +49,6 @@ PROBES: tuple[Probe, ...] = (
     Probe("invalid-bodies", framework.invalid_bodies, ("framework/invalid-input",)),
     Probe("media-types", framework.media_types, ("framework/media-type",)),
     Probe("oversized-bodies", framework.oversized_bodies, ("framework/oversized",)),
-    Probe("duplicates", resources.duplicates, ("duplicates/refused", "duplicates/existing-id")),
     Probe(
         "replays",
         idempotency.replays,

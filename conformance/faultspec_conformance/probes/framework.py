@@ -6,6 +6,7 @@ its own affair, as long as the answer is one of the declared errors.
 
 import secrets
 from collections.abc import Iterator
+from dataclasses import replace
 
 from faultspec.exchange import Canary
 from faultspec_conformance import synthesis
@@ -116,7 +117,8 @@ def refused(world: World, clause: str, sent: Sent, what: str) -> Outcome:
         return world.broken(clause, f"{what} is answered {sent}: the caller's mistake is told as the server's", sent)
     form = next((each for each in sent.judgement.findings if each.clause in FORM and each.level == "error"), None)
     if form is not None:
-        return world.broken(clause, f"{what} is not answered in the declared form: {form.message}", sent)
+        message = f"{what} is not answered in the declared form: {form.message}"
+        return replace(world.broken(clause, message, sent), form=form.clause)
     return world.held(clause)
 
 

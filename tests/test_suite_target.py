@@ -1,0 +1,171 @@
+"""`conformance.yaml`: what it says becomes values, and everything wrong with it is told with its place."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from faultspec import language, source
+from faultspec_conformance import target
+
+ENVIRONMENT = {"TOKEN_A": "alpha-secret-1", "TOKEN_B": "beta-secret-2", "EMPTY": ""}
+BASE = 'taxonomy: taxonomy.yaml\ntarget: {http: "http://127.0.0.1:8080", openapi: /openapi.json}\n'
+
+
+def understood(text: str) -> target.Loaded:
+    document, found = source.parse(text, "conformance.yaml")
+    assert document is not None, found
+    return target.understand(document, ENVIRONMENT)
+
+
+def complaint(text: str) -> str:
+    loaded = understood(text)
+    assert loaded.target is None
+    assert len(loaded.diagnostics) == 1, loaded.diagnostics
+    each = loaded.diagnostics[0]
+    assert each.span is not None
+    return f"{each.span.line}:{each.span.column} {each.code}: {each.message} | {each.hint}"
+
+
+def good(text: str) -> target.Target:
+    loaded = understood(text)
+    assert loaded.target is not None, loaded.diagnostics
+    return loaded.target
+
+
+def test_everything_the_design_names_is_accepted() -> None:
+    """The configuration of the design document reads as it is written there."""
+    read = good(
+        BASE
+        + """
+identities:
+  alice: {tenant: a, headers: {Authorization: "Bearer ${TOKEN_A}"}}
+  bob:   {tenant: b, headers: {Authorization: "Bearer ${TOKEN_B}"}, scopes: [read]}
+resources:
+  order:
+    create: {request: POST /orders, body: {sku: "A-${unique}", quantity: 1}, id: /id, unique: [sku]}
+    read: GET /orders/{id}
+    update: {request: "PUT /orders/{id}", body: {quantity: 2}}
+provoke:
+  dependency_unavailable: {request: GET /orders, headers: {X-Fault: dependency_unavailable}}
+  serialization_failure: {not_provokable: no transaction conflict can be forced from outside}
+  rate_limited: {request: GET /orders, as: alice, repeat: {until: 429, at_most: 60}}
+upstreams: {payments: {listen: 127.0.0.1:0, env: PAYMENTS_URL}}
+limits: {requests: 400, seconds: 120, writes: true}
+waivers: waivers.yaml
+"""
+    )
+    assert read.http == "http://127.0.0.1:8080"
+    assert read.identities["alice"].headers == (("Authorization", "Bearer alpha-secret-1"),)
+    assert read.identities["alice"].secrets == (("alpha-secret-1", "${TOKEN_A}"),)
+    assert read.identities["bob"].scopes == ("read",)
+    assert read.resources["order"].unique == ("sku",)
+    assert read.resources["order"].read == target.Call("GET", "/orders/{id}")
+    assert read.limits.writes
+    assert read.recipes[1].not_provokable == "no transaction conflict can be forced from outside"
+    assert (read.recipes[2].steps[0].until, read.recipes[2].steps[0].at_most) == (429, 60)
+    assert read.waivers == "waivers.yaml"
+
+
+def test_several_recipes_and_steps() -> None:
+    """A code may have several recipes, and a recipe several steps that hand values on."""
+    read = good(
+        BASE
+        + """
+provoke:
+  conflict:
+    - {request: GET /a}
+    - steps:
+        - {request: POST /orders, as: anonymous, body: {n: 1}, save: {order: /id}}
+        - {request: "POST /orders/{order}/cancel"}
+"""
+    )
+    first, second = read.recipes
+    assert first.code == second.code == "conflict"
+    assert [step.call.path for step in second.steps] == ["/orders", "/orders/{order}/cancel"]
+    assert second.steps[0].save == {"order": "/id"}
+    assert second.steps[0].identity == "anonymous"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            BASE + "identites: {}\n",
+            "3:1 unknown-key: the configuration has no key `identites` | did you mean `identities`?",
+        ),
+        (BASE + "limits: {requests: many}\n", "3:10 wrong-type: `requests` must be a whole number, not text"),
+        (BASE + "provoke: {x: {request: orders}}\n", "3:24 bad-value: `orders` is not a method and a path"),
+        (
+            BASE + "provoke: {x: {request: GET /a, as: alise}}\nidentities: {alice: {tenant: a}}\n",
+            "3:36 unknown-identity: there is no identity `alise` | did you mean `alice`?",
+        ),
+        (
+            BASE + 'identities: {a: {headers: {Authorization: "Bearer ${TOKEN_C}"}}}\n',
+            "3:43 missing-variable: the environment has no variable TOKEN_C | set it: export TOKEN_C=…",
+        ),
+        (
+            BASE + 'identities: {a: {headers: {Authorization: "Bearer ${EMPTY}"}}}\n',
+            "3:43 empty-variable: the variable EMPTY is empty",
+        ),
+        (
+            BASE + "provoke: {x: {steps: [{request: GET /a}], request: GET /b}}\n",
+            "3:11 conflicting-keys: the recipe for `x` needs one of",
+        ),
+        (BASE + "provoke: {x: {as: anonymous}}\n", "3:11 missing-key: the recipe for `x` needs one of"),
+        ("taxonomy: t.yaml\n", "1:1 missing-key: the configuration says nothing of `target`"),
+        ("target: {stdio: [server]}\n", "1:10 unsupported-transport: this version judges services over HTTP"),
+        ("target: {}\n", "1:1 missing-key: a target says nothing of `http`"),
+        ('target: {http: "ftp://x"}\n', "1:16 bad-value: `ftp://x` is not an address"),
+        (
+            BASE + 'identities: {anonymous: {headers: {X: "1"}}}\n',
+            "3:14 bad-name: `anonymous` is the caller without headers",
+        ),
+        (
+            BASE + 'identities: {a: {headers: {X: "a\\nb"}}}\n',
+            "3:31 bad-value: the value of `X` cannot stand in a header",
+        ),
+        (
+            BASE + "provoke: {x: {request: POST /a, body: {}, raw: b}}\n",
+            "3:43 conflicting-keys: a request has either `body` or `raw`",
+        ),
+    ],
+)
+def test_mistakes_are_told_with_their_place(text: str, said: str) -> None:
+    """A mistake is one diagnostic with line, column and what to do."""
+    assert complaint(text).startswith(said)
+
+
+def test_unknown_codes_are_told() -> None:
+    """A recipe for a code that the taxonomy does not have is an error with a suggestion."""
+    taxonomy = language.load(str(Path(__file__).parents[1] / "taxonomy.yaml")).taxonomy
+    assert taxonomy is not None
+    loaded = understood(BASE + "provoke: {rate_limitted: {request: GET /a}, not_found: {request: GET /b}}\n")
+    assert loaded.target is not None
+    assert loaded.document is not None
+    found = target.problems(loaded.target, taxonomy, loaded.document)
+    assert [(each.code, each.hint) for each in found] == [("unknown-code", "did you mean `rate_limited`?")]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from([*target.CONFIGURATION.keys, "x", "request", "http"]), inner, max_size=4)
+        ),
+        max_leaves=12,
+    )
+)
+def test_no_data_whatever_raises(data: object) -> None:
+    """Whatever stands in the file, the answer is a value: a target or diagnostics."""
+    import json
+
+    document, found = source.parse(json.dumps(data), "conformance.yaml")
+    if document is None:
+        assert found
+        return
+    loaded = target.understand(document, {})
+    assert loaded.target is not None or loaded.diagnostics
