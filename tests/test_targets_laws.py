@@ -285,3 +285,83 @@ def _objects(value: object) -> list[dict[str, object]]:
     if isinstance(value, dict):
         return [value, *(inner for each in value.values() for inner in _objects(each))]
     return [inner for each in value for inner in _objects(each)] if isinstance(value, list) else []
+
+
+# Whatever the text of a taxonomy, what is generated is well formed.
+
+NASTY = [
+    'says "no"',
+    "it's",
+    """both " and '""",
+    'ends in a quote"',
+    '"begins with one',
+    "ends in a backslash \\",
+    '""" closes a docstring',
+    "\\N{BULLET} \\x41 \\",
+    "{{ 7 * 7 }} {% raw %} {# no #}",
+    "${not_a_slot} $$ ${",
+    "two\nlines and a\ttab",
+    "é ↯ \u202e \u00a0 \u2028 \U0001f600",
+    "# comment */ --> <!-- ]]>",
+    "word " * 60,
+    "x" * 300,
+    " spaces  inside ",
+]
+
+
+def nasty() -> Taxonomy:
+    """A taxonomy in which every text is nasty."""
+    data = {
+        "faultspec": 1,
+        "taxonomy": {"name": "nasty", "version": "1.0.0", "title": NASTY[2], "description": NASTY[6]},
+        "domains": {"d": NASTY[5]},
+        "envelopes": {
+            "error": {
+                "summary": NASTY[10],
+                "shape": {'co"de\\': "$code", "message": "$message", "$$x": "a$$b", "d?": "$details"},
+            }
+        },
+        "retry_policies": {
+            "p": {"summary": NASTY[10], "max_attempts": 2, "backoff": {"kind": "constant", "base": "1s"}}
+        },
+        "codes": {
+            f"c{number}": {
+                "summary": text,
+                "description": text,
+                "wire": f"{text}{number}",
+                "http": 400 + number,
+                "retriable": False,
+                "retry": "p",
+                "details": {"key?": {"type": "string", "description": text, "enum": [text, "x"]}},
+            }
+            for number, text in enumerate(NASTY)
+        },
+    }
+    for number, code in enumerate(data["codes"].values()):  # type: ignore[attr-defined]
+        code["message"] = NASTY[number].replace("${not_a_slot} $$ ${", "$5")
+    loaded = read(yaml.dump(data, Dumper=_Plain, sort_keys=False, allow_unicode=False, width=10_000), "nasty.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    return loaded.taxonomy
+
+
+def test_any_text_is_quoted(tmp_path: Path) -> None:
+    """Quotes, backslashes, tags of templates and invisible characters arrive as text, in Python and in JSON."""
+    taxonomy = nasty()
+    tree = render(taxonomy, SHIPPED.values(), "nasty.yaml")
+    write(tree, tmp_path, list(SHIPPED))
+    probe = (
+        "import json, sys; sys.path.insert(0, 'python'); import nasty_errors as n; "
+        "json.dump([[e.value, n.FACTS[e].wire, n.errors.ERRORS[e].default_message] for e in n.ErrorCode], sys.stdout)"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], cwd=tmp_path, capture_output=True, check=True)
+    assert json.loads(done.stdout) == [[code.name, code.wire, code.message] for code in taxonomy.codes.values()]
+    schema = json.loads(tree["jsonschema/error.schema.json"])
+    for name, code in taxonomy.codes.items():
+        assert schema["$defs"][name]["properties"]['co"de\\']["const"] == code.wire
+        assert schema["$defs"][name]["description"] == code.summary
+    for command in (["ruff", "format", "--isolated", "--no-cache", "--line-length", "120", "--diff", "."],):
+        checked = subprocess.run(
+            [sys.executable, "-m", *command], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert not any(each in text for text in tree.values() for each in "\u202e\u2028")

@@ -59,12 +59,10 @@ def docstring(text: str, indent: int = 4) -> str:
     first, *rest = [each for each in paragraphs if each] or [""]
     lead = " " if first.startswith('"') else ""
     # The quotes take three columns in front of the first line, and three behind it where it is the only one.
-    lines = textwrap.wrap(
-        lead + first, WIDTH - indent - 6, break_long_words=False, break_on_hyphens=False, drop_whitespace=True
-    )
-    lines = [lead + lines[0], *lines[1:]] if lines else [""]
+    lines = _wrapped(first, WIDTH - indent - 6 - len(lead)) or [""]
+    lines[0] = lead + lines[0]
     for each in rest:
-        lines += ["", *textwrap.wrap(each, WIDTH - indent, break_long_words=False, break_on_hyphens=False)]
+        lines += ["", *_wrapped(each, WIDTH - indent)]
     if len(lines) == 1:
         close = " " if lines[0].endswith(('"', "\\")) else ""
         return f'"""{lines[0]}{close}"""'
@@ -75,18 +73,26 @@ def docstring(text: str, indent: int = 4) -> str:
     )
 
 
-def comment(text: str, prefix: str = "#") -> str:
-    """Lines of comment, each behind ``prefix``; nothing in ``text`` can end the comment early."""
-    return "\n".join(f"{prefix} {visible(line)}".rstrip() for line in text.splitlines() or [""])
+def comment(text: str, prefix: str = "#", indent: int = 0) -> str:
+    """Lines of comment, each behind ``prefix`` and wrapped; nothing in ``text`` can end the comment early.
+
+    ``indent``: columns in front of every line but the first, whose place the template gives.
+    """
+    width = WIDTH - indent - len(prefix) - 1
+    lines = [part for line in text.splitlines() for part in _wrapped(visible(line), width) or [""]]
+    return f"\n{' ' * indent}".join(f"{prefix} {each}".rstrip() for each in lines or [""])
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def json(value: object, indent: int = 0) -> str:
     """JSON text, two spaces a level, its lines after the first indented by ``indent`` columns."""
     text = _json.dumps(value, indent=2, ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which UTF-8 cannot hold and a JSON escape can
-        text = _json.dumps(value, indent=2)
+    if not text.isascii():
+        # What cannot be seen, or turns the line round, or is half a surrogate pair, is written as an escape.
+        text = re.sub(r"[^\n -~]", lambda each: each[0] if each[0].isprintable() else _json.dumps(each[0])[1:-1], text)
     return text.replace("\n", "\n" + " " * indent)
 
 

@@ -99,6 +99,8 @@ def string(text: str, indent: int, before: int, after: int = 0) -> str:
             longer = f"{word} "
         piece = longer
     pieces.append(piece[:-1])
+    if len(pieces) == 1:
+        return flat  # a single word: parentheses would not make it any shorter
     pad = " " * (indent + 4)
     return "(\n" + "".join(f"{pad}{literal(each)}\n" for each in pieces) + " " * indent + ")"
 

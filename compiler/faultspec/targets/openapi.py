@@ -6,7 +6,6 @@ response is always a ``oneOf``: a second code under a status then only adds line
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Schema, StatusRange, Taxonomy
@@ -282,7 +281,7 @@ def _examples(name: str, envelope: Envelope, code: Code, taxonomy: Taxonomy) -> 
     for number, example in enumerate(code.examples or (Example(),), 1):
         try:
             details = _sample_details(code, taxonomy) or None if made_up else example.details
-            body = shapes.render(envelope.shape, _slots(envelope, code, replace(example, details=details), taxonomy))
+            body = shapes.render(envelope.shape, _slots(envelope, code, example._replace(details=details), taxonomy))
         except (KeyError, ValueError):
             continue  # an envelope that this example was not written for, or a value that nobody can make up
         yield f"{name}{'' if number == 1 else number}", {"summary": example.summary or code.summary, "value": body}

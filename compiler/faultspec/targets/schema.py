@@ -7,7 +7,6 @@ undeclared one where those are ``warn`` or ``allow`` is accepted.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from faultspec.language.model import Code, Envelope, Field, Member, Schema, Taxonomy
@@ -138,7 +137,7 @@ def _described(member: Member, taxonomy: Taxonomy) -> Member:
     registered = taxonomy.detail_keys.get(member.name)
     if registered is None or registered.summary is None or member.schema.opaque is not None:
         return member
-    return replace(member, schema=replace(member.schema, description=registered.summary))
+    return member._replace(schema=member.schema._replace(description=registered.summary))
 
 
 def lists_details(envelope: Envelope) -> bool:

@@ -1,0 +1,309 @@
+"""The Python target: what each template of ``templates/python`` loops over."""
+
+import keyword
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import faultspec.runtime
+from faultspec.language.model import Code, Taxonomy
+from faultspec.runtime import ids
+from faultspec.runtime.retry import Policy
+from faultspec.targets import schema as schemas
+from faultspec.targets.filters import literal, pascal
+from faultspec.targets.layout import Raw, broken, source, string, subscript
+from faultspec.targets.model import Model
+from faultspec.targets.python import facts, names
+from faultspec.targets.python.annotations import Annotations
+from faultspec.targets.python.constructors import Constructor, Parameter, allowed, flag_key
+from faultspec.targets.python.wire import (
+    EnvelopeRow,
+    SlotRow,
+    carried_headers,
+    constant_headers,
+    envelope_row,
+    fields,
+    slot_rows,
+)
+
+#: What every error keeps, beside the slots of the envelopes.
+_ATTRIBUTES = ("_details", "_retriable", "boundary", "headers", "message", "retry_after", "status")
+
+#: The message of an answer nobody can read, where the taxonomy has no code for it.
+_NO_MESSAGE = "The answer is not an error that is known here"
+
+
+class CodeRow(NamedTuple):
+    """A member of ``ErrorCode`` and its facts, as source."""
+
+    member: str
+    value: str
+    doc: str
+    facts: str
+
+
+class ErrorRow(NamedTuple):
+    """An exception class.
+
+    ``facts``: source of its facts. ``message``: source of the default message. ``parameters``: of its constructor,
+    mandatory ones first. ``arguments``: what the constructor passes on, each ``name=value`` at the indentation of the
+    call. ``fields``: the members of the TypedDict of its details, or empty where that needs the functional form, whose
+    items are ``pairs``. ``flagless``: its details have no place for the retry flag although others' have.
+    """
+
+    name: str
+    member: str
+    operation: str | None
+    doc: str
+    facts: str
+    message: str
+    parameters: tuple[Parameter, ...]
+    arguments: tuple[str, ...]
+    details: str
+    fields: tuple[tuple[str, str], ...]
+    pairs: tuple[tuple[str, str], ...]
+    flagless: bool
+    opaque: bool
+
+
+class Alias(NamedTuple):
+    """A type with a name, as source."""
+
+    name: str
+    text: str
+
+
+class PolicyRow(NamedTuple):
+    """A retry policy, as source. ``eligible``: source of the codes it is for; empty for all that are retriable."""
+
+    name: str
+    doc: str
+    text: str
+    eligible: tuple[str, ...]
+
+
+class View(NamedTuple):
+    """What the Python templates see beside the model; see the row types.
+
+    ``flag_key``: the details key that is the retry flag. ``unknown``: the member of ``ErrorCode`` that stands for an
+    unknown code, or None where the taxonomy names none. ``undeclared_key``: the details key that keeps the code
+    of an undeclared error.
+    """
+
+    header: str
+    title: str
+    package: str
+    base: str
+    codes: tuple[CodeRow, ...]
+    errors: tuple[ErrorRow, ...]
+    shared: tuple[ErrorRow, ...]
+    slots: tuple[SlotRow, ...]
+    attributes: tuple[str, ...]
+    aliases: tuple[Alias, ...]
+    correlation_attribute: str | None
+    correlation_header: str
+    correlation_formats: tuple[str, ...]
+    envelopes: tuple[EnvelopeRow, ...]
+    envelope_names: str
+    headers: str
+    carried: tuple[str, ...]
+    fallbacks: str
+    policies: tuple[PolicyRow, ...]
+    selective: tuple[PolicyRow, ...]
+    flag_key: str | None
+    unknown: str | None
+    unknown_retriable: bool
+    unknown_message: str
+    internal: str | None
+    undeclared_key: str | None
+    idempotency_header: str | None
+    exports: tuple[str, ...]
+    imports: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def view(taxonomy: Taxonomy, model: Model) -> View:
+    """The rows of the Python target."""
+    members = names.members(taxonomy)
+    types = Annotations(taxonomy)
+    slots = slot_rows(taxonomy, types)
+    base = names.base_class(taxonomy.name)
+    taken = {base, *names.MODULE}
+    errors = tuple(
+        _error_row(
+            operation, code, members[code.name], names.exception(operation, code.name, taken), slots, taxonomy, types
+        )
+        for operation, code in schemas.live(taxonomy)
+    )
+    unknown = taxonomy.unknown.becomes if taxonomy.unknown else next(iter(taxonomy.codes_for(500)), None)
+    internal = taxonomy.undeclared.becomes if taxonomy.undeclared else next(iter(taxonomy.codes_for(500)), unknown)
+    place = (taxonomy.undeclared.original_code or "") if taxonomy.undeclared else ""
+    correlation = next((each for each in fields(taxonomy) if each.echo), None)
+    policies = tuple(
+        PolicyRow(
+            each.name,
+            each.summary or "",
+            broken(_plain_policy(each.policy), 4),
+            tuple(f"ErrorCode.{members[code]}" for code in each.eligible if code in members),
+        )
+        for each in taxonomy.retry_policies.values()
+    )
+    imports = _imports(base, tuple(each.name for each in errors), bool(taxonomy.idempotency))
+    return View(
+        header=model.header,
+        title=taxonomy.title,
+        package=names.package(taxonomy.name),
+        base=base,
+        codes=tuple(_code_row(code, members[code.name]) for code in names.distinct(taxonomy)),
+        errors=errors,
+        shared=tuple(each for each in errors if each.operation is None),
+        slots=slots,
+        aliases=tuple(Alias(name, text) for name, text in types.named.items()),
+        attributes=tuple(sorted({*_ATTRIBUTES, *(each.attribute for each in slots)})),
+        correlation_attribute=None
+        if correlation is None
+        else next(e.attribute for e in slots if e.slot == correlation.slot),
+        correlation_header=(correlation.echo if correlation else None) or "X-Request-Id",
+        correlation_formats=tuple(e for e in correlation.schema.format if e in ids.PATTERNS) or ("token",)
+        if correlation
+        else ("token",),
+        envelopes=tuple(envelope_row(each) for each in taxonomy.envelopes.values()),
+        envelope_names=subscript(
+            "t.Literal", [literal(each) for each in taxonomy.envelopes], 0, len("EnvelopeName = "), 0
+        ),
+        headers=source(constant_headers(taxonomy), 0, len("HEADERS: Sequence[tuple[str, str, Sequence[range]]] = "), 0),
+        fallbacks=source(
+            tuple(
+                (Raw(facts.span(each.on)), None if each.code is None else Raw(f"ErrorCode.{members[each.code]}"))
+                for each in sorted(taxonomy.fallbacks, key=lambda each: each.on.width)
+                if each.code is None or each.code in members
+            ),
+            0,
+            len("FALLBACKS: Sequence[tuple[range, ErrorCode | None]] = "),
+            0,
+        ),
+        policies=policies,
+        selective=tuple(each for each in policies if each.eligible),
+        flag_key=flag_key(taxonomy),
+        unknown=members.get(unknown) if unknown else None,
+        unknown_retriable=bool(taxonomy.unknown and taxonomy.unknown.retriable),
+        unknown_message=next(
+            (each.message for each in errors if each.member == members.get(unknown or "")), literal(_NO_MESSAGE)
+        ),
+        undeclared_key=place.removeprefix("/details/")
+        if place.count("/") == 2 and place.startswith("/details/")
+        else None,
+        carried=carried_headers(taxonomy),
+        internal=members.get(internal) if internal else None,
+        idempotency_header=taxonomy.idempotency.key if taxonomy.idempotency else None,
+        exports=tuple(sorted((name for _, group in imports for name in group), key=_all_order)),
+        imports=imports,
+    )
+
+
+def _imports(base: str, errors: tuple[str, ...], idempotent: bool) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """What the package re-exports, by module, in the order import sorters keep."""
+    keys = ("IDEMPOTENCY_HEADER", "new_idempotency_key") if idempotent else ()
+    found = {
+        "codes": (
+            "FACTS",
+            "RETRYABLE",
+            "ErrorCode",
+            "Facts",
+            "client_action",
+            "codes_for",
+            "http_status",
+            "is_retryable",
+        ),
+        "errors": (base, "UnknownError", *errors, "entity_tag", "undeclared"),
+        "retry": ("POLICIES", "plan_retry", "start_retry", *keys),
+        "wire": ("Rendered", "parse", "render", "to_envelope"),
+    }
+    return tuple((module, tuple(sorted(each, key=_import_order))) for module, each in found.items())
+
+
+def _import_order(name: str) -> tuple[int, str]:
+    """Constants, then classes, then functions, each by name: the order of isort, which ruff keeps too."""
+    return (0 if name.isupper() and len(name) > 1 else 1 if name[0].isupper() else 2, name)
+
+
+def _all_order(name: str) -> tuple[int, str]:
+    return _import_order(name)
+
+
+def runtime_files(view: View) -> Iterator[tuple[str, Path]]:
+    """The runtime's modules, taken over as they are."""
+    folder = Path(faultspec.runtime.__file__ or "").parent
+    for each in sorted(folder.glob("*.py")):
+        yield f"{view.package}/_runtime/{each.name}", each
+
+
+def _error_row(
+    operation: str | None,
+    code: Code,
+    member: str,
+    name: str,
+    slots: tuple[SlotRow, ...],
+    taxonomy: Taxonomy,
+    types: Annotations,
+) -> ErrorRow:
+    made = Constructor(code, name, slots, taxonomy, types)
+    flag, keys = flag_key(taxonomy), allowed(code)
+    typed = []
+    for key, each in keys.items():
+        kind = types.of(each.schema, name + pascal(key), prefix="")
+        typed.append((key, kind if each.presence == "required" else f"t.NotRequired[{kind}]"))
+    plain = all(key.isidentifier() and not keyword.iskeyword(key) and not key.startswith("__") for key in keys)
+    return ErrorRow(
+        name=name,
+        member=member,
+        operation=operation,
+        doc=_doc(code, made.parameters),
+        facts=f"FACTS[ErrorCode.{member}]" if operation is None else facts.source_of(code),
+        message=string(code.message or code.summary, 4, len("    default_message = ")),
+        parameters=tuple(made.parameters),
+        arguments=tuple(made.arguments),
+        details=f"{name}Details",
+        fields=tuple(typed) if plain else (),
+        pairs=() if plain else tuple((literal(key), kind) for key, kind in typed),
+        flagless=flag is not None and (flag not in keys or code.details_schema is not None),
+        opaque=code.details_schema is not None,
+    )
+
+
+def _code_row(code: Code, member: str) -> CodeRow:
+    summary = code.summary + (f" Deprecated{facts.instead(code)}." if code.lifecycle == "deprecated" else "")
+    return CodeRow(member, literal(code.name), summary, facts.source_of(code))
+
+
+def _doc(code: Code, parameters: list[Parameter]) -> str:
+    paragraphs = [code.summary]
+    if code.description:
+        paragraphs.append(code.description)
+    known = []
+    if code.http.statuses:
+        known.append(f"HTTP {', '.join(map(str, code.http.statuses))}")
+    if code.boundaries:
+        known.append("from " + " or ".join(code.boundaries))
+    actions = {
+        "retry": f"clients retry ({code.retry})" if code.retry else "clients retry",
+        "refetch": "clients read again before they retry",
+        "user": "a person has to act",
+        "none": "clients do not retry",
+    }
+    known.append(actions[code.client_action])
+    said = "; ".join(known)
+    paragraphs.append(f"{said[0].upper()}{said[1:]}.")
+    if code.effect != "none":
+        paragraphs[-1] += " The operation may have taken effect."
+    if code.lifecycle == "deprecated":
+        paragraphs.append(f"Deprecated{facts.instead(code)}.")
+    described = [f"``{each.name}``: {each.doc.rstrip('.')}." for each in parameters if each.doc]
+    if described:
+        paragraphs.append(" ".join(described))
+    return "\n\n".join(paragraphs)
+
+
+def _plain_policy(policy: Policy) -> Policy:
+    """The policy without what does not count: the step of a phase that is not linear."""
+    phases = tuple(each if each.kind == "linear" else each._replace(step=0.0) for each in policy.phases)
+    return policy._replace(phases=phases)

@@ -1,0 +1,213 @@
+"""The constructor of an exception: what a code asks for, what it allows, and what it decides by itself."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from faultspec.language.model import Code, HeaderRule, Member, Taxonomy
+from faultspec.runtime.shape import slot_places
+from faultspec.targets.filters import literal, pascal, snake
+from faultspec.targets.python.annotations import Annotations, nullable, parts, union
+from faultspec.targets.python.facts import NAMED_STATUSES
+from faultspec.targets.python.names import PARAMETERS, parameter, unique
+from faultspec.targets.python.wire import SlotRow, fields
+
+
+class Parameter(NamedTuple):
+    """A parameter: its type, its default (None: it is mandatory), and what it is."""
+
+    name: str
+    annotation: str
+    default: str | None
+    doc: str = ""
+
+    @property
+    def line(self) -> str:
+        """The parameter as it stands in a signature."""
+        return f"{self.name}: {self.annotation}" + ("" if self.default is None else f" = {self.default}")
+
+
+class Constructor:
+    """The parameters of one exception, and the arguments that its constructor hands to the base class."""
+
+    def __init__(
+        self, code: Code, name: str, slots: tuple[SlotRow, ...], taxonomy: Taxonomy, types: Annotations
+    ) -> None:
+        self.code = code
+        self.name = name
+        self.taxonomy = taxonomy
+        self.types = types
+        self.taken = {*PARAMETERS, *(each.attribute for each in slots)}
+        self.parameters: list[Parameter] = []
+        self.arguments: list[str] = []
+        #: The parameter of each key of the details.
+        self.keys: dict[str, str] = {}
+        if code.details_schema is not None:
+            self.add_details_whole()
+        else:
+            self.add_details()
+        self.add_boundary()
+        self.add_status()
+        self.add_retriable()
+        self.add_headers()
+        for slot in slots:
+            self.add_slot(slot)
+        self.parameters.append(Parameter("headers", "Mapping[str, str] | None", "None"))
+        # Python wants those without a default first only for positional ones; a reader wants it anyway.
+        self.parameters.sort(key=lambda each: each.default is not None)
+
+    def add_details_whole(self) -> None:
+        """Details with a schema of their own are handed over as they are."""
+        schema = self.code.details_schema
+        opaque = schema.opaque if schema is not None else None
+        if isinstance(opaque, Mapping) and opaque.get("required"):
+            self.parameters.append(Parameter("details", "Mapping[str, object]", None))
+            self.arguments.append("details=details,")
+        else:
+            self.parameters.append(Parameter("details", "Mapping[str, object] | None", "None"))
+            self.arguments.append("details=details or {},")
+
+    def add_details(self) -> None:
+        """A parameter for each key that the code declares; the retry flag is not the caller's to give."""
+        flag = flag_key(self.taxonomy)
+        free = []
+        for key, member in allowed(self.code).items():
+            if key != flag:
+                self.keys[key] = unique(parameter(key), self.taken)
+                self.parameters.append(self.detail(key, member))
+                if nullable(member.schema):
+                    free.append(literal(key))
+        self.arguments.append(_mapping("details", [f"{literal(key)}: {name}" for key, name in self.keys.items()]))
+        if free:
+            self.arguments.append(f"nullable=frozenset({{{', '.join(free)}}}),")
+
+    def detail(self, key: str, member: Member) -> Parameter:
+        """The parameter of one key."""
+        name, kind = self.keys[key], self.types.of(member.schema, self.name + pascal(key))
+        registered = self.taxonomy.detail_keys.get(key)
+        doc = member.schema.description or (registered.summary if registered else None) or ""
+        if member.presence == "required":
+            return Parameter(name, kind, None, doc)
+        if nullable(member.schema):
+            return Parameter(name, union((*parts(kind), "Unset")), "Unset.UNSET", doc)
+        return Parameter(name, f"{kind} | None", "None", doc)
+
+    def add_boundary(self) -> None:
+        """Which of several boundaries it was."""
+        names = self.code.boundaries
+        if len(names) > 1:
+            kind = self.types.choice(names, f"{self.name}Boundary")
+            self.parameters.append(Parameter("boundary", kind, literal(names[0])))
+            self.arguments.append("boundary=boundary,")
+
+    def add_status(self) -> None:
+        """Which of several statuses; an int where the code also stands for whatever no other code claims."""
+        default = self.code.http.default
+        own = tuple(self.code.http.all())
+        if default is None or (len(own) == 1 and not self.borrows):
+            return
+        named = not self.borrows and len(own) <= NAMED_STATUSES
+        kind = f"t.Literal[{', '.join(map(str, own))}]" if named else "int"
+        self.parameters.append(Parameter("status", kind, str(default)))
+        self.arguments.append("status=status,")
+
+    def add_retriable(self) -> None:
+        """The flag, where whoever raises the error decides it; mandatory where an envelope cannot do without."""
+        if self.code.retriable.kind != "caller":
+            return
+        places = [slot_places(each.shape).get("retriable", ()) for each in self.taxonomy.envelopes.values()]
+        must = any(place.required for each in places for place in each)
+        kind, default = ("bool", None) if must else ("bool | None", "None")
+        self.parameters.append(Parameter("retriable", kind, default, "whether this one may be sent again"))
+        self.arguments.append("retriable=retriable,")
+
+    def add_headers(self) -> None:
+        """A parameter for each header that the code's answers carry and that nothing else decides."""
+        derived = self.derived_headers()
+        decided = {name.lower() for name in derived}
+        decided |= {(field.echo or field.mirror or "").lower() for field in fields(self.taxonomy)}
+        items = {}
+        for rule in (*self.taxonomy.headers, *self.code.headers):
+            lower = rule.name.lower()
+            if lower in decided or rule.presence == "forbidden" or rule.equals or rule.token or not self.concerns(rule):
+                continue
+            decided.add(lower)
+            if "retry-after" not in rule.format:
+                name = unique(parameter(snake(rule.name)), self.taken)
+                items[rule.name] = name
+                self.parameters.append(self.header(rule, name, "str", f"the value of {rule.name}"))
+            elif self.statuses_of(rule):  # not for a status that is only borrowed: no wait is known there
+                self.parameters.append(self.header(rule, "retry_after", "float", "seconds to wait"))
+                self.arguments.append("retry_after=retry_after,")
+        items |= derived
+        lines = [f"{literal(name)}: {value}" for name, value in items.items()]
+        self.arguments.append(_mapping("headers", [*lines, "**(headers or {})"]) if items else "headers=headers,")
+
+    def header(self, rule: HeaderRule, name: str, kind: str, doc: str) -> Parameter:
+        """The parameter of a header; mandatory where every status of the code asks for it."""
+        own = tuple(self.code.http.all())
+        must = rule.presence == "required" and bool(own) and self.statuses_of(rule) == own
+        return Parameter(name, kind if must else f"{kind} | None", None if must else "None", doc)
+
+    def derived_headers(self) -> dict[str, str]:
+        """Source of the value of each header that repeats a detail."""
+        found = {}
+        for key in self.taxonomy.detail_keys.values():
+            member = self.code.details.get(key.name)
+            if key.equals_header is None or key.name not in self.keys or member is None:
+                continue
+            if member.schema.types != ("string",):
+                continue
+            name = self.keys[key.name]
+            value = f"entity_tag({name})" if key.equals_header.lower() == "etag" else name
+            optional = member.presence != "required" and value != name
+            found[key.equals_header] = f"None if {name} is None else {value}" if optional else value
+        return found
+
+    @property
+    def borrows(self) -> bool:
+        """Whether the code stands for statuses that no code claims."""
+        return any(each.code == self.code.name for each in self.taxonomy.fallbacks)
+
+    def statuses_of(self, rule: HeaderRule) -> tuple[int, ...]:
+        """The statuses of the code that the rule is for."""
+        if rule.codes and self.code.name not in rule.codes:
+            return ()
+        own = self.code.http.all()
+        return tuple(status for status in own if not rule.on or any(status in each for each in rule.on))
+
+    def concerns(self, rule: HeaderRule) -> bool:
+        """Whether the rule is for a status of the code, or singles out one that the code is borrowed for."""
+        if self.statuses_of(rule):
+            return True
+        singled = [each.low for each in rule.on if each.width < 100]
+        here = not rule.codes or self.code.name in rule.codes
+        return here and self.borrows and any(self.taxonomy.codes_for(each) == (self.code.name,) for each in singled)
+
+    def add_slot(self, slot: SlotRow) -> None:
+        """What the envelopes hold beside the well-known slots."""
+        values = self.code.facts.get(slot.slot)
+        if values:
+            kind, default = self.types.choice(values, self.name + pascal(slot.slot)), literal(values[0])
+            self.parameters.append(Parameter(slot.attribute, kind, default))
+        elif slot.mandatory:
+            self.parameters.append(Parameter(slot.attribute, slot.annotation, None))
+        else:
+            self.parameters.append(Parameter(slot.attribute, f"{slot.annotation} | None", "None"))
+        self.arguments.append(f"{slot.attribute}={slot.attribute},")
+
+
+def allowed(code: Code) -> dict[str, Member]:
+    """The keys that the details of a code may have."""
+    return {key: each for key, each in code.details.items() if each.presence != "forbidden"}
+
+
+def flag_key(taxonomy: Taxonomy) -> str | None:
+    """The details key that is the retry flag."""
+    return next((key.name for key in taxonomy.detail_keys.values() if key.role == "retriable"), None)
+
+
+def _mapping(name: str, lines: list[str]) -> str:
+    """``name={…},`` as an argument of the constructor's call, one item a line."""
+    if not lines:
+        return f"{name}={{}},"
+    return f"{name}={{\n" + "".join(f"                {each},\n" for each in lines) + "            },"

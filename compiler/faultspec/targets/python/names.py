@@ -1,0 +1,89 @@
+"""What things are called in Python: packages, members, classes, parameters; never a keyword, and never the same twice."""
+
+import builtins
+import keyword
+
+from faultspec.language.model import Code, Taxonomy
+from faultspec.targets import schema as schemas
+from faultspec.targets.filters import constant, pascal, snake
+
+#: Names that a parameter cannot take: those every constructor has, and those its body uses.
+PARAMETERS = frozenset(
+    {
+        *("self", "super", "frozenset", "entity_tag", "Unset"),
+        *("message", "details", "boundary", "status", "retriable", "headers", "retry_after", "actions"),
+    }
+)
+
+#: Names that an attribute for a slot cannot take: those of the base class and of BaseException.
+ATTRIBUTES = frozenset(
+    {
+        *PARAMETERS,
+        *("code", "facts", "default_message", "flag_key", "operation", "nullable"),
+        *("args", "add_note", "with_traceback"),
+    }
+)
+
+#: Names that the module of exceptions uses itself.
+MODULE = frozenset(
+    {"ErrorCode", "Enum", "FACTS", "Facts", "Mapping", "RetriableRule", "Sequence", "UnknownError", "Unset"}
+)
+
+
+def package(taxonomy: str) -> str:
+    """``platform_errors`` for the taxonomy ``platform``."""
+    name = identifier(snake(taxonomy), "taxonomy")
+    return name if name.endswith(("error", "errors")) else f"{name}_errors"
+
+
+def base_class(taxonomy: str) -> str:
+    """``PlatformError`` for the taxonomy ``platform``."""
+    name = identifier(pascal(taxonomy), "Taxonomy")
+    stem = name.removesuffix("Errors").removesuffix("Error")
+    return f"{stem}Error" if stem else "BaseError"
+
+
+def identifier(name: str, otherwise: str) -> str:
+    """``name`` where Python takes it as one; else something near it, or ``otherwise`` where nothing is left of it."""
+    if not name:
+        return otherwise
+    if name[0].isdigit():
+        name = f"{otherwise}_{name}" if otherwise.islower() else f"{otherwise}{name}"
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def unique(name: str, taken: set[str]) -> str:
+    """``name``, or with a number behind it where it is taken; takes it."""
+    candidate, number = name, 2
+    while candidate in taken:
+        candidate, number = f"{name}_{number}", number + 1
+    taken.add(candidate)
+    return candidate
+
+
+def distinct(taxonomy: Taxonomy) -> tuple[Code, ...]:
+    """Live codes by name: where several operations have one of the same name, the first speaks for it."""
+    found: dict[str, Code] = {}
+    for _, code in schemas.live(taxonomy):
+        found.setdefault(code.name, code)
+    return tuple(found.values())
+
+
+def members(taxonomy: Taxonomy) -> dict[str, str]:
+    """The member of ``ErrorCode`` for each live code, by name."""
+    taken: set[str] = set()
+    return {code.name: unique(identifier(constant(code.name), "CODE").upper(), taken) for code in distinct(taxonomy)}
+
+
+def exception(operation: str | None, code: str, taken: set[str]) -> str:
+    """The exception of a code; one that would hide a builtin or a name of the module says ``Failure`` behind it."""
+    name = identifier((pascal(operation) if operation else "") + pascal(code), "Code")
+    if name in MODULE or hasattr(builtins, name) or name.endswith("Details"):
+        name += "Failure"
+    return unique(name, taken)
+
+
+def parameter(key: str, reserved: frozenset[str] = PARAMETERS) -> str:
+    """The parameter or attribute for a key or a slot."""
+    name = key.lstrip("_") or "value"
+    return f"{name}_" if keyword.iskeyword(name) or name in reserved or name[0].isdigit() else name

@@ -1,0 +1,150 @@
+"""What ``wire.py`` needs to know: the slots that are attributes of errors, the envelopes, the headers."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from faultspec.language.model import Envelope, Field, Schema, Taxonomy
+from faultspec.runtime import ids
+from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places
+from faultspec.targets import schema as schemas
+from faultspec.targets.filters import literal, pascal
+from faultspec.targets.layout import Raw, source
+from faultspec.targets.python.annotations import Annotations, listed
+from faultspec.targets.python.facts import merged, span
+from faultspec.targets.python.names import ATTRIBUTES, parameter, unique
+
+#: Slots whose value a code decides, or that the base class keeps under a name of its own.
+_DECIDED = frozenset({"code", "message", "summary", "status", "retriable", "boundary", "domain", "details"})
+
+#: What a value from the wire must be an instance of to be taken.
+_KINDS = {
+    "string": "str",
+    "integer": "int",
+    "number": "(int, float)",
+    "boolean": "bool",
+    "object": "Mapping",
+    "array": "list",
+}
+
+
+class SlotRow(NamedTuple):
+    """A slot that is an attribute of every error.
+
+    ``kinds``: types that a value from the wire may have. ``default``: source of the value for an error that has none of
+    its own. ``generate``: source of the format a missing value is made in, or None. ``header``: the response header that
+    repeats it, or None. ``mandatory``: from a closed list and in every envelope, so that nothing can make one up.
+    """
+
+    slot: str
+    attribute: str
+    annotation: str
+    kinds: str
+    default: str
+    generate: str | None
+    header: str | None
+    mandatory: bool
+
+
+class EnvelopeRow(NamedTuple):
+    """An envelope, as source."""
+
+    name: str
+    text: str
+
+
+def fields(taxonomy: Taxonomy) -> Iterator[Field]:
+    """What is said of slots, in any envelope."""
+    for envelope in taxonomy.envelopes.values():
+        yield from envelope.fields.values()
+
+
+def slot_rows(taxonomy: Taxonomy, types: Annotations) -> tuple[SlotRow, ...]:
+    """Every slot of every envelope that no code decides, in the order in which the envelopes first name them."""
+    found: dict[str, SlotRow] = {}
+    taken: set[str] = set()
+    for envelope in taxonomy.envelopes.values():
+        for slot in slot_places(envelope.shape):
+            if slot not in found and slot not in _DECIDED:
+                found[slot] = _actions(taxonomy) if slot == "actions" else _slot(slot, taxonomy, types, taken)
+    return tuple(found.values())
+
+
+def _actions(taxonomy: Taxonomy) -> SlotRow:
+    header = _header_of("actions", None, taxonomy)
+    return SlotRow("actions", "actions", "Sequence[str]", "list", "list(error.facts.actions)", None, header, False)
+
+
+def _slot(slot: str, taxonomy: Taxonomy, types: Annotations, taken: set[str]) -> SlotRow:
+    field = next((each for each in fields(taxonomy) if each.slot == slot), None)
+    known = field.schema if field is not None else Schema()
+    formats = [each for each in known.format if each in ids.PATTERNS] if field is not None and field.echo else []
+    places = [slot_places(each.shape).get(slot, ()) for each in taxonomy.envelopes.values()]
+    return SlotRow(
+        slot=slot,
+        attribute=unique(parameter(slot, ATTRIBUTES), taken),
+        annotation=types.of(known, pascal(slot)),
+        kinds=_KINDS.get(known.types[0], "object") if len(known.types) == 1 else "object",
+        default="None",
+        generate=literal(formats[0]) if formats else None,
+        header=_header_of(slot, field, taxonomy),
+        mandatory=bool(listed(known, taxonomy)) and all(any(place.required for place in each) for each in places),
+    )
+
+
+def _header_of(slot: str, field: Field | None, taxonomy: Taxonomy) -> str | None:
+    named = (field.echo or field.mirror) if field is not None else None
+    return named or next((rule.name for rule in taxonomy.headers if rule.equals == slot), None)
+
+
+def envelope_row(envelope: Envelope) -> EnvelopeRow:
+    """The row of an envelope."""
+    listed = "        listed=True,\n" if schemas.lists_details(envelope) else ""
+    text = (
+        "Envelope(\n"
+        f"        media_type={literal(envelope.media_types[0])},\n"
+        f"        shape=compile_shape({_picture_source(envelope.shape)}),\n"
+        f"{listed}    )"
+    )
+    return EnvelopeRow(envelope.name, text)
+
+
+def _picture_source(node: Node) -> str:
+    picture = _picture(node)
+    if not isinstance(picture, Mapping | list):
+        return literal(picture)
+    return "\n            " + source(picture, 12, 12) + "\n        "
+
+
+def _picture(node: Node) -> object:
+    """The picture that compiles to this node, with nothing left to look up."""
+    match node:
+        case Slot(name=name):
+            return f"${name}"
+        case Literal(value=value):
+            return value.replace("$", "$$") if isinstance(value, str) else value
+        case Template(texts=texts, slots=slots):
+            rest = "".join(f"${{{slot}}}{text.replace('$', '$$')}" for slot, text in zip(slots, texts[1:], strict=True))
+            return texts[0].replace("$", "$$") + rest
+        case Array(item=item):
+            return [_picture(item)]
+        case Object(members=members, spread=spread):
+            found = {each.name + "?" * each.optional: _picture(each.node) for each in members}
+            return found if spread is None else {**found, "...": f"${spread}"}
+
+
+def constant_headers(taxonomy: Taxonomy) -> tuple[object, ...]:
+    """(name, value, ranges of statuses) of the headers that have the same value on every answer."""
+    return tuple(
+        (rule.name, rule.token, tuple(Raw(span(each)) for each in merged(rule.on)))
+        for rule in taxonomy.headers
+        if rule.token is not None and not rule.codes and rule.presence in ("required", "expected")
+    )
+
+
+def carried_headers(taxonomy: Taxonomy) -> tuple[str, ...]:
+    """Lower-case names of the headers that belong to an error and not to the one answer it came with, sorted."""
+    rules = [*taxonomy.headers, *(rule for _, code in schemas.live(taxonomy) for rule in code.headers)]
+    named = {rule.name.lower() for rule in rules if rule.presence != "forbidden" and not rule.token and not rule.equals}
+    derived = {key.equals_header.lower() for key in taxonomy.detail_keys.values() if key.equals_header}
+    repeated = {(field.echo or field.mirror or "").lower() for field in fields(taxonomy)}
+    return tuple(sorted((named | derived | {"retry-after"}) - repeated))
