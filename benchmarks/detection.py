@@ -10,15 +10,20 @@ tuned (without those that contradict documented 5xx or lax headers), and the bet
 
 import argparse
 import json
+import logging
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from faultspec_conformance.orders.app import CALLERS, Orders
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -28,7 +33,36 @@ from miniatures.serve import serving  # noqa: E402
 from miniatures.sins import SINS, sinning  # noqa: E402
 
 BIN = Path(sys.executable).parent
-CONFIG = ROOT / "tests" / "miniatures" / "notebooks.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Something to judge: its application, its configuration for the suite, and the environment that one reads."""
+
+    name: str
+    app: Callable[[], ASGIApp]
+    config: Path
+    environment: Mapping[str, str]
+    token: str
+    sinful: bool = False
+
+
+def orders() -> Service:
+    """The shipped reference service."""
+    source = ROOT / "conformance" / "faultspec_conformance" / "orders" / "conformance.yaml"
+    names = {"ORDERS_TAXONOMY": str(ROOT / "taxonomy.yaml"), "ORDERS_URL": "${BASE_URL}"}
+    tokens = {f"ORDERS_{caller.name.upper()}": token for token, caller in CALLERS.items()}
+    return Service("(orders)", lambda: Orders().app(), source, {**names, **tokens}, tokens["ORDERS_ALICE"])
+
+
+def notebooks(sin: str | None) -> Service:
+    """The miniature, behaving or with one sin."""
+    config = ROOT / "tests" / "miniatures" / "notebooks.yaml"
+    token = ENVIRONMENT["NOTEBOOKS_BIRCH_EDITOR"]
+    sins = [] if sin is None else [sin]
+    return Service(sin or "(notebooks)", lambda: sinning(*sins), config, ENVIRONMENT, token, sin is not None)
+
+
 #: Checks that report the behaving service: documented 5xx, 412 under a stale precondition, a malformed correlation id replaced.
 TUNED_OUT = "not_a_server_error,positive_data_acceptance,negative_data_rejection,ensure_resource_availability"
 
@@ -41,79 +75,93 @@ class Run:
     """One tool on one service. ``reported`` None: it did not finish."""
 
     reported: bool | None
-    requests: int
     seconds: float
+    requests: int = 0
 
 
-def faultspec(url: str, work: Path) -> Run:
+def counted(app: ASGIApp, seen: list[str]) -> ASGIApp:
+    """The application, noting every request; what a tool says of itself is not comparable."""
+
+    async def counting(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            seen.append(scope["path"])
+        await app(scope, receive, send)
+
+    return counting
+
+
+def faultspec(service: Service, url: str, work: Path) -> Run:
     """The suite, probes only."""
     report = work / "report.json"
+    environment = {
+        **os.environ,
+        **{k: v.replace("${BASE_URL}", url) for k, v in service.environment.items()},
+        "BASE_URL": url,
+    }
     started = time.monotonic()
     subprocess.run(
-        [BIN / "faultspec", "conform", CONFIG, "--no-sweep", "--report", f"json={report}"],
-        env={**os.environ, **ENVIRONMENT, "BASE_URL": url},
+        [BIN / "faultspec", "conform", service.config, "--no-sweep", "--report", f"json={report}"],
+        env=environment,
         capture_output=True,
         check=False,
         timeout=TIMEOUT,
         cwd=ROOT,
     )
     seconds = time.monotonic() - started
-    summary = json.loads(report.read_text())["summary"]
-    return Run(summary["failed"] > 0, summary["requests"], seconds)
+    return Run(json.loads(report.read_text())["summary"]["failed"] > 0, seconds)
 
 
-def schemathesis(url: str, work: Path, *, tuned: bool, examples: int) -> Run:
+def schemathesis(service: Service, url: str, work: Path, *, tuned: bool, examples: int) -> Run:
     """Plain schemathesis on the service's own document."""
-    events = work / "events.ndjson"
-    started = time.monotonic()
     command = [
         str(BIN / "schemathesis"), "run", f"{url}/openapi.json", "--url", url, "--seed", "1", "--generation-deterministic",
-        "--generation-database", "none", "-n", str(examples), "--continue-on-failure", "--no-color",
-        "-H", f"Authorization: Bearer {ENVIRONMENT['NOTEBOOKS_BIRCH_EDITOR']}", "--report", "ndjson", "--report-ndjson-path", str(events),
+        "-n", str(examples), "--continue-on-failure", "--no-color",
+        "-H", f"Authorization: Bearer {service.token}",
     ]  # fmt: skip
     if tuned:
         command += ["--exclude-checks", TUNED_OUT]
+    started = time.monotonic()
     try:
         done = subprocess.run(command, capture_output=True, check=False, timeout=TIMEOUT, cwd=work)
     except subprocess.TimeoutExpired:
-        return Run(None, 0, TIMEOUT)
-    seconds = time.monotonic() - started
-    requests = sum(line.count('"request":') for line in events.read_text().splitlines()) if events.exists() else 0
-    return Run({0: False, 1: True}.get(done.returncode), requests, seconds)
+        return Run(None, TIMEOUT)
+    return Run({0: False, 1: True}.get(done.returncode), time.monotonic() - started)
 
 
 def main() -> None:
     """Run every tool on every service and print a line each, then the totals."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--sins", default="")
-    parser.add_argument("--examples", type=int, default=50)
+    parser.add_argument("--every", type=int, default=1, help="take every N-th sin")
+    parser.add_argument("--sins", default="", help="these sins only, separated by commas")
+    parser.add_argument("--examples", type=int, default=50, help="schemathesis's examples an operation")
     options = parser.parse_args()
+    logging.disable(logging.CRITICAL)  # the services log what is provoked
     names = options.sins.split(",") if options.sins else list(SINS)[:: options.every]
-    tools: dict[str, Callable[[str, Path], Run]] = {
+    tools: dict[str, Callable[[Service, str, Path], Run]] = {
         "faultspec": faultspec,
-        "schemathesis": lambda url, work: schemathesis(url, work, tuned=False, examples=options.examples),
-        "schemathesis tuned": lambda url, work: schemathesis(url, work, tuned=True, examples=options.examples),
+        "schemathesis": lambda *where: schemathesis(*where, tuned=False, examples=options.examples),
+        "schemathesis tuned": lambda *where: schemathesis(*where, tuned=True, examples=options.examples),
     }
-    results: dict[str, dict[str, Run]] = {tool: {} for tool in tools}
-    for name in ("", *names):
+    results: dict[str, list[tuple[Service, Run]]] = {tool: [] for tool in tools}
+    for service in (orders(), notebooks(None), *(notebooks(name) for name in names)):
         cells = []
         for tool, run in tools.items():
-            with serving(sinning(*([name] if name else []))) as url, tempfile.TemporaryDirectory() as work:
-                found = results[tool][name] = run(url, Path(work))
+            seen: list[str] = []
+            with serving(counted(service.app(), seen)) as url, tempfile.TemporaryDirectory() as work:
+                found = replace(run(service, url, Path(work)), requests=len(seen))
+            results[tool].append((service, found))
             verdict = {True: "reported", False: "silent", None: "no result"}[found.reported]
             cells.append(f"{verdict:9} {found.requests:5} requests {found.seconds:6.1f} s")
-        print(f"{name or '(behaves)':44} | {' | '.join(cells)}", flush=True)
+        print(f"{service.name:44} | {' | '.join(cells)}", flush=True)
     print()
     for tool, runs in results.items():
-        sinful = [run for name, run in runs.items() if name]
-        clean = runs[""].reported
+        caught = [run.reported for service, run in runs if service.sinful]
+        clean = [service.name for service, run in runs if not service.sinful and run.reported]
         print(
-            f"{tool:20} caught {sum(1 for run in sinful if run.reported)} of {len(sinful)}"
-            f"{', all the same as on the behaving service' if clean else ''}; "
-            f"false positives on the behaving service: {'yes' if clean else 'none'}; "
-            f"median {statistics.median(run.requests for run in runs.values()):.0f} requests, "
-            f"{statistics.median(run.seconds for run in runs.values()):.1f} s"
+            f"{tool:20} reports {sum(1 for each in caught if each)} of {len(caught)} sins"
+            f" and {' and '.join(clean) or 'none'} of the behaving services; "
+            f"median {statistics.median(run.requests for _, run in runs):.0f} requests, "
+            f"{statistics.median(run.seconds for _, run in runs):.1f} s"
         )
 
 
