@@ -208,8 +208,8 @@ def fold(
     used: Counter[Waiver] = Counter()
     reported = [_reported(each, options.waivers, used, hidden) for each in findings]
     failing = Counter(each.finding.clause for each in reported if each.level == "error" and each.waived is None)
-    waived = Counter(each.finding.clause for each in reported if each.level == "error" and each.waived is not None)
-    warned = Counter(each.finding.clause for each in reported if each.level == "warning")
+    waived = Counter(each.finding.clause for each in reported if each.waived is not None)
+    warned = Counter(each.finding.clause for each in reported if each.level == "warning" and each.waived is None)
     silent = meaningless(world.taxonomy)
     results: dict[str, ClauseResult] = {}
     for address, clause in known.items():
@@ -276,7 +276,7 @@ def _with_statements(finding: Finding, known: Mapping[str, Clause]) -> Finding:
 
 
 def _reported(finding: Finding, waivers: tuple[Waiver, ...], used: Counter[Waiver], hidden: Masking) -> Reported:
-    waiver = next((each for each in waivers if finding.level == "error" and each.covers(finding)), None)
+    waiver = next((each for each in waivers if each.covers(finding)), None)
     if waiver is not None:
         used[waiver] += 1
     return Reported(hidden.finding(finding), waived=waiver.reason if waiver is not None else None)

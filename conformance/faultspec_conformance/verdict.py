@@ -36,7 +36,7 @@ class Outcome:
 class ClauseResult:
     """One clause of the run. ``occasions``: how often it could be checked; ``failures``: how often it was broken.
 
-    ``known``: failures that a waiver covers, not counted in ``failures``.
+    ``known``: failures and warnings that a waiver covers, counted in neither ``failures`` nor ``warnings``.
     """
 
     address: str

@@ -120,6 +120,10 @@ def _compared(
     if nothing.ok:
         yield world.skipped(_CLAUSE, f"{operation.name} of what is not there is answered {nothing}")
         return result
+    if operation.method == "PUT" and "201" in operation.responses:
+        # RFC 9110, 9.3.4: it creates what is not there, so that a name that is taken shows, whatever refused this one.
+        yield world.skipped(_CLAUSE, f"{operation.name} creates what is not there, as its document says")
+        return result
     differences = _differences(world, foreign, made.id, nothing, identifier)
     if differences:
         control, other = absent()
@@ -130,7 +134,7 @@ def _compared(
         yield world.broken(_CLAUSE, message, nothing, foreign)
     elif foreign.code in rule.never and not operation.writes and stranger.scopes is None:
         yield world.broken(_CLAUSE, f"{said} is answered {foreign}, where {rule.answer} is to be told", foreign)
-    elif foreign.status == 403:
+    elif foreign.status == 403 and foreign.code != rule.answer:
         yield world.skipped(_CLAUSE, f"{stranger.name} is answered {foreign} whether it is there or not")
     else:
         yield world.held(_CLAUSE)

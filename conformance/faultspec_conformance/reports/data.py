@@ -40,7 +40,7 @@ def data(report: Report) -> dict[str, object]:
         "summary": {
             **counts,
             "findings": sum(1 for each in result.findings if each.level == "error" and each.waived is None),
-            "warnings": sum(1 for each in result.findings if each.level == "warning"),
+            "warnings": sum(1 for each in result.findings if each.level == "warning" and each.waived is None),
             "known": sum(1 for each in result.findings if each.waived is not None),
             "requests": result.requests,
             "generated": result.generated,

@@ -1,0 +1,133 @@
+"""Concealment where a PUT may create: each test says the law it holds."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from faultspec.language import read
+from faultspec_conformance.drivers.http import Limits
+from faultspec_conformance.run import Options, Report, run
+from faultspec_conformance.target import Call, Identity, ResourceConfig, Target
+from miniatures.serve import serving
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: things, version: 1.0.0, title: Things, owner: nobody}
+domains: {request: What the caller can mend}
+envelopes:
+  error: {media_type: application/json, shape: {code: $code}, additional: forbid}
+surfaces:
+  api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}
+codes:
+  forbidden: {summary: Not yours, domain: request, http: 403, retriable: none, client_action: none, effect: none}
+  absent: {summary: Not there, domain: request, http: [404, 405], retriable: none, client_action: none, effect: none}
+  stale: {summary: Changed, domain: request, http: 412, retriable: none, client_action: refetch, effect: none}
+privacy:
+  conceal: [{across: tenant, answer: forbidden, never: [absent]}]
+"""
+
+
+def things(*, read_tells: bool) -> Starlette:
+    """Everybody's things under names of his choice: a PUT makes one, unless it is somebody else's."""
+    owners: dict[str, str] = {}
+
+    def refusal(status: int, code: str) -> Response:
+        return JSONResponse({"code": code}, status)
+
+    async def create(request: Request) -> Response:
+        name = str((await request.json())["id"])
+        owners[name] = request.headers["Authorization"]
+        return JSONResponse({"id": name}, 201)
+
+    async def item(request: Request) -> Response:
+        name, who = request.path_params["name"], request.headers.get("Authorization")
+        owner = owners.get(name)
+        if request.method == "GET" and owner is None and read_tells:
+            return refusal(404, "absent")
+        if owner not in (None, who) or (request.method == "GET" and owner is None):
+            return refusal(403, "forbidden")
+        if request.method == "PUT" and owner is None and "If-Match" in request.headers:
+            return refusal(412, "stale")
+        return JSONResponse({"id": name})
+
+    return Starlette(
+        routes=[Route("/things", create, methods=["POST"]), Route("/things/{name}", item, methods=["GET", "PUT"])],
+        exception_handlers={404: lambda *_: refusal(404, "absent"), 405: lambda *_: refusal(405, "absent")},
+    )
+
+
+def document(*statuses: str) -> Mapping[str, object]:
+    """What the service publishes; ``statuses``: those of a PUT."""
+    name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
+    body = {
+        "content": {"application/json": {"schema": {"type": "object", "properties": {"colour": {"type": "string"}}}}}
+    }
+
+    def responses(*each: str) -> Mapping[str, object]:
+        return {"responses": {status: {"description": "said"} for status in each}}
+
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Things", "version": "1"},
+        "paths": {
+            "/things": {"post": {**responses("201"), "requestBody": body}},
+            "/things/{name}": {
+                "parameters": [name],
+                "get": responses("200"),
+                "put": {**responses(*statuses), "requestBody": body},
+            },
+        },
+    }
+
+
+def concealment(tmp_path: Path, app: Starlette, *statuses: str) -> list[str]:
+    """The operations that are found to tell what belongs to another tenant."""
+    place = tmp_path / "openapi.json"
+    place.write_text(json.dumps(document(*statuses)), encoding="utf-8")
+    loaded = read(TAXONOMY, "things.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    with serving(app) as url:
+        target = Target(
+            http=url,
+            openapi_file=str(place),
+            identities={
+                name: Identity(name, headers=(("Authorization", name),), shown=(("Authorization", name),), tenant=name)
+                for name in ("ann", "ben")
+            },
+            resources={
+                "thing": ResourceConfig(
+                    "thing",
+                    create=Call("POST", "/things", body={"id": "thing-${unique}"}),
+                    read=Call("GET", "/things/{name}"),
+                    update=Call("PUT", "/things/{name}", body={"colour": "blue"}),
+                    id="/id",
+                )
+            },
+            limits=Limits(requests=100, seconds=30, writes=True),
+        )
+        report = run(target, loaded.taxonomy, Options(sweep=False, only="tenancy/*"))
+    assert isinstance(report, Report)
+    assert report.result.clauses["tenancy/concealed"].occasions
+    return [str(each.finding.operation) for each in report.result.findings]
+
+
+def test_what_a_put_creates_cannot_be_concealed(tmp_path: Path) -> None:
+    """A PUT whose document says that it creates what is not there is not held to concealment."""
+    assert concealment(tmp_path, things(read_tells=False), "200", "201") == []
+
+
+def test_a_put_that_only_changes_is_held_to_concealment(tmp_path: Path) -> None:
+    """A PUT whose document knows no creation must answer for a foreign thing as for none."""
+    assert concealment(tmp_path, things(read_tells=False), "200") == ["PUT /things/{name}"]
+
+
+@pytest.mark.parametrize("statuses", [("200",), ("200", "201")])
+def test_reads_are_held_to_concealment_whatever_a_put_creates(tmp_path: Path, statuses: tuple[str, ...]) -> None:
+    """That a PUT creates excuses no other operation."""
+    assert "GET /things/{name}" in concealment(tmp_path, things(read_tells=True), *statuses)
