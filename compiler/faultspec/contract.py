@@ -5,7 +5,7 @@ Transport-neutral and a value: nothing here opens a connection, and judging with
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from faultspec.clauses import Clause, clauses_of
 from faultspec.exchange import Exchange
@@ -189,5 +189,5 @@ def _slots(envelope: Envelope, taxonomy: Taxonomy) -> dict[str, Schema]:
     declared = {slot: each.schema for slot, each in envelope.fields.items() if slot != "code"}
     if "details" in declared:
         # Which members may be there is a matter of the code and the registry.
-        declared["details"] = replace(declared["details"], additional="allow")
+        declared["details"] = declared["details"]._replace(additional="allow")
     return {**implied, **declared}

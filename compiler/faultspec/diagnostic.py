@@ -5,7 +5,7 @@ Nothing here knows how a diagnostic looks; `faultspec.printers` does.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Severity = Literal["error", "warning", "note"]
 
@@ -13,8 +13,7 @@ Severity = Literal["error", "warning", "note"]
 Path = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(NamedTuple):
     """A stretch of text.
 
     Lines and columns are counted from 1 and columns count characters (code points), not bytes and not terminal cells.
@@ -28,8 +27,7 @@ class Span:
     end_column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(NamedTuple):
     """A second place that explains a diagnostic, such as “first declared here”; `path` is its file."""
 
     message: str

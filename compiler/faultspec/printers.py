@@ -24,7 +24,7 @@ class Printer(Protocol):
 
 
 #: What a terminal may obey, or hide, or reorder the line by; what cannot be encoded; what XML cannot hold.
-_UNSAFE = re.compile(
+_UNSAFE = (
     "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff]"
 )
 
@@ -37,7 +37,7 @@ def _escape(match: re.Match[str]) -> str:
 
 def visible(text: str) -> str:
     """`text` on one line, with escapes such as `\\x1b` for what must not reach a terminal."""
-    return _UNSAFE.sub(_escape, text)
+    return re.sub(_UNSAFE, _escape, text)
 
 
 def _paragraph(text: str, indent: str) -> str:
@@ -155,7 +155,7 @@ def _cells(line: str) -> list[tuple[str, int]]:
     for char in line:
         if char == "\t":
             cells.append((" " * _TAB, _TAB))
-        elif _UNSAFE.match(char):
+        elif re.match(_UNSAFE, char):
             shown = visible(char)
             cells.append((shown, len(shown)))
         elif joined or unicodedata.category(char) in ("Mn", "Me", "Cf") or 0x1F3FB <= ord(char) <= 0x1F3FF:
@@ -175,7 +175,7 @@ def _as_json(value: object) -> str:
         return match[0] if match[0] == "\n" else f"\\u{ord(match[0]):04x}"
 
     # Inside strings json itself has escaped every line end, so those that are left are the layout.
-    return _UNSAFE.sub(escape, _json.dumps(value, indent=2, ensure_ascii=False)) + "\n"
+    return re.sub(_UNSAFE, escape, _json.dumps(value, indent=2, ensure_ascii=False)) + "\n"
 
 
 def json(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> str:
@@ -340,13 +340,13 @@ def junit(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> s
     return "\n".join(out) + "\n"
 
 
-_MARKDOWN_SIGNS = re.compile(r"[\\`*_{}\[\]()#+!|~]")
+_MARKDOWN_SIGNS = r"[\\`*_{}\[\]()#+!|~]"
 
 
 def _markdown(value: str) -> str:
     """Text as text: no sign of it is markup, HTML or the end of a table cell."""
     return "<br>".join(
-        _MARKDOWN_SIGNS.sub(r"\\\g<0>", html.escape(visible(line), quote=False))
+        re.sub(_MARKDOWN_SIGNS, r"\\\g<0>", html.escape(visible(line), quote=False))
         for line in re.split(r"\r\n|\r|\n", value)
     )
 

@@ -5,7 +5,6 @@ to it, wholly or not at all. ``MANIFEST`` lists the files a compile wrote, by pa
 those that are no longer produced without ever touching a file it did not write.
 """
 
-import difflib
 import os
 import re
 import tempfile
@@ -274,6 +273,8 @@ def _files(folder: Path) -> Iterator[str]:
 
 
 def _diff(path: str, there: str, wanted: str) -> str:
+    import difflib  # here, since a check that finds nothing has no use for it
+
     before, after = there.splitlines(keepends=True), wanted.splitlines(keepends=True)
     lines = difflib.unified_diff(before, after, f"{path} (on disk)", f"{path} (compiled)")
     return "".join(each if each.endswith("\n") else f"{each}\n\\ No newline at end of file\n" for each in lines)

@@ -4,6 +4,7 @@
 Data goes to stdout and everything else to stderr.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -33,6 +34,10 @@ COMMANDS: Mapping[str, Command] = {
 
 #: Conventional for a process that SIGINT ended: 128 + 2.
 INTERRUPTED = 130
+
+#: New containers between two looks for cycles. By default it is 700, and a tenth of a short command is spent in finding
+#: none; this many fit some 10 MB, so that a command that runs for long is still collected.
+_COLLECT_AFTER = 100_000
 
 #: Set to anything but empty or 0, an unexpected error shows its traceback.
 DEBUG_VARIABLE = "FAULTSPEC_DEBUG"
@@ -99,6 +104,7 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit; nothing that goes wrong ends in a traceback, unless ``FAULTSPEC_DEBUG`` is set."""
+    gc.set_threshold(_COLLECT_AFTER)
     sys.exit(_run(arguments))
 
 

@@ -1,7 +1,7 @@
 """The taxonomy language: its grammar, the frozen model it resolves to, and the way from one to the other."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from faultspec.diagnostic import Diagnostic, ordered
 from faultspec.language import constructs, grammar
@@ -12,8 +12,7 @@ from faultspec.source import Document, SourceError, parse
 from faultspec.source import load as load_source
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(NamedTuple):
     """What came of reading a taxonomy. ``taxonomy`` is None when any diagnostic is an error."""
 
     document: Document | None

@@ -93,7 +93,7 @@ FORMATS: Mapping[str, Format] = {
     "retry-after": Format("a whole number of seconds or an HTTP-date", _retry_after),
     "etag": Format(
         'a quoted string such as "abc" or W/"abc"',
-        _matching(r'(?:W/)?"[\x21\x23-\x7e\x80-\uffff]*"', 'an entity tag is a quoted string such as "abc" or W/"abc"'),
+        _matching(r'(?:W/)?"[^\x00- "\x7f]*"', 'an entity tag is a quoted string such as "abc" or W/"abc"'),
     ),
     "http-date": Format("a date such as Sun, 06 Nov 1994 08:49:37 GMT", _http_date),
     "methods": Format("a list of methods such as GET, HEAD", _methods),

@@ -5,11 +5,9 @@ so an explanation is written once. A union is told apart by the kind of YAML nod
 one branch. Nothing here knows what a construct means; that is ``language.resolve``.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from faultspec.diagnostic import Severity
 
@@ -17,71 +15,61 @@ Path = tuple[str | int, ...]
 Kind = Literal["string", "integer", "number", "boolean", "null", "list", "mapping"]
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A string, optionally of a pattern; ``shape`` says the pattern in words."""
 
     pattern: str | None = None
     shape: str = "text"
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """One of a closed list of strings."""
 
     values: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Integer:
+class Integer(NamedTuple):
     """A whole number within bounds."""
 
     low: int | None = None
     high: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(NamedTuple):
     """Any number, at least ``low``."""
 
     low: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Flag:
     """``true`` or ``false``."""
 
 
-@dataclass(frozen=True, slots=True)
 class Nothing:
     """``null``."""
 
 
-@dataclass(frozen=True, slots=True)
 class Anything:
     """Any value; checked elsewhere, if at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Many:
+class Many(NamedTuple):
     """A list of at least ``least`` items."""
 
     item: "Type"
     least: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """A mapping of at least ``least`` keys that the author chooses. ``optional``: a key may end in ``?``."""
 
     value: "Type"
-    key: Text = field(default_factory=Text)
+    key: Text = Text()
     optional: bool = False
     least: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """A key of a record: its type, what it means, and whether it must be there."""
 
     type: "Type"
@@ -89,23 +77,20 @@ class Key:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """A mapping with known keys. ``name`` is what messages call it."""
 
     name: str
     keys: Mapping[str, Key]
 
 
-@dataclass(frozen=True, slots=True)
-class Either:
+class Either(NamedTuple):
     """Branches that differ in the kind of their YAML node, so at most one can be meant."""
 
     branches: tuple["Type", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Later:
+class Later(NamedTuple):
     """A type that refers to itself, looked up when it is needed. ``name`` is its name in the JSON Schema."""
 
     name: str
@@ -115,8 +100,7 @@ class Later:
 Type = Text | Choice | Integer | Number | Flag | Nothing | Anything | Many | Named | Record | Either | Later
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Something wrong at a place of a document. ``on_key``: the key is at fault, not its value."""
 
     code: str
@@ -264,7 +248,7 @@ def _record(name: str, keys: Mapping[str, Key], value: dict[str, object], path: 
         else:
             for problem in problems(known.type, inner, (*path, each)):
                 # The innermost key explains itself, so that every problem comes with a hint.
-                yield problem if problem.hint else replace(problem, hint=f"`{each}`: {known.doc}")
+                yield problem if problem.hint else problem._replace(hint=f"`{each}`: {known.doc}")
     for each, known in keys.items():
         if known.required and each not in value and each not in meant:
             yield Problem("missing-key", path, f"{name} says nothing of `{each}`", f"add `{each}:`. {known.doc}")
@@ -293,6 +277,8 @@ def _records(type: Type) -> Iterator[Record]:
 
 def nearest(word: str, candidates: tuple[str, ...]) -> str | None:
     """The candidate that ``word`` is probably a misspelling of, or None."""
+    import difflib  # here, since a document without a mistake has no use for it
+
     # Beyond this length nobody misspells, and the comparison takes quadratic time.
     near = difflib.get_close_matches(word, candidates, n=1, cutoff=0.6) if len(word) <= 80 else []
     return near[0] if near else None

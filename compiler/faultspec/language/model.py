@@ -1,12 +1,13 @@
 """The frozen model of a taxonomy: what every target, lint rule, clause and probe reads.
 
-Values only. Mappings keep the order of declaration, which is the order of everything generated.
+Values only; named tuples, since a frozen dataclass takes ten times as long to be made when a command starts. Mappings
+keep the order of declaration, which is the order of everything generated.
 A construct's address in the YAML is its key path, e.g. ``("codes", "rate_limited", "headers")``.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from faultspec.runtime.nodes import Node
 from faultspec.runtime.retry import Policy
@@ -23,9 +24,11 @@ Effect = Literal["none", "possible", "unknown"]
 
 Lifecycle = Literal["stable", "deprecated", "reserved", "removed"]
 
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+"""Nothing declared; shared, and so not to be written to."""
 
-@dataclass(frozen=True, slots=True)
-class Source:
+
+class Source(NamedTuple):
     """Where a rule comes from: statement ids of the document, a section of it, or rulings of the author."""
 
     statements: tuple[str, ...] = ()
@@ -42,8 +45,7 @@ class Source:
 NOWHERE = Source()
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
+class Ruling(NamedTuple):
     """A decision on something the document contradicts or leaves open."""
 
     name: str
@@ -53,8 +55,7 @@ class Ruling:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """A member of a vocabulary: a domain, a boundary, a recovery action, a phase."""
 
     name: str
@@ -63,8 +64,7 @@ class Term:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class StatusRange:
+class StatusRange(NamedTuple):
     """Inclusive range of HTTP statuses; a single status has ``low == high``."""
 
     low: int
@@ -86,8 +86,7 @@ class StatusRange:
         return f"{self.low}-{self.high}"
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(NamedTuple):
     """One fact of an exchange compared with the values it may have.
 
     ``fact`` is one of ``status``, ``cause``, ``operation.idempotent``, ``caller.authenticated``, ``details.<key>``.
@@ -106,16 +105,14 @@ class Test:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """``then`` applies where every test holds; a rule without tests is the ``else``."""
 
     when: tuple[Test, ...]
     then: object
 
 
-@dataclass(frozen=True, slots=True)
-class Retriable:
+class Retriable(NamedTuple):
     """Whether the same request may be sent again.
 
     ``caller``: either flag is legal and the code that raises the error says which. ``none``: the system has no such
@@ -128,8 +125,7 @@ class Retriable:
     until: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HttpMapping:
+class HttpMapping(NamedTuple):
     """The HTTP statuses that carry a code.
 
     ``statuses``: every allowed range in order; the first one's low end is the default. Empty: never on HTTP, for
@@ -150,8 +146,7 @@ class HttpMapping:
         return iter(dict.fromkeys(s for each in self.statuses for s in range(each.low, each.high + 1)))
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(NamedTuple):
     """A value described in the language's closed subset of JSON Schema; ``opaque`` holds an imported schema verbatim.
 
     ``types`` are JSON type names. ``properties`` carry their own presence.
@@ -168,13 +163,12 @@ class Schema:
     min_length: int | None = None
     max_length: int | None = None
     items: "Schema | None" = None
-    properties: Mapping[str, "Member"] = field(default_factory=dict)
+    properties: Mapping[str, "Member"] = EMPTY
     additional: Strictness = "allow"
     opaque: object = None
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """A named member of an object: its schema and whether it must be there."""
 
     name: str
@@ -183,8 +177,7 @@ class Member:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class DetailKey:
+class DetailKey(NamedTuple):
     """A registered key of ``details``: one name, one type, everywhere.
 
     ``everywhere``: every code may carry it. ``role`` ``retriable`` makes it the wire form of the retry flag.
@@ -202,8 +195,7 @@ class DetailKey:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """What is known of a slot of an envelope beyond its place.
 
     ``echo``: the request header whose valid value comes back in this slot, in the response header of the same name,
@@ -220,8 +212,7 @@ class Field:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(NamedTuple):
     """A picture of the wire with slots in it (``faultspec.runtime.shape``)."""
 
     name: str
@@ -234,8 +225,7 @@ class Envelope:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """Which exchanges a surface claims. Routes are ``[METHOD ]/path`` with ``{param}``, ``*`` and ``**``."""
 
     routes: tuple[str, ...] = ()
@@ -244,8 +234,7 @@ class Match:
     methods: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """Where a multi-status body keeps its outcomes.
 
     Each pointer is a list of alternatives; the first that resolves counts.
@@ -258,8 +247,7 @@ class Batch:
     bad_items: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Surface:
+class Surface(NamedTuple):
     """Where an envelope applies. First match wins; an error on no surface is a finding.
 
     ``error_when``: the statuses that make an exchange an error. ``error_pointer``: a JSON Pointer whose presence does.
@@ -279,21 +267,19 @@ class Surface:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """An instance of a code: what fills the slots, and the status and headers it travelled with."""
 
     message: str | None = None
     details: Mapping[str, object] | None = None
-    slots: Mapping[str, object] = field(default_factory=dict)
+    slots: Mapping[str, object] = EMPTY
     status: int | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = EMPTY
     summary: str | None = None
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderRule:
+class HeaderRule(NamedTuple):
     """What a response header must look like on some statuses or with some codes.
 
     ``codes`` empty: whatever the code. ``format``: ``retry-after``, ``etag``, ``http-date``, ``methods``, ``challenge``
@@ -312,8 +298,7 @@ class HeaderRule:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(NamedTuple):
     """One declared failure.
 
     ``wire``: what stands in the code slot (the name, unless declared; a number where the system numbers its codes).
@@ -359,8 +344,7 @@ class Code:
         return self.client_action == "retry"
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """An operation and the failures that only it has; their identity is (operation, code)."""
 
     name: str
@@ -372,8 +356,7 @@ class Operation:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
+class RetryPolicy(NamedTuple):
     """A policy of the planner, and what the planner cannot know: for whom it is."""
 
     name: str
@@ -386,8 +369,7 @@ class RetryPolicy:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Idempotency:
+class Idempotency(NamedTuple):
     """How a write is made safe to send again.
 
     ``window`` in seconds. ``mismatch``: the code for one key with two bodies.
@@ -403,8 +385,7 @@ class Idempotency:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Fallback:
+class Fallback(NamedTuple):
     """The code of an error status that no code claims; ``code`` None: that status is not sent at all."""
 
     on: StatusRange
@@ -413,8 +394,7 @@ class Fallback:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Concealment:
+class Concealment(NamedTuple):
     """Across ``across``, answer as if the resource did not exist: code ``answer``, never one of ``never``."""
 
     across: Literal["tenant", "owner"]
@@ -423,8 +403,7 @@ class Concealment:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Privacy:
+class Privacy(NamedTuple):
     """What must not leave.
 
     ``detectors``: names of leak detectors. ``never_echoed``: identity attributes, e.g. ``tenant``.
@@ -437,8 +416,7 @@ class Privacy:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(NamedTuple):
     """A metric clients of the telemetry may rely on."""
 
     name: str
@@ -448,8 +426,7 @@ class Metric:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Alert:
+class Alert(NamedTuple):
     """An alert with its runbook.
 
     ``window`` in seconds; ``when`` is a sentence, ``codes`` and ``statuses`` what it counts.
@@ -466,8 +443,7 @@ class Alert:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Telemetry:
+class Telemetry(NamedTuple):
     """The observability contract: metrics, the members of an error's log record, span attributes, alerts."""
 
     metrics: Mapping[str, Metric]
@@ -477,8 +453,7 @@ class Telemetry:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Obligation:
+class Obligation(NamedTuple):
     """A statement that nobody can check from outside, kept so that the trace is whole."""
 
     name: str
@@ -487,8 +462,7 @@ class Obligation:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(NamedTuple):
     """What a client makes of a code it does not know, or a service of an error it did not declare."""
 
     becomes: str
@@ -497,8 +471,7 @@ class Unknown:
     source: Source = NOWHERE
 
 
-@dataclass(frozen=True, slots=True)
-class Taxonomy:
+class Taxonomy(NamedTuple):
     """A whole taxonomy, resolved: every reference names something that is there."""
 
     name: str

@@ -5,17 +5,16 @@ what was lost, so that it does not complain of the consequences.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from faultspec.language.grammar import Either, Later, Many, Named, Path, Problem, Record, Type, kind, kinds, nearest
 
 
-@dataclass(frozen=True, slots=True)
-class Remains:
+class Remains(NamedTuple):
     """Grammatical data, and the paths of what had to go or was probably meant by an unknown key."""
 
     data: dict[str, object]
-    lost: frozenset[Path] = field(default_factory=frozenset)
+    lost: frozenset[Path] = frozenset()
 
 
 def prune(type: Record, value: object, problems: Iterable[Problem]) -> Remains:

@@ -1,7 +1,6 @@
 """Rules on the HTTP map and on surfaces."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from faultspec.diagnostic import Path
 from faultspec.language.model import Code, HeaderRule, Match, Taxonomy
@@ -161,7 +160,7 @@ def header_contradiction(subject: Subject) -> Iterator[Remark]:
         yield _contradiction(("headers", refused.name), wanted, refused)
     for path, code in live(taxonomy):
         carried = tuple(
-            rule if rule.on else replace(rule, on=code.http.statuses)
+            rule if rule.on else rule._replace(on=code.http.statuses)
             for rule in (*taxonomy.headers, *code.headers)
             if not rule.codes or code.name in rule.codes
         )

@@ -7,8 +7,7 @@ with the mistake that people make there. Complaints are recognised by the words 
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from yaml.error import MarkedYAMLError
 
@@ -16,8 +15,7 @@ from faultspec.diagnostic import Diagnostic, Related
 from faultspec.source.document import Lines
 
 
-@dataclass(frozen=True, slots=True)
-class _Complaint:
+class _Complaint(NamedTuple):
     """What a parser said: `at` and `since` index the text, where it stopped and where the construct began."""
 
     problem: str
@@ -48,8 +46,7 @@ class _Complaint:
         return self.text[self.line_start : self.at]
 
 
-@dataclass(frozen=True, slots=True)
-class _Explanation:
+class _Explanation(NamedTuple):
     """The mistake: text[start:end] is underlined, and `opened` indexes the bracket or quote it has to do with."""
 
     start: int
