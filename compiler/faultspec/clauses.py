@@ -147,7 +147,7 @@ _SINGLE = (
         "code/operation",
         "The code is one that this surface and operation may answer with",
         "An operation's errors are part of its signature.",
-        "An error with a declared code.",
+        "An error with a declared code, where the surface lists its codes or the operation is known.",
         ("code/declared",),
         ("surface", "operation", "code"),
     ),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from faultspec.clauses import Clause, clauses_of
 from faultspec.exchange import Exchange
+from faultspec.language.carriers import foreign
 from faultspec.language.model import (
     Code,
     Envelope,
@@ -59,18 +60,24 @@ class Matcher:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A surface and the exchanges it claims; ``envelopes`` are the alternatives, none where errors carry none."""
+    """A surface and the exchanges it claims.
+
+    ``envelopes`` are the alternatives, none where errors carry none. ``foreign``: the names of those whose codes are
+    not the taxonomy's.
+    """
 
     surface: Surface
     matcher: Matcher
     envelopes: tuple[Envelope, ...]
+    foreign: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Contract:
     """What ``judge`` judges by.
 
-    ``wires``: shared codes by what stands in the code slot. ``statuses``: the names of the codes that may travel under
+    ``wires``: shared codes by what stands in the code slot. ``owners``: by the same, the operations that have a code of
+    their own. ``kinds``: what codes are on the wire, ``string`` and ``number``. ``statuses``: the names of the codes that may travel under
     an error status. ``terms``: the members of each vocabulary that may stand on a wire. ``slots``: the schema of each
     slot of each envelope, whatever the code.
     """
@@ -80,6 +87,8 @@ class Contract:
     claims: tuple[Claim, ...]
     operations: tuple[tuple[Operation, Matcher], ...]
     wires: Mapping[object, Code]
+    owners: Mapping[object, tuple[tuple[Operation, Matcher], ...]]
+    kinds: frozenset[str]
     statuses: Mapping[int, tuple[str, ...]]
     terms: Vocabularies
     slots: Mapping[str, Mapping[str, Schema]]
@@ -114,15 +123,28 @@ class Contract:
 
 def contract(taxonomy: Taxonomy) -> Contract:
     """The contract a taxonomy makes; worth keeping, as it takes longer than judging one exchange."""
+    wires: dict[object, Code] = {code.wire: code for code in taxonomy.codes.values()}
+    operations = tuple((operation, matcher(operation.match)) for operation in taxonomy.operations.values())
+    owners: dict[object, tuple[tuple[Operation, Matcher], ...]] = {}
+    for each in operations:
+        for code in each[0].errors.values():
+            owners[code.wire] = (*owners.get(code.wire, ()), each)
     return Contract(
         taxonomy=taxonomy,
         clauses=clauses_of(taxonomy),
         claims=tuple(
-            Claim(surface, matcher(surface.match), tuple(taxonomy.envelopes[name] for name in surface.envelopes))
+            Claim(
+                surface,
+                matcher(surface.match),
+                tuple(taxonomy.envelopes[name] for name in surface.envelopes),
+                frozenset(name for name in surface.envelopes if foreign(taxonomy, surface, name)),
+            )
             for surface in taxonomy.surfaces.values()
         ),
-        operations=tuple((operation, matcher(operation.match)) for operation in taxonomy.operations.values()),
-        wires={code.wire: code for code in taxonomy.codes.values()},
+        operations=operations,
+        wires=wires,
+        owners=owners,
+        kinds=frozenset("string" if isinstance(wire, str) else "number" for wire in (*wires, *owners)),
         statuses={status: taxonomy.codes_for(status) for status in range(400, 600)},
         terms=vocabularies(taxonomy, reserved=False),
         slots={name: _slots(envelope, taxonomy) for name, envelope in taxonomy.envelopes.items()},

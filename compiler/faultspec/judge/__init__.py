@@ -96,20 +96,21 @@ def _is_error(exchange: Exchange, claim: Claim | None, reading: Reading) -> bool
 
 def _judge_body(bench: Bench, claim: Claim, operation: Operation | None, reading: Reading) -> Told | None:
     envelope = claim.envelopes[0]
-    foreign = claim.surface.reason is not None  # a body of another's shape may pass through here
-    if reading.problem != "is empty" and not foreign:
+    best = None if reading.problem is not None else fitting(bench.contract, claim, reading.value)
+    if best is None and claim.surface.reason is not None:
+        return None  # a body of another's shape, which may pass through here
+    if reading.problem != "is empty":
         _media_type(bench, claim)
-    if reading.problem is not None:
-        if not foreign:
-            bench.broken(
-                "envelope/json",
-                f"the body {reading.problem}; expected the envelope `{envelope.name}`",
-                pointer="",
-                source=envelope.source,
-            )
+    if best is None:
+        bench.broken(
+            "envelope/json",
+            f"the body {reading.problem}; expected the envelope `{envelope.name}`",
+            pointer="",
+            source=envelope.source,
+        )
         return None
     bench.exercise("envelope/json")
-    return judge_envelope(bench, claim, reading.value, operation=operation)
+    return judge_envelope(bench, claim, best, operation=operation)
 
 
 def _media_type(bench: Bench, claim: Claim) -> None:
@@ -151,7 +152,7 @@ def _judge_success(bench: Bench, claim: Claim | None, operation: Operation | Non
     if bench.status is None or not 200 <= bench.status < 400 or not claim.envelopes:
         return
     bench.exercise("envelope/absent-on-success")
-    best = fitting(claim, reading.value)
+    best = fitting(bench.contract, claim, reading.value)
     if best is not None and _is_envelope(bench, *best):
         bench.broken(
             "envelope/absent-on-success",
@@ -172,7 +173,7 @@ def _hidden_failures(bench: Bench, claim: Claim, body: object) -> None:
         for item in items or ():
             if item.body is None or item.status is None or item.status < 400:
                 continue
-            best = fitting(other, resolve(item.value, item.body)[1])
+            best = fitting(bench.contract, other, resolve(item.value, item.body)[1])
             if best is not None and _is_envelope(bench, *best):
                 at = item.at + item.body
                 statuses = " or ".join(map(str, other.surface.match.statuses)) or "another status"

@@ -73,7 +73,7 @@ def judge_batch(bench: Bench, claim: Claim, body: object, operation: Operation |
 
 def _judge_failed(bench: Bench, claim: Claim, item: Item, operation: Operation | None) -> None:
     body = resolve(item.value, item.body)[1] if item.body is not None else None
-    best = fitting(claim, body)
+    best = fitting(bench.contract, claim, body)
     if item.body is None or best is None or "code" not in best[1].slots:
         bench.broken(
             "batch/items",
@@ -83,7 +83,7 @@ def _judge_failed(bench: Bench, claim: Claim, item: Item, operation: Operation |
         )
         return
     # An item that is its own envelope has a status and an id beside it.
-    judge_envelope(bench, claim, body, at=item.at + item.body, operation=operation, extras=item.body != "")
+    judge_envelope(bench, claim, best, at=item.at + item.body, operation=operation, extras=item.body != "")
 
 
 def _failed(item: Item) -> bool:
@@ -94,7 +94,7 @@ def _is_an_error(bench: Bench, claim: Claim, item: Item) -> bool:
     """Whether an item carries an envelope with a declared code, whatever its status says."""
     if item.body is None:
         return False
-    best = fitting(claim, resolve(item.value, item.body)[1])
+    best = fitting(bench.contract, claim, resolve(item.value, item.body)[1])
     if best is None or not best[1].fits:
         return False
     code = best[1].slots.get("code")

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from faultspec.contract import Claim, Contract
+from faultspec.contract import Claim, Contract, Matcher
+from faultspec.exchange import Exchange
 from faultspec.judge.bench import Bench
+from faultspec.judge.body import resolve
 from faultspec.judge.facts import Facts, facts_of, outcomes
 from faultspec.judge.words import place, sentence
 from faultspec.language import header_syntax
@@ -34,25 +36,48 @@ class Told:
         return self.slots.get(slot)
 
 
-def fitting(claim: Claim, body: object) -> tuple[Envelope, Extraction] | None:
-    """The alternative that the body fits, else the nearest; None where a body may have another shape, and has one."""
+Fitting = tuple[Envelope, Extraction]
+"""An envelope and what a body says when it is read as one."""
+
+
+def fitting(contract: Contract, claim: Claim, body: object) -> Fitting | None:
+    """The alternative that the body fits, else the nearest; None where foreign bodies pass and this is one.
+
+    A body of another shape is foreign unless it begins like one of ours: with a declared code in the place of the code,
+    or with a bare string above that place.
+    """
     read = [(envelope, extract(envelope.shape, body)) for envelope in claim.envelopes]
-    best = min(read, key=lambda each: len(each[1].missing) + len(each[1].mismatched), default=None)
-    if best is not None and claim.surface.reason and not best[1].fits:
-        return None
-    return best
+    if claim.surface.reason and not any(each.fits for _, each in read):
+        read = [
+            (envelope, each)
+            for envelope, each in read
+            if (envelope.name not in claim.foreign and _has_declared_code(contract, each)) or _is_bare(envelope, body)
+        ]
+    return min(read, key=lambda each: len(each[1].missing) + len(each[1].mismatched), default=None)
+
+
+def _has_declared_code(contract: Contract, read: Extraction) -> bool:
+    return any(any(_declared_by(contract, slots.get("code"))) for slots in (read.slots, *read.more))
+
+
+def _is_bare(envelope: Envelope, body: object) -> bool:
+    """Whether a string stands where the object that holds the code should."""
+    for each in slot_places(envelope.shape)["code"]:
+        above = each.path.rpartition("/")[0]
+        while above:
+            if isinstance(resolve(body, above)[1], str):
+                return True
+            above = above.rpartition("/")[0]
+    return False
 
 
 def judge_envelope(
-    bench: Bench, claim: Claim, body: object, *, at: str = "", operation: Operation | None, extras: bool = True
+    bench: Bench, claim: Claim, best: Fitting, *, at: str = "", operation: Operation | None, extras: bool = True
 ) -> Told | None:
-    """Judge one envelope, ``body`` standing at the pointer ``at``; None where nothing of it can be told.
+    """Judge one envelope, read from the pointer ``at``; None where it tells no error.
 
     ``extras``: whether members outside the picture count (not where an item of a batch is its own envelope).
     """
-    best = fitting(claim, body)
-    if best is None:
-        return None
     envelope, read = best
     bench.exercise("envelope/shape", "envelope/types")
     _shape(bench, envelope, read, at)
@@ -115,7 +140,7 @@ def _judge_error(
     where: Mapping[str, str],
     operation: Operation | None,
 ) -> Told:
-    code = _code(bench, claim, slots, where, operation) if "code" in slots else None
+    code = _code(bench, claim, envelope, slots, where, operation) if "code" in slots else None
     told = Told(envelope, slots, where, code, operation)
     if code is not None:
         bench.code = code.name
@@ -134,33 +159,39 @@ def _judge_error(
 
 
 def _code(
-    bench: Bench, claim: Claim, slots: Mapping[str, object], where: Mapping[str, str], operation: Operation | None
+    bench: Bench,
+    claim: Claim,
+    envelope: Envelope,
+    slots: Mapping[str, object],
+    where: Mapping[str, str],
+    operation: Operation | None,
 ) -> Code | None:
     """The declared code in the slot, after saying what is wrong with it; a reserved one too."""
     contract, wire, pointer = bench.contract, slots["code"], where["code"]
-    wires = [*contract.wires, *(code.wire for each, _ in contract.operations for code in each.errors.values())]
-    if not any(isinstance(each, str) == isinstance(wire, str) and _is_scalar(wire) for each in wires):
-        wanted = "a string" if all(isinstance(each, str) for each in wires) else "a number"
+    if not _is_scalar(wire) or ("string" if isinstance(wire, str) else "number") not in contract.kinds:
+        wanted = " or ".join(f"a {each}" for each in sorted(contract.kinds, reverse=True))
         bench.broken(
             "envelope/types", f"{place(pointer)}, the code, is {shown(wire)}; expected {wanted}", pointer=pointer
         )
         return None
-    code, of_another = _look_up(contract, wire, operation)
+    own = next((each for each in operation.errors.values() if same(each.wire, wire)), None) if operation else None
+    shared, owners = _declared_by(contract, wire)
+    code = own or shared
+    if envelope.name in claim.foreign and not own and not _lists(operation, code):
+        return None  # it only looks like one of ours
     closed = claim.surface.codes is not None
     if closed:
         bench.exercise("code/declared")
     bench.exercise("code/reserved")
     if code is None:
-        if closed and of_another is None:
+        if closed and not owners:
             bench.broken(
                 "code/declared", f"the code {shown(wire)} is not declared", pointer=pointer, source=claim.surface.source
             )
-        elif of_another is not None:
-            bench.broken(
-                "code/operation",
-                f"the code {shown(wire)} belongs to the operation `{of_another}` alone",
-                pointer=pointer,
-            )
+        elif owners and _is_elsewhere(bench.exchange, operation, owners):
+            names = _or(f"`{each.name}`" for each, _ in owners)
+            one = f"the operation {names} alone" if len(owners) == 1 else f"the operations {names}"
+            bench.broken("code/operation", f"the code {shown(wire)} belongs to {one}", pointer=pointer)
         return None
     if not code.live:
         state = (
@@ -169,8 +200,8 @@ def _code(
         bench.code = code.name
         bench.broken("code/reserved", f"the code {shown(wire)} is {state}", pointer=pointer, source=code.source)
         return code
-    bench.exercise("code/operation")
-    own = operation is not None and code.name in operation.errors
+    if closed or operation is not None:
+        bench.exercise("code/operation")
     for who, allowed in (
         (f"the surface `{claim.surface.name}`", claim.surface.codes),
         (f"the operation `{operation.name}`" if operation else "", operation.codes if operation else None),
@@ -187,19 +218,30 @@ def _code(
     return code
 
 
-def _look_up(contract: Contract, wire: object, operation: Operation | None) -> tuple[Code | None, str | None]:
-    """The code of a wire value; failing that, the operation that alone has it."""
+Owners = tuple[tuple[Operation, Matcher], ...]
+"""The operations that have a code of their own."""
+
+
+def _declared_by(contract: Contract, wire: object) -> tuple[Code | None, Owners]:
+    """The shared code of a wire value, and the operations that have it as a code of their own."""
+    if not _is_scalar(wire):
+        return None, ()
+    return contract.wires.get(wire), contract.owners.get(wire, ())
+
+
+def _lists(operation: Operation | None, code: Code | None) -> bool:
+    return operation is not None and code is not None and code.name in (operation.codes or ())
+
+
+def _is_elsewhere(exchange: Exchange, operation: Operation | None, owners: Owners) -> bool:
+    """Whether the exchange is known to be none of the owners': what was asked has a name, and owners are known by it."""
     if operation is not None:
-        for code in operation.errors.values():
-            if same(code.wire, wire):
-                return code, None
-    shared = contract.wires.get(wire)
-    if shared is not None and same(shared.wire, wire):
-        return shared, None
-    for each, _ in contract.operations:
-        if any(same(code.wire, wire) for code in each.errors.values()):
-            return None, each.name
-    return None, None
+        return True
+    if exchange.transport == "http":
+        named = exchange.route is not None or exchange.operation is not None
+        return named and all(matcher.routes or matcher.methods for _, matcher in owners)
+    named = bool(exchange.operation or exchange.request.target)
+    return named and not any(matcher.routes or matcher.methods for _, matcher in owners)
 
 
 def _code_status(bench: Bench, code: Code, facts: Facts) -> None:

@@ -205,9 +205,14 @@ SURFACE = Record(
         ),
         "codes": Key(
             Either((Text(), Many(Text(), 1))),
-            "`closed`: every declared code and no other. `open`: any code. Or a list of codes.",
+            "`closed`: every declared code and no other. `open`: any code; in an envelope of no surface that lists its "
+            "codes, none of ours. Or a list of codes.",
         ),
-        "reason": Key(Text(), "Why errors here carry no envelope."),
+        "reason": Key(
+            Text(),
+            "Why errors here carry no envelope; beside one, why bodies of another shape pass. What has a declared code in "
+            "the place of the code, or a bare string above it, is no such body.",
+        ),
         "items": Key(_ALTERNATIVES, "Where a multi-status body keeps its outcomes; a list names alternatives."),
         "status": Key(_ALTERNATIVES, "Where an outcome keeps its status."),
         "body": Key(_ALTERNATIVES, "Where an outcome keeps its envelope."),
