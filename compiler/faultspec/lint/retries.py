@@ -53,7 +53,9 @@ def retry_unsafe(subject: Subject) -> Iterator[Remark]:
         for path, code in live(taxonomy):
             if path[0] == "codes" and _blind(code):
                 message = f"`{code.name}` may have taken effect, is retried, and nothing makes a second write safe"
-                hint = "declare `idempotency:`, make `retriable` depend on `operation.idempotent`, or say `effect: none`"
+                hint = (
+                    "declare `idempotency:`, make `retriable` depend on `operation.idempotent`, or say `effect: none`"
+                )
                 yield Remark(present(subject, path, "effect", "retriable"), message, hint)
     for operation in taxonomy.operations.values():
         if operation.idempotent is not False:
