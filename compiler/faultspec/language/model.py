@@ -6,7 +6,6 @@ A construct's address in the YAML is its key path, e.g. ``("codes", "rate_limite
 """
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from faultspec.runtime.nodes import Node
@@ -24,8 +23,8 @@ Effect = Literal["none", "possible", "unknown"]
 
 Lifecycle = Literal["stable", "deprecated", "reserved", "removed"]
 
-EMPTY: Mapping[str, Any] = MappingProxyType({})
-"""Nothing declared; shared, and so not to be written to."""
+EMPTY: Mapping[str, Any] = {}
+"""Nothing declared. Shared, so not to be written to; a plain dict, since a template may print it as JSON."""
 
 
 class Source(NamedTuple):
