@@ -3,7 +3,7 @@
     python examples/kinto/run.py [ARGUMENTS OF `faultspec conform`]
 
 Exit code: the suite's own (0 clean, 1 findings, 2 could not run), 2 where Kinto could not be installed or started,
-130 after Ctrl-C. Nothing is left running. Nothing is written outside ``.cache/kinto`` but what the arguments ask for.
+130 after Ctrl-C, 143 after SIGTERM. Nothing is left running. Nothing is written outside ``.cache/kinto`` but what the arguments ask for.
 """
 
 import base64
@@ -22,6 +22,7 @@ import urllib.request
 import venv
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -37,7 +38,9 @@ LOOPBACK = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # whate
 
 def main(arguments: list[str]) -> int:
     """Run the whole of it; the result is the exit code."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda number, _: sys.exit(128 + number))
     try:
         kinto = installed(HERE / "requirements.txt", CACHE / "venv") / "kinto"
         with started(kinto, HERE / "kinto.ini", CACHE / "kinto.log") as url:
@@ -77,14 +80,10 @@ def started(kinto: Path, settings: Path, log: Path) -> Iterator[str]:
     # Kinto reads KINTO_* of the environment before its file: a developer's own settings must not leak into the run.
     environment = {key: value for key, value in os.environ.items() if not key.startswith("KINTO_")}
     command = [str(kinto), "start", "--ini", str(settings), "--port", str(port)]
-    with log.open("wb") as output:
-        server = subprocess.Popen(command, cwd=log.parent, env=environment, stdout=output, stderr=subprocess.STDOUT)
-    try:
+    with log.open("wb") as output, running(command, cwd=log.parent, env=environment, stdout=output) as server:
         url = f"http://127.0.0.1:{port}"
         wait_for(url, server, log)
         yield url
-    finally:
-        stop(server)
 
 
 def free_port() -> int:
@@ -107,14 +106,31 @@ def wait_for(url: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
     raise Failure(f"the server {state}; the end of {log.relative_to(ROOT)}:\n{last}")
 
 
-def stop(server: "subprocess.Popen[bytes]") -> None:
-    """End that process, first politely."""
-    server.terminate()
+@contextlib.contextmanager
+def running(
+    command: list[str], *, env: dict[str, str], cwd: Path | None = None, stdout: IO[bytes] | None = None
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """A process that ends when the block does, with all that it started, first politely. What it says goes to ``stdout``."""
+    stderr = subprocess.STDOUT if stdout else None
+    # In a session of its own the signals of a terminal reach this script alone, and one signal reaches the whole session.
+    process = subprocess.Popen(command, cwd=cwd, env=env, stdout=stdout, stderr=stderr, start_new_session=True)
     try:
-        server.wait(STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        server.kill()
-        server.wait()
+        yield process
+    finally:
+        if os.name == "nt":
+            process.kill()
+        else:
+            end(process.pid, signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(STOP_SECONDS)
+            end(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def end(session: int, number: int) -> None:
+    """Send a signal to every process of a session that there still is."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(session, number)
 
 
 def account(url: str, name: str) -> str:
@@ -133,12 +149,13 @@ def account(url: str, name: str) -> str:
 def judged(url: str, identities: dict[str, str], arguments: list[str]) -> int:
     """Run ``faultspec conform`` and hand its exit code on."""
     credentials = {f"{name.upper()}_AUTH": value for name, value in identities.items()}
-    environment = os.environ | credentials | {"KINTO_URL": url}
+    environment = {**os.environ, **credentials, "KINTO_URL": url}
     faultspec = Path(sys.executable).with_name("faultspec")
     if not faultspec.exists():
         raise Failure(f"faultspec is not installed beside {sys.executable}; run this by `make real`")
     command = [str(faultspec), "conform", str(HERE / "conformance.yaml"), "--require-coverage", *arguments]
-    return subprocess.run(command, env=environment, check=False).returncode
+    with running(command, env=environment) as suite:
+        return suite.wait()
 
 
 if __name__ == "__main__":

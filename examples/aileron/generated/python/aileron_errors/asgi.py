@@ -1,0 +1,70 @@
+"""The error boundary of a service: whatever goes wrong behind it leaves in the envelope, with a correlation id.
+
+    app = ErrorBoundary(app, body_limit=1_000_000)
+
+An error of this package is answered as itself, any other exception as an internal error, and an answer that a framework
+made (an unknown route, a wrong method or media type …) as the code its status stands for.
+"""
+
+# Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/aileron/taxonomy.yaml
+
+from ._runtime import asgi, ids
+from .codes import FACTS, codes_for
+from .errors import ERRORS, AileronError, UnknownError, bare, undeclared
+from .wire import ENVELOPES, EnvelopeName, is_envelope, render
+
+CORRELATION_HEADER = "X-Request-Id"
+CORRELATION_FORMATS = ("token",)
+
+
+class ErrorBoundary(asgi.ErrorBoundary):
+    """ASGI middleware to put around the whole application; ``body_limit`` in bytes, or None. See ``_runtime.asgi``."""
+
+    def __init__(
+        self,
+        app: asgi.App,
+        *,
+        envelope: EnvelopeName = "failure",
+        body_limit: int | None = None,
+    ) -> None:
+        super().__init__(
+            app,
+            render=lambda problem: answer(problem, envelope),
+            is_envelope=lambda body, content_type: (
+                content_type.partition(";")[0].strip().lower() == ENVELOPES[envelope].media_type and is_envelope(body)
+            ),
+            correlation=asgi.Correlation(
+                CORRELATION_HEADER,
+                lambda value: ids.matches(CORRELATION_FORMATS, value),
+                lambda: ids.new(CORRELATION_FORMATS[0]),
+            ),
+            media_type=ENVELOPES[envelope].media_type,
+            body_limit=body_limit,
+        )
+
+
+def answer(problem: asgi.Problem, envelope: EnvelopeName = "failure") -> asgi.Answer:
+    """The envelope for what went wrong; an error that came from elsewhere unread is an internal one here."""
+    failure = problem.exception
+    if isinstance(failure, AileronError) and not isinstance(failure, UnknownError):
+        error: AileronError = failure
+    elif failure is None:
+        error = for_status(problem.status)
+    else:
+        error = undeclared(failure.original_code if isinstance(failure, UnknownError) else None)
+    rendered = render(error, envelope=envelope)
+    headers = tuple(
+        (name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in rendered.headers.items()
+    )
+    return asgi.Answer(rendered.status, headers, rendered.body)
+
+
+def for_status(status: int) -> AileronError:
+    """The error that a bare status stands for: the code whose default it is, else one that may travel under it."""
+    codes = [code for code in codes_for(status) if code in ERRORS]
+    if not codes:
+        error = undeclared()
+        error.status = status
+        return error
+    chosen = next((code for code in codes if FACTS[code].status == status), codes[0])
+    return bare(ERRORS[chosen], status=status)

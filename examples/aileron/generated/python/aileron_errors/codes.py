@@ -1,0 +1,205 @@
+"""The codes of Aileron failures, and what is known of each."""
+
+# Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/aileron/taxonomy.yaml
+
+import typing as t
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+
+class ErrorCode(StrEnum):
+    """Every code a service may answer with."""
+
+    CAPABILITY_DENIED = "capability_denied"
+    """A capability check refused the operation."""
+
+    BINDING_REQUIRED = "binding_required"
+    """No credential is bound for a required capability."""
+
+    BINDING_FAILED = "binding_failed"
+    """An existing binding refused: token expired, key revoked, scope changed."""
+
+    RESOURCE_LIMIT_EXCEEDED = "resource_limit_exceeded"
+    """The connector hit a limit: memory, wall time or fuel."""
+
+    CONNECTOR_RUNTIME_ERROR = "connector_runtime_error"
+    """The connector's own code failed: it panicked, threw, or answered in an unexpected shape."""
+
+    NETWORK_ERROR = "network_error"
+    """The outbound call failed before it reached a server."""
+
+    EXTERNAL_API_ERROR = "external_api_error"
+    """The upstream service answered with an error."""
+
+    HASH_MISMATCH = "hash_mismatch"
+    """The bytes of a connector or an action on disk are not those that were declared."""
+
+    SIGNATURE_FAILURE = "signature_failure"
+    """The signature of a binary does not verify."""
+
+
+ClientAction = t.Literal["retry", "refetch", "user", "none"]
+"""What a client does: send the same request again, read the resource again first, ask a person, or give up."""
+
+Effect = t.Literal["none", "possible", "unknown"]
+"""Whether the operation may have taken effect although the error was returned."""
+
+Retriability = t.Literal["always", "never", "caller", "none", "conditional"]
+"""Whether the same request may be sent again; ``caller``: each error says; ``none``: errors have no such flag."""
+
+
+class RetriableRule(t.NamedTuple):
+    """``then`` is the answer where each fact, such as ``status`` or ``details.reason``, has one of its values."""
+
+    then: bool
+    when: tuple[tuple[str, Sequence[object]], ...] = ()
+
+
+class Facts(t.NamedTuple):
+    """What is known of a code.
+
+    ``wire`` stands in the envelope. ``status`` is the default, None for a code that never travels over HTTP;
+    ``statuses`` are all it may have. The first of ``boundaries`` is the default. ``retry`` names a policy. ``until`` is
+    the action after which the request may be sent again. The first of ``rules`` that holds decides a conditional flag.
+    """
+
+    wire: str | int
+    status: int | None
+    statuses: Sequence[int]
+    retriable: Retriability
+    client_action: ClientAction
+    effect: Effect
+    domain: str | None = None
+    boundaries: tuple[str, ...] = ()
+    retry: str | None = None
+    until: str | None = None
+    actions: tuple[str, ...] = ()
+    rules: tuple[RetriableRule, ...] = ()
+    deprecated: bool = False
+
+
+FACTS: Mapping[ErrorCode, Facts] = {
+    ErrorCode.CAPABILITY_DENIED: Facts(
+        wire="capability_denied",
+        status=403,
+        statuses=(403,),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        boundaries=("sandbox", "connector_manifest", "action"),
+    ),
+    ErrorCode.BINDING_REQUIRED: Facts(
+        wire="binding_required",
+        status=412,
+        statuses=(412,),
+        retriable="never",
+        client_action="user",
+        effect="none",
+        boundaries=("runtime",),
+        until="bind_credential",
+        actions=("bind_credential",),
+    ),
+    ErrorCode.BINDING_FAILED: Facts(
+        wire="binding_failed",
+        status=412,
+        statuses=(412,),
+        retriable="caller",
+        client_action="user",
+        effect="none",
+        boundaries=("runtime",),
+        actions=("rebind_credential",),
+    ),
+    ErrorCode.RESOURCE_LIMIT_EXCEEDED: Facts(
+        wire="resource_limit_exceeded",
+        status=507,
+        statuses=(507,),
+        retriable="never",
+        client_action="none",
+        effect="possible",
+        boundaries=("sandbox",),
+    ),
+    ErrorCode.CONNECTOR_RUNTIME_ERROR: Facts(
+        wire="connector_runtime_error",
+        status=500,
+        statuses=(500,),
+        retriable="caller",
+        client_action="none",
+        effect="possible",
+        boundaries=("sandbox",),
+    ),
+    ErrorCode.NETWORK_ERROR: Facts(
+        wire="network_error",
+        status=502,
+        statuses=(502,),
+        retriable="conditional",
+        client_action="retry",
+        effect="possible",
+        boundaries=("external",),
+        retry="runtime",
+        rules=(RetriableRule(then=False, when=(("operation.idempotent", (False,)),)), RetriableRule(then=True)),
+    ),
+    ErrorCode.EXTERNAL_API_ERROR: Facts(
+        wire="external_api_error",
+        status=502,
+        statuses=(502,),
+        retriable="conditional",
+        client_action="retry",
+        effect="possible",
+        boundaries=("external",),
+        retry="runtime",
+        rules=(
+            RetriableRule(then=False, when=(("operation.idempotent", (False,)),)),
+            RetriableRule(then=True, when=(("details.status", (429, *range(500, 600))),)),
+            RetriableRule(then=False),
+        ),
+    ),
+    ErrorCode.HASH_MISMATCH: Facts(
+        wire="hash_mismatch",
+        status=422,
+        statuses=(422,),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        boundaries=("runtime",),
+    ),
+    ErrorCode.SIGNATURE_FAILURE: Facts(
+        wire="signature_failure",
+        status=422,
+        statuses=(422,),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        boundaries=("runtime",),
+    ),
+}
+
+RETRYABLE = frozenset(code for code, facts in FACTS.items() if facts.client_action == "retry")
+"""The codes whose client action is to send the same request again."""
+
+FALLBACKS: Sequence[tuple[range, ErrorCode | None]] = ((range(400, 500), None), (range(500, 600), None))
+"""The code of an error status that no code claims, the narrowest range first; None where the status is not sent."""
+
+
+def is_retryable(code: str) -> bool:
+    """Whether the client action is ``retry``: to send the same request again. False for an unknown code."""
+    return code in RETRYABLE
+
+
+def client_action(code: str) -> ClientAction:
+    """What a client does about a code; nothing about an unknown one."""
+    facts = t.cast(Mapping[str, Facts], FACTS).get(code)
+    return "none" if facts is None else facts.client_action
+
+
+def http_status(code: ErrorCode) -> int | None:
+    """The status a code travels under by default; None for one that never travels over HTTP."""
+    return FACTS[code].status
+
+
+def codes_for(status: int) -> tuple[ErrorCode, ...]:
+    """The codes that may travel under a status; the fallback where no code claims it, and none where there is none."""
+    claimed = tuple(code for code, facts in FACTS.items() if status in facts.statuses)
+    if claimed:
+        return claimed
+    fallback = next((code for statuses, code in FALLBACKS if status in statuses), None)
+    return () if fallback is None else (fallback,)

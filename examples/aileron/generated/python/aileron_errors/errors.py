@@ -1,0 +1,639 @@
+"""An exception for each code of Aileron failures.
+
+A service raises them; a client catches them, made from an answer by ``wire.parse``. Only declared codes can be raised,
+each with its own details, boundaries and statuses.
+"""
+
+# Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/aileron/taxonomy.yaml
+
+import re
+import typing as t
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from . import details as d
+from .codes import FACTS, ErrorCode, Facts, RetriableRule, codes_for
+
+
+class Unset(Enum):
+    """The default of a detail that may be None: left out."""
+
+    UNSET = "unset"
+
+
+class AileronError(Exception):
+    """Any error of Aileron failures; what is raised is one of its subclasses, one for each code.
+
+    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
+    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. What caused the error is its
+    ``__cause__`` (``raise … from failure``), and never travels.
+    """
+
+    __slots__ = (
+        "_details",
+        "_retriable",
+        "audit_id",
+        "boundary",
+        "headers",
+        "message",
+        "request_id",
+        "retry_after",
+        "status",
+    )
+
+    code: t.ClassVar[ErrorCode]
+    facts: t.ClassVar[Facts]
+    default_message: t.ClassVar[str]
+    operation: t.ClassVar[str | None] = None
+    flag_key: t.ClassVar[str | None] = None
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        details: Mapping[str, object],
+        nullable: frozenset[str] = frozenset(),
+        boundary: str | None = None,
+        status: int | None = None,
+        retriable: bool | None = None,
+        retry_after: float | None = None,
+        audit_id: str | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str | None] | None = None,
+    ) -> None:
+        if not hasattr(self, "code"):
+            raise TypeError(f"{type(self).__name__} has no code; raise one of its subclasses")
+        given = {key: value for key, value in details.items() if value is not Unset.UNSET}
+        self._details: Mapping[str, object] = {
+            key: value for key, value in given.items() if value is not None or key in nullable
+        }
+        self._retriable = retriable
+        self.boundary = _allowed_boundary(self.facts, boundary)
+        self.status = _allowed_status(self.code, self.facts, status)
+        self.retry_after = retry_after
+        self.audit_id = audit_id
+        self.request_id = request_id
+        self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
+        if self.flag_key is not None:
+            self._details = {**self._details, self.flag_key: self._flag()}
+        self.message = _filled(self.default_message, self._details) if message is None else message
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+    def __reduce__(self) -> tuple[t.Callable[..., "AileronError"], tuple[object, ...]]:
+        return restored, (type(self), {name: getattr(self, name) for name in AileronError.__slots__})
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        """What stands in the envelope beside the message, typed by each subclass; not to be changed."""
+        return self._details
+
+    @property
+    def retriable(self) -> bool:
+        """Whether this request may be sent again: as the error says, else by the code."""
+        if self._retriable is not None:
+            return self._retriable
+        if self.facts.retriable == "conditional":
+            return _decided(self.facts.rules, {"status": self.status, **_prefixed(self._details)})
+        if self.facts.retriable in ("always", "never"):
+            return self.facts.retriable == "always"
+        return self.facts.client_action == "retry"
+
+    def _flag(self) -> bool:
+        """The flag among the details: what the error itself says, else whether the client action is ``retry``."""
+        decides = self._retriable is not None or self.facts.retriable == "conditional"
+        return self.retriable if decides else self.facts.client_action == "retry"
+
+
+class CapabilityDenied(AileronError):
+    """A capability check refused the operation.
+
+    HTTP 403; from sandbox or connector_manifest or action; clients do not retry.
+
+    ``host``: The host that was denied. ``scope``: The credential scope that did not match. ``suggestion``: What the
+    user can do about it.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.CAPABILITY_DENIED
+    facts = FACTS[ErrorCode.CAPABILITY_DENIED]
+    default_message = "The operation is not allowed"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        host: str | None = None,
+        scope: str | None = None,
+        suggestion: str | None = None,
+        boundary: t.Literal["sandbox", "connector_manifest", "action"] = "sandbox",
+        audit_id: str | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "host": host,
+                "scope": scope,
+                "suggestion": suggestion,
+            },
+            boundary=boundary,
+            headers=headers,
+            audit_id=audit_id,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.CapabilityDeniedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.CapabilityDeniedDetails, self._details)
+
+
+class BindingRequired(AileronError):
+    """No credential is bound for a required capability.
+
+    HTTP 412; from runtime; a person has to act.
+
+    ``binding``: The binding that was used, such as oauth2/slack/work. ``scope``: The credential scope that did not
+    match. ``suggestion``: What the user can do about it.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.BINDING_REQUIRED
+    facts = FACTS[ErrorCode.BINDING_REQUIRED]
+    default_message = "A credential must be bound first"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        binding: str | None = None,
+        scope: str | None = None,
+        suggestion: str | None = None,
+        audit_id: str | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "binding": binding,
+                "scope": scope,
+                "suggestion": suggestion,
+            },
+            headers=headers,
+            audit_id=audit_id,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.BindingRequiredDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.BindingRequiredDetails, self._details)
+
+
+class BindingFailed(AileronError):
+    """An existing binding refused: token expired, key revoked, scope changed.
+
+    HTTP 412; from runtime; a person has to act.
+
+    ``retriable``: whether this one may be sent again. ``binding``: The binding that was used, such as
+    oauth2/slack/work. ``scope``: The credential scope that did not match. ``suggestion``: What the user can do about
+    it.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.BINDING_FAILED
+    facts = FACTS[ErrorCode.BINDING_FAILED]
+    default_message = "The bound credential was refused"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retriable: bool,
+        binding: str | None = None,
+        scope: str | None = None,
+        suggestion: str | None = None,
+        audit_id: str | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "binding": binding,
+                "scope": scope,
+                "suggestion": suggestion,
+            },
+            retriable=retriable,
+            headers=headers,
+            audit_id=audit_id,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.BindingFailedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.BindingFailedDetails, self._details)
+
+
+class ResourceLimitExceeded(AileronError):
+    """The connector hit a limit: memory, wall time or fuel.
+
+    HTTP 507; from sandbox; clients do not retry. The operation may have taken effect.
+
+    ``suggestion``: What the user can do about it.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.RESOURCE_LIMIT_EXCEEDED
+    facts = FACTS[ErrorCode.RESOURCE_LIMIT_EXCEEDED]
+    default_message = "The connector exceeded a resource limit"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        suggestion: str | None = None,
+        audit_id: str | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "suggestion": suggestion,
+            },
+            headers=headers,
+            audit_id=audit_id,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.ResourceLimitExceededDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ResourceLimitExceededDetails, self._details)
+
+
+class ConnectorRuntimeError(AileronError):
+    """The connector's own code failed: it panicked, threw, or answered in an unexpected shape.
+
+    HTTP 500; from sandbox; clients do not retry. The operation may have taken effect.
+
+    ``retriable``: whether this one may be sent again. ``suggestion``: What the user can do about it.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.CONNECTOR_RUNTIME_ERROR
+    facts = FACTS[ErrorCode.CONNECTOR_RUNTIME_ERROR]
+    default_message = "The connector failed"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retriable: bool,
+        suggestion: str | None = None,
+        audit_id: str | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "suggestion": suggestion,
+            },
+            retriable=retriable,
+            headers=headers,
+            audit_id=audit_id,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.ConnectorRuntimeErrorDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ConnectorRuntimeErrorDetails, self._details)
+
+
+class NetworkError(AileronError):
+    """The outbound call failed before it reached a server.
+
+    HTTP 502; from external; clients retry (runtime). The operation may have taken effect.
+
+    ``retried``: How often the runtime retried before it gave up. ``suggestion``: What the user can do about it.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.NETWORK_ERROR
+    facts = FACTS[ErrorCode.NETWORK_ERROR]
+    default_message = "The service could not be reached"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retried: int | None = None,
+        suggestion: str | None = None,
+        audit_id: str | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "retried": retried,
+                "suggestion": suggestion,
+            },
+            headers=headers,
+            audit_id=audit_id,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.NetworkErrorDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.NetworkErrorDetails, self._details)
+
+
+class ExternalApiError(AileronError):
+    """The upstream service answered with an error.
+
+    HTTP 502; from external; clients retry (runtime). The operation may have taken effect.
+
+    ``status_``: The status the upstream service answered with. ``binding``: The binding that was used, such as
+    oauth2/slack/work. ``retried``: How often the runtime retried before it gave up. ``suggestion``: What the user can
+    do about it.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.EXTERNAL_API_ERROR
+    facts = FACTS[ErrorCode.EXTERNAL_API_ERROR]
+    default_message = "The service answered with an error"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        status_: int,
+        binding: str | None = None,
+        retried: int | None = None,
+        suggestion: str | None = None,
+        audit_id: str | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "status": status_,
+                "binding": binding,
+                "retried": retried,
+                "suggestion": suggestion,
+            },
+            headers=headers,
+            audit_id=audit_id,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.ExternalApiErrorDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ExternalApiErrorDetails, self._details)
+
+
+class HashMismatch(AileronError):
+    """The bytes of a connector or an action on disk are not those that were declared.
+
+    HTTP 422; from runtime; clients do not retry.
+
+    ``suggestion``: What the user can do about it.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.HASH_MISMATCH
+    facts = FACTS[ErrorCode.HASH_MISMATCH]
+    default_message = "The installed bytes are not the declared ones"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        suggestion: str | None = None,
+        audit_id: str | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "suggestion": suggestion,
+            },
+            headers=headers,
+            audit_id=audit_id,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.HashMismatchDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.HashMismatchDetails, self._details)
+
+
+class SignatureFailure(AileronError):
+    """The signature of a binary does not verify.
+
+    HTTP 422; from runtime; clients do not retry.
+
+    ``suggestion``: What the user can do about it.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.SIGNATURE_FAILURE
+    facts = FACTS[ErrorCode.SIGNATURE_FAILURE]
+    default_message = "The signature does not verify"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        suggestion: str | None = None,
+        audit_id: str | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "suggestion": suggestion,
+            },
+            headers=headers,
+            audit_id=audit_id,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.SignatureFailureDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.SignatureFailureDetails, self._details)
+
+
+class UnknownError(AileronError):
+    """An answer that is no declared error: an unknown code, another shape, or no JSON at all.
+
+    ``raw`` is the body as it came; ``original_code`` what stood in the place of the code, if anything did. Neither is
+    safe to show.
+    """
+
+    __slots__ = ("original_code", "raw")
+
+    code = ErrorCode.CONNECTOR_RUNTIME_ERROR
+    facts = FACTS[code]
+    default_message = "The connector failed"
+    flag_key = None
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        raw: object,
+        original_code: str | int | None = None,
+        status: int | None = None,
+        retry_after: float | None = None,
+        audit_id: str | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            retriable=False,
+            retry_after=retry_after,
+            audit_id=audit_id,
+            request_id=request_id,
+            headers=headers,
+        )
+        self.status = status
+        self.raw = raw
+        self.original_code = original_code
+
+    def __str__(self) -> str:
+        return f"unknown error (status {self.status}, code {self.original_code!r})"
+
+    def __reduce__(self) -> tuple[t.Callable[..., AileronError], tuple[object, ...]]:
+        kind, state = t.cast(tuple[type, dict[str, object]], super().__reduce__()[1])
+        return restored, (kind, {**state, "raw": self.raw, "original_code": self.original_code})
+
+
+ERRORS: Mapping[ErrorCode, type[AileronError]] = {
+    ErrorCode.CAPABILITY_DENIED: CapabilityDenied,
+    ErrorCode.BINDING_REQUIRED: BindingRequired,
+    ErrorCode.BINDING_FAILED: BindingFailed,
+    ErrorCode.RESOURCE_LIMIT_EXCEEDED: ResourceLimitExceeded,
+    ErrorCode.CONNECTOR_RUNTIME_ERROR: ConnectorRuntimeError,
+    ErrorCode.NETWORK_ERROR: NetworkError,
+    ErrorCode.EXTERNAL_API_ERROR: ExternalApiError,
+    ErrorCode.HASH_MISMATCH: HashMismatch,
+    ErrorCode.SIGNATURE_FAILURE: SignatureFailure,
+}
+"""The exception of each code that means the same for every operation."""
+
+_ALL = {
+    (each.operation, str(each.facts.wire)): each for each in AileronError.__subclasses__() if each is not UnknownError
+}
+
+
+def error_class(wire: str | int, operation: str | None = None) -> type[AileronError] | None:
+    """The exception for what stands in the code slot: the operation's own, else the shared one; None if unknown."""
+    return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
+
+
+def restored(kind: type[AileronError], state: Mapping[str, object]) -> AileronError:
+    """An error with this state, unchecked: how a pickled one, and one read from the wire, comes back."""
+    error = kind.__new__(kind)
+    for name, value in state.items():
+        setattr(error, name, value)
+    error.args = (error.message,)
+    return error
+
+
+def bare(
+    kind: type[AileronError],
+    *,
+    status: int | None = None,
+    details: Mapping[str, object] | None = None,
+) -> AileronError:
+    """An error with its default message, for where nobody is there to give the details that it asks for."""
+    known = dict(details or {})
+    state: dict[str, object] = {
+        **dict.fromkeys(AileronError.__slots__),
+        "_details": known,
+        "boundary": next(iter(kind.facts.boundaries), None),
+        "headers": {},
+        "message": _filled(kind.default_message, known),
+        "status": kind.facts.status if status is None else status,
+    }
+    error = restored(kind, state)
+    if kind.flag_key is not None:
+        error._details = {**known, kind.flag_key: error._flag()}
+    return error
+
+
+def undeclared(original_code: str | int | None = None) -> AileronError:
+    """What a service answers for an error that it did not declare; ``original_code`` stays out of the answer."""
+    return bare(ERRORS[ErrorCode.CONNECTOR_RUNTIME_ERROR])
+
+
+def entity_tag(value: str) -> str:
+    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left where it is (RFC 9110 §8.8.3)."""
+    return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
+
+
+def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
+    if boundary is None:
+        return next(iter(facts.boundaries), None)
+    if boundary not in facts.boundaries:
+        raise ValueError(f"{facts.wire} does not come from {boundary!r}, but from {' or '.join(facts.boundaries)}")
+    return boundary
+
+
+def _allowed_status(code: ErrorCode, facts: Facts, status: int | None) -> int | None:
+    if status is None:
+        return facts.status
+    if status not in facts.statuses and code not in codes_for(status):
+        raise ValueError(f"{facts.wire} does not travel under {status}")
+    return status
+
+
+def _filled(template: str, details: Mapping[str, object]) -> str:
+    """The message with each ``${key}`` replaced by that detail; a missing one is an ellipsis."""
+    return re.sub(r"\$\{(\w+)\}", lambda each: str(details.get(each[1], "…")), template)
+
+
+def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
+    return {f"details.{key}": value for key, value in details.items()}
+
+
+def _decided(rules: Sequence[RetriableRule], facts: Mapping[str, object]) -> bool:
+    """The answer of the first rule that holds; False where none does."""
+    for rule in rules:
+        if all(any(_same(facts.get(fact), value) for value in values) for fact, values in rule.when):
+            return rule.then
+    return False
+
+
+def _same(a: object, b: object) -> bool:
+    """Equality as JSON has it: 1 is not true."""
+    return isinstance(a, bool) == isinstance(b, bool) and a == b

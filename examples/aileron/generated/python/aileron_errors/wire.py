@@ -1,0 +1,195 @@
+"""The envelope: an error to an answer, and an answer to an error."""
+
+# Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/aileron/taxonomy.yaml
+
+import json
+import time
+import typing as t
+from collections.abc import Mapping, Sequence
+
+from ._runtime import retry_after
+from ._runtime.shape import Extraction, Node, compile_shape, extract
+from ._runtime.shape import render as render_shape
+from .errors import AileronError, UnknownError, error_class, restored
+
+EnvelopeName = t.Literal["failure", "api_error"]
+
+
+class Envelope(t.NamedTuple):
+    """A shape on the wire; ``listed``: its details are a list with one object."""
+
+    media_type: str
+    shape: Node
+    listed: bool = False
+
+
+ENVELOPES: Mapping[EnvelopeName, Envelope] = {
+    "failure": Envelope(
+        media_type="application/json",
+        shape=compile_shape(
+            {
+                "error": {
+                    "class": "$code",
+                    "message": "$message",
+                    "retriable": "$retriable",
+                    "boundary": "$boundary",
+                    "audit_id": "$audit_id",
+                    "details?": "$details",
+                },
+            }
+        ),
+    ),
+    "api_error": Envelope(
+        media_type="application/json",
+        shape=compile_shape(
+            {
+                "error": {
+                    "code": "$code",
+                    "message": "$message",
+                    "details?": "$details",
+                    "request_id?": "$request_id",
+                },
+            }
+        ),
+        listed=True,
+    ),
+}
+
+HEADERS: Sequence[tuple[str, str, Sequence[range]]] = ()
+"""Headers that every answer under these statuses carries."""
+
+
+CARRIED = frozenset(
+    {
+        "retry-after",
+    }
+)
+"""Headers, in lower case, that say what to do about an error; the others belong to the one answer it came with."""
+
+
+class Rendered(t.NamedTuple):
+    """An answer, ready to be sent. ``headers`` include Content-Type and not Content-Length."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def to_envelope(
+    error: AileronError,
+    *,
+    envelope: EnvelopeName = "failure",
+    slots: Mapping[str, object] | None = None,
+) -> object:
+    """The body of an error, as JSON data; ``slots`` are values for places that the error itself knows nothing of."""
+    chosen = ENVELOPES[envelope]
+    details: object = dict(error.details) or None
+    values: dict[str, object] = {
+        "code": error.facts.wire,
+        "message": error.message,
+        "summary": error.default_message,
+        "status": error.status,
+        "retriable": error.retriable,
+        "boundary": error.boundary,
+        "domain": error.facts.domain,
+        "details": [details] if chosen.listed and details is not None else details,
+        "audit_id": error.audit_id,
+        "request_id": error.request_id,
+    }
+    return render_shape(chosen.shape, {**values, **(slots or {})})
+
+
+def render(
+    error: AileronError,
+    *,
+    envelope: EnvelopeName = "failure",
+    slots: Mapping[str, object] | None = None,
+) -> Rendered:
+    """The whole answer: status, headers and body. A code that has no HTTP status is sent as 500."""
+    status = error.status or 500
+    headers = {"Content-Type": ENVELOPES[envelope].media_type}
+    headers |= {name: value for name, value, on in HEADERS if any(status in each for each in on)}
+    headers |= error.headers
+    if error.retry_after is not None:
+        headers["Retry-After"] = retry_after.render(error.retry_after)
+    body = json.dumps(to_envelope(error, envelope=envelope, slots=slots), ensure_ascii=False, separators=(",", ":"))
+    return Rendered(status, headers, body.encode("utf-8", "backslashreplace"))
+
+
+def parse(
+    body: bytes | str | Mapping[str, object],
+    *,
+    status: int | None = None,
+    headers: Mapping[str, str] | None = None,
+    operation: str | None = None,
+) -> AileronError:
+    """The error that an answer says; never raises, whatever the body.
+
+    What is not declared comes back as ``UnknownError``, which keeps the body. ``status`` and ``headers`` are those of
+    the answer; ``operation`` is the one that was asked for, where operations have codes of their own.
+    """
+    headers = headers or {}
+    found = _read(body)
+    wire = None if found is None else found.slots.get("code")
+    code = wire if isinstance(wire, str | int) and not isinstance(wire, bool) else None
+    kind = None if code is None else error_class(code, operation)
+    values: Mapping[str, object] = {} if found is None else found.slots
+    details = values.get("details")
+    if isinstance(details, list) and len(details) == 1:
+        details = details[0]
+    known = dict(details) if isinstance(details, Mapping) else {}
+    message = values.get("message")
+    state: dict[str, object] = {
+        "_details": known,
+        "_retriable": _flag(values.get("retriable"), known, kind),
+        "boundary": _typed(values.get("boundary"), str),
+        "audit_id": _typed(values.get("audit_id"), str),
+        "request_id": _typed(values.get("request_id"), str),
+        "headers": {name: value for name, value in headers.items() if name.lower() in CARRIED},
+        "message": message if isinstance(message, str) else (kind or UnknownError).default_message,
+        "retry_after": _retry_after(headers),
+        "status": _typed(values.get("status"), int) if status is None else status,
+    }
+    if kind is None:
+        return restored(UnknownError, {**state, "_retriable": False, "raw": body, "original_code": code})
+    if state["status"] is None:
+        state["status"] = kind.facts.status
+    return restored(kind, state)
+
+
+def is_envelope(body: bytes) -> bool:
+    """Whether a body is an envelope of these with a declared code in it."""
+    found = _read(body)
+    wire = None if found is None or not found.fits else found.slots.get("code")
+    return isinstance(wire, str | int) and error_class(wire) is not None
+
+
+def _read(body: bytes | str | Mapping[str, object]) -> Extraction | None:
+    """What the body says through the first envelope that fits, else through the first in which a code can be found."""
+    try:
+        data: object = body if isinstance(body, Mapping) else json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    readings = [extract(envelope.shape, data) for envelope in ENVELOPES.values()]
+    fitting = [each for each in readings if each.fits] or [each for each in readings if "code" in each.slots]
+    return next(iter(fitting), None)
+
+
+def _flag(slot: object, details: Mapping[str, object], kind: type[AileronError] | None) -> bool | None:
+    key = None if kind is None else kind.flag_key
+    value = slot if key is None or isinstance(slot, bool) else details.get(key)
+    return value if isinstance(value, bool) else None
+
+
+def _typed(value: object, kind: type | tuple[type, ...]) -> t.Any:
+    """The value where it is of the kind; otherwise None, as a body may hold anything."""
+    return value if isinstance(value, kind) else None
+
+
+def _header(headers: Mapping[str, str], name: str) -> str | None:
+    return next((value for key, value in headers.items() if key.lower() == name.lower()), None)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    value = _header(headers, "Retry-After")
+    return None if value is None else retry_after.parse(value, now=time.time(), lenient=True).seconds

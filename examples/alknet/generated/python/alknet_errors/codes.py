@@ -1,0 +1,221 @@
+"""The codes of alknet call errors, and what is known of each."""
+
+# Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/alknet/taxonomy.yaml
+
+import typing as t
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+
+class ErrorCode(StrEnum):
+    """Every code a service may answer with."""
+
+    NOT_FOUND = "NOT_FOUND"
+    """The operation is not registered, or is internal and was called from outside."""
+
+    FORBIDDEN = "FORBIDDEN"
+    """The caller lacks a scope, or is nobody that is known."""
+
+    INVALID_INPUT = "INVALID_INPUT"
+    """The input does not fit the operation's input schema."""
+
+    INVALID_OPERATION_TYPE = "INVALID_OPERATION_TYPE"
+    """The wrong way to call an operation of this type, such as invoke on a subscription."""
+
+    INTERNAL = "INTERNAL"
+    """A handler panicked or failed in a way it did not declare, or the connection broke."""
+
+    TIMEOUT = "TIMEOUT"
+    """The request timed out."""
+
+    FILE_NOT_FOUND = "FILE_NOT_FOUND"
+    """The file does not exist"""
+
+    PERMISSION_DENIED = "PERMISSION_DENIED"
+    """OS-level read permission denied"""
+
+    INSUFFICIENT_CREDITS = "INSUFFICIENT_CREDITS"
+    """The account cannot pay for the machine."""
+
+    RATE_LIMITED = "RATE_LIMITED"
+    """The upstream API limits the rate."""
+
+    CONTEXT_OVERFLOW = "CONTEXT_OVERFLOW"
+    """The context window overflowed."""
+
+
+ClientAction = t.Literal["retry", "refetch", "user", "none"]
+"""What a client does: send the same request again, read the resource again first, ask a person, or give up."""
+
+Effect = t.Literal["none", "possible", "unknown"]
+"""Whether the operation may have taken effect although the error was returned."""
+
+Retriability = t.Literal["always", "never", "caller", "none", "conditional"]
+"""Whether the same request may be sent again; ``caller``: each error says; ``none``: errors have no such flag."""
+
+
+class RetriableRule(t.NamedTuple):
+    """``then`` is the answer where each fact, such as ``status`` or ``details.reason``, has one of its values."""
+
+    then: bool
+    when: tuple[tuple[str, Sequence[object]], ...] = ()
+
+
+class Facts(t.NamedTuple):
+    """What is known of a code.
+
+    ``wire`` stands in the envelope. ``status`` is the default, None for a code that never travels over HTTP;
+    ``statuses`` are all it may have. The first of ``boundaries`` is the default. ``retry`` names a policy. ``until`` is
+    the action after which the request may be sent again. The first of ``rules`` that holds decides a conditional flag.
+    """
+
+    wire: str | int
+    status: int | None
+    statuses: Sequence[int]
+    retriable: Retriability
+    client_action: ClientAction
+    effect: Effect
+    domain: str | None = None
+    boundaries: tuple[str, ...] = ()
+    retry: str | None = None
+    until: str | None = None
+    actions: tuple[str, ...] = ()
+    rules: tuple[RetriableRule, ...] = ()
+    deprecated: bool = False
+
+
+FACTS: Mapping[ErrorCode, Facts] = {
+    ErrorCode.NOT_FOUND: Facts(
+        wire="NOT_FOUND",
+        status=404,
+        statuses=(404,),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        boundaries=("registry",),
+    ),
+    ErrorCode.FORBIDDEN: Facts(
+        wire="FORBIDDEN",
+        status=401,
+        statuses=(401, 403),
+        retriable="never",
+        client_action="user",
+        effect="none",
+        boundaries=("registry", "acl"),
+    ),
+    ErrorCode.INVALID_INPUT: Facts(
+        wire="INVALID_INPUT",
+        status=422,
+        statuses=(422,),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        boundaries=("registry",),
+    ),
+    ErrorCode.INVALID_OPERATION_TYPE: Facts(
+        wire="INVALID_OPERATION_TYPE",
+        status=500,
+        statuses=(500,),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        boundaries=("registry", "operation_env"),
+    ),
+    ErrorCode.INTERNAL: Facts(
+        wire="INTERNAL",
+        status=500,
+        statuses=(500,),
+        retriable="never",
+        client_action="none",
+        effect="unknown",
+        boundaries=("registry", "adapter"),
+    ),
+    ErrorCode.TIMEOUT: Facts(
+        wire="TIMEOUT",
+        status=504,
+        statuses=(504,),
+        retriable="always",
+        client_action="retry",
+        effect="unknown",
+        boundaries=("adapter",),
+    ),
+    ErrorCode.FILE_NOT_FOUND: Facts(
+        wire="FILE_NOT_FOUND",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        boundaries=("handler",),
+    ),
+    ErrorCode.PERMISSION_DENIED: Facts(
+        wire="PERMISSION_DENIED",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        boundaries=("handler",),
+    ),
+    ErrorCode.INSUFFICIENT_CREDITS: Facts(
+        wire="INSUFFICIENT_CREDITS",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="user",
+        effect="none",
+        boundaries=("handler",),
+    ),
+    ErrorCode.RATE_LIMITED: Facts(
+        wire="RATE_LIMITED",
+        status=429,
+        statuses=(429,),
+        retriable="always",
+        client_action="retry",
+        effect="none",
+        boundaries=("handler",),
+    ),
+    ErrorCode.CONTEXT_OVERFLOW: Facts(
+        wire="CONTEXT_OVERFLOW",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        boundaries=("handler",),
+    ),
+}
+
+RETRYABLE = frozenset(code for code, facts in FACTS.items() if facts.client_action == "retry")
+"""The codes whose client action is to send the same request again."""
+
+FALLBACKS: Sequence[tuple[range, ErrorCode | None]] = (
+    (range(400, 500), ErrorCode.INVALID_INPUT),
+    (range(500, 600), ErrorCode.INTERNAL),
+)
+"""The code of an error status that no code claims, the narrowest range first; None where the status is not sent."""
+
+
+def is_retryable(code: str) -> bool:
+    """Whether the client action is ``retry``: to send the same request again. False for an unknown code."""
+    return code in RETRYABLE
+
+
+def client_action(code: str) -> ClientAction:
+    """What a client does about a code; nothing about an unknown one."""
+    facts = t.cast(Mapping[str, Facts], FACTS).get(code)
+    return "none" if facts is None else facts.client_action
+
+
+def http_status(code: ErrorCode) -> int | None:
+    """The status a code travels under by default; None for one that never travels over HTTP."""
+    return FACTS[code].status
+
+
+def codes_for(status: int) -> tuple[ErrorCode, ...]:
+    """The codes that may travel under a status; the fallback where no code claims it, and none where there is none."""
+    claimed = tuple(code for code, facts in FACTS.items() if status in facts.statuses)
+    if claimed:
+        return claimed
+    fallback = next((code for statuses, code in FALLBACKS if status in statuses), None)
+    return () if fallback is None else (fallback,)

@@ -1,0 +1,711 @@
+"""An exception for each code of alknet call errors.
+
+A service raises them; a client catches them, made from an answer by ``wire.parse``. Only declared codes can be raised,
+each with its own details, boundaries and statuses.
+"""
+
+# Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/alknet/taxonomy.yaml
+
+import re
+import typing as t
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from . import details as d
+from .codes import FACTS, ErrorCode, Facts, RetriableRule, codes_for
+
+
+class Unset(Enum):
+    """The default of a detail that may be None: left out."""
+
+    UNSET = "unset"
+
+
+class AlknetError(Exception):
+    """Any error of alknet call errors; what is raised is one of its subclasses, one for each code.
+
+    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
+    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. What caused the error is its
+    ``__cause__`` (``raise … from failure``), and never travels.
+    """
+
+    __slots__ = (
+        "_details",
+        "_retriable",
+        "boundary",
+        "headers",
+        "message",
+        "request_id",
+        "retry_after",
+        "status",
+    )
+
+    code: t.ClassVar[ErrorCode]
+    facts: t.ClassVar[Facts]
+    default_message: t.ClassVar[str]
+    operation: t.ClassVar[str | None] = None
+    flag_key: t.ClassVar[str | None] = None
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        details: Mapping[str, object],
+        nullable: frozenset[str] = frozenset(),
+        boundary: str | None = None,
+        status: int | None = None,
+        retriable: bool | None = None,
+        retry_after: float | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str | None] | None = None,
+    ) -> None:
+        if not hasattr(self, "code"):
+            raise TypeError(f"{type(self).__name__} has no code; raise one of its subclasses")
+        given = {key: value for key, value in details.items() if value is not Unset.UNSET}
+        self._details: Mapping[str, object] = {
+            key: value for key, value in given.items() if value is not None or key in nullable
+        }
+        self._retriable = retriable
+        self.boundary = _allowed_boundary(self.facts, boundary)
+        self.status = _allowed_status(self.code, self.facts, status)
+        self.retry_after = retry_after
+        self.request_id = request_id
+        self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
+        if self.flag_key is not None:
+            self._details = {**self._details, self.flag_key: self._flag()}
+        self.message = _filled(self.default_message, self._details) if message is None else message
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+    def __reduce__(self) -> tuple[t.Callable[..., "AlknetError"], tuple[object, ...]]:
+        return restored, (type(self), {name: getattr(self, name) for name in AlknetError.__slots__})
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        """What stands in the envelope beside the message, typed by each subclass; not to be changed."""
+        return self._details
+
+    @property
+    def retriable(self) -> bool:
+        """Whether this request may be sent again: as the error says, else by the code."""
+        if self._retriable is not None:
+            return self._retriable
+        if self.facts.retriable == "conditional":
+            return _decided(self.facts.rules, {"status": self.status, **_prefixed(self._details)})
+        if self.facts.retriable in ("always", "never"):
+            return self.facts.retriable == "always"
+        return self.facts.client_action == "retry"
+
+    def _flag(self) -> bool:
+        """The flag among the details: what the error itself says, else whether the client action is ``retry``."""
+        decides = self._retriable is not None or self.facts.retriable == "conditional"
+        return self.retriable if decides else self.facts.client_action == "retry"
+
+
+class NotFound(AlknetError):
+    """The operation is not registered, or is internal and was called from outside.
+
+    HTTP 404; from registry; clients do not retry.
+
+    ``operation``: The operation that was asked for.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.NOT_FOUND
+    facts = FACTS[ErrorCode.NOT_FOUND]
+    default_message = "There is no such operation"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        operation: str | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "operation": operation,
+            },
+            headers=headers,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.NotFoundDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.NotFoundDetails, self._details)
+
+
+class Forbidden(AlknetError):
+    """The caller lacks a scope, or is nobody that is known.
+
+    HTTP 401, 403; from registry or acl; a person has to act.
+
+    ``operation``: The operation that was asked for.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.FORBIDDEN
+    facts = FACTS[ErrorCode.FORBIDDEN]
+    default_message = "The call is not allowed"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        operation: str | None = None,
+        boundary: t.Literal["registry", "acl"] = "registry",
+        status: t.Literal[401, 403] = 401,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "operation": operation,
+            },
+            boundary=boundary,
+            status=status,
+            headers=headers,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.ForbiddenDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ForbiddenDetails, self._details)
+
+
+class InvalidInput(AlknetError):
+    """The input does not fit the operation's input schema.
+
+    HTTP 422; from registry; clients do not retry.
+
+    ``operation``: The operation that was asked for.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.INVALID_INPUT
+    facts = FACTS[ErrorCode.INVALID_INPUT]
+    default_message = "The input does not fit the schema of the operation"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        operation: str | None = None,
+        status: int = 422,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "operation": operation,
+            },
+            status=status,
+            headers=headers,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.InvalidInputDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.InvalidInputDetails, self._details)
+
+
+class InvalidOperationType(AlknetError):
+    """The wrong way to call an operation of this type, such as invoke on a subscription.
+
+    HTTP 500; from registry or operation_env; clients do not retry.
+
+    ``operation``: The operation that was asked for.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.INVALID_OPERATION_TYPE
+    facts = FACTS[ErrorCode.INVALID_OPERATION_TYPE]
+    default_message = "The operation cannot be called this way"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        operation: str | None = None,
+        boundary: t.Literal["registry", "operation_env"] = "registry",
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "operation": operation,
+            },
+            boundary=boundary,
+            headers=headers,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.InvalidOperationTypeDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.InvalidOperationTypeDetails, self._details)
+
+
+class Internal(AlknetError):
+    """A handler panicked or failed in a way it did not declare, or the connection broke.
+
+    HTTP 500; from registry or adapter; clients do not retry. The operation may have taken effect.
+
+    ``code``: The code of an error that the operation did not declare.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.INTERNAL
+    facts = FACTS[ErrorCode.INTERNAL]
+    default_message = "Something went wrong"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        code: str | None = None,
+        boundary: t.Literal["registry", "adapter"] = "registry",
+        status: int = 500,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "code": code,
+            },
+            boundary=boundary,
+            status=status,
+            headers=headers,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.InternalDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.InternalDetails, self._details)
+
+
+class Timeout(AlknetError):
+    """The request timed out.
+
+    HTTP 504; from adapter; clients retry. The operation may have taken effect.
+
+    ``operation``: The operation that was asked for.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.TIMEOUT
+    facts = FACTS[ErrorCode.TIMEOUT]
+    default_message = "The request timed out"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        operation: str | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "operation": operation,
+            },
+            headers=headers,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.TimeoutDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.TimeoutDetails, self._details)
+
+
+class ReadFileFileNotFound(AlknetError):
+    """The file does not exist
+
+    From handler; clients do not retry.
+
+    ``path``: The path that was asked for. ``errno``: What the operating system called it.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.FILE_NOT_FOUND
+    facts = Facts(
+        wire="FILE_NOT_FOUND",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        boundaries=("handler",),
+    )
+    default_message = "The file does not exist"
+    operation = "readFile"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        path: str | None = None,
+        errno: int | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "path": path,
+                "errno": errno,
+            },
+            headers=headers,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.ReadFileFileNotFoundDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ReadFileFileNotFoundDetails, self._details)
+
+
+class ReadFilePermissionDenied(AlknetError):
+    """OS-level read permission denied
+
+    From handler; clients do not retry.
+
+    ``path``: The path that was asked for. ``errno``: What the operating system called it.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.PERMISSION_DENIED
+    facts = Facts(
+        wire="PERMISSION_DENIED",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        boundaries=("handler",),
+    )
+    default_message = "The file may not be read"
+    operation = "readFile"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        path: str | None = None,
+        errno: int | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "path": path,
+                "errno": errno,
+            },
+            headers=headers,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.ReadFilePermissionDeniedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ReadFilePermissionDeniedDetails, self._details)
+
+
+class CreateMachineInsufficientCredits(AlknetError):
+    """The account cannot pay for the machine.
+
+    From handler; a person has to act.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.INSUFFICIENT_CREDITS
+    facts = Facts(
+        wire="INSUFFICIENT_CREDITS",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="user",
+        effect="none",
+        boundaries=("handler",),
+    )
+    default_message = "The account has not enough credits"
+    operation = "createMachine"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.CreateMachineInsufficientCreditsDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.CreateMachineInsufficientCreditsDetails, self._details)
+
+
+class CreateMachineRateLimited(AlknetError):
+    """The upstream API limits the rate.
+
+    HTTP 429; from handler; clients retry.
+
+    ``retry_after_``: Seconds to wait. ``retry_after``: seconds to wait.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.RATE_LIMITED
+    facts = Facts(
+        wire="RATE_LIMITED",
+        status=429,
+        statuses=(429,),
+        retriable="always",
+        client_action="retry",
+        effect="none",
+        boundaries=("handler",),
+    )
+    default_message = "Too many requests"
+    operation = "createMachine"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retry_after_: float | None = None,
+        retry_after: float | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "retry_after": retry_after_,
+            },
+            retry_after=retry_after,
+            headers=headers,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.CreateMachineRateLimitedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.CreateMachineRateLimitedDetails, self._details)
+
+
+class ChatContextOverflow(AlknetError):
+    """The context window overflowed.
+
+    From handler; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.CONTEXT_OVERFLOW
+    facts = Facts(
+        wire="CONTEXT_OVERFLOW",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        boundaries=("handler",),
+    )
+    default_message = "The conversation is too long for the model"
+    operation = "chat"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.ChatContextOverflowDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ChatContextOverflowDetails, self._details)
+
+
+class UnknownError(AlknetError):
+    """An answer that is no declared error: an unknown code, another shape, or no JSON at all.
+
+    ``raw`` is the body as it came; ``original_code`` what stood in the place of the code, if anything did. Neither is
+    safe to show.
+    """
+
+    __slots__ = ("original_code", "raw")
+
+    code = ErrorCode.INTERNAL
+    facts = FACTS[code]
+    default_message = "Something went wrong"
+    flag_key = None
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        raw: object,
+        original_code: str | int | None = None,
+        status: int | None = None,
+        retry_after: float | None = None,
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            retriable=False,
+            retry_after=retry_after,
+            request_id=request_id,
+            headers=headers,
+        )
+        self.status = status
+        self.raw = raw
+        self.original_code = original_code
+
+    def __str__(self) -> str:
+        return f"unknown error (status {self.status}, code {self.original_code!r})"
+
+    def __reduce__(self) -> tuple[t.Callable[..., AlknetError], tuple[object, ...]]:
+        kind, state = t.cast(tuple[type, dict[str, object]], super().__reduce__()[1])
+        return restored, (kind, {**state, "raw": self.raw, "original_code": self.original_code})
+
+
+ERRORS: Mapping[ErrorCode, type[AlknetError]] = {
+    ErrorCode.NOT_FOUND: NotFound,
+    ErrorCode.FORBIDDEN: Forbidden,
+    ErrorCode.INVALID_INPUT: InvalidInput,
+    ErrorCode.INVALID_OPERATION_TYPE: InvalidOperationType,
+    ErrorCode.INTERNAL: Internal,
+    ErrorCode.TIMEOUT: Timeout,
+}
+"""The exception of each code that means the same for every operation."""
+
+_ALL = {
+    (each.operation, str(each.facts.wire)): each for each in AlknetError.__subclasses__() if each is not UnknownError
+}
+
+
+def error_class(wire: str | int, operation: str | None = None) -> type[AlknetError] | None:
+    """The exception for what stands in the code slot: the operation's own, else the shared one; None if unknown."""
+    return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
+
+
+def restored(kind: type[AlknetError], state: Mapping[str, object]) -> AlknetError:
+    """An error with this state, unchecked: how a pickled one, and one read from the wire, comes back."""
+    error = kind.__new__(kind)
+    for name, value in state.items():
+        setattr(error, name, value)
+    error.args = (error.message,)
+    return error
+
+
+def bare(
+    kind: type[AlknetError],
+    *,
+    status: int | None = None,
+    details: Mapping[str, object] | None = None,
+) -> AlknetError:
+    """An error with its default message, for where nobody is there to give the details that it asks for."""
+    known = dict(details or {})
+    state: dict[str, object] = {
+        **dict.fromkeys(AlknetError.__slots__),
+        "_details": known,
+        "boundary": next(iter(kind.facts.boundaries), None),
+        "headers": {},
+        "message": _filled(kind.default_message, known),
+        "status": kind.facts.status if status is None else status,
+    }
+    error = restored(kind, state)
+    if kind.flag_key is not None:
+        error._details = {**known, kind.flag_key: error._flag()}
+    return error
+
+
+def undeclared(original_code: str | int | None = None) -> AlknetError:
+    """What a service answers for an error that it did not declare, with that error's own code among the details."""
+    # Whatever does not look like a code stays out of the answer.
+    known = original_code is not None and re.fullmatch(r"[A-Za-z0-9_.:-]{1,64}", str(original_code)) is not None
+    details = {"code": original_code} if known else None
+    return bare(ERRORS[ErrorCode.INTERNAL], details=details)
+
+
+def entity_tag(value: str) -> str:
+    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left where it is (RFC 9110 §8.8.3)."""
+    return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
+
+
+def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
+    if boundary is None:
+        return next(iter(facts.boundaries), None)
+    if boundary not in facts.boundaries:
+        raise ValueError(f"{facts.wire} does not come from {boundary!r}, but from {' or '.join(facts.boundaries)}")
+    return boundary
+
+
+def _allowed_status(code: ErrorCode, facts: Facts, status: int | None) -> int | None:
+    if status is None:
+        return facts.status
+    if status not in facts.statuses and code not in codes_for(status):
+        raise ValueError(f"{facts.wire} does not travel under {status}")
+    return status
+
+
+def _filled(template: str, details: Mapping[str, object]) -> str:
+    """The message with each ``${key}`` replaced by that detail; a missing one is an ellipsis."""
+    return re.sub(r"\$\{(\w+)\}", lambda each: str(details.get(each[1], "…")), template)
+
+
+def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
+    return {f"details.{key}": value for key, value in details.items()}
+
+
+def _decided(rules: Sequence[RetriableRule], facts: Mapping[str, object]) -> bool:
+    """The answer of the first rule that holds; False where none does."""
+    for rule in rules:
+        if all(any(_same(facts.get(fact), value) for value in values) for fact, values in rule.when):
+            return rule.then
+    return False
+
+
+def _same(a: object, b: object) -> bool:
+    """Equality as JSON has it: 1 is not true."""
+    return isinstance(a, bool) == isinstance(b, bool) and a == b

@@ -1,0 +1,270 @@
+"""The error boundary of an ASGI service: whatever goes wrong behind it leaves in the envelope, with a correlation id.
+
+What it does to an HTTP exchange, in order:
+
+1. The correlation id is read from the request if it is one, and made otherwise; a malformed or repeated header is
+   never reflected. It stands in `scope["state"]["correlation_id"]` for the application, and in every response, but for
+   one that already names a well-formed id of its own (a replayed one, say).
+2. A request body longer than `body_limit` is answered with 413, before the application sees it if its length is
+   declared, and as soon as it has grown too long if it isn't.
+3. A response below 400 passes through as it comes, unbuffered.
+4. A response from 400 on whose body is the envelope passes, with `Cache-Control: no-store`. Any other (a framework's
+   404, 405, 415 …) is answered anew by `render`; of its headers those in `KEPT` and the CORS headers survive.
+5. An exception is logged and answered by `render` if nothing has been sent yet; after that it is raised again, since
+   half a response can't be taken back. A framework that answers 500 by itself before it raises is overruled.
+
+To HEAD the same headers go out, without a body. WebSocket and lifespan scopes are passed on untouched. Middleware that
+compresses, or adds headers to whatever goes out, belongs around the boundary and not inside it.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, NamedTuple
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Headers = tuple[tuple[bytes, bytes], ...]
+
+KEPT = frozenset(
+    (b"allow", b"retry-after", b"www-authenticate", b"proxy-authenticate", b"etag", b"vary", b"accept", b"accept-patch")
+)
+"""Headers of an answer that outlive its body: they say what to do about the error, not what the body was."""
+
+_CORS = b"access-control-"  # without these a browser shows its user no error at all
+_LARGEST_ENVELOPE = 1 << 20  # bytes; an error body that is longer is no envelope, and isn't held in memory to be sure
+_LONGEST_ID = 128  # characters; whatever the format allows, a longer id is not worth a line of every log
+
+_log = logging.getLogger(__name__)
+
+
+class Problem(NamedTuple):
+    """What `render` has to put into the envelope.
+
+    `status` is the one that the framework chose, 413 for a body too long, 500 for an exception. `headers` are those
+    that will be kept, names in lower case.
+    """
+
+    status: int
+    correlation_id: str
+    exception: Exception | None
+    headers: Headers
+
+
+class Answer(NamedTuple):
+    """The envelope on the wire. `headers` needn't name content-length, cache-control or the correlation id."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+
+class Correlation(NamedTuple):
+    """Which header carries the correlation id, whether a value is one, and how a new one is made."""
+
+    header: str
+    accepts: Callable[[str], bool]
+    new: Callable[[], str]
+
+
+class ErrorBoundary:
+    """ASGI middleware; see the module's documentation.
+
+    `render` turns a `Problem` into the service's envelope. `is_envelope` says of an error body and its content type
+    whether it is the envelope already; `media_type` is the envelope's, which decides for HEAD, where there is no body.
+    `body_limit` in bytes, or None.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        render: Callable[[Problem], Answer],
+        is_envelope: Callable[[bytes, str], bool],
+        correlation: Correlation,
+        media_type: str = "application/json",
+        body_limit: int | None = None,
+    ) -> None:
+        self.app = app
+        self.render = render
+        self.is_envelope = is_envelope
+        self.correlation = correlation
+        self.media_type = media_type
+        self.body_limit = body_limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection, as ASGI has it."""
+        if scope["type"] == "http":
+            await _Exchange(self, scope, receive, send).run()
+        else:
+            await self.app(scope, receive, send)
+
+
+class BodyTooLarge(Exception):
+    """The request's body has grown beyond the limit; the answer is a 413 whatever the application makes of this."""
+
+
+class _Exchange:
+    """One request and its answer.
+
+    `held` is what has come so far of an error response that may have to be replaced; `sent` says that a response is on
+    its way, and `done` that nothing more may follow.
+    """
+
+    def __init__(self, boundary: ErrorBoundary, scope: Scope, receive: Receive, send: Send) -> None:
+        self.boundary = boundary
+        self.scope = scope
+        self.upstream_receive = receive
+        self.upstream_send = send
+        self.id_header = boundary.correlation.header.lower().encode("latin-1")
+        self.correlation_id = self.inbound_id() or boundary.correlation.new()
+        self.received = 0
+        self.too_large = False
+        self.held: Answer | None = None
+        self.sent = False
+        self.done = False
+
+    def inbound_id(self) -> str | None:
+        values = [value for name, value in self.scope["headers"] if name.lower() == self.id_header]
+        text = values[0].decode("latin-1") if len(values) == 1 else ""
+        return text if self.is_id(text) else None
+
+    def is_id(self, text: str) -> bool:
+        harmless = text.isascii() and text.isprintable() and len(text) <= _LONGEST_ID  # nothing may split a header
+        return harmless and self.boundary.correlation.accepts(text)
+
+    async def run(self) -> None:
+        self.scope.setdefault("state", {})["correlation_id"] = self.correlation_id
+        if self.declared_too_large():
+            await self.answer(413)
+            return
+        try:
+            await self.boundary.app(self.scope, self.receive, self.send)
+        except Exception as exception:
+            if self.sent:
+                self.log(exception, logging.ERROR)
+                raise
+            await (self.answer(413) if self.too_large else self.answer(500, exception))
+            return
+        if self.sent:
+            return
+        if self.held is not None:
+            await self.settle(self.held)
+        elif self.too_large:
+            await self.answer(413)
+        else:
+            await self.answer(500, RuntimeError("the application returned without a response"))
+
+    def log(self, exception: Exception, level: int) -> None:
+        _log.log(
+            level,
+            "%s %s failed (correlation id %s)",
+            self.scope["method"],
+            self.scope["path"].encode("unicode_escape").decode("ascii"),  # a path may hold line ends
+            self.correlation_id,
+            exc_info=exception if level >= logging.ERROR else None,
+            extra={"correlation_id": self.correlation_id},
+        )
+
+    def declared_too_large(self) -> bool:
+        limit = self.boundary.body_limit
+        lengths = [value for name, value in self.scope["headers"] if name.lower() == b"content-length"]
+        return limit is not None and any(each.isdigit() and float(each) > limit for each in lengths)
+
+    async def receive(self) -> Message:
+        message = await self.upstream_receive()
+        if message["type"] == "http.request" and self.boundary.body_limit is not None:
+            self.received += len(message.get("body", b""))
+            if self.received > self.boundary.body_limit:
+                self.too_large = True
+                raise BodyTooLarge
+        return message
+
+    async def send(self, message: Message) -> None:
+        if self.done:
+            return
+        kind = message["type"]
+        if kind == "http.response.start" and not self.sent:
+            headers: Headers = tuple(message.get("headers", ()))
+            if message["status"] >= 400 or self.too_large:
+                self.held = Answer(message["status"], headers, b"")
+            else:
+                await self.forward_start(message, self.with_id(headers))
+        elif self.held is None:
+            await self.upstream_send(message)
+        elif kind == "http.response.body":
+            body = self.held.body + message.get("body", b"")
+            self.held = self.held._replace(body=body[: _LARGEST_ENVELOPE + 1])
+            complete = not message.get("more_body", False) or len(self.held.body) > _LARGEST_ENVELOPE
+            if complete and not self.awaits_exception(self.held):
+                await self.settle(self.held)
+
+    def awaits_exception(self, held: Answer) -> bool:
+        """A bare 500 may be a framework's last word before it raises; the exception tells `render` more."""
+        return held.status == 500 and not self.is_envelope(held)
+
+    def is_envelope(self, held: Answer) -> bool:
+        content_type = next(
+            (value.decode("latin-1") for name, value in held.headers if name.lower() == b"content-type"), ""
+        )
+        if self.scope["method"] == "HEAD" and not held.body:
+            return content_type.partition(";")[0].strip().lower() == self.boundary.media_type
+        return len(held.body) <= _LARGEST_ENVELOPE and self.boundary.is_envelope(held.body, content_type)
+
+    async def settle(self, held: Answer) -> None:
+        """Send what was held if it is the envelope, and another in its place if not."""
+        if self.too_large:
+            await self.answer(413)
+        elif self.is_envelope(held):
+            await self.respond(held)
+        else:
+            await self.answer(held.status, kept=_kept(held.headers))
+
+    async def answer(self, status: int, exception: Exception | None = None, kept: Headers = ()) -> None:
+        try:
+            answer = self.boundary.render(Problem(status, self.correlation_id, exception, kept))
+        except Exception as failure:
+            self.log(failure, logging.ERROR)
+            answer = Answer(500, (), b"")
+        if exception is not None:
+            self.log(exception, logging.ERROR if answer.status >= 500 else logging.INFO)
+        rendered = ((name.lower(), value) for name, value in answer.headers)
+        settled = {b"content-length", *(name for name, _ in kept)}
+        length = (b"content-length", str(len(answer.body)).encode("ascii"))
+        headers = (*kept, *(each for each in rendered if each[0] not in settled), length)
+        await self.respond(answer._replace(headers=headers))
+
+    async def respond(self, answer: Answer) -> None:
+        """Send an error, whole."""
+        start: Message = {"type": "http.response.start", "status": answer.status}
+        await self.forward_start(start, _not_stored(self.with_id(answer.headers)))
+        self.done = True
+        content = b"" if self.scope["method"] == "HEAD" else answer.body
+        await self.upstream_send({"type": "http.response.body", "body": content})
+
+    async def forward_start(self, message: Message, headers: Headers) -> None:
+        self.sent = True
+        await self.upstream_send({**message, "headers": list(headers)})
+
+    def with_id(self, headers: Headers) -> Headers:
+        own = tuple((name, value) for name, value in headers if name.lower() == self.id_header)
+        if len(own) == 1 and self.is_id(own[0][1].decode("latin-1")):
+            return headers
+        rest = (each for each in headers if each[0].lower() != self.id_header)
+        return (*rest, (self.id_header, self.correlation_id.encode("latin-1")))
+
+
+def _kept(headers: Headers) -> Headers:
+    lower = ((name.lower(), value) for name, value in headers)
+    return tuple(each for each in lower if each[0] in KEPT or each[0].startswith(_CORS))
+
+
+def _not_stored(headers: Headers) -> Headers:
+    """The headers with `Cache-Control: no-store`, alone unless they say so already."""
+    directives = ",".join(value.decode("latin-1") for name, value in headers if name.lower() == b"cache-control")
+    if "no-store" in (each.strip().lower() for each in directives.split(",")):
+        return headers
+    rest = (each for each in headers if each[0].lower() != b"cache-control")
+    return (*rest, (b"cache-control", b"no-store"))

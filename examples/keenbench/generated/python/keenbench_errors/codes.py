@@ -1,0 +1,323 @@
+"""The codes of KeenBench errors, and what is known of each."""
+
+# Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/keenbench/taxonomy.yaml
+
+import typing as t
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+
+class ErrorCode(StrEnum):
+    """Every code a service may answer with."""
+
+    EGRESS_CONSENT_REQUIRED = "EGRESS_CONSENT_REQUIRED"
+    """The user has not agreed that this content leaves the machine."""
+
+    EGRESS_BLOCKED_BY_POLICY = "EGRESS_BLOCKED_BY_POLICY"
+    """A policy forbids that this content leaves the machine."""
+
+    PROVIDER_NOT_CONFIGURED = "PROVIDER_NOT_CONFIGURED"
+    """The provider has no key, or is not enabled."""
+
+    PROVIDER_AUTH_FAILED = "PROVIDER_AUTH_FAILED"
+    """The provider refused the key."""
+
+    PROVIDER_RATE_LIMITED = "PROVIDER_RATE_LIMITED"
+    """The provider limits the rate."""
+
+    PROVIDER_UNAVAILABLE = "PROVIDER_UNAVAILABLE"
+    """The provider answers with errors, or not in time."""
+
+    NETWORK_UNAVAILABLE = "NETWORK_UNAVAILABLE"
+    """There is no network."""
+
+    SANDBOX_VIOLATION = "SANDBOX_VIOLATION"
+    """The sandbox refused what a tool tried to do."""
+
+    VALIDATION_FAILED = "VALIDATION_FAILED"
+    """What was asked for, or what the model made, is not valid."""
+
+    CONTEXT_EXHAUSTED = "CONTEXT_EXHAUSTED"
+    """The conversation is longer than the model takes."""
+
+    DISK_FULL = "DISK_FULL"
+    """The disk is full."""
+
+    FILE_READ_FAILED = "FILE_READ_FAILED"
+    """A file cannot be read."""
+
+    FILE_WRITE_FAILED = "FILE_WRITE_FAILED"
+    """A file cannot be written."""
+
+    CHECKPOINT_CREATE_FAILED = "CHECKPOINT_CREATE_FAILED"
+    """A checkpoint could not be made."""
+
+    CHECKPOINT_RESTORE_FAILED = "CHECKPOINT_RESTORE_FAILED"
+    """A checkpoint could not be restored."""
+
+    BUDGET_CAP_REACHED = "BUDGET_CAP_REACHED"
+    """The budget of the job is spent."""
+
+    CONFLICT_PUBLISHED_CHANGED = "CONFLICT_PUBLISHED_CHANGED"
+    """What is published changed since the draft was made."""
+
+    USER_CANCELED = "USER_CANCELED"
+    """The user stopped it."""
+
+
+ClientAction = t.Literal["retry", "refetch", "user", "none"]
+"""What a client does: send the same request again, read the resource again first, ask a person, or give up."""
+
+Effect = t.Literal["none", "possible", "unknown"]
+"""Whether the operation may have taken effect although the error was returned."""
+
+Retriability = t.Literal["always", "never", "caller", "none", "conditional"]
+"""Whether the same request may be sent again; ``caller``: each error says; ``none``: errors have no such flag."""
+
+
+class RetriableRule(t.NamedTuple):
+    """``then`` is the answer where each fact, such as ``status`` or ``details.reason``, has one of its values."""
+
+    then: bool
+    when: tuple[tuple[str, Sequence[object]], ...] = ()
+
+
+class Facts(t.NamedTuple):
+    """What is known of a code.
+
+    ``wire`` stands in the envelope. ``status`` is the default, None for a code that never travels over HTTP;
+    ``statuses`` are all it may have. The first of ``boundaries`` is the default. ``retry`` names a policy. ``until`` is
+    the action after which the request may be sent again. The first of ``rules`` that holds decides a conditional flag.
+    """
+
+    wire: str | int
+    status: int | None
+    statuses: Sequence[int]
+    retriable: Retriability
+    client_action: ClientAction
+    effect: Effect
+    domain: str | None = None
+    boundaries: tuple[str, ...] = ()
+    retry: str | None = None
+    until: str | None = None
+    actions: tuple[str, ...] = ()
+    rules: tuple[RetriableRule, ...] = ()
+    deprecated: bool = False
+
+
+FACTS: Mapping[ErrorCode, Facts] = {
+    ErrorCode.EGRESS_CONSENT_REQUIRED: Facts(
+        wire="EGRESS_CONSENT_REQUIRED",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="user",
+        effect="none",
+        domain="egress",
+        actions=("retry", "switch_model"),
+    ),
+    ErrorCode.EGRESS_BLOCKED_BY_POLICY: Facts(
+        wire="EGRESS_BLOCKED_BY_POLICY",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="user",
+        effect="none",
+        domain="egress",
+        actions=("switch_model", "open_settings"),
+    ),
+    ErrorCode.PROVIDER_NOT_CONFIGURED: Facts(
+        wire="PROVIDER_NOT_CONFIGURED",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="user",
+        effect="none",
+        domain="provider",
+        actions=("open_settings", "switch_model"),
+    ),
+    ErrorCode.PROVIDER_AUTH_FAILED: Facts(
+        wire="PROVIDER_AUTH_FAILED",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="user",
+        effect="none",
+        domain="provider",
+        actions=("open_settings", "switch_model"),
+    ),
+    ErrorCode.PROVIDER_RATE_LIMITED: Facts(
+        wire="PROVIDER_RATE_LIMITED",
+        status=None,
+        statuses=(),
+        retriable="always",
+        client_action="retry",
+        effect="none",
+        domain="provider",
+        retry="automatic",
+        actions=("retry", "resume", "switch_model"),
+    ),
+    ErrorCode.PROVIDER_UNAVAILABLE: Facts(
+        wire="PROVIDER_UNAVAILABLE",
+        status=None,
+        statuses=(),
+        retriable="always",
+        client_action="retry",
+        effect="none",
+        domain="provider",
+        retry="automatic",
+        actions=("retry", "resume", "switch_model"),
+    ),
+    ErrorCode.NETWORK_UNAVAILABLE: Facts(
+        wire="NETWORK_UNAVAILABLE",
+        status=None,
+        statuses=(),
+        retriable="always",
+        client_action="retry",
+        effect="none",
+        domain="provider",
+        retry="automatic",
+        actions=("retry", "resume"),
+    ),
+    ErrorCode.SANDBOX_VIOLATION: Facts(
+        wire="SANDBOX_VIOLATION",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="none",
+        effect="none",
+        domain="sandbox",
+        actions=("view_report", "discard_draft"),
+    ),
+    ErrorCode.VALIDATION_FAILED: Facts(
+        wire="VALIDATION_FAILED",
+        status=None,
+        statuses=(),
+        retriable="caller",
+        client_action="none",
+        effect="none",
+        domain="sandbox",
+        actions=("retry", "review_draft", "view_report"),
+    ),
+    ErrorCode.CONTEXT_EXHAUSTED: Facts(
+        wire="CONTEXT_EXHAUSTED",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="user",
+        effect="none",
+        domain="sandbox",
+        actions=("switch_model",),
+    ),
+    ErrorCode.DISK_FULL: Facts(
+        wire="DISK_FULL",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="user",
+        effect="none",
+        domain="storage",
+        actions=("free_disk_space", "retry"),
+    ),
+    ErrorCode.FILE_READ_FAILED: Facts(
+        wire="FILE_READ_FAILED",
+        status=None,
+        statuses=(),
+        retriable="caller",
+        client_action="none",
+        effect="none",
+        domain="storage",
+        actions=("retry",),
+    ),
+    ErrorCode.FILE_WRITE_FAILED: Facts(
+        wire="FILE_WRITE_FAILED",
+        status=None,
+        statuses=(),
+        retriable="caller",
+        client_action="none",
+        effect="possible",
+        domain="storage",
+        actions=("retry", "free_disk_space"),
+    ),
+    ErrorCode.CHECKPOINT_CREATE_FAILED: Facts(
+        wire="CHECKPOINT_CREATE_FAILED",
+        status=None,
+        statuses=(),
+        retriable="caller",
+        client_action="none",
+        effect="none",
+        domain="storage",
+        actions=("retry", "free_disk_space"),
+    ),
+    ErrorCode.CHECKPOINT_RESTORE_FAILED: Facts(
+        wire="CHECKPOINT_RESTORE_FAILED",
+        status=None,
+        statuses=(),
+        retriable="caller",
+        client_action="none",
+        effect="possible",
+        domain="storage",
+        actions=("retry", "restore_checkpoint"),
+    ),
+    ErrorCode.BUDGET_CAP_REACHED: Facts(
+        wire="BUDGET_CAP_REACHED",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="user",
+        effect="none",
+        domain="workflow",
+        actions=("open_settings", "resume"),
+    ),
+    ErrorCode.CONFLICT_PUBLISHED_CHANGED: Facts(
+        wire="CONFLICT_PUBLISHED_CHANGED",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="refetch",
+        effect="none",
+        domain="workflow",
+        actions=("review_draft", "discard_draft"),
+    ),
+    ErrorCode.USER_CANCELED: Facts(
+        wire="USER_CANCELED",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="user",
+        effect="possible",
+        domain="workflow",
+        actions=("resume", "discard_draft"),
+    ),
+}
+
+RETRYABLE = frozenset(code for code, facts in FACTS.items() if facts.client_action == "retry")
+"""The codes whose client action is to send the same request again."""
+
+FALLBACKS: Sequence[tuple[range, ErrorCode | None]] = ()
+"""The code of an error status that no code claims, the narrowest range first; None where the status is not sent."""
+
+
+def is_retryable(code: str) -> bool:
+    """Whether the client action is ``retry``: to send the same request again. False for an unknown code."""
+    return code in RETRYABLE
+
+
+def client_action(code: str) -> ClientAction:
+    """What a client does about a code; nothing about an unknown one."""
+    facts = t.cast(Mapping[str, Facts], FACTS).get(code)
+    return "none" if facts is None else facts.client_action
+
+
+def http_status(code: ErrorCode) -> int | None:
+    """The status a code travels under by default; None for one that never travels over HTTP."""
+    return FACTS[code].status
+
+
+def codes_for(status: int) -> tuple[ErrorCode, ...]:
+    """The codes that may travel under a status; the fallback where no code claims it, and none where there is none."""
+    claimed = tuple(code for code, facts in FACTS.items() if status in facts.statuses)
+    if claimed:
+        return claimed
+    fallback = next((code for statuses, code in FALLBACKS if status in statuses), None)
+    return () if fallback is None else (fallback,)

@@ -1,0 +1,1275 @@
+"""An exception for each code of KeenBench errors.
+
+A service raises them; a client catches them, made from an answer by ``wire.parse``. Only declared codes can be raised,
+each with its own details, boundaries and statuses.
+"""
+
+# Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/keenbench/taxonomy.yaml
+
+import re
+import typing as t
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from . import details as d
+from .codes import FACTS, ErrorCode, Facts, RetriableRule, codes_for
+
+
+class Unset(Enum):
+    """The default of a detail that may be None: left out."""
+
+    UNSET = "unset"
+
+
+class KeenbenchError(Exception):
+    """Any error of KeenBench errors; what is raised is one of its subclasses, one for each code.
+
+    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
+    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. What caused the error is its
+    ``__cause__`` (``raise … from failure``), and never travels.
+    """
+
+    __slots__ = (
+        "_details",
+        "_retriable",
+        "actions",
+        "boundary",
+        "headers",
+        "message",
+        "phase",
+        "request_id",
+        "retry_after",
+        "status",
+        "subphase",
+    )
+
+    code: t.ClassVar[ErrorCode]
+    facts: t.ClassVar[Facts]
+    default_message: t.ClassVar[str]
+    operation: t.ClassVar[str | None] = None
+    flag_key: t.ClassVar[str | None] = None
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        details: Mapping[str, object],
+        nullable: frozenset[str] = frozenset(),
+        boundary: str | None = None,
+        status: int | None = None,
+        retriable: bool | None = None,
+        retry_after: float | None = None,
+        phase: d.Phase | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str | None] | None = None,
+    ) -> None:
+        if not hasattr(self, "code"):
+            raise TypeError(f"{type(self).__name__} has no code; raise one of its subclasses")
+        given = {key: value for key, value in details.items() if value is not Unset.UNSET}
+        self._details: Mapping[str, object] = {
+            key: value for key, value in given.items() if value is not None or key in nullable
+        }
+        self._retriable = retriable
+        self.boundary = _allowed_boundary(self.facts, boundary)
+        self.status = _allowed_status(self.code, self.facts, status)
+        self.retry_after = retry_after
+        self.phase = phase
+        self.subphase = subphase
+        self.actions = actions
+        self.request_id = request_id
+        self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
+        if self.flag_key is not None:
+            self._details = {**self._details, self.flag_key: self._flag()}
+        self.message = _filled(self.default_message, self._details) if message is None else message
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+    def __reduce__(self) -> tuple[t.Callable[..., "KeenbenchError"], tuple[object, ...]]:
+        return restored, (type(self), {name: getattr(self, name) for name in KeenbenchError.__slots__})
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        """What stands in the envelope beside the message, typed by each subclass; not to be changed."""
+        return self._details
+
+    @property
+    def retriable(self) -> bool:
+        """Whether this request may be sent again: as the error says, else by the code."""
+        if self._retriable is not None:
+            return self._retriable
+        if self.facts.retriable == "conditional":
+            return _decided(self.facts.rules, {"status": self.status, **_prefixed(self._details)})
+        if self.facts.retriable in ("always", "never"):
+            return self.facts.retriable == "always"
+        return self.facts.client_action == "retry"
+
+    def _flag(self) -> bool:
+        """The flag among the details: what the error itself says, else whether the client action is ``retry``."""
+        decides = self._retriable is not None or self.facts.retriable == "conditional"
+        return self.retriable if decides else self.facts.client_action == "retry"
+
+
+class EgressConsentRequired(KeenbenchError):
+    """The user has not agreed that this content leaves the machine.
+
+    A person has to act.
+
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
+    ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.EGRESS_CONSENT_REQUIRED
+    facts = FACTS[ErrorCode.EGRESS_CONSENT_REQUIRED]
+    default_message = "Your consent is needed before anything is sent to the provider"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.EgressConsentRequiredDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.EgressConsentRequiredDetails, self._details)
+
+
+class EgressBlockedByPolicy(KeenbenchError):
+    """A policy forbids that this content leaves the machine.
+
+    A person has to act.
+
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
+    ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.EGRESS_BLOCKED_BY_POLICY
+    facts = FACTS[ErrorCode.EGRESS_BLOCKED_BY_POLICY]
+    default_message = "A policy does not allow sending this"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.EgressBlockedByPolicyDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.EgressBlockedByPolicyDetails, self._details)
+
+
+class ProviderNotConfigured(KeenbenchError):
+    """The provider has no key, or is not enabled.
+
+    A person has to act.
+
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
+    ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.PROVIDER_NOT_CONFIGURED
+    facts = FACTS[ErrorCode.PROVIDER_NOT_CONFIGURED]
+    default_message = "The provider is not set up"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.ProviderNotConfiguredDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ProviderNotConfiguredDetails, self._details)
+
+
+class ProviderAuthFailed(KeenbenchError):
+    """The provider refused the key.
+
+    A person has to act.
+
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
+    ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.PROVIDER_AUTH_FAILED
+    facts = FACTS[ErrorCode.PROVIDER_AUTH_FAILED]
+    default_message = "The provider refused the key"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.ProviderAuthFailedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ProviderAuthFailedDetails, self._details)
+
+
+class ProviderRateLimited(KeenbenchError):
+    """The provider limits the rate.
+
+    Clients retry (automatic).
+
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
+    ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.PROVIDER_RATE_LIMITED
+    facts = FACTS[ErrorCode.PROVIDER_RATE_LIMITED]
+    default_message = "The provider is busy with your other requests"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.ProviderRateLimitedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ProviderRateLimitedDetails, self._details)
+
+
+class ProviderUnavailable(KeenbenchError):
+    """The provider answers with errors, or not in time.
+
+    Clients retry (automatic).
+
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
+    ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.PROVIDER_UNAVAILABLE
+    facts = FACTS[ErrorCode.PROVIDER_UNAVAILABLE]
+    default_message = "The provider is not available"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.ProviderUnavailableDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ProviderUnavailableDetails, self._details)
+
+
+class NetworkUnavailable(KeenbenchError):
+    """There is no network.
+
+    Clients retry (automatic).
+
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
+    ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.NETWORK_UNAVAILABLE
+    facts = FACTS[ErrorCode.NETWORK_UNAVAILABLE]
+    default_message = "There is no connection to the network"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.NetworkUnavailableDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.NetworkUnavailableDetails, self._details)
+
+
+class SandboxViolation(KeenbenchError):
+    """The sandbox refused what a tool tried to do.
+
+    Clients do not retry.
+
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
+    ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.SANDBOX_VIOLATION
+    facts = FACTS[ErrorCode.SANDBOX_VIOLATION]
+    default_message = "A tool tried something it may not do"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.SandboxViolationDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.SandboxViolationDetails, self._details)
+
+
+class ValidationFailed(KeenbenchError):
+    """What was asked for, or what the model made, is not valid.
+
+    Clients do not retry.
+
+    ``retriable``: whether this one may be sent again. ``provider_id``: The provider, where one is involved.
+    ``model_id``: The model, where one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.VALIDATION_FAILED
+    facts = FACTS[ErrorCode.VALIDATION_FAILED]
+    default_message = "The result is not valid"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retriable: bool,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            retriable=retriable,
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.ValidationFailedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ValidationFailedDetails, self._details)
+
+
+class ContextExhausted(KeenbenchError):
+    """The conversation is longer than the model takes.
+
+    A person has to act.
+
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
+    ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.CONTEXT_EXHAUSTED
+    facts = FACTS[ErrorCode.CONTEXT_EXHAUSTED]
+    default_message = "The conversation is too long for this model"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.ContextExhaustedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ContextExhaustedDetails, self._details)
+
+
+class DiskFull(KeenbenchError):
+    """The disk is full.
+
+    A person has to act.
+
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
+    ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.DISK_FULL
+    facts = FACTS[ErrorCode.DISK_FULL]
+    default_message = "The disk is full"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.DiskFullDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.DiskFullDetails, self._details)
+
+
+class FileReadFailed(KeenbenchError):
+    """A file cannot be read.
+
+    Clients do not retry.
+
+    ``retriable``: whether this one may be sent again. ``provider_id``: The provider, where one is involved.
+    ``model_id``: The model, where one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.FILE_READ_FAILED
+    facts = FACTS[ErrorCode.FILE_READ_FAILED]
+    default_message = "A file could not be read"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retriable: bool,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            retriable=retriable,
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.FileReadFailedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.FileReadFailedDetails, self._details)
+
+
+class FileWriteFailed(KeenbenchError):
+    """A file cannot be written.
+
+    Clients do not retry. The operation may have taken effect.
+
+    ``retriable``: whether this one may be sent again. ``provider_id``: The provider, where one is involved.
+    ``model_id``: The model, where one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.FILE_WRITE_FAILED
+    facts = FACTS[ErrorCode.FILE_WRITE_FAILED]
+    default_message = "A file could not be written"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retriable: bool,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            retriable=retriable,
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.FileWriteFailedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.FileWriteFailedDetails, self._details)
+
+
+class CheckpointCreateFailed(KeenbenchError):
+    """A checkpoint could not be made.
+
+    Clients do not retry.
+
+    ``retriable``: whether this one may be sent again. ``provider_id``: The provider, where one is involved.
+    ``model_id``: The model, where one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.CHECKPOINT_CREATE_FAILED
+    facts = FACTS[ErrorCode.CHECKPOINT_CREATE_FAILED]
+    default_message = "The checkpoint could not be made"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retriable: bool,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            retriable=retriable,
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.CheckpointCreateFailedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.CheckpointCreateFailedDetails, self._details)
+
+
+class CheckpointRestoreFailed(KeenbenchError):
+    """A checkpoint could not be restored.
+
+    Clients do not retry. The operation may have taken effect.
+
+    ``retriable``: whether this one may be sent again. ``provider_id``: The provider, where one is involved.
+    ``model_id``: The model, where one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.CHECKPOINT_RESTORE_FAILED
+    facts = FACTS[ErrorCode.CHECKPOINT_RESTORE_FAILED]
+    default_message = "The checkpoint could not be restored"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retriable: bool,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            retriable=retriable,
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.CheckpointRestoreFailedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.CheckpointRestoreFailedDetails, self._details)
+
+
+class BudgetCapReached(KeenbenchError):
+    """The budget of the job is spent.
+
+    A person has to act.
+
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
+    ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.BUDGET_CAP_REACHED
+    facts = FACTS[ErrorCode.BUDGET_CAP_REACHED]
+    default_message = "The budget is spent"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.BudgetCapReachedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.BudgetCapReachedDetails, self._details)
+
+
+class ConflictPublishedChanged(KeenbenchError):
+    """What is published changed since the draft was made.
+
+    Clients read again before they retry.
+
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
+    ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.CONFLICT_PUBLISHED_CHANGED
+    facts = FACTS[ErrorCode.CONFLICT_PUBLISHED_CHANGED]
+    default_message = "The published version has changed"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.ConflictPublishedChangedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ConflictPublishedChangedDetails, self._details)
+
+
+class UserCanceled(KeenbenchError):
+    """The user stopped it.
+
+    A person has to act. The operation may have taken effect.
+
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
+    ``detail_ref``: The path of a local file with structured details.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.USER_CANCELED
+    facts = FACTS[ErrorCode.USER_CANCELED]
+    default_message = "You stopped this"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        phase: d.Phase,
+        provider_id: str | None = None,
+        model_id: str | None = None,
+        job_id: str | None = None,
+        workbench_id: str | None = None,
+        detail: str | None = None,
+        detail_ref: str | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "provider_id": provider_id,
+                "model_id": model_id,
+                "job_id": job_id,
+                "workbench_id": workbench_id,
+                "detail": detail,
+                "detail_ref": detail_ref,
+            },
+            headers=headers,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.UserCanceledDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.UserCanceledDetails, self._details)
+
+
+class UnknownError(KeenbenchError):
+    """An answer that is no declared error: an unknown code, another shape, or no JSON at all.
+
+    ``raw`` is the body as it came; ``original_code`` what stood in the place of the code, if anything did. Neither is
+    safe to show.
+    """
+
+    __slots__ = ("original_code", "raw")
+
+    code = next(iter(ErrorCode))  # the taxonomy names no code for what it does not know
+    facts = FACTS[code]._replace(client_action="none", retry=None)
+    default_message = "The answer is not an error that is known here"
+    flag_key = None
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        raw: object,
+        original_code: str | int | None = None,
+        status: int | None = None,
+        retry_after: float | None = None,
+        phase: d.Phase | None = None,
+        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        actions: Sequence[str] | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            retriable=False,
+            retry_after=retry_after,
+            phase=phase,
+            subphase=subphase,
+            actions=actions,
+            request_id=request_id,
+            headers=headers,
+        )
+        self.status = status
+        self.raw = raw
+        self.original_code = original_code
+
+    def __str__(self) -> str:
+        return f"unknown error (status {self.status}, code {self.original_code!r})"
+
+    def __reduce__(self) -> tuple[t.Callable[..., KeenbenchError], tuple[object, ...]]:
+        kind, state = t.cast(tuple[type, dict[str, object]], super().__reduce__()[1])
+        return restored, (kind, {**state, "raw": self.raw, "original_code": self.original_code})
+
+
+ERRORS: Mapping[ErrorCode, type[KeenbenchError]] = {
+    ErrorCode.EGRESS_CONSENT_REQUIRED: EgressConsentRequired,
+    ErrorCode.EGRESS_BLOCKED_BY_POLICY: EgressBlockedByPolicy,
+    ErrorCode.PROVIDER_NOT_CONFIGURED: ProviderNotConfigured,
+    ErrorCode.PROVIDER_AUTH_FAILED: ProviderAuthFailed,
+    ErrorCode.PROVIDER_RATE_LIMITED: ProviderRateLimited,
+    ErrorCode.PROVIDER_UNAVAILABLE: ProviderUnavailable,
+    ErrorCode.NETWORK_UNAVAILABLE: NetworkUnavailable,
+    ErrorCode.SANDBOX_VIOLATION: SandboxViolation,
+    ErrorCode.VALIDATION_FAILED: ValidationFailed,
+    ErrorCode.CONTEXT_EXHAUSTED: ContextExhausted,
+    ErrorCode.DISK_FULL: DiskFull,
+    ErrorCode.FILE_READ_FAILED: FileReadFailed,
+    ErrorCode.FILE_WRITE_FAILED: FileWriteFailed,
+    ErrorCode.CHECKPOINT_CREATE_FAILED: CheckpointCreateFailed,
+    ErrorCode.CHECKPOINT_RESTORE_FAILED: CheckpointRestoreFailed,
+    ErrorCode.BUDGET_CAP_REACHED: BudgetCapReached,
+    ErrorCode.CONFLICT_PUBLISHED_CHANGED: ConflictPublishedChanged,
+    ErrorCode.USER_CANCELED: UserCanceled,
+}
+"""The exception of each code that means the same for every operation."""
+
+_ALL = {
+    (each.operation, str(each.facts.wire)): each for each in KeenbenchError.__subclasses__() if each is not UnknownError
+}
+
+
+def error_class(wire: str | int, operation: str | None = None) -> type[KeenbenchError] | None:
+    """The exception for what stands in the code slot: the operation's own, else the shared one; None if unknown."""
+    return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
+
+
+def restored(kind: type[KeenbenchError], state: Mapping[str, object]) -> KeenbenchError:
+    """An error with this state, unchecked: how a pickled one, and one read from the wire, comes back."""
+    error = kind.__new__(kind)
+    for name, value in state.items():
+        setattr(error, name, value)
+    error.args = (error.message,)
+    return error
+
+
+def bare(
+    kind: type[KeenbenchError],
+    *,
+    status: int | None = None,
+    details: Mapping[str, object] | None = None,
+) -> KeenbenchError:
+    """An error with its default message, for where nobody is there to give the details that it asks for."""
+    known = dict(details or {})
+    state: dict[str, object] = {
+        **dict.fromkeys(KeenbenchError.__slots__),
+        "_details": known,
+        "boundary": next(iter(kind.facts.boundaries), None),
+        "headers": {},
+        "message": _filled(kind.default_message, known),
+        "status": kind.facts.status if status is None else status,
+    }
+    error = restored(kind, state)
+    if kind.flag_key is not None:
+        error._details = {**known, kind.flag_key: error._flag()}
+    return error
+
+
+def undeclared(original_code: str | int | None = None) -> KeenbenchError:
+    """What a service answers for an error that it did not declare; ``original_code`` stays out of the answer."""
+    return bare(next(iter(ERRORS.values())))
+
+
+def entity_tag(value: str) -> str:
+    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left where it is (RFC 9110 §8.8.3)."""
+    return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
+
+
+def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
+    if boundary is None:
+        return next(iter(facts.boundaries), None)
+    if boundary not in facts.boundaries:
+        raise ValueError(f"{facts.wire} does not come from {boundary!r}, but from {' or '.join(facts.boundaries)}")
+    return boundary
+
+
+def _allowed_status(code: ErrorCode, facts: Facts, status: int | None) -> int | None:
+    if status is None:
+        return facts.status
+    if status not in facts.statuses and code not in codes_for(status):
+        raise ValueError(f"{facts.wire} does not travel under {status}")
+    return status
+
+
+def _filled(template: str, details: Mapping[str, object]) -> str:
+    """The message with each ``${key}`` replaced by that detail; a missing one is an ellipsis."""
+    return re.sub(r"\$\{(\w+)\}", lambda each: str(details.get(each[1], "…")), template)
+
+
+def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
+    return {f"details.{key}": value for key, value in details.items()}
+
+
+def _decided(rules: Sequence[RetriableRule], facts: Mapping[str, object]) -> bool:
+    """The answer of the first rule that holds; False where none does."""
+    for rule in rules:
+        if all(any(_same(facts.get(fact), value) for value in values) for fact, values in rule.when):
+            return rule.then
+    return False
+
+
+def _same(a: object, b: object) -> bool:
+    """Equality as JSON has it: 1 is not true."""
+    return isinstance(a, bool) == isinstance(b, bool) and a == b

@@ -1,0 +1,314 @@
+"""The codes of Kinto errors, and what is known of each."""
+
+# Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/kinto/taxonomy.yaml
+
+import typing as t
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+
+class ErrorCode(StrEnum):
+    """Every code a service may answer with."""
+
+    MISSING_AUTH_TOKEN = "MISSING_AUTH_TOKEN"
+    """Missing Authorization Token"""
+
+    INVALID_AUTH_TOKEN = "INVALID_AUTH_TOKEN"
+    """Invalid Authorization Token"""
+
+    BADJSON = "BADJSON"
+    """The request body was not valid JSON"""
+
+    INVALID_PARAMETERS = "INVALID_PARAMETERS"
+    """Invalid request parameter"""
+
+    MISSING_PARAMETERS = "MISSING_PARAMETERS"
+    """Missing request parameter"""
+
+    INVALID_POSTED_DATA = "INVALID_POSTED_DATA"
+    """Invalid posted data"""
+
+    INVALID_RESOURCE_ID = "INVALID_RESOURCE_ID"
+    """Invalid Token / id"""
+
+    MISSING_RESOURCE = "MISSING_RESOURCE"
+    """Missing Token / id"""
+
+    MISSING_CONTENT_LENGTH = "MISSING_CONTENT_LENGTH"
+    """Content-Length header was not provided"""
+
+    REQUEST_TOO_LARGE = "REQUEST_TOO_LARGE"
+    """Request body too large"""
+
+    MODIFIED_MEANWHILE = "MODIFIED_MEANWHILE"
+    """Resource was modified meanwhile"""
+
+    METHOD_NOT_ALLOWED = "METHOD_NOT_ALLOWED"
+    """Method not allowed on this end point"""
+
+    VERSION_NOT_AVAILABLE = "VERSION_NOT_AVAILABLE"
+    """Requested version not available on this server"""
+
+    CLIENT_REACHED_CAPACITY = "CLIENT_REACHED_CAPACITY"
+    """Client has sent too many requests"""
+
+    FORBIDDEN = "FORBIDDEN"
+    """Resource's access forbidden for this user"""
+
+    CONSTRAINT_VIOLATED = "CONSTRAINT_VIOLATED"
+    """Another resource violates constraint"""
+
+    BACKEND = "BACKEND"
+    """Service temporarily unavailable due to high load"""
+
+    SERVICE_DEPRECATED = "SERVICE_DEPRECATED"
+    """Service deprecated"""
+
+    UNDEFINED = "UNDEFINED"
+    """Internal Server Error"""
+
+
+ClientAction = t.Literal["retry", "refetch", "user", "none"]
+"""What a client does: send the same request again, read the resource again first, ask a person, or give up."""
+
+Effect = t.Literal["none", "possible", "unknown"]
+"""Whether the operation may have taken effect although the error was returned."""
+
+Retriability = t.Literal["always", "never", "caller", "none", "conditional"]
+"""Whether the same request may be sent again; ``caller``: each error says; ``none``: errors have no such flag."""
+
+
+class RetriableRule(t.NamedTuple):
+    """``then`` is the answer where each fact, such as ``status`` or ``details.reason``, has one of its values."""
+
+    then: bool
+    when: tuple[tuple[str, Sequence[object]], ...] = ()
+
+
+class Facts(t.NamedTuple):
+    """What is known of a code.
+
+    ``wire`` stands in the envelope. ``status`` is the default, None for a code that never travels over HTTP;
+    ``statuses`` are all it may have. The first of ``boundaries`` is the default. ``retry`` names a policy. ``until`` is
+    the action after which the request may be sent again. The first of ``rules`` that holds decides a conditional flag.
+    """
+
+    wire: str | int
+    status: int | None
+    statuses: Sequence[int]
+    retriable: Retriability
+    client_action: ClientAction
+    effect: Effect
+    domain: str | None = None
+    boundaries: tuple[str, ...] = ()
+    retry: str | None = None
+    until: str | None = None
+    actions: tuple[str, ...] = ()
+    rules: tuple[RetriableRule, ...] = ()
+    deprecated: bool = False
+
+
+FACTS: Mapping[ErrorCode, Facts] = {
+    ErrorCode.MISSING_AUTH_TOKEN: Facts(
+        wire=104,
+        status=401,
+        statuses=(401,),
+        retriable="none",
+        client_action="user",
+        effect="none",
+        domain="authentication",
+    ),
+    ErrorCode.INVALID_AUTH_TOKEN: Facts(
+        wire=105,
+        status=401,
+        statuses=(401,),
+        retriable="none",
+        client_action="user",
+        effect="none",
+        domain="authentication",
+    ),
+    ErrorCode.BADJSON: Facts(
+        wire=106,
+        status=400,
+        statuses=(400,),
+        retriable="none",
+        client_action="none",
+        effect="none",
+        domain="request",
+    ),
+    ErrorCode.INVALID_PARAMETERS: Facts(
+        wire=107,
+        status=400,
+        statuses=(400,),
+        retriable="none",
+        client_action="none",
+        effect="none",
+        domain="request",
+    ),
+    ErrorCode.MISSING_PARAMETERS: Facts(
+        wire=108,
+        status=400,
+        statuses=(400,),
+        retriable="none",
+        client_action="none",
+        effect="none",
+        domain="request",
+    ),
+    ErrorCode.INVALID_POSTED_DATA: Facts(
+        wire=109,
+        status=400,
+        statuses=(400,),
+        retriable="none",
+        client_action="none",
+        effect="none",
+        domain="request",
+    ),
+    ErrorCode.INVALID_RESOURCE_ID: Facts(
+        wire=110,
+        status=404,
+        statuses=(404,),
+        retriable="none",
+        client_action="none",
+        effect="none",
+        domain="resource",
+    ),
+    ErrorCode.MISSING_RESOURCE: Facts(
+        wire=111,
+        status=404,
+        statuses=(404,),
+        retriable="none",
+        client_action="none",
+        effect="none",
+        domain="resource",
+    ),
+    ErrorCode.MISSING_CONTENT_LENGTH: Facts(
+        wire=112,
+        status=411,
+        statuses=(411,),
+        retriable="none",
+        client_action="none",
+        effect="none",
+        domain="request",
+    ),
+    ErrorCode.REQUEST_TOO_LARGE: Facts(
+        wire=113,
+        status=413,
+        statuses=(413,),
+        retriable="none",
+        client_action="none",
+        effect="none",
+        domain="request",
+    ),
+    ErrorCode.MODIFIED_MEANWHILE: Facts(
+        wire=114,
+        status=412,
+        statuses=(412,),
+        retriable="none",
+        client_action="refetch",
+        effect="none",
+        domain="resource",
+    ),
+    ErrorCode.METHOD_NOT_ALLOWED: Facts(
+        wire=115,
+        status=405,
+        statuses=(405,),
+        retriable="none",
+        client_action="none",
+        effect="none",
+        domain="request",
+    ),
+    ErrorCode.VERSION_NOT_AVAILABLE: Facts(
+        wire=116,
+        status=404,
+        statuses=(404,),
+        retriable="none",
+        client_action="none",
+        effect="none",
+        domain="request",
+    ),
+    ErrorCode.CLIENT_REACHED_CAPACITY: Facts(
+        wire=117,
+        status=429,
+        statuses=(429,),
+        retriable="none",
+        client_action="retry",
+        effect="none",
+        domain="service",
+    ),
+    ErrorCode.FORBIDDEN: Facts(
+        wire=121,
+        status=403,
+        statuses=(403,),
+        retriable="none",
+        client_action="user",
+        effect="none",
+        domain="permission",
+    ),
+    ErrorCode.CONSTRAINT_VIOLATED: Facts(
+        wire=122,
+        status=409,
+        statuses=(409,),
+        retriable="none",
+        client_action="retry",
+        effect="none",
+        domain="resource",
+    ),
+    ErrorCode.BACKEND: Facts(
+        wire=201,
+        status=503,
+        statuses=(503,),
+        retriable="none",
+        client_action="retry",
+        effect="none",
+        domain="service",
+    ),
+    ErrorCode.SERVICE_DEPRECATED: Facts(
+        wire=202,
+        status=410,
+        statuses=(410,),
+        retriable="none",
+        client_action="none",
+        effect="none",
+        domain="service",
+    ),
+    ErrorCode.UNDEFINED: Facts(
+        wire=999,
+        status=500,
+        statuses=(500,),
+        retriable="none",
+        client_action="retry",
+        effect="unknown",
+        domain="service",
+    ),
+}
+
+RETRYABLE = frozenset(code for code, facts in FACTS.items() if facts.client_action == "retry")
+"""The codes whose client action is to send the same request again."""
+
+FALLBACKS: Sequence[tuple[range, ErrorCode | None]] = ()
+"""The code of an error status that no code claims, the narrowest range first; None where the status is not sent."""
+
+
+def is_retryable(code: str) -> bool:
+    """Whether the client action is ``retry``: to send the same request again. False for an unknown code."""
+    return code in RETRYABLE
+
+
+def client_action(code: str) -> ClientAction:
+    """What a client does about a code; nothing about an unknown one."""
+    facts = t.cast(Mapping[str, Facts], FACTS).get(code)
+    return "none" if facts is None else facts.client_action
+
+
+def http_status(code: ErrorCode) -> int | None:
+    """The status a code travels under by default; None for one that never travels over HTTP."""
+    return FACTS[code].status
+
+
+def codes_for(status: int) -> tuple[ErrorCode, ...]:
+    """The codes that may travel under a status; the fallback where no code claims it, and none where there is none."""
+    claimed = tuple(code for code, facts in FACTS.items() if status in facts.statuses)
+    if claimed:
+        return claimed
+    fallback = next((code for statuses, code in FALLBACKS if status in statuses), None)
+    return () if fallback is None else (fallback,)

@@ -1,0 +1,961 @@
+"""An exception for each code of Kinto errors.
+
+A service raises them; a client catches them, made from an answer by ``wire.parse``. Only declared codes can be raised,
+each with its own details, boundaries and statuses.
+"""
+
+# Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/kinto/taxonomy.yaml
+
+import re
+import typing as t
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from . import details as d
+from .codes import FACTS, ErrorCode, Facts, RetriableRule, codes_for
+
+
+class Unset(Enum):
+    """The default of a detail that may be None: left out."""
+
+    UNSET = "unset"
+
+
+class KintoError(Exception):
+    """Any error of Kinto errors; what is raised is one of its subclasses, one for each code.
+
+    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
+    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. What caused the error is its
+    ``__cause__`` (``raise … from failure``), and never travels.
+    """
+
+    __slots__ = (
+        "_details",
+        "_retriable",
+        "boundary",
+        "error",
+        "headers",
+        "info",
+        "message",
+        "retry_after",
+        "status",
+    )
+
+    code: t.ClassVar[ErrorCode]
+    facts: t.ClassVar[Facts]
+    default_message: t.ClassVar[str]
+    operation: t.ClassVar[str | None] = None
+    flag_key: t.ClassVar[str | None] = None
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        details: Mapping[str, object],
+        nullable: frozenset[str] = frozenset(),
+        boundary: str | None = None,
+        status: int | None = None,
+        retriable: bool | None = None,
+        retry_after: float | None = None,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str | None] | None = None,
+    ) -> None:
+        if not hasattr(self, "code"):
+            raise TypeError(f"{type(self).__name__} has no code; raise one of its subclasses")
+        given = {key: value for key, value in details.items() if value is not Unset.UNSET}
+        self._details: Mapping[str, object] = {
+            key: value for key, value in given.items() if value is not None or key in nullable
+        }
+        self._retriable = retriable
+        self.boundary = _allowed_boundary(self.facts, boundary)
+        self.status = _allowed_status(self.code, self.facts, status)
+        self.retry_after = retry_after
+        self.error = error
+        self.info = info
+        self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
+        if self.flag_key is not None:
+            self._details = {**self._details, self.flag_key: self._flag()}
+        self.message = _filled(self.default_message, self._details) if message is None else message
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+    def __reduce__(self) -> tuple[t.Callable[..., "KintoError"], tuple[object, ...]]:
+        return restored, (type(self), {name: getattr(self, name) for name in KintoError.__slots__})
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        """What stands in the envelope beside the message, typed by each subclass; not to be changed."""
+        return self._details
+
+    @property
+    def retriable(self) -> bool:
+        """Whether this request may be sent again: as the error says, else by the code."""
+        if self._retriable is not None:
+            return self._retriable
+        if self.facts.retriable == "conditional":
+            return _decided(self.facts.rules, {"status": self.status, **_prefixed(self._details)})
+        if self.facts.retriable in ("always", "never"):
+            return self.facts.retriable == "always"
+        return self.facts.client_action == "retry"
+
+    def _flag(self) -> bool:
+        """The flag among the details: what the error itself says, else whether the client action is ``retry``."""
+        decides = self._retriable is not None or self.facts.retriable == "conditional"
+        return self.retriable if decides else self.facts.client_action == "retry"
+
+
+class MissingAuthToken(KintoError):
+    """Missing Authorization Token
+
+    HTTP 401; a person has to act.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.MISSING_AUTH_TOKEN
+    facts = FACTS[ErrorCode.MISSING_AUTH_TOKEN]
+    default_message = "Missing Authorization Token"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.MissingAuthTokenDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.MissingAuthTokenDetails, self._details)
+
+
+class InvalidAuthToken(KintoError):
+    """Invalid Authorization Token
+
+    HTTP 401; a person has to act.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.INVALID_AUTH_TOKEN
+    facts = FACTS[ErrorCode.INVALID_AUTH_TOKEN]
+    default_message = "Invalid Authorization Token"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.InvalidAuthTokenDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.InvalidAuthTokenDetails, self._details)
+
+
+class Badjson(KintoError):
+    """The request body was not valid JSON
+
+    HTTP 400; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.BADJSON
+    facts = FACTS[ErrorCode.BADJSON]
+    default_message = "The request body was not valid JSON"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.BadjsonDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.BadjsonDetails, self._details)
+
+
+class InvalidParameters(KintoError):
+    """Invalid request parameter
+
+    The first problem is the message; all of them are in the details.
+
+    HTTP 400; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.INVALID_PARAMETERS
+    facts = FACTS[ErrorCode.INVALID_PARAMETERS]
+    default_message = "Invalid request parameter"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        details: Mapping[str, object] | None = None,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details=details or {},
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.InvalidParametersDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return self._details
+
+
+class MissingParameters(KintoError):
+    """Missing request parameter
+
+    HTTP 400; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.MISSING_PARAMETERS
+    facts = FACTS[ErrorCode.MISSING_PARAMETERS]
+    default_message = "Missing request parameter"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.MissingParametersDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.MissingParametersDetails, self._details)
+
+
+class InvalidPostedData(KintoError):
+    """Invalid posted data
+
+    The first problem is the message; all of them are in the details.
+
+    HTTP 400; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.INVALID_POSTED_DATA
+    facts = FACTS[ErrorCode.INVALID_POSTED_DATA]
+    default_message = "Invalid posted data"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        details: Mapping[str, object] | None = None,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details=details or {},
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.InvalidPostedDataDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return self._details
+
+
+class InvalidResourceId(KintoError):
+    """Invalid Token / id
+
+    Answered only to who may write to the parent; others get FORBIDDEN whether the object is there or not.
+
+    HTTP 404; clients do not retry.
+
+    ``id``: The id that was not found. ``resource_name``: What kind of object was not found.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.INVALID_RESOURCE_ID
+    facts = FACTS[ErrorCode.INVALID_RESOURCE_ID]
+    default_message = "Invalid Token / id"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        id: str | None = None,
+        resource_name: str | None = None,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "id": id,
+                "resource_name": resource_name,
+            },
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.InvalidResourceIdDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.InvalidResourceIdDetails, self._details)
+
+
+class MissingResource(KintoError):
+    """Missing Token / id
+
+    HTTP 404; clients do not retry.
+
+    ``id``: The id that was not found. ``resource_name``: What kind of object was not found.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.MISSING_RESOURCE
+    facts = FACTS[ErrorCode.MISSING_RESOURCE]
+    default_message = "Missing Token / id"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        id: str | None = None,
+        resource_name: str | None = None,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "id": id,
+                "resource_name": resource_name,
+            },
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.MissingResourceDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.MissingResourceDetails, self._details)
+
+
+class MissingContentLength(KintoError):
+    """Content-Length header was not provided
+
+    HTTP 411; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.MISSING_CONTENT_LENGTH
+    facts = FACTS[ErrorCode.MISSING_CONTENT_LENGTH]
+    default_message = "Content-Length header was not provided"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.MissingContentLengthDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.MissingContentLengthDetails, self._details)
+
+
+class RequestTooLarge(KintoError):
+    """Request body too large
+
+    HTTP 413; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.REQUEST_TOO_LARGE
+    facts = FACTS[ErrorCode.REQUEST_TOO_LARGE]
+    default_message = "Request body too large"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.RequestTooLargeDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.RequestTooLargeDetails, self._details)
+
+
+class ModifiedMeanwhile(KintoError):
+    """Resource was modified meanwhile
+
+    The client overwrites by repeating the request without a precondition, or fetches, merges and repeats it.
+
+    HTTP 412; clients read again before they retry.
+
+    ``existing``: The object as the server has it now.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.MODIFIED_MEANWHILE
+    facts = FACTS[ErrorCode.MODIFIED_MEANWHILE]
+    default_message = "Resource was modified meanwhile"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        existing: Mapping[str, object] | None = None,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "existing": existing,
+            },
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.ModifiedMeanwhileDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ModifiedMeanwhileDetails, self._details)
+
+
+class MethodNotAllowed(KintoError):
+    """Method not allowed on this end point
+
+    Also every write on a server whose setting `kinto.readonly` is true.
+
+    HTTP 405; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.METHOD_NOT_ALLOWED
+    facts = FACTS[ErrorCode.METHOD_NOT_ALLOWED]
+    default_message = "Method not allowed on this end point"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.MethodNotAllowedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.MethodNotAllowedDetails, self._details)
+
+
+class VersionNotAvailable(KintoError):
+    """Requested version not available on this server
+
+    HTTP 404; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.VERSION_NOT_AVAILABLE
+    facts = FACTS[ErrorCode.VERSION_NOT_AVAILABLE]
+    default_message = "Requested version not available on this server"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.VersionNotAvailableDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.VersionNotAvailableDetails, self._details)
+
+
+class ClientReachedCapacity(KintoError):
+    """Client has sent too many requests
+
+    HTTP 429; clients retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.CLIENT_REACHED_CAPACITY
+    facts = FACTS[ErrorCode.CLIENT_REACHED_CAPACITY]
+    default_message = "Client has sent too many requests"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.ClientReachedCapacityDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ClientReachedCapacityDetails, self._details)
+
+
+class Forbidden(KintoError):
+    """Resource's access forbidden for this user
+
+    HTTP 403; a person has to act.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.FORBIDDEN
+    facts = FACTS[ErrorCode.FORBIDDEN]
+    default_message = "Resource's access forbidden for this user"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.ForbiddenDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ForbiddenDetails, self._details)
+
+
+class ConstraintViolated(KintoError):
+    """Another resource violates constraint
+
+    Transactions of concurrent requests overlapped. Retrying the same request will usually be enough.
+
+    HTTP 409; clients retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.CONSTRAINT_VIOLATED
+    facts = FACTS[ErrorCode.CONSTRAINT_VIOLATED]
+    default_message = "Another resource violates constraint"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.ConstraintViolatedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ConstraintViolatedDetails, self._details)
+
+
+class Backend(KintoError):
+    """Service temporarily unavailable due to high load
+
+    HTTP 503; clients retry.
+
+    ``retry_after``: seconds to wait.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.BACKEND
+    facts = FACTS[ErrorCode.BACKEND]
+    default_message = "Service temporarily unavailable due to high load"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retry_after: float,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            retry_after=retry_after,
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.BackendDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.BackendDetails, self._details)
+
+
+class ServiceDeprecated(KintoError):
+    """Service deprecated
+
+    The client is too old, or another service took the place of this one. An Alert header may say more.
+
+    HTTP 410; clients do not retry.
+
+    ``alert``: the value of Alert.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.SERVICE_DEPRECATED
+    facts = FACTS[ErrorCode.SERVICE_DEPRECATED]
+    default_message = "Service deprecated"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        alert: str | None = None,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers={
+                "Alert": alert,
+                **(headers or {}),
+            },
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.ServiceDeprecatedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ServiceDeprecatedDetails, self._details)
+
+
+class Undefined(KintoError):
+    """Internal Server Error
+
+    HTTP 500; clients retry. The operation may have taken effect.
+
+    ``retry_after``: seconds to wait.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.UNDEFINED
+    facts = FACTS[ErrorCode.UNDEFINED]
+    default_message = "Internal Server Error"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retry_after: float,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            retry_after=retry_after,
+            headers=headers,
+            error=error,
+            info=info,
+        )
+
+    @property
+    def details(self) -> d.UndefinedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.UndefinedDetails, self._details)
+
+
+class UnknownError(KintoError):
+    """An answer that is no declared error: an unknown code, another shape, or no JSON at all.
+
+    ``raw`` is the body as it came; ``original_code`` what stood in the place of the code, if anything did. Neither is
+    safe to show.
+    """
+
+    __slots__ = ("original_code", "raw")
+
+    code = ErrorCode.UNDEFINED
+    facts = FACTS[code]
+    default_message = "Internal Server Error"
+    flag_key = None
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        raw: object,
+        original_code: str | int | None = None,
+        status: int | None = None,
+        retry_after: float | None = None,
+        error: str | None = None,
+        info: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            retriable=False,
+            retry_after=retry_after,
+            error=error,
+            info=info,
+            headers=headers,
+        )
+        self.status = status
+        self.raw = raw
+        self.original_code = original_code
+
+    def __str__(self) -> str:
+        return f"unknown error (status {self.status}, code {self.original_code!r})"
+
+    def __reduce__(self) -> tuple[t.Callable[..., KintoError], tuple[object, ...]]:
+        kind, state = t.cast(tuple[type, dict[str, object]], super().__reduce__()[1])
+        return restored, (kind, {**state, "raw": self.raw, "original_code": self.original_code})
+
+
+ERRORS: Mapping[ErrorCode, type[KintoError]] = {
+    ErrorCode.MISSING_AUTH_TOKEN: MissingAuthToken,
+    ErrorCode.INVALID_AUTH_TOKEN: InvalidAuthToken,
+    ErrorCode.BADJSON: Badjson,
+    ErrorCode.INVALID_PARAMETERS: InvalidParameters,
+    ErrorCode.MISSING_PARAMETERS: MissingParameters,
+    ErrorCode.INVALID_POSTED_DATA: InvalidPostedData,
+    ErrorCode.INVALID_RESOURCE_ID: InvalidResourceId,
+    ErrorCode.MISSING_RESOURCE: MissingResource,
+    ErrorCode.MISSING_CONTENT_LENGTH: MissingContentLength,
+    ErrorCode.REQUEST_TOO_LARGE: RequestTooLarge,
+    ErrorCode.MODIFIED_MEANWHILE: ModifiedMeanwhile,
+    ErrorCode.METHOD_NOT_ALLOWED: MethodNotAllowed,
+    ErrorCode.VERSION_NOT_AVAILABLE: VersionNotAvailable,
+    ErrorCode.CLIENT_REACHED_CAPACITY: ClientReachedCapacity,
+    ErrorCode.FORBIDDEN: Forbidden,
+    ErrorCode.CONSTRAINT_VIOLATED: ConstraintViolated,
+    ErrorCode.BACKEND: Backend,
+    ErrorCode.SERVICE_DEPRECATED: ServiceDeprecated,
+    ErrorCode.UNDEFINED: Undefined,
+}
+"""The exception of each code that means the same for every operation."""
+
+_ALL = {
+    (each.operation, str(each.facts.wire)): each for each in KintoError.__subclasses__() if each is not UnknownError
+}
+
+
+def error_class(wire: str | int, operation: str | None = None) -> type[KintoError] | None:
+    """The exception for what stands in the code slot: the operation's own, else the shared one; None if unknown."""
+    return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
+
+
+def restored(kind: type[KintoError], state: Mapping[str, object]) -> KintoError:
+    """An error with this state, unchecked: how a pickled one, and one read from the wire, comes back."""
+    error = kind.__new__(kind)
+    for name, value in state.items():
+        setattr(error, name, value)
+    error.args = (error.message,)
+    return error
+
+
+def bare(
+    kind: type[KintoError],
+    *,
+    status: int | None = None,
+    details: Mapping[str, object] | None = None,
+) -> KintoError:
+    """An error with its default message, for where nobody is there to give the details that it asks for."""
+    known = dict(details or {})
+    state: dict[str, object] = {
+        **dict.fromkeys(KintoError.__slots__),
+        "_details": known,
+        "boundary": next(iter(kind.facts.boundaries), None),
+        "headers": {},
+        "message": _filled(kind.default_message, known),
+        "status": kind.facts.status if status is None else status,
+    }
+    error = restored(kind, state)
+    if kind.flag_key is not None:
+        error._details = {**known, kind.flag_key: error._flag()}
+    return error
+
+
+def undeclared(original_code: str | int | None = None) -> KintoError:
+    """What a service answers for an error that it did not declare; ``original_code`` stays out of the answer."""
+    return bare(ERRORS[ErrorCode.UNDEFINED])
+
+
+def entity_tag(value: str) -> str:
+    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left where it is (RFC 9110 §8.8.3)."""
+    return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
+
+
+def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
+    if boundary is None:
+        return next(iter(facts.boundaries), None)
+    if boundary not in facts.boundaries:
+        raise ValueError(f"{facts.wire} does not come from {boundary!r}, but from {' or '.join(facts.boundaries)}")
+    return boundary
+
+
+def _allowed_status(code: ErrorCode, facts: Facts, status: int | None) -> int | None:
+    if status is None:
+        return facts.status
+    if status not in facts.statuses and code not in codes_for(status):
+        raise ValueError(f"{facts.wire} does not travel under {status}")
+    return status
+
+
+def _filled(template: str, details: Mapping[str, object]) -> str:
+    """The message with each ``${key}`` replaced by that detail; a missing one is an ellipsis."""
+    return re.sub(r"\$\{(\w+)\}", lambda each: str(details.get(each[1], "…")), template)
+
+
+def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
+    return {f"details.{key}": value for key, value in details.items()}
+
+
+def _decided(rules: Sequence[RetriableRule], facts: Mapping[str, object]) -> bool:
+    """The answer of the first rule that holds; False where none does."""
+    for rule in rules:
+        if all(any(_same(facts.get(fact), value) for value in values) for fact, values in rule.when):
+            return rule.then
+    return False
+
+
+def _same(a: object, b: object) -> bool:
+    """Equality as JSON has it: 1 is not true."""
+    return isinstance(a, bool) == isinstance(b, bool) and a == b

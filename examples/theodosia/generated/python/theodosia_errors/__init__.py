@@ -1,0 +1,66 @@
+"""Theodosia refusals in Python: exceptions, the envelope, retries. Standard library only.
+
+The ASGI error boundary is in ``theodosia_errors.asgi``, the types of details in ``theodosia_errors.details``.
+"""
+
+# Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/theodosia/taxonomy.yaml
+
+from .codes import (
+    FACTS,
+    RETRYABLE,
+    ErrorCode,
+    Facts,
+    client_action,
+    codes_for,
+    http_status,
+    is_retryable,
+)
+from .errors import (
+    ActionError,
+    ActionTimeout,
+    InvalidTransition,
+    TheodosiaError,
+    UnknownAction,
+    UnknownError,
+    ValidationFailed,
+    entity_tag,
+    undeclared,
+)
+from .retry import (
+    POLICIES,
+    plan_retry,
+    start_retry,
+)
+from .wire import (
+    Rendered,
+    parse,
+    render,
+    to_envelope,
+)
+
+__all__ = [
+    "FACTS",
+    "POLICIES",
+    "RETRYABLE",
+    "ActionError",
+    "ActionTimeout",
+    "ErrorCode",
+    "Facts",
+    "InvalidTransition",
+    "Rendered",
+    "TheodosiaError",
+    "UnknownAction",
+    "UnknownError",
+    "ValidationFailed",
+    "client_action",
+    "codes_for",
+    "entity_tag",
+    "http_status",
+    "is_retryable",
+    "parse",
+    "plan_retry",
+    "render",
+    "start_retry",
+    "to_envelope",
+    "undeclared",
+]

@@ -1,0 +1,151 @@
+"""The codes of Theodosia refusals, and what is known of each."""
+
+# Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/theodosia/taxonomy.yaml
+
+import typing as t
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+
+class ErrorCode(StrEnum):
+    """Every code a service may answer with."""
+
+    INVALID_TRANSITION = "invalid_transition"
+    """The action exists and cannot be reached from the current state."""
+
+    UNKNOWN_ACTION = "unknown_action"
+    """The graph has no such action."""
+
+    VALIDATION_FAILED = "validation_failed"
+    """The action can be reached and its inputs were refused."""
+
+    ACTION_TIMEOUT = "action_timeout"
+    """The action ran longer than its budget."""
+
+    ACTION_ERROR = "action_error"
+    """The action ran and its body raised."""
+
+
+ClientAction = t.Literal["retry", "refetch", "user", "none"]
+"""What a client does: send the same request again, read the resource again first, ask a person, or give up."""
+
+Effect = t.Literal["none", "possible", "unknown"]
+"""Whether the operation may have taken effect although the error was returned."""
+
+Retriability = t.Literal["always", "never", "caller", "none", "conditional"]
+"""Whether the same request may be sent again; ``caller``: each error says; ``none``: errors have no such flag."""
+
+
+class RetriableRule(t.NamedTuple):
+    """``then`` is the answer where each fact, such as ``status`` or ``details.reason``, has one of its values."""
+
+    then: bool
+    when: tuple[tuple[str, Sequence[object]], ...] = ()
+
+
+class Facts(t.NamedTuple):
+    """What is known of a code.
+
+    ``wire`` stands in the envelope. ``status`` is the default, None for a code that never travels over HTTP;
+    ``statuses`` are all it may have. The first of ``boundaries`` is the default. ``retry`` names a policy. ``until`` is
+    the action after which the request may be sent again. The first of ``rules`` that holds decides a conditional flag.
+    """
+
+    wire: str | int
+    status: int | None
+    statuses: Sequence[int]
+    retriable: Retriability
+    client_action: ClientAction
+    effect: Effect
+    domain: str | None = None
+    boundaries: tuple[str, ...] = ()
+    retry: str | None = None
+    until: str | None = None
+    actions: tuple[str, ...] = ()
+    rules: tuple[RetriableRule, ...] = ()
+    deprecated: bool = False
+
+
+FACTS: Mapping[ErrorCode, Facts] = {
+    ErrorCode.INVALID_TRANSITION: Facts(
+        wire="invalid_transition",
+        status=None,
+        statuses=(),
+        retriable="none",
+        client_action="refetch",
+        effect="none",
+        boundaries=("graph",),
+        actions=("pick_valid_action",),
+    ),
+    ErrorCode.UNKNOWN_ACTION: Facts(
+        wire="unknown_action",
+        status=None,
+        statuses=(),
+        retriable="none",
+        client_action="none",
+        effect="none",
+        boundaries=("graph",),
+        actions=("pick_valid_action",),
+    ),
+    ErrorCode.VALIDATION_FAILED: Facts(
+        wire="validation_failed",
+        status=None,
+        statuses=(),
+        retriable="none",
+        client_action="none",
+        effect="none",
+        boundaries=("validator",),
+        actions=("fix_inputs",),
+    ),
+    ErrorCode.ACTION_TIMEOUT: Facts(
+        wire="action_timeout",
+        status=None,
+        statuses=(),
+        retriable="none",
+        client_action="none",
+        effect="unknown",
+        boundaries=("body",),
+        actions=("pick_valid_action",),
+    ),
+    ErrorCode.ACTION_ERROR: Facts(
+        wire="action_error",
+        status=None,
+        statuses=(),
+        retriable="none",
+        client_action="none",
+        effect="possible",
+        boundaries=("body",),
+        actions=("read_error",),
+    ),
+}
+
+RETRYABLE = frozenset(code for code, facts in FACTS.items() if facts.client_action == "retry")
+"""The codes whose client action is to send the same request again."""
+
+FALLBACKS: Sequence[tuple[range, ErrorCode | None]] = ()
+"""The code of an error status that no code claims, the narrowest range first; None where the status is not sent."""
+
+
+def is_retryable(code: str) -> bool:
+    """Whether the client action is ``retry``: to send the same request again. False for an unknown code."""
+    return code in RETRYABLE
+
+
+def client_action(code: str) -> ClientAction:
+    """What a client does about a code; nothing about an unknown one."""
+    facts = t.cast(Mapping[str, Facts], FACTS).get(code)
+    return "none" if facts is None else facts.client_action
+
+
+def http_status(code: ErrorCode) -> int | None:
+    """The status a code travels under by default; None for one that never travels over HTTP."""
+    return FACTS[code].status
+
+
+def codes_for(status: int) -> tuple[ErrorCode, ...]:
+    """The codes that may travel under a status; the fallback where no code claims it, and none where there is none."""
+    claimed = tuple(code for code, facts in FACTS.items() if status in facts.statuses)
+    if claimed:
+        return claimed
+    fallback = next((code for statuses, code in FALLBACKS if status in statuses), None)
+    return () if fallback is None else (fallback,)

@@ -1,0 +1,465 @@
+"""An exception for each code of Theodosia refusals.
+
+A service raises them; a client catches them, made from an answer by ``wire.parse``. Only declared codes can be raised,
+each with its own details, boundaries and statuses.
+"""
+
+# Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/theodosia/taxonomy.yaml
+
+import re
+import typing as t
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from . import details as d
+from .codes import FACTS, ErrorCode, Facts, RetriableRule, codes_for
+
+
+class Unset(Enum):
+    """The default of a detail that may be None: left out."""
+
+    UNSET = "unset"
+
+
+class TheodosiaError(Exception):
+    """Any error of Theodosia refusals; what is raised is one of its subclasses, one for each code.
+
+    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
+    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. What caused the error is its
+    ``__cause__`` (``raise … from failure``), and never travels.
+    """
+
+    __slots__ = (
+        "_details",
+        "_retriable",
+        "boundary",
+        "error_type",
+        "headers",
+        "known_actions",
+        "message",
+        "requested",
+        "retry_after",
+        "status",
+        "valid_next_actions",
+    )
+
+    code: t.ClassVar[ErrorCode]
+    facts: t.ClassVar[Facts]
+    default_message: t.ClassVar[str]
+    operation: t.ClassVar[str | None] = None
+    flag_key: t.ClassVar[str | None] = None
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        details: Mapping[str, object],
+        nullable: frozenset[str] = frozenset(),
+        boundary: str | None = None,
+        status: int | None = None,
+        retriable: bool | None = None,
+        retry_after: float | None = None,
+        requested: str | None = None,
+        valid_next_actions: Sequence[str] | None = None,
+        error_type: str | None = None,
+        known_actions: Sequence[str] | None = None,
+        headers: Mapping[str, str | None] | None = None,
+    ) -> None:
+        if not hasattr(self, "code"):
+            raise TypeError(f"{type(self).__name__} has no code; raise one of its subclasses")
+        given = {key: value for key, value in details.items() if value is not Unset.UNSET}
+        self._details: Mapping[str, object] = {
+            key: value for key, value in given.items() if value is not None or key in nullable
+        }
+        self._retriable = retriable
+        self.boundary = _allowed_boundary(self.facts, boundary)
+        self.status = _allowed_status(self.code, self.facts, status)
+        self.retry_after = retry_after
+        self.requested = requested
+        self.valid_next_actions = valid_next_actions
+        self.error_type = error_type
+        self.known_actions = known_actions
+        self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
+        if self.flag_key is not None:
+            self._details = {**self._details, self.flag_key: self._flag()}
+        self.message = _filled(self.default_message, self._details) if message is None else message
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+    def __reduce__(self) -> tuple[t.Callable[..., "TheodosiaError"], tuple[object, ...]]:
+        return restored, (type(self), {name: getattr(self, name) for name in TheodosiaError.__slots__})
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        """What stands in the envelope beside the message, typed by each subclass; not to be changed."""
+        return self._details
+
+    @property
+    def retriable(self) -> bool:
+        """Whether this request may be sent again: as the error says, else by the code."""
+        if self._retriable is not None:
+            return self._retriable
+        if self.facts.retriable == "conditional":
+            return _decided(self.facts.rules, {"status": self.status, **_prefixed(self._details)})
+        if self.facts.retriable in ("always", "never"):
+            return self.facts.retriable == "always"
+        return self.facts.client_action == "retry"
+
+    def _flag(self) -> bool:
+        """The flag among the details: what the error itself says, else whether the client action is ``retry``."""
+        decides = self._retriable is not None or self.facts.retriable == "conditional"
+        return self.retriable if decides else self.facts.client_action == "retry"
+
+
+class InvalidTransition(TheodosiaError):
+    """The action exists and cannot be reached from the current state.
+
+    From graph; clients read again before they retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.INVALID_TRANSITION
+    facts = FACTS[ErrorCode.INVALID_TRANSITION]
+    default_message = "The action cannot be reached from the current state"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        requested: str | None = None,
+        valid_next_actions: Sequence[str] | None = None,
+        error_type: str | None = None,
+        known_actions: Sequence[str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            requested=requested,
+            valid_next_actions=valid_next_actions,
+            error_type=error_type,
+            known_actions=known_actions,
+        )
+
+    @property
+    def details(self) -> d.InvalidTransitionDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.InvalidTransitionDetails, self._details)
+
+
+class UnknownAction(TheodosiaError):
+    """The graph has no such action.
+
+    From graph; clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.UNKNOWN_ACTION
+    facts = FACTS[ErrorCode.UNKNOWN_ACTION]
+    default_message = "The graph has no such action"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        requested: str | None = None,
+        valid_next_actions: Sequence[str] | None = None,
+        error_type: str | None = None,
+        known_actions: Sequence[str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            requested=requested,
+            valid_next_actions=valid_next_actions,
+            error_type=error_type,
+            known_actions=known_actions,
+        )
+
+    @property
+    def details(self) -> d.UnknownActionDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.UnknownActionDetails, self._details)
+
+
+class ValidationFailed(TheodosiaError):
+    """The action can be reached and its inputs were refused.
+
+    From validator; clients do not retry.
+
+    ``field``: The input that was refused. ``got``: What it was.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.VALIDATION_FAILED
+    facts = FACTS[ErrorCode.VALIDATION_FAILED]
+    default_message = "The inputs were refused"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        got: str | float | bool | Mapping[str, object] | Sequence[object] | Unset | None = Unset.UNSET,
+        requested: str | None = None,
+        valid_next_actions: Sequence[str] | None = None,
+        error_type: str | None = None,
+        known_actions: Sequence[str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "field": field,
+                "got": got,
+            },
+            nullable=frozenset({"got"}),
+            headers=headers,
+            requested=requested,
+            valid_next_actions=valid_next_actions,
+            error_type=error_type,
+            known_actions=known_actions,
+        )
+
+    @property
+    def details(self) -> d.ValidationFailedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ValidationFailedDetails, self._details)
+
+
+class ActionTimeout(TheodosiaError):
+    """The action ran longer than its budget.
+
+    From body; clients do not retry. The operation may have taken effect.
+
+    ``timeout_seconds``: The budget of the action.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.ACTION_TIMEOUT
+    facts = FACTS[ErrorCode.ACTION_TIMEOUT]
+    default_message = "The action exceeded its timeout"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        timeout_seconds: float,
+        requested: str | None = None,
+        valid_next_actions: Sequence[str] | None = None,
+        error_type: str | None = None,
+        known_actions: Sequence[str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={
+                "timeout_seconds": timeout_seconds,
+            },
+            headers=headers,
+            requested=requested,
+            valid_next_actions=valid_next_actions,
+            error_type=error_type,
+            known_actions=known_actions,
+        )
+
+    @property
+    def details(self) -> d.ActionTimeoutDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ActionTimeoutDetails, self._details)
+
+
+class ActionError(TheodosiaError):
+    """The action ran and its body raised.
+
+    From body; clients do not retry. The operation may have taken effect.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.ACTION_ERROR
+    facts = FACTS[ErrorCode.ACTION_ERROR]
+    default_message = "The action failed"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        requested: str | None = None,
+        valid_next_actions: Sequence[str] | None = None,
+        error_type: str | None = None,
+        known_actions: Sequence[str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            requested=requested,
+            valid_next_actions=valid_next_actions,
+            error_type=error_type,
+            known_actions=known_actions,
+        )
+
+    @property
+    def details(self) -> d.ActionErrorDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ActionErrorDetails, self._details)
+
+
+class UnknownError(TheodosiaError):
+    """An answer that is no declared error: an unknown code, another shape, or no JSON at all.
+
+    ``raw`` is the body as it came; ``original_code`` what stood in the place of the code, if anything did. Neither is
+    safe to show.
+    """
+
+    __slots__ = ("original_code", "raw")
+
+    code = next(iter(ErrorCode))  # the taxonomy names no code for what it does not know
+    facts = FACTS[code]._replace(client_action="none", retry=None)
+    default_message = "The answer is not an error that is known here"
+    flag_key = None
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        raw: object,
+        original_code: str | int | None = None,
+        status: int | None = None,
+        retry_after: float | None = None,
+        requested: str | None = None,
+        valid_next_actions: Sequence[str] | None = None,
+        error_type: str | None = None,
+        known_actions: Sequence[str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            retriable=False,
+            retry_after=retry_after,
+            requested=requested,
+            valid_next_actions=valid_next_actions,
+            error_type=error_type,
+            known_actions=known_actions,
+            headers=headers,
+        )
+        self.status = status
+        self.raw = raw
+        self.original_code = original_code
+
+    def __str__(self) -> str:
+        return f"unknown error (status {self.status}, code {self.original_code!r})"
+
+    def __reduce__(self) -> tuple[t.Callable[..., TheodosiaError], tuple[object, ...]]:
+        kind, state = t.cast(tuple[type, dict[str, object]], super().__reduce__()[1])
+        return restored, (kind, {**state, "raw": self.raw, "original_code": self.original_code})
+
+
+ERRORS: Mapping[ErrorCode, type[TheodosiaError]] = {
+    ErrorCode.INVALID_TRANSITION: InvalidTransition,
+    ErrorCode.UNKNOWN_ACTION: UnknownAction,
+    ErrorCode.VALIDATION_FAILED: ValidationFailed,
+    ErrorCode.ACTION_TIMEOUT: ActionTimeout,
+    ErrorCode.ACTION_ERROR: ActionError,
+}
+"""The exception of each code that means the same for every operation."""
+
+_ALL = {
+    (each.operation, str(each.facts.wire)): each for each in TheodosiaError.__subclasses__() if each is not UnknownError
+}
+
+
+def error_class(wire: str | int, operation: str | None = None) -> type[TheodosiaError] | None:
+    """The exception for what stands in the code slot: the operation's own, else the shared one; None if unknown."""
+    return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
+
+
+def restored(kind: type[TheodosiaError], state: Mapping[str, object]) -> TheodosiaError:
+    """An error with this state, unchecked: how a pickled one, and one read from the wire, comes back."""
+    error = kind.__new__(kind)
+    for name, value in state.items():
+        setattr(error, name, value)
+    error.args = (error.message,)
+    return error
+
+
+def bare(
+    kind: type[TheodosiaError],
+    *,
+    status: int | None = None,
+    details: Mapping[str, object] | None = None,
+) -> TheodosiaError:
+    """An error with its default message, for where nobody is there to give the details that it asks for."""
+    known = dict(details or {})
+    state: dict[str, object] = {
+        **dict.fromkeys(TheodosiaError.__slots__),
+        "_details": known,
+        "boundary": next(iter(kind.facts.boundaries), None),
+        "headers": {},
+        "message": _filled(kind.default_message, known),
+        "status": kind.facts.status if status is None else status,
+    }
+    error = restored(kind, state)
+    if kind.flag_key is not None:
+        error._details = {**known, kind.flag_key: error._flag()}
+    return error
+
+
+def undeclared(original_code: str | int | None = None) -> TheodosiaError:
+    """What a service answers for an error that it did not declare; ``original_code`` stays out of the answer."""
+    return bare(next(iter(ERRORS.values())))
+
+
+def entity_tag(value: str) -> str:
+    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left where it is (RFC 9110 §8.8.3)."""
+    return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
+
+
+def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
+    if boundary is None:
+        return next(iter(facts.boundaries), None)
+    if boundary not in facts.boundaries:
+        raise ValueError(f"{facts.wire} does not come from {boundary!r}, but from {' or '.join(facts.boundaries)}")
+    return boundary
+
+
+def _allowed_status(code: ErrorCode, facts: Facts, status: int | None) -> int | None:
+    if status is None:
+        return facts.status
+    if status not in facts.statuses and code not in codes_for(status):
+        raise ValueError(f"{facts.wire} does not travel under {status}")
+    return status
+
+
+def _filled(template: str, details: Mapping[str, object]) -> str:
+    """The message with each ``${key}`` replaced by that detail; a missing one is an ellipsis."""
+    return re.sub(r"\$\{(\w+)\}", lambda each: str(details.get(each[1], "…")), template)
+
+
+def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
+    return {f"details.{key}": value for key, value in details.items()}
+
+
+def _decided(rules: Sequence[RetriableRule], facts: Mapping[str, object]) -> bool:
+    """The answer of the first rule that holds; False where none does."""
+    for rule in rules:
+        if all(any(_same(facts.get(fact), value) for value in values) for fact, values in rule.when):
+            return rule.then
+    return False
+
+
+def _same(a: object, b: object) -> bool:
+    """Equality as JSON has it: 1 is not true."""
+    return isinstance(a, bool) == isinstance(b, bool) and a == b
