@@ -135,7 +135,7 @@ SINS: Mapping[str, Sin] = {
         ),
         Sin("cacheable-404", "a 404 may be cached", "headers/cache-control", answers(_cacheable)),
         Sin("leaks-stack-trace", "a 500 carries the stack trace", "leaks/stack-trace", answers(_leak)),
-        Sin("reveals-existence", "an unknown order is 403, not 404", "code/status", answers(_reveal)),
+        Sin("reveals-existence", "an unknown order is 403, not 404", "tenancy/concealed", answers(_reveal)),
         Sin(
             "framework-405",
             "the framework answers 405 in its own words",
