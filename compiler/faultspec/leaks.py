@@ -15,6 +15,7 @@ import re
 import urllib.parse
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from faultspec.exchange import Canary
 
@@ -269,22 +270,17 @@ def detect(text: str, kinds: Iterable[str], names: tuple[Pattern, ...] = (), sen
     path, the answer may repeat it. Text that holds a stack trace is not searched for paths and drivers as well.
     """
     whole, text = text, _trimmed(text)
-    lowered = text.lower()
-    wanted = frozenset(kinds)
     found: list[Leak] = []
-    for kind, patterns in DETECTORS.items():
-        if kind not in wanted:
-            continue
+    for kind, pattern in _possible(text.lower(), frozenset(kinds), names):
         traces = [each for each in found if each.kind == "stack-trace"] if kind in _PARTS_OF_A_TRACE else []
-        for pattern in (*patterns, *names) if kind == "internal-name" else patterns:
-            for match in _matches(pattern, text, lowered):
-                if any(match.start() < each.end and each.start < match.end() for each in found):
-                    continue
-                if kind in _FORGIVEN_WHEN_SENT and match[0] in sent:
-                    continue
-                if any(_together(text, each, match) for each in traces):
-                    continue
-                found.append(Leak(kind, pattern.what, _glimpse(match[0]), match.start(), match.end()))
+        for match in _matches(pattern, text):
+            if any(match.start() < each.end and each.start < match.end() for each in found):
+                continue
+            if kind in _FORGIVEN_WHEN_SENT and match[0] in sent:
+                continue
+            if any(_together(text, each, match) for each in traces):
+                continue
+            found.append(Leak(kind, pattern.what, _glimpse(match[0]), match.start(), match.end()))
     moved = (_moved(leak, len(whole) - len(text)) for leak in found)
     return tuple(sorted(moved, key=lambda leak: (leak.start, leak.kind, leak.end)))
 
@@ -317,9 +313,31 @@ def _moved(leak: Leak, left_out: int) -> Leak:
     return replace(leak, start=leak.start + left_out, end=leak.end + left_out)
 
 
-def _matches(pattern: Pattern, text: str, lowered: str) -> Iterator[re.Match[str]]:
-    if not any(needle in lowered for needle in pattern.needles):
-        return
+def _possible(lowered: str, kinds: frozenset[str], names: tuple[Pattern, ...]) -> list[tuple[str, Pattern]]:
+    """The patterns of which a needle stands in the text, each with its detector, in the order of the detectors."""
+    patterns, needles = _needles(kinds, names)
+    return [patterns[index] for index in sorted({i for needle, at in needles if needle in lowered for i in at})]
+
+
+@lru_cache(maxsize=32)  # as many as there are taxonomies in one run, with room for tests
+def _needles(
+    kinds: frozenset[str], names: tuple[Pattern, ...]
+) -> tuple[tuple[tuple[str, Pattern], ...], tuple[tuple[str, tuple[int, ...]], ...]]:
+    """The patterns of some detectors, and each needle once with the patterns that it belongs to."""
+    patterns = tuple(
+        (kind, pattern)
+        for kind, own in DETECTORS.items()
+        if kind in kinds
+        for pattern in (*own, *(names if kind == "internal-name" else ()))
+    )
+    needles: dict[str, tuple[int, ...]] = {}
+    for index, (_, pattern) in enumerate(patterns):
+        for needle in pattern.needles:
+            needles[needle] = (*needles.get(needle, ()), index)
+    return patterns, tuple(needles.items())
+
+
+def _matches(pattern: Pattern, text: str) -> Iterator[re.Match[str]]:
     kept = 0
     for match in pattern.regex.finditer(text):
         if match[0] and (pattern.accept is None or pattern.accept(match)):
@@ -371,8 +389,13 @@ def _in_token(text: str, index: int) -> bool:
     return 0 <= index < len(text) and (text[index].isalnum() or text[index] in "_-")
 
 
-def _forms(value: str) -> Iterator[tuple[str, str, bool]]:
+@lru_cache(maxsize=256)  # a caller's own values come back with every exchange of his
+def _forms(value: str) -> tuple[tuple[str, str, bool], ...]:
     """How a value may stand in a text: in words, the text, and whether case is ignored."""
+    return tuple(_encoded(value))
+
+
+def _encoded(value: str) -> Iterator[tuple[str, str, bool]]:
     yield "", _folded(value), True
     if len(value) < _ENCODABLE:
         return

@@ -122,6 +122,8 @@ def _errors(envelope: Envelope, read: Extraction, at: str) -> Iterator[tuple[Map
     """The errors a body tells: one, or as many as its list has items, each with the places of its slots."""
     where = {slot: at + pointer for slot, pointer in read.where.items()}
     yield read.slots, where
+    if not read.more:
+        return
     lists = [each.path for each in walk(envelope.shape) if isinstance(each.node, Array)]
     for index, slots in enumerate(read.more, start=1):
         moved = dict(where)

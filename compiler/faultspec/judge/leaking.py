@@ -61,7 +61,8 @@ def judge_leaks(bench: Bench, reading: Reading, told: Told | None, within: tuple
         if leak.kind in _FOREIGN and any(_below(segment.pointer, each) for each in exempt):
             continue
         found.setdefault(f"leaks/{leak.kind}", []).append((leak, segment))
-    text, starts = _joined(segments)
+    if len(open_header) < len(segments):
+        text, starts = _joined(segments)
     for clause, wanted, whole in (("leaks/canary", canaries, False), ("leaks/echoed-tenant", echoed, True)):
         for leak in planted(text, wanted, whole=whole):
             segment = segments[bisect_right(starts, leak.start) - 1]
