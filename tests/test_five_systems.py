@@ -422,6 +422,18 @@ def test_ailerons_flag_follows_the_status(status: int, retriable: bool, bindings
     assert bool(install.judged(body).findings) is not retriable
 
 
+def test_what_rules_cannot_know_is_said_by_who_raises(bindings: Any) -> None:
+    """A flag that depends on the operation may be given, as in the document's third example; else the rules hold (A29)."""
+    package = bindings("aileron")
+    refused = package.NetworkError(audit_id="audit-1", retriable=False)
+    assert package.to_envelope(refused)["error"]["retriable"] is False
+    assert not package.plan_retry(refused, package.start_retry(refused), now=0.0).retry
+    assert package.NetworkError(audit_id="audit-1").retriable
+    assert package.ExternalApiError(audit_id="audit-1", status_=503, retriable=False).retriable is False
+    with pytest.raises(TypeError, match="retriable"):
+        package.HashMismatch(audit_id="audit-1", retriable=True)
+
+
 def test_ailerons_runtime_retries_three_times(bindings: Any) -> None:
     """Three retries after 1 s, 2 s and 4 s, up to a fifth longer; then no more (A24)."""
     package = bindings("aileron")

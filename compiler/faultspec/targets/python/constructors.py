@@ -12,6 +12,10 @@ from faultspec.targets.python.names import PARAMETERS, parameter, unique
 from faultspec.targets.python.wire import SlotRow, fields
 
 
+#: Facts that rules may ask for and that an error does not know of itself.
+BEYOND = frozenset({"operation.idempotent", "cause", "caller.authenticated"})
+
+
 class Parameter(NamedTuple):
     """A parameter: its type, its default (None: it is mandatory), and what it is."""
 
@@ -111,8 +115,18 @@ class Constructor:
         self.arguments.append("status=status,")
 
     def add_retriable(self) -> None:
-        """The flag, where whoever raises the error decides it; mandatory where an envelope cannot do without."""
-        if self.code.retriable.kind != "caller":
+        """The flag, where whoever raises the error decides it; mandatory where an envelope cannot do without.
+
+        Where rules decide it by what an error does not know of itself, whoever raises it may; None leaves it to the rules.
+        """
+        retriable = self.code.retriable
+        if retriable.kind == "conditional":
+            if any(test.fact in BEYOND for rule in retriable.rules for test in rule.when):
+                doc = "whether this one may be sent again; by the rules of the code where it is left out"
+                self.parameters.append(Parameter("retriable", "bool | None", "None", doc))
+                self.arguments.append("retriable=retriable,")
+            return
+        if retriable.kind != "caller":
             return
         places = [slot_places(each.shape).get("retriable", ()) for each in self.taxonomy.envelopes.values()]
         must = any(place.required for each in places for place in each)
