@@ -13,7 +13,9 @@ test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy compiler conformance
+	$(BIN)/faultspec lint taxonomy.yaml examples/*/taxonomy.yaml
 	$(BIN)/faultspec compile --check
+	for each in examples/*/; do $(BIN)/faultspec compile --check $${each}taxonomy.yaml --out $${each}generated || exit 1; done
 	$(BIN)/python -m pytest -n 2 -q
 
 # Judges a service that nobody here wrote: installs Kinto into .cache/, starts it on loopback, judges it, stops it.
@@ -25,6 +27,7 @@ docs: $(VENV)/.dev
 
 generate: $(VENV)/.user
 	$(BIN)/faultspec compile
+	for each in examples/*/; do $(BIN)/faultspec compile $${each}taxonomy.yaml --out $${each}generated || exit 1; done
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/startup.py
