@@ -142,16 +142,14 @@ def _statuses(envelope: Envelope, taxonomy: Taxonomy) -> list[str]:
 def _response(envelope: Envelope, status: str, names: _Names, taxonomy: Taxonomy) -> Json:
     carried = schemas.carried(taxonomy, envelope.name)
     span = _span(status)
+    # A code that claims the whole class does not name the status: another may still stand for it.
+    named = any(s.low <= span.low <= span.high <= s.high and s.width < 100 for _, c in carried for s in c.http.statuses)
+    fallback = None if named else next((each.code for each in taxonomy.fallbacks if each.on == span), None)
     codes = [
-        each
-        for each in carried
-        if any(span.low <= s.high and s.low <= span.high for s in each[1].http.statuses) and span.width == 1
+        (operation, code)
+        for operation, code in carried
+        if code.name == fallback or any(s.low <= span.low and span.high <= s.high for s in code.http.statuses)
     ]
-    if not codes:
-        fallback = next((each.code for each in taxonomy.fallbacks if each.on == span), None)
-        codes = [each for each in carried if each[1].name == fallback] or [
-            each for each in carried if any(s == span for s in each[1].http.statuses)
-        ]
     headers = {
         name: {"$ref": f"#/components/headers/{_component(name, _always(name, span, taxonomy))}"}
         for name in _header_names(taxonomy)

@@ -195,7 +195,15 @@ class Constructor:
             return True
         singled = [each.low for each in rule.on if each.width < 100]
         here = not rule.codes or self.code.name in rule.codes
-        return here and self.borrows and any(self.taxonomy.codes_for(each) == (self.code.name,) for each in singled)
+        return here and self.borrows and any(map(self.lent, singled))
+
+    def lent(self, status: int) -> bool:
+        """Whether the code stands for the status because no code names it; one that claims a whole class names none."""
+        named = any(
+            status in each for code in self.taxonomy.live_codes() for each in code.http.statuses if each.width < 100
+        )
+        lending = [each for each in self.taxonomy.fallbacks if status in each.on]
+        return not named and bool(lending) and min(lending, key=lambda each: each.on.width).code == self.code.name
 
     def add_slot(self, slot: SlotRow) -> None:
         """What the envelopes hold beside the well-known slots."""
