@@ -511,6 +511,19 @@ def test_a_code_of_one_operation_is_not_another_ones() -> None:
     assert [each.clause for each in found.findings] == ["code/operation"]
 
 
+def test_a_code_travels_in_the_envelope_of_its_surface(bindings: Any) -> None:
+    """Unless told otherwise an error is in an envelope that its surface has, and the one its example fills (A8, K2, B1, T1)."""
+    disk_full = bindings("keenbench").DiskFull(phase="publish")
+    assert bindings("keenbench").to_envelope(disk_full, slots={"request_id": 7})["jsonrpc"] == "2.0"
+    lost, missing = bindings("alknet").NotFound(), bindings("alknet").ReadFileFileNotFound(path="/x")
+    assert bindings("alknet").to_envelope(lost)["code"] == "NOT_FOUND"
+    assert bindings("alknet").to_envelope(missing, slots={"request_id": "1"})["type"] == "call.error"
+    denied = bindings("aileron").CapabilityDenied(audit_id="audit-1")
+    assert bindings("aileron").to_envelope(denied)["error"]["class"] == "capability_denied"
+    raised = bindings("theodosia").ActionError("no", requested="pay", error_type="ValueError", valid_next_actions=[])
+    assert bindings("theodosia").to_envelope(raised)["error_message"] == "no"
+
+
 def test_keenbenchs_retryable_codes_offer_a_retry() -> None:
     """Whatever may be sent again by a machine may be by a person: its actions have retry or resume (B6)."""
     for code in taxonomy("keenbench").live_codes():

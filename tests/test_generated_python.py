@@ -367,8 +367,8 @@ def test_json_rpc_and_vocabularies(folder: Path) -> None:
     """One payload in two carriers: alone in a log, and as the data of a JSON-RPC error with the request's id."""
     package = imported(folder, "keen_bench_errors")
     error = package.ProviderRateLimited(phase="workshop")
-    alone = package.to_envelope(error)
-    carried = package.to_envelope(error, envelope="rpc", slots={"request_id": 7})
+    alone = package.to_envelope(error, envelope="error_info")
+    carried = package.to_envelope(error, slots={"request_id": 7})
     assert alone == {
         "error_code": "PROVIDER_RATE_LIMITED",
         "phase": "workshop",

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from faultspec.language.model import Code, Envelope, Field, Member, Schema, Taxonomy
+from faultspec.language.carriers import carriers, foreign
+from faultspec.language.model import Code, Envelope, Example, Field, Member, Schema, Taxonomy
 from faultspec.runtime import ids
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places, walk
 
@@ -45,6 +46,55 @@ def carried(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code],
         (operation, code)
         for operation, code in live(taxonomy)
         if everything or operation is not None or code.name in named
+    )
+
+
+def answered(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code], ...]:
+    """The codes that an HTTP answer may have in an envelope, by the HTTP surfaces that use it; none where none does."""
+    using = [
+        surface
+        for surface in taxonomy.surfaces.values()
+        if surface.transport == "http"
+        and envelope in surface.envelopes
+        and not foreign(taxonomy, surface, envelope)
+    ]
+    everything = any(surface.codes is None for surface in using)
+    named = {name for surface in using for name in surface.codes or ()}
+    return tuple(
+        (operation, code)
+        for operation, code in live(taxonomy)
+        if using and (everything or operation is not None or code.name in named)
+    )
+
+
+def own_envelope(taxonomy: Taxonomy, operation: str | None, code: Code) -> Envelope:
+    """The envelope a code travels in unless told otherwise: the first, by its surfaces, that its examples show it in.
+
+    Where none is shown, the first of them.
+    """
+    possible = carriers(taxonomy, code, of_operation=operation is not None)
+    return next((each for each in possible if any(_shows(e, code, each) for e in code.examples)), possible[0])
+
+
+def _shows(example: Example, code: Code, envelope: Envelope) -> bool:
+    """Whether the example fills the envelope, and has nothing that the envelope has no place for."""
+    given = {*example.slots, *code.facts}
+    return set(example.slots) <= set(slot_places(envelope.shape)) and set(given_slots(envelope)) <= given
+
+
+#: Slots that have a value without anybody giving one: the code decides it, or the request that is answered.
+_DECIDED = frozenset(
+    {"code", "message", "summary", "status", "retriable", "boundary", "domain", "details", "actions", "request_id"}
+)
+
+
+def given_slots(envelope: Envelope) -> tuple[str, ...]:
+    """The slots that the envelope requires and that only whoever raises the error can fill."""
+    made = {each.slot for each in envelope.fields.values() if each.echo and set(each.schema.format) & set(ids.PATTERNS)}
+    return tuple(
+        slot
+        for slot, places in slot_places(envelope.shape).items()
+        if slot not in _DECIDED and slot not in made and any(place.required for place in places)
     )
 
 

@@ -10,8 +10,8 @@ made (an unknown route, a wrong method or media type …) as the code its status
 
 from ._runtime import asgi, ids
 from .codes import FACTS, codes_for
-from .errors import ERRORS, PlatformError, UnknownError, bare, undeclared
-from .wire import ENVELOPES, EnvelopeName, is_envelope, render
+from .errors import ERRORS, EnvelopeName, PlatformError, UnknownError, bare, undeclared
+from .wire import ENVELOPES, is_envelope, render
 
 CORRELATION_HEADER = "X-Correlation-Id"
 CORRELATION_FORMATS = ("uuid7", "ulid")

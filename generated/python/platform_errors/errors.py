@@ -14,6 +14,9 @@ from enum import Enum
 from . import details as d
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, codes_for
 
+EnvelopeName = t.Literal["error"]
+"""The shapes on the wire; ``wire.ENVELOPES`` has them."""
+
 
 class Unset(Enum):
     """The default of a detail that may be None: left out."""
@@ -25,8 +28,9 @@ class PlatformError(Exception):
     """Any error of Core Platform errors; what is raised is one of its subclasses, one for each code.
 
     ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
-    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. What caused the error is its
-    ``__cause__`` (``raise … from failure``), and never travels.
+    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that
+    the code travels in unless told otherwise. What caused the error is its ``__cause__`` (``raise … from failure``),
+    and never travels.
     """
 
     __slots__ = (
@@ -45,6 +49,7 @@ class PlatformError(Exception):
     default_message: t.ClassVar[str]
     operation: t.ClassVar[str | None] = None
     flag_key: t.ClassVar[str | None] = "retryable"
+    envelope: t.ClassVar[EnvelopeName] = "error"
 
     def __init__(
         self,

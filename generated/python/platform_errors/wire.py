@@ -10,9 +10,7 @@ from collections.abc import Mapping, Sequence
 from ._runtime import ids, retry_after
 from ._runtime.shape import Extraction, Node, compile_shape, extract
 from ._runtime.shape import render as render_shape
-from .errors import PlatformError, UnknownError, error_class, restored
-
-EnvelopeName = t.Literal["error"]
+from .errors import EnvelopeName, PlatformError, UnknownError, error_class, restored
 
 
 class Envelope(t.NamedTuple):
@@ -63,11 +61,14 @@ class Rendered(t.NamedTuple):
 def to_envelope(
     error: PlatformError,
     *,
-    envelope: EnvelopeName = "error",
+    envelope: EnvelopeName | None = None,
     slots: Mapping[str, object] | None = None,
 ) -> object:
-    """The body of an error, as JSON data; ``slots`` are values for places that the error itself knows nothing of."""
-    chosen = ENVELOPES[envelope]
+    """The body of an error, as JSON data; ``slots`` are values for places that the error itself knows nothing of.
+
+    ``envelope``: by default the one its code travels in.
+    """
+    chosen = ENVELOPES[envelope or error.envelope]
     details: object = dict(error.details) or None
     values: dict[str, object] = {
         "code": error.facts.wire,
@@ -86,14 +87,14 @@ def to_envelope(
 def render(
     error: PlatformError,
     *,
-    envelope: EnvelopeName = "error",
+    envelope: EnvelopeName | None = None,
     slots: Mapping[str, object] | None = None,
 ) -> Rendered:
     """The whole answer: status, headers and body. A code that has no HTTP status is sent as 500."""
     if error.correlation_id is None:  # made here, and kept with the error for the log
         error.correlation_id = ids.new("uuid7")
     status = error.status or 500
-    headers = {"Content-Type": ENVELOPES[envelope].media_type}
+    headers = {"Content-Type": ENVELOPES[envelope or error.envelope].media_type}
     headers |= {name: value for name, value, on in HEADERS if any(status in each for each in on)}
     headers |= error.headers
     if error.retry_after is not None:

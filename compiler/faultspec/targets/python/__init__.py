@@ -48,7 +48,8 @@ class ErrorRow(NamedTuple):
     ``facts``: source of its facts. ``message``: source of the default message. ``parameters``: of its constructor,
     mandatory ones first. ``arguments``: what the constructor passes on, each ``name=value`` at the indentation of the
     call. ``fields``: the members of the TypedDict of its details, or empty where that needs the functional form, whose
-    items are ``pairs``. ``flagless``: its details have no place for the retry flag although others' have.
+    items are ``pairs``. ``flagless``: its details have no place for the retry flag although others' have. ``envelope``:
+    the one it travels in unless told otherwise.
     """
 
     name: str
@@ -59,6 +60,7 @@ class ErrorRow(NamedTuple):
     message: str
     parameters: tuple[Parameter, ...]
     arguments: tuple[str, ...]
+    envelope: str
     details: str
     fields: tuple[tuple[str, str], ...]
     pairs: tuple[tuple[str, str], ...]
@@ -85,7 +87,8 @@ class PolicyRow(NamedTuple):
 class View(NamedTuple):
     """What the Python templates see beside the model; see the row types.
 
-    ``flag_key``: the details key that is the retry flag. ``unknown``: the member of ``ErrorCode`` that stands for an
+    ``envelope``: the one that most errors travel in, and ``http_envelope`` that of answers over HTTP, by the first surface
+    that has any. ``flag_key``: the details key that is the retry flag. ``unknown``: the member of ``ErrorCode`` that stands for an
     unknown code, or None where the taxonomy names none. ``undeclared_key``: the details key that keeps the code
     of an undeclared error.
     """
@@ -105,6 +108,8 @@ class View(NamedTuple):
     correlation_formats: tuple[str, ...]
     envelopes: tuple[EnvelopeRow, ...]
     envelope_names: str
+    envelope: str
+    http_envelope: str
     headers: str
     carried: tuple[str, ...]
     fallbacks: str
@@ -170,6 +175,8 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         envelope_names=subscript(
             "t.Literal", [literal(each) for each in taxonomy.envelopes], 0, len("EnvelopeName = "), 0
         ),
+        envelope=_first_envelope(taxonomy),
+        http_envelope=_first_envelope(taxonomy, "http"),
         headers=source(constant_headers(taxonomy), 0, len("HEADERS: Sequence[tuple[str, str, Sequence[range]]] = "), 0),
         fallbacks=source(
             tuple(
@@ -198,6 +205,13 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         exports=tuple(sorted((name for _, group in imports for name in group), key=_all_order)),
         imports=imports,
     )
+
+
+def _first_envelope(taxonomy: Taxonomy, transport: str | None = None) -> str:
+    """The first envelope of the first surface of the transport, else of any surface, else the first declared."""
+    surfaces = [each for each in taxonomy.surfaces.values() if each.envelopes]
+    own = [each for each in surfaces if each.transport == transport]
+    return next((each.envelopes[0] for each in (*own, *surfaces)), next(iter(taxonomy.envelopes)))
 
 
 def _imports(base: str, errors: tuple[str, ...], idempotent: bool) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -262,6 +276,7 @@ def _error_row(
         message=string(code.message or code.summary, 4, len("    default_message = ")),
         parameters=tuple(made.parameters),
         arguments=tuple(made.arguments),
+        envelope=schemas.own_envelope(taxonomy, operation, code).name,
         details=f"{name}Details",
         fields=tuple(typed) if plain else (),
         pairs=() if plain else tuple((literal(key), kind) for key, kind in typed),

@@ -19,14 +19,14 @@ PARAMETERS = frozenset(
 ATTRIBUTES = frozenset(
     {
         *PARAMETERS,
-        *("code", "facts", "default_message", "flag_key", "operation", "nullable"),
+        *("code", "facts", "default_message", "summary", "flag_key", "operation", "envelope", "nullable"),
         *("args", "add_note", "with_traceback"),
     }
 )
 
 #: Names that the module of exceptions uses itself.
 MODULE = frozenset(
-    {"ErrorCode", "Enum", "FACTS", "Facts", "Mapping", "RetriableRule", "Sequence", "UnknownError", "Unset"}
+    {"EnvelopeName", "ErrorCode", "Enum", "FACTS", "Facts", "Mapping", "RetriableRule", "Sequence", "UnknownError", "Unset"}
 )
 
 
