@@ -7,10 +7,10 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from miniatures.core_platform import openapi as notebooks
 
 from faultspec.runtime import ids
 from faultspec_conformance import openapi, synthesis
+from miniatures.core_platform import openapi as notebooks
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=6),

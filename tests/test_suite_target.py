@@ -14,12 +14,14 @@ BASE = 'taxonomy: taxonomy.yaml\ntarget: {http: "http://127.0.0.1:8080", openapi
 
 
 def understood(text: str) -> target.Loaded:
+    """The configuration in a text."""
     document, found = source.parse(text, "conformance.yaml")
     assert document is not None, found
     return target.understand(document, ENVIRONMENT)
 
 
 def complaint(text: str) -> str:
+    """The one thing that is wrong with a configuration."""
     loaded = understood(text)
     assert loaded.target is None
     assert len(loaded.diagnostics) == 1, loaded.diagnostics
@@ -29,6 +31,7 @@ def complaint(text: str) -> str:
 
 
 def good(text: str) -> target.Target:
+    """The target that a text without mistakes describes."""
     loaded = understood(text)
     assert loaded.target is not None, loaded.diagnostics
     return loaded.target

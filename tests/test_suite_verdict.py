@@ -53,6 +53,7 @@ RESULTS = st.builds(
 
 
 def clause(**given: object) -> Result:
+    """A result of one clause."""
     return Result("t", "x", {"a/b": ClauseResult("a/b", **given)})  # type: ignore[arg-type]
 
 

@@ -7,12 +7,11 @@ from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
 from random import Random
-from typing import Literal
 from urllib.parse import urlsplit
 
 from faultspec.clauses import Clause
 from faultspec.contract import contract
-from faultspec.exchange import Exchange, Request, Response
+from faultspec.exchange import Request, Response
 from faultspec.finding import Finding
 from faultspec.language.model import Taxonomy
 from faultspec_conformance import openapi
@@ -22,9 +21,9 @@ from faultspec_conformance.openapi import Description
 from faultspec_conformance.probes import PROBES, Probe
 from faultspec_conformance.relations import clauses, meaningless
 from faultspec_conformance.target import Target
-from faultspec_conformance.verdict import ClauseResult, Coverage, Outcome, Reported, Result, folded
+from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result, folded
 from faultspec_conformance.waivers import Waiver, stale, unknown_clauses
-from faultspec_conformance.world import Sent, Unanswered, World
+from faultspec_conformance.world import Unanswered, World
 
 #: Where services commonly publish their document, when nobody says.
 _USUAL_PLACES = ("/openapi.json", "/openapi.yaml", "/swagger.json", "/v1/openapi.json", "/api/openapi.json")
@@ -62,7 +61,7 @@ class Unreachable:
     reason: str
 
 
-def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Report | Unreachable:  # noqa: B008 (a value)
+def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Report | Unreachable:
     """Judge one service."""
     parts = urlsplit(target.http)
     base = f"{parts.scheme}://{parts.netloc}"
@@ -165,21 +164,7 @@ def play(world: World, probe: Probe) -> None:
         for outcome in probe.run(world):
             world.outcomes.append(outcome)
     except Unanswered as error:
-        world.outcomes += _unanswered(probe, error.no_answer, world)
-
-
-def _unanswered(probe: Probe, answer: NoAnswer, world: World) -> Iterable[Outcome]:
-    if answer.kind in ("closed", "garbled"):
-        exchange = Exchange(answer.request, Response(None))
-        message = f"{answer.request.method} {answer.request.target.partition('?')[0]}: {answer.reason}"
-        yield Outcome("service/alive", "broken", finding=Finding("service/alive", message, evidence=(exchange,)))
-    reached = {outcome.clause for outcome in world.outcomes}
-    for clause in probe.clauses:
-        kind: Literal["not_exercised", "could_not_run"] = (
-            "not_exercised" if answer.kind == "read-only" else "could_not_run"
-        )
-        if kind == "could_not_run" or clause not in reached:
-            yield Outcome(clause, kind, answer.reason)
+        world.outcomes += world.unanswered(error.no_answer, probe.clauses)
 
 
 def fold(

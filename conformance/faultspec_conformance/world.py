@@ -7,8 +7,8 @@ correlation rules; a probe only adds the relations that need several exchanges.
 import json
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from random import Random
 from time import time
@@ -24,8 +24,8 @@ from faultspec.runtime import ids, retry_after
 from faultspec.runtime.shape import extract
 from faultspec_conformance import synthesis
 from faultspec_conformance.drivers.http import SAFE_METHODS, Http, NoAnswer
-from faultspec_conformance.openapi import Body, Description, Json, Operation, Resource, resources, shape_of
-from faultspec_conformance.target import ABSENT, CREDENTIALS, NOBODY, Call, Identity, ResourceConfig, Target
+from faultspec_conformance.openapi import Body, Description, Operation, Resource, resources, shape_of
+from faultspec_conformance.target import ABSENT, NOBODY, Call, Identity, ResourceConfig, Target
 from faultspec_conformance.verdict import Outcome
 
 JSON = "application/json"
@@ -320,6 +320,29 @@ class World:
         except Unanswered as error:
             return error.no_answer
 
+    @contextmanager
+    def guarded(self, *clauses: str) -> Iterator[None]:
+        """Let a request of a series go unanswered without ending the series, unless no other could be answered either."""
+        try:
+            yield
+        except Unanswered as error:
+            if error.no_answer.kind in ("budget", "read-only", "refused"):
+                raise
+            self.outcomes += self.unanswered(error.no_answer, clauses)
+
+    def unanswered(self, answer: NoAnswer, clauses: Iterable[str]) -> Iterator[Outcome]:
+        """What a missing answer says: of the service, if it hung up; of the clauses that it was for."""
+        if answer.kind in ("closed", "garbled"):
+            exchange = Exchange(answer.request, Response(None))
+            message = f"{answer.request.method} {answer.request.target.partition('?')[0]}: {answer.reason}"
+            yield Outcome("service/alive", "broken", finding=Finding("service/alive", message, evidence=(exchange,)))
+        reached = {outcome.clause for outcome in self.outcomes}
+        for clause in clauses:
+            if answer.kind == "read-only" and clause not in reached:
+                yield self.skipped(clause, answer.reason)
+            elif answer.kind != "read-only":
+                yield Outcome(clause, "could_not_run", answer.reason)
+
     def judged(self, exchange: Exchange) -> Sent:
         """Have one exchange judged, and the correlation rules with it."""
         streamed = [
@@ -330,12 +353,27 @@ class World:
             if event.tells(self.wires)
         ]
         inner = tuple(Sent(each, judge(self.contract, each)) for each in streamed)
-        sent = Sent(exchange, judge(self.contract, exchange), inner)
+        sent = Sent(exchange, self._lenient(exchange, judge(self.contract, exchange)), inner)
         self.exchanges += [sent, *inner]
         for each in (sent, *inner):
             self.outcomes += self._correlation(each)
         self._learn(sent)
         return sent
+
+    def _lenient(self, exchange: Exchange, judgement: Judgement) -> Judgement:
+        """The judgement without complaints of an id's format, where it is a UUID of the caller's own that came back.
+
+        Who takes any UUID for an id departs from a format, not from what the id is for; a probe warns of it, once.
+        """
+        if self.echo is None:
+            return judgement
+        header = self.echo[0]
+        inbound = exchange.sent(header)
+        if inbound is None or self.is_valid_id(inbound) or not ids.FORMATS["uuid"](inbound):
+            return judgement
+        overlooked = ("ids/format", f"headers/{header.lower()}")
+        kept = tuple(each for each in judgement.findings if each.clause not in overlooked)
+        return replace(judgement, findings=kept)
 
     def wait_asked(self, sent: Sent) -> float | None:
         """Seconds that the answer asks to wait, with a grace; None where it does not say, or asks for more than our patience."""
@@ -670,6 +708,9 @@ class World:
             return
         value = next((each for each in found if each), None)
         if value is None:
+            if body is None and sent.judgement.is_error:
+                message = "an error to a request without an id has none, neither in a header nor in its body"
+                yield self.broken("correlation/generated", message, sent)
             return
         earlier = self.generated.get(value)
         if earlier is None:

@@ -37,7 +37,8 @@ def missing(world: World) -> Iterator[Outcome]:
     if not operations:
         yield world.skipped(clause, "the OpenAPI document protects no operation that may be called")
     for operation in operations:
-        yield _refused(world, clause, _ask(world, operation, NOBODY), operation, "without credentials")
+        with world.guarded(clause):
+            yield _refused(world, clause, _ask(world, operation, NOBODY), operation, "without credentials")
     read = next((each for each in operations if each.method == "GET"), None)
     if read is not None:
         sent = world.call("HEAD", read.template, identity=NOBODY, values=world.values_for(read))
@@ -55,8 +56,9 @@ def garbage(world: World) -> Iterator[Outcome]:
         if not headers:
             yield world.skipped(clause, "nothing says how credentials are shown")
             return
-        sent = _ask(world, operation, NOBODY, headers, (canary,))
-        yield _refused(world, clause, sent, operation, what)
+        with world.guarded(clause):
+            sent = _ask(world, operation, NOBODY, headers, (canary,))
+            yield _refused(world, clause, sent, operation, what)
 
 
 def _worthless(world: World, index: int) -> tuple[str, Mapping[str, str | None], Canary]:

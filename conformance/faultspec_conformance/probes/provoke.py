@@ -18,14 +18,16 @@ def recipes(world: World) -> Iterator[Outcome]:
     """Every recipe that exhausts nothing."""
     for recipe in world.target.recipes:
         if recipe.steps and not any(step.until for step in recipe.steps):
-            yield from _provoked(world, recipe)
+            with world.guarded(_CLAUSE):
+                yield from _provoked(world, recipe)
 
 
 def limits(world: World) -> Iterator[Outcome]:
     """The recipes that repeat a request until it is refused; then the wait that the refusal asks for."""
     for recipe in world.target.recipes:
         if any(step.until for step in recipe.steps):
-            yield from _provoked(world, recipe)
+            with world.guarded(_CLAUSE, _RECOVERS):
+                yield from _provoked(world, recipe)
 
 
 def _provoked(world: World, recipe: Recipe) -> Iterator[Outcome]:
@@ -33,7 +35,7 @@ def _provoked(world: World, recipe: Recipe) -> Iterator[Outcome]:
     sent: Sent | None = None
     for index, step in enumerate(recipe.steps):
         last = index == len(recipe.steps) - 1
-        sent = _step(world, step, saved, patient=not last)
+        sent = _step(world, step, saved, recipe.code, patient=not last)
         if not last and not sent.ok and step.until is None:
             yield world.skipped(_CLAUSE, f"{recipe.code}: step {index + 1} of the recipe was answered {sent}")
             return
@@ -44,10 +46,10 @@ def _provoked(world: World, recipe: Recipe) -> Iterator[Outcome]:
         yield from _waited(world, recipe.steps[-1], saved, sent)
 
 
-def _step(world: World, step: Step, saved: Mapping[str, object], *, patient: bool) -> Sent:
+def _step(world: World, step: Step, saved: Mapping[str, object], code: str, *, patient: bool) -> Sent:
     sent = _once(world, step, saved, patient=patient and step.until is None)
     for _ in range(step.at_most - 1):
-        if step.until is None or sent.status == step.until:
+        if step.until is None or sent.status == step.until or sent.code == code:
             break
         sent = _once(world, step, saved, patient=False)
     return sent
@@ -110,6 +112,9 @@ def _alike(world: World, wanted: str, answered: str) -> bool:
 
 
 def _waited(world: World, step: Step, saved: Mapping[str, object], refused: Sent) -> Iterator[Outcome]:
+    if any(each.clause == "headers/retry-after" for each in refused.judgement.findings):
+        yield world.skipped(_RECOVERS, "the refusal's Retry-After is not well formed")
+        return
     wait = world.wait_asked(refused)
     if wait is None:
         asked = refused.header("Retry-After")

@@ -46,7 +46,8 @@ def concealed(world: World) -> Iterator[Outcome]:
         asked = True
         known: tuple[Sent, object] | None = None
         for operation in _on_item(world, kind):
-            known = yield from _compared(world, rule, kind, operation, made, stranger, known)
+            with world.guarded(_CLAUSE):
+                known = yield from _compared(world, rule, kind, operation, made, stranger, known)
         yield from _listed(world, kind, made, stranger)
         yield from _same_values(world, rule, kind, made, stranger)
     if not asked:
