@@ -97,16 +97,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def bindings(folder: Path) -> Iterator[Any]:
     """The generated packages by system, imported from there and forgotten afterwards."""
     sys.path.insert(0, str(folder / "python"))
-    before = set(sys.modules)
+    # Other tests make packages of the same names from other taxonomies.
+    others = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0].endswith("_errors")}
 
     def of(system: str) -> ModuleType:
         return importlib.import_module(f"{system}_errors")
 
     yield of
     sys.path.remove(str(folder / "python"))
-    for name in set(sys.modules) - before:
+    for name in list(sys.modules):
         if name.split(".")[0].endswith("_errors"):
             del sys.modules[name]
+    sys.modules.update(others)
 
 
 # The language carries them
@@ -422,6 +424,30 @@ def test_ailerons_flag_follows_the_status(status: int, retriable: bool, bindings
     assert bool(install.judged(body).findings) is not retriable
 
 
+def test_no_error_lacks_what_its_envelope_requires(bindings: Any, folder: Path) -> None:
+    """What an envelope requires and nothing fills is a mandatory argument; what only the request knows is asked for (A6, T3, B1)."""
+    with pytest.raises(TypeError, match="audit_id"):
+        bindings("aileron").HashMismatch()
+    with pytest.raises(TypeError, match=r"requested.*valid_next_actions"):
+        bindings("theodosia").InvalidTransition()
+    with pytest.raises(TypeError, match="known_actions"):
+        bindings("theodosia").UnknownAction(requested="x", valid_next_actions=[])
+    disk_full = bindings("keenbench").DiskFull(phase="publish")
+    with pytest.raises(KeyError, match="no value for the slot 'request_id', which /id needs"):
+        bindings("keenbench").to_envelope(disk_full)
+    whole = bindings("keenbench").to_envelope(disk_full, slots={"request_id": 7})
+    assert validator(folder, "keenbench", "rpc").is_valid(whole)
+
+
+def test_a_boundary_completes_what_it_answers(bindings: Any) -> None:
+    """The audit id of an error that nobody raised comes from the service; without one it is null, and still an answer."""
+    bindings("aileron")
+    asgi, runtime = (importlib.import_module(f"aileron_errors.{each}") for each in ("asgi", "_runtime.asgi"))
+    problem = runtime.Problem(500, "1", RuntimeError("x"), ())
+    named = asgi.answer(problem, complete=lambda error: setattr(error, "audit_id", "audit-1"))
+    assert [json.loads(each.body)["error"]["audit_id"] for each in (named, asgi.answer(problem))] == ["audit-1", None]
+
+
 def test_what_rules_cannot_know_is_said_by_who_raises(bindings: Any) -> None:
     """A flag that depends on the operation may be given, as in the document's third example; else the rules hold (A29)."""
     package = bindings("aileron")
@@ -450,11 +476,11 @@ def test_ailerons_runtime_retries_two_classes_only(bindings: Any) -> None:
     """The flag alone makes the runtime retry nothing: the class must be one of two (A26); nor does it without the flag."""
     package = bindings("aileron")
     retried = {
-        "network_error": package.NetworkError(),
-        "external_api_error 503": package.ExternalApiError(status_=503),
-        "external_api_error 404": package.ExternalApiError(status_=404),
-        "connector_runtime_error": package.ConnectorRuntimeError(retriable=True),
-        "binding_failed": package.BindingFailed(retriable=True),
+        "network_error": package.NetworkError(audit_id="audit-1"),
+        "external_api_error 503": package.ExternalApiError(status_=503, audit_id="audit-1"),
+        "external_api_error 404": package.ExternalApiError(status_=404, audit_id="audit-1"),
+        "connector_runtime_error": package.ConnectorRuntimeError(retriable=True, audit_id="audit-1"),
+        "binding_failed": package.BindingFailed(retriable=True, audit_id="audit-1"),
     }
     found = {
         name for name, each in retried.items() if package.plan_retry(each, package.start_retry(each), now=0.0).retry

@@ -205,11 +205,12 @@ json_values = st.recursive(
 )
 @settings(max_examples=150, deadline=None)
 def test_parse_never_raises(folder: Path, body: bytes, status: int | None) -> None:
-    """Whatever a service answers, parse returns an error that can be rendered, pickled and planned for."""
+    """Whatever a service answers, parse returns an error that can be completed, rendered, pickled and planned for."""
     for name in ("platform_errors", "aileron_errors", "registry_errors", "theodosia_errors", "keen_bench_errors"):
         package = imported(folder, name)
         error = package.parse(body, status=status, headers={"retry-after": "x", "ETag": "y"})
-        assert package.render(error).status == (error.status or 500)
+        lacking = {"audit_id": "audit-1", "valid_next_actions": [], "phase": "workshop"}
+        assert package.render(error, slots=lacking).status == (error.status or 500)
         assert type(pickle.loads(pickle.dumps(error))) is type(error)
         package.plan_retry(error, package.start_retry(error))
 
@@ -315,10 +316,10 @@ def test_nested_envelopes_and_several_boundaries(folder: Path) -> None:
         "audit_id": "audit-1",
         "details": {"host": "evil.example"},
     }
-    failed = package.BindingFailed(from_=None, class_="x", retriable=True)
+    failed = package.BindingFailed(from_=None, class_="x", retriable=True, audit_id="audit-1")
     assert failed.details == {"from": None, "class": "x"}
     with pytest.raises(TypeError, match="retriable"):
-        package.BindingFailed(from_="x")
+        package.BindingFailed(from_="x", audit_id="audit-1")
     assert package.parse(body).boundary == "action"
     listed = package.to_envelope(failed, envelope="crud")
     assert listed == {
@@ -330,7 +331,8 @@ def test_nested_envelopes_and_several_boundaries(folder: Path) -> None:
 def test_conditional_retriability_is_decided_by_the_error(folder: Path) -> None:
     """The first rule that holds decides the flag, as the taxonomy orders them."""
     package = imported(folder, "aileron_errors")
-    flags = {status: package.ExternalApiError(status_=status).retriable for status in (404, 429, 500, 599, 600)}
+    made = [package.ExternalApiError(status_=status, audit_id="audit-1") for status in (404, 429, 500, 599, 600)]
+    flags = {each.details["status"]: each.retriable for each in made}
     assert flags == {404: False, 429: True, 500: True, 599: True, 600: False}
 
 
@@ -358,7 +360,9 @@ def test_spread_details_and_colliding_names(folder: Path) -> None:
         "message": 'Blocked by "the graph"',
     }
     assert package.parse(body).details == {"requested": "pay"}
-    slow = package.TimeoutErrorFailure(requested="x", timeout_seconds=1, self_=3, message_="m", list=[1])
+    slow = package.TimeoutErrorFailure(
+        requested="x", timeout_seconds=1, self_=3, message_="m", list=[1], valid_next_actions=[]
+    )
     assert slow.details == {"requested": "x", "timeout_seconds": 1, "self": 3, "message": "m", "list": [1]}
     assert issubclass(package.None_, package.TheodosiaError)
 

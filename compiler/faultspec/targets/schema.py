@@ -54,9 +54,7 @@ def answered(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code]
     using = [
         surface
         for surface in taxonomy.surfaces.values()
-        if surface.transport == "http"
-        and envelope in surface.envelopes
-        and not foreign(taxonomy, surface, envelope)
+        if surface.transport == "http" and envelope in surface.envelopes and not foreign(taxonomy, surface, envelope)
     ]
     everything = any(surface.codes is None for surface in using)
     named = {name for surface in using for name in surface.codes or ()}

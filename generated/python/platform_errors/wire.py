@@ -68,6 +68,8 @@ def to_envelope(
 
     ``envelope``: by default the one its code travels in.
     """
+    if error.correlation_id is None:  # made here, and kept with the error for the log
+        error.correlation_id = ids.new("uuid7")
     chosen = ENVELOPES[envelope or error.envelope]
     details: object = dict(error.details) or None
     values: dict[str, object] = {
@@ -91,16 +93,16 @@ def render(
     slots: Mapping[str, object] | None = None,
 ) -> Rendered:
     """The whole answer: status, headers and body. A code that has no HTTP status is sent as 500."""
-    if error.correlation_id is None:  # made here, and kept with the error for the log
-        error.correlation_id = ids.new("uuid7")
+    content = to_envelope(error, envelope=envelope, slots=slots)
     status = error.status or 500
     headers = {"Content-Type": ENVELOPES[envelope or error.envelope].media_type}
     headers |= {name: value for name, value, on in HEADERS if any(status in each for each in on)}
     headers |= error.headers
     if error.retry_after is not None:
         headers["Retry-After"] = retry_after.render(error.retry_after)
-    headers["X-Correlation-Id"] = error.correlation_id
-    body = json.dumps(to_envelope(error, envelope=envelope, slots=slots), ensure_ascii=False, separators=(",", ":"))
+    if error.correlation_id is not None:
+        headers["X-Correlation-Id"] = str(error.correlation_id)
+    body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return Rendered(status, headers, body.encode("utf-8", "backslashreplace"))
 
 

@@ -88,9 +88,9 @@ class View(NamedTuple):
     """What the Python templates see beside the model; see the row types.
 
     ``envelope``: the one that most errors travel in, and ``http_envelope`` that of answers over HTTP, by the first surface
-    that has any. ``flag_key``: the details key that is the retry flag. ``unknown``: the member of ``ErrorCode`` that stands for an
-    unknown code, or None where the taxonomy names none. ``undeclared_key``: the details key that keeps the code
-    of an undeclared error.
+    that has any. ``needed``: the slots without which an error cannot be rendered. ``flag_key``: the details key that is
+    the retry flag. ``unknown``: the member of ``ErrorCode`` that stands for an unknown code, or None where the taxonomy
+    names none. ``undeclared_key``: the details key that keeps the code of an undeclared error.
     """
 
     header: str
@@ -101,6 +101,7 @@ class View(NamedTuple):
     errors: tuple[ErrorRow, ...]
     shared: tuple[ErrorRow, ...]
     slots: tuple[SlotRow, ...]
+    needed: tuple[SlotRow, ...]
     attributes: tuple[str, ...]
     aliases: tuple[Alias, ...]
     correlation_attribute: str | None
@@ -162,6 +163,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         errors=errors,
         shared=tuple(each for each in errors if each.operation is None),
         slots=slots,
+        needed=tuple(each for each in slots if each.needed and each.generate is None),
         aliases=tuple(Alias(name, text) for name, text in types.named.items()),
         attributes=tuple(sorted({*_ATTRIBUTES, *(each.attribute for each in slots)})),
         correlation_attribute=None
@@ -260,7 +262,8 @@ def _error_row(
     taxonomy: Taxonomy,
     types: Annotations,
 ) -> ErrorRow:
-    made = Constructor(code, name, slots, taxonomy, types)
+    envelope = schemas.own_envelope(taxonomy, operation, code)
+    made = Constructor(code, name, slots, envelope, taxonomy, types)
     flag, keys = flag_key(taxonomy), allowed(code)
     typed = []
     for key, each in keys.items():
@@ -276,7 +279,7 @@ def _error_row(
         message=string(code.message or code.summary, 4, len("    default_message = ")),
         parameters=tuple(made.parameters),
         arguments=tuple(made.arguments),
-        envelope=schemas.own_envelope(taxonomy, operation, code).name,
+        envelope=envelope.name,
         details=f"{name}Details",
         fields=tuple(typed) if plain else (),
         pairs=() if plain else tuple((literal(key), kind) for key, kind in typed),

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from faultspec.language.model import Code, HeaderRule, Member, Taxonomy
+from faultspec.language.model import Code, Envelope, HeaderRule, Member, Taxonomy
 from faultspec.runtime.shape import slot_places
+from faultspec.targets import schema as schemas
 from faultspec.targets.filters import literal, pascal, snake
 from faultspec.targets.python.annotations import Annotations, nullable, parts, union
 from faultspec.targets.python.facts import NAMED_STATUSES
 from faultspec.targets.python.names import PARAMETERS, parameter, unique
 from faultspec.targets.python.wire import SlotRow, fields
-
 
 #: Facts that rules may ask for and that an error does not know of itself.
 BEYOND = frozenset({"operation.idempotent", "cause", "caller.authenticated"})
@@ -34,11 +34,23 @@ class Constructor:
     """The parameters of one exception, and the arguments that its constructor hands to the base class."""
 
     def __init__(
-        self, code: Code, name: str, slots: tuple[SlotRow, ...], taxonomy: Taxonomy, types: Annotations
+        self,
+        code: Code,
+        name: str,
+        slots: tuple[SlotRow, ...],
+        envelope: Envelope,
+        taxonomy: Taxonomy,
+        types: Annotations,
     ) -> None:
         self.code = code
         self.name = name
         self.taxonomy = taxonomy
+        #: The slots that nothing fills if not whoever raises the error.
+        self.given = {
+            slot
+            for slot in schemas.given_slots(envelope)
+            if slot not in envelope.fields or not nullable(envelope.fields[slot].schema)
+        }
         self.types = types
         self.taken = {*PARAMETERS, *(each.attribute for each in slots)}
         self.parameters: list[Parameter] = []
@@ -206,12 +218,12 @@ class Constructor:
         return not named and bool(lending) and min(lending, key=lambda each: each.on.width).code == self.code.name
 
     def add_slot(self, slot: SlotRow) -> None:
-        """What the envelopes hold beside the well-known slots."""
+        """What the envelopes hold beside the well-known slots; mandatory where the code's own cannot do without."""
         values = self.code.facts.get(slot.slot)
         if values:
             kind, default = self.types.choice(values, self.name + pascal(slot.slot)), literal(values[0])
             self.parameters.append(Parameter(slot.attribute, kind, default))
-        elif slot.mandatory:
+        elif slot.slot in self.given:
             self.parameters.append(Parameter(slot.attribute, slot.annotation, None))
         else:
             self.parameters.append(Parameter(slot.attribute, f"{slot.annotation} | None", "None"))

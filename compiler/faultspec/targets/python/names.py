@@ -26,7 +26,18 @@ ATTRIBUTES = frozenset(
 
 #: Names that the module of exceptions uses itself.
 MODULE = frozenset(
-    {"EnvelopeName", "ErrorCode", "Enum", "FACTS", "Facts", "Mapping", "RetriableRule", "Sequence", "UnknownError", "Unset"}
+    {
+        "EnvelopeName",
+        "ErrorCode",
+        "Enum",
+        "FACTS",
+        "Facts",
+        "Mapping",
+        "RetriableRule",
+        "Sequence",
+        "UnknownError",
+        "Unset",
+    }
 )
 
 

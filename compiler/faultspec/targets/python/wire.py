@@ -9,7 +9,7 @@ from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import literal, pascal
 from faultspec.targets.layout import Raw, source
-from faultspec.targets.python.annotations import Annotations, listed
+from faultspec.targets.python.annotations import Annotations, listed, nullable
 from faultspec.targets.python.facts import merged, span
 from faultspec.targets.python.names import ATTRIBUTES, parameter, unique
 
@@ -32,7 +32,7 @@ class SlotRow(NamedTuple):
 
     ``kinds``: types that a value from the wire may have. ``default``: source of the value for an error that has none of
     its own. ``generate``: source of the format a missing value is made in, or None. ``header``: the response header that
-    repeats it, or None. ``mandatory``: from a closed list and in every envelope, so that nothing can make one up.
+    repeats it, or None. ``needed``: an envelope requires it and null is no value of it.
     """
 
     slot: str
@@ -42,7 +42,7 @@ class SlotRow(NamedTuple):
     default: str
     generate: str | None
     header: str | None
-    mandatory: bool
+    needed: bool
 
 
 class EnvelopeRow(NamedTuple):
@@ -87,7 +87,9 @@ def _slot(slot: str, taxonomy: Taxonomy, types: Annotations, taken: set[str]) ->
         default="None",
         generate=literal(formats[0]) if formats else None,
         header=_header_of(slot, field, taxonomy),
-        mandatory=bool(listed(known, taxonomy)) and all(any(place.required for place in each) for each in places),
+        needed=bool(known.types or listed(known, taxonomy))
+        and not nullable(known)
+        and any(place.required for each in places for place in each),
     )
 
 
