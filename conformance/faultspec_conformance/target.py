@@ -132,7 +132,7 @@ class Target:
     identities: Mapping[str, Identity] = field(default_factory=dict)
     resources: Mapping[str, ResourceConfig] = field(default_factory=dict)
     recipes: tuple[Recipe, ...] = ()
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     waivers: str | None = None
     path: str | None = None
 

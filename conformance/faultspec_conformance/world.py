@@ -255,7 +255,7 @@ class World:
         accept: str | None = _ACCEPT,
         correlation: Correlation | str = "auto",
         plant: Sequence[Canary] = (),
-        route: str | None | Literal["same"] = "same",
+        route: str | Literal["same"] | None = "same",
         patient: bool = True,
     ) -> Sent:
         """Send one request and have the answer judged; raises Unanswered.

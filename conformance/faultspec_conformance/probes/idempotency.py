@@ -25,7 +25,8 @@ def replays(world: World) -> Iterator[Outcome]:
     for index, kind in enumerate(creating):
         operation = kind.operation("create")
         made = world.made[kind.name]
-        assert operation is not None and isinstance(made, Made)
+        assert operation is not None
+        assert isinstance(made, Made)
         if index and operation.parameter(rule.key, "header") is None:
             continue  # asked of one resource always, of the others where the document promises it
         yield from _creation(world, rule, kind, operation, made)

@@ -86,7 +86,8 @@ def duplicates(world: World) -> Iterator[Outcome]:
     for kind in kinds:
         first = world.made[kind.name]
         operation = kind.operation("create")
-        assert isinstance(first, Made) and operation is not None
+        assert isinstance(first, Made)
+        assert operation is not None
         declared = bool(kind.config.unique)
         if not declared and "409" not in operation.responses:
             yield world.skipped(clause, f"nothing says that two resources {kind.name} may not be alike (`unique`)")

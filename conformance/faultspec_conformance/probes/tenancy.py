@@ -58,11 +58,13 @@ def _on_item(world: World, kind: Kind) -> list[Operation]:
     """What can be asked of an item: the operations on its path, then reads below it; deleting comes last."""
     item = shape_of(kind.item or "")
     found = [each for each in (kind.operation("read"), kind.operation("update")) if each is not None]
+    depth = (kind.item or "").count("{")
     for each in world.description.operations:
-        below = shape_of(each.template).startswith(item + "/") and each.method == "GET"
-        if (below or shape_of(each.template) == item) and each.method in ("GET", "PUT", "PATCH") and each not in found:
-            if len(each.placeholders) == len(found[0].placeholders if found else each.placeholders):
-                found.append(each)
+        shape = shape_of(each.template)
+        here = shape == item and each.method in ("GET", "PUT", "PATCH")
+        below = shape.startswith(item + "/") and each.method == "GET" and len(each.placeholders) == depth
+        if (here or below) and each not in found:
+            found.append(each)
     delete = kind.operation("delete")
     return [*found, delete] if delete is not None else found
 
