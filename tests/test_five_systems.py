@@ -550,6 +550,19 @@ def test_a_code_travels_in_the_envelope_of_its_surface(bindings: Any) -> None:
     assert bindings("theodosia").to_envelope(raised)["error_message"] == "no"
 
 
+@pytest.mark.parametrize("system", ["aileron", "theodosia", "keenbench"])
+def test_an_unknown_error_is_taken_for_no_other(system: str, bindings: Any) -> None:
+    """Where the taxonomy says nothing of unknown codes, one has no code, is nobody's default and is not sent again."""
+    package = bindings(system)
+    body = {"error": {"code": "teapot", "class": "teapot", "message": "x", "retriable": True}}
+    error = package.parse(body, status=503)
+    assert (type(error), error.code, error.status, error.raw) == (package.UnknownError, None, 503, body)
+    assert (error.retriable, error.facts.client_action) == (False, "none")
+    assert error.facts not in package.FACTS.values()
+    assert not package.plan_retry(error, package.start_retry(error)).retry
+    assert not package.is_retryable(error.code)
+
+
 def test_keenbenchs_retryable_codes_offer_a_retry() -> None:
     """Whatever may be sent again by a machine may be by a person: its actions have retry or resume (B6)."""
     for code in taxonomy("keenbench").live_codes():

@@ -328,6 +328,24 @@ def test_nested_envelopes_and_several_boundaries(folder: Path) -> None:
     assert package.parse(listed).details == failed.details
 
 
+def test_a_message_nobody_sent_is_the_codes(folder: Path) -> None:
+    """Without a message on the wire it is filled from the details, or is the summary where one of them is missing."""
+    package = imported(folder, "aileron_errors")
+    body: dict[str, Any] = {"error": {"class": "capability_denied", "retriable": False, "boundary": "action"}}
+    assert package.parse(body).message == "A capability check refused the operation."
+    body["error"]["details"] = {"host": "evil.example"}
+    assert package.parse(body).message == "The host evil.example is not allowed"
+    assert package.CapabilityDenied(audit_id="audit-1").message == "A capability check refused the operation."
+
+
+def test_the_summary_is_no_template(folder: Path) -> None:
+    """The slot for the summary has the code's summary, whatever its message."""
+    package = imported(folder, "aileron_errors")
+    assert package.CapabilityDenied.summary == "A capability check refused the operation."
+    problem = imported(folder, "registry_errors")
+    assert problem.to_envelope(problem.BlobUnknown("gone"), envelope="problem")["title"] == "The blob is unknown."
+
+
 def test_conditional_retriability_is_decided_by_the_error(folder: Path) -> None:
     """The first rule that holds decides the flag, as the taxonomy orders them."""
     package = imported(folder, "aileron_errors")

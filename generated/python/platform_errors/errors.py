@@ -46,6 +46,7 @@ class PlatformError(Exception):
 
     code: t.ClassVar[ErrorCode]
     facts: t.ClassVar[Facts]
+    summary: t.ClassVar[str]
     default_message: t.ClassVar[str]
     operation: t.ClassVar[str | None] = None
     flag_key: t.ClassVar[str | None] = "retryable"
@@ -78,7 +79,7 @@ class PlatformError(Exception):
         self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
-        self.message = _filled(self.default_message, self._details) if message is None else message
+        self.message = said(type(self), self._details) if message is None else message
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -122,6 +123,7 @@ class InvalidRequest(PlatformError):
 
     code = ErrorCode.INVALID_REQUEST
     facts = FACTS[ErrorCode.INVALID_REQUEST]
+    summary = "The request cannot be understood."
     default_message = "The request is not valid"
 
     def __init__(
@@ -171,6 +173,7 @@ class ValidationFailed(PlatformError):
 
     code = ErrorCode.VALIDATION_FAILED
     facts = FACTS[ErrorCode.VALIDATION_FAILED]
+    summary = "The request is understood and a value in it is not allowed."
     default_message = "The request failed validation"
 
     def __init__(
@@ -212,6 +215,7 @@ class UnsupportedMediaType(PlatformError):
 
     code = ErrorCode.UNSUPPORTED_MEDIA_TYPE
     facts = FACTS[ErrorCode.UNSUPPORTED_MEDIA_TYPE]
+    summary = "The body is in a format the service does not read."
     default_message = "The media type of the body is not supported"
 
     def __init__(
@@ -254,6 +258,7 @@ class Unauthenticated(PlatformError):
 
     code = ErrorCode.UNAUTHENTICATED
     facts = FACTS[ErrorCode.UNAUTHENTICATED]
+    summary = "The caller is not known."
     default_message = "Authentication is required"
 
     def __init__(
@@ -297,6 +302,7 @@ class Forbidden(PlatformError):
 
     code = ErrorCode.FORBIDDEN
     facts = FACTS[ErrorCode.FORBIDDEN]
+    summary = "The caller is known and may not do this."
     default_message = "This is not allowed"
 
     def __init__(
@@ -338,6 +344,7 @@ class ScopeInsufficient(PlatformError):
 
     code = ErrorCode.SCOPE_INSUFFICIENT
     facts = FACTS[ErrorCode.SCOPE_INSUFFICIENT]
+    summary = "The caller's token lacks a scope."
     default_message = "The token lacks a required scope"
 
     def __init__(
@@ -379,6 +386,7 @@ class NotFound(PlatformError):
 
     code = ErrorCode.NOT_FOUND
     facts = FACTS[ErrorCode.NOT_FOUND]
+    summary = "There is no such resource, or none the caller may know of."
     default_message = "There is no such resource"
 
     def __init__(
@@ -421,6 +429,7 @@ class Conflict(PlatformError):
 
     code = ErrorCode.CONFLICT
     facts = FACTS[ErrorCode.CONFLICT]
+    summary = "The request contradicts the state of a resource."
     default_message = "The request conflicts with the state of a resource"
 
     def __init__(
@@ -463,6 +472,7 @@ class AlreadyExists(PlatformError):
 
     code = ErrorCode.ALREADY_EXISTS
     facts = FACTS[ErrorCode.ALREADY_EXISTS]
+    summary = "What was to be created is there already."
     default_message = "The resource exists already"
 
     def __init__(
@@ -505,6 +515,7 @@ class RateLimited(PlatformError):
 
     code = ErrorCode.RATE_LIMITED
     facts = FACTS[ErrorCode.RATE_LIMITED]
+    summary = "The caller exceeded its rate."
     default_message = "Too many requests"
 
     def __init__(
@@ -552,6 +563,7 @@ class Timeout(PlatformError):
 
     code = ErrorCode.TIMEOUT
     facts = FACTS[ErrorCode.TIMEOUT]
+    summary = "The work was not done in time."
     default_message = "The request timed out"
 
     def __init__(
@@ -600,6 +612,7 @@ class DependencyUnavailable(PlatformError):
 
     code = ErrorCode.DEPENDENCY_UNAVAILABLE
     facts = FACTS[ErrorCode.DEPENDENCY_UNAVAILABLE]
+    summary = "Something the service needs cannot be reached."
     default_message = "The service is temporarily unavailable"
 
     def __init__(
@@ -645,6 +658,7 @@ class InternalError(PlatformError):
 
     code = ErrorCode.INTERNAL_ERROR
     facts = FACTS[ErrorCode.INTERNAL_ERROR]
+    summary = "The platform failed in a way it did not expect."
     default_message = "Something went wrong on our side"
 
     def __init__(
@@ -688,6 +702,7 @@ class ConstraintViolation(PlatformError):
 
     code = ErrorCode.CONSTRAINT_VIOLATION
     facts = FACTS[ErrorCode.CONSTRAINT_VIOLATION]
+    summary = "The change would break an invariant of the data."
     default_message = "The change would violate a constraint"
 
     def __init__(
@@ -727,6 +742,7 @@ class SerializationFailure(PlatformError):
 
     code = ErrorCode.SERIALIZATION_FAILURE
     facts = FACTS[ErrorCode.SERIALIZATION_FAILURE]
+    summary = "A concurrent transaction won."
     default_message = "A concurrent change interfered"
 
     def __init__(
@@ -769,6 +785,7 @@ class StaleRead(PlatformError):
 
     code = ErrorCode.STALE_READ
     facts = FACTS[ErrorCode.STALE_READ]
+    summary = "The resource changed since the client read it."
     default_message = "Resource changed; GET latest and retry"
 
     def __init__(
@@ -814,6 +831,7 @@ class UnknownError(PlatformError):
 
     code = ErrorCode.INTERNAL_ERROR
     facts = FACTS[code]
+    summary = "The platform failed in a way it did not expect."
     default_message = "Something went wrong on our side"
     flag_key = None
 
@@ -887,6 +905,14 @@ def restored(kind: type[PlatformError], state: Mapping[str, object]) -> Platform
     return error
 
 
+def said(kind: type[PlatformError], details: Mapping[str, object]) -> str:
+    """The default message with each ``${key}`` replaced by that detail; the summary where one is missing."""
+    template = kind.default_message
+    if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
+        return kind.summary
+    return re.sub(r"\$\{(\w+)\}", lambda each: str(details[each[1]]), template)
+
+
 def bare(
     kind: type[PlatformError],
     *,
@@ -900,7 +926,7 @@ def bare(
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
-        "message": _filled(kind.default_message, known),
+        "message": said(kind, known),
         "status": kind.facts.status if status is None else status,
     }
     error = restored(kind, state)
@@ -933,11 +959,6 @@ def _allowed_status(code: ErrorCode, facts: Facts, status: int | None) -> int | 
     if status not in facts.statuses and code not in codes_for(status):
         raise ValueError(f"{facts.wire} does not travel under {status}")
     return status
-
-
-def _filled(template: str, details: Mapping[str, object]) -> str:
-    """The message with each ``${key}`` replaced by that detail; a missing one is an ellipsis."""
-    return re.sub(r"\$\{(\w+)\}", lambda each: str(details.get(each[1], "…")), template)
 
 
 def _prefixed(details: Mapping[str, object]) -> dict[str, object]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from ._runtime import ids, retry_after
 from ._runtime.shape import Extraction, Node, compile_shape, extract
 from ._runtime.shape import render as render_shape
-from .errors import EnvelopeName, PlatformError, UnknownError, error_class, restored
+from .errors import EnvelopeName, PlatformError, UnknownError, error_class, restored, said
 
 
 class Envelope(t.NamedTuple):
@@ -75,7 +75,7 @@ def to_envelope(
     values: dict[str, object] = {
         "code": error.facts.wire,
         "message": error.message,
-        "summary": error.default_message,
+        "summary": error.summary,
         "status": error.status,
         "retriable": error.retriable,
         "boundary": error.boundary,
@@ -135,7 +135,7 @@ def parse(
         "boundary": _typed(values.get("boundary"), str),
         "correlation_id": _typed(values.get("correlation_id"), str) or _header(headers, "X-Correlation-Id"),
         "headers": {name: value for name, value in headers.items() if name.lower() in CARRIED},
-        "message": message if isinstance(message, str) else (kind or UnknownError).default_message,
+        "message": message if isinstance(message, str) else said(kind or UnknownError, known),
         "retry_after": _retry_after(headers),
         "status": _typed(values.get("status"), int) if status is None else status,
     }

@@ -45,7 +45,7 @@ class CodeRow(NamedTuple):
 class ErrorRow(NamedTuple):
     """An exception class.
 
-    ``facts``: source of its facts. ``message``: source of the default message. ``parameters``: of its constructor,
+    ``facts``: source of its facts. ``summary`` and ``message``: source of the texts. ``parameters``: of its constructor,
     mandatory ones first. ``arguments``: what the constructor passes on, each ``name=value`` at the indentation of the
     call. ``fields``: the members of the TypedDict of its details, or empty where that needs the functional form, whose
     items are ``pairs``. ``flagless``: its details have no place for the retry flag although others' have. ``envelope``:
@@ -57,6 +57,7 @@ class ErrorRow(NamedTuple):
     operation: str | None
     doc: str
     facts: str
+    summary: str
     message: str
     parameters: tuple[Parameter, ...]
     arguments: tuple[str, ...]
@@ -119,6 +120,7 @@ class View(NamedTuple):
     flag_key: str | None
     unknown: str | None
     unknown_retriable: bool
+    unknown_summary: str
     unknown_message: str
     internal: str | None
     undeclared_key: str | None
@@ -140,7 +142,8 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         )
         for operation, code in schemas.live(taxonomy)
     )
-    unknown = taxonomy.unknown.becomes if taxonomy.unknown else next(iter(taxonomy.codes_for(500)), None)
+    unknown = taxonomy.unknown.becomes if taxonomy.unknown else None
+    standin = next((each for each in errors if each.member == members.get(unknown or "")), None)
     internal = taxonomy.undeclared.becomes if taxonomy.undeclared else next(iter(taxonomy.codes_for(500)), unknown)
     place = (taxonomy.undeclared.original_code or "") if taxonomy.undeclared else ""
     correlation = next((each for each in fields(taxonomy) if each.echo), None)
@@ -195,9 +198,8 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         flag_key=flag_key(taxonomy),
         unknown=members.get(unknown) if unknown else None,
         unknown_retriable=bool(taxonomy.unknown and taxonomy.unknown.retriable),
-        unknown_message=next(
-            (each.message for each in errors if each.member == members.get(unknown or "")), literal(_NO_MESSAGE)
-        ),
+        unknown_summary=literal(_NO_MESSAGE) if standin is None else standin.summary,
+        unknown_message=literal(_NO_MESSAGE) if standin is None else standin.message,
         undeclared_key=place.removeprefix("/details/")
         if place.count("/") == 2 and place.startswith("/details/")
         else None,
@@ -276,6 +278,7 @@ def _error_row(
         operation=operation,
         doc=_doc(code, made.parameters),
         facts=f"FACTS[ErrorCode.{member}]" if operation is None else facts.source_of(code),
+        summary=string(code.summary, 4, len("    summary = ")),
         message=string(code.message or code.summary, 4, len("    default_message = ")),
         parameters=tuple(made.parameters),
         arguments=tuple(made.arguments),
