@@ -448,6 +448,17 @@ def test_a_boundary_completes_what_it_answers(bindings: Any) -> None:
     assert [json.loads(each.body)["error"]["audit_id"] for each in (named, asgi.answer(problem))] == ["audit-1", None]
 
 
+def test_a_wait_in_the_details_and_one_in_the_header_are_told_apart(bindings: Any) -> None:
+    """Two values of one name have two parameters that say which is which (K23)."""
+    package = bindings("alknet")
+    error = package.CreateMachineRateLimited(details_retry_after=2, retry_after=3)
+    rendered = package.render(error)
+    assert (json.loads(rendered.body)["details"], rendered.headers["Retry-After"]) == ({"retry_after": 2}, "3")
+    said = " ".join(package.CreateMachineRateLimited.__doc__.split())
+    assert "``details_retry_after``: Seconds to wait (``retry_after`` among the details)." in said
+    assert "``retry_after``: seconds to wait (the header Retry-After)." in said
+
+
 def test_what_rules_cannot_know_is_said_by_who_raises(bindings: Any) -> None:
     """A flag that depends on the operation may be given, as in the document's third example; else the rules hold (A29)."""
     package = bindings("aileron")
@@ -528,6 +539,16 @@ def test_alknet_keeps_an_undeclared_code_among_the_details(bindings: Any) -> Non
     error = importlib.import_module("alknet_errors.errors").undeclared("QUOTA_EXCEEDED")
     body = package.to_envelope(error)
     assert (body["code"], body["retryable"], body["details"]) == ("INTERNAL", False, {"code": "QUOTA_EXCEEDED"})
+
+
+def test_an_operation_goes_by_what_it_is_called_by(bindings: Any) -> None:
+    """A client that knows an operation by its name on the wire alone reads the operation's own errors (K5)."""
+    package = bindings("alknet")
+    body = package.to_envelope(package.ReadFileFileNotFound(path="/x"), envelope="error")
+    for name in ("readFile", "fs/readFile"):
+        assert type(package.parse(body, operation=name)) is package.ReadFileFileNotFound
+    assert type(package.parse(body, operation="vastai/createMachine")) is package.UnknownError
+    assert type(package.parse(body, operation="fs")) is package.UnknownError
 
 
 def test_a_code_of_one_operation_is_not_another_ones() -> None:

@@ -360,6 +360,7 @@ def test_operations_have_codes_of_their_own(folder: Path) -> None:
     body = package.to_envelope(package.ReadFileFileNotFound(path="/x"))
     assert type(package.parse(body, operation="readFile")) is package.ReadFileFileNotFound
     assert type(package.parse(body, operation="writeFile")) is package.WriteFileFileNotFound
+    assert type(package.parse(body, operation="PUT /fs/{path}")) is package.WriteFileFileNotFound
     assert type(package.parse(body)) is package.UnknownError
     undeclared = imported(folder, "alknet_errors.errors").undeclared("BOOM")
     assert (undeclared.code, undeclared.details) == ("INTERNAL", {"code": "BOOM"})

@@ -116,7 +116,8 @@ def parse(
     """The error that an answer says; never raises, whatever the body.
 
     What is not declared comes back as ``UnknownError``, which keeps the body. ``status`` and ``headers`` are those of
-    the answer; ``operation`` is the one that was asked for, where operations have codes of their own.
+    the answer; ``operation`` is the one that was asked for, where operations have codes of their own: its name, or the
+    tool, method or route that it is called by, as the taxonomy writes it.
     """
     headers = headers or {}
     found = _read(body)

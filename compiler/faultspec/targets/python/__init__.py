@@ -89,9 +89,10 @@ class View(NamedTuple):
     """What the Python templates see beside the model; see the row types.
 
     ``envelope``: the one that most errors travel in, and ``http_envelope`` that of answers over HTTP, by the first surface
-    that has any. ``needed``: the slots without which an error cannot be rendered. ``flag_key``: the details key that is
-    the retry flag. ``unknown``: the member of ``ErrorCode`` that stands for an unknown code, or None where the taxonomy
-    names none. ``undeclared_key``: the details key that keeps the code of an undeclared error.
+    that has any. ``operations``: what each operation is called by, and its name. ``needed``: the slots without which an
+    error cannot be rendered. ``flag_key``: the details key that is the retry flag. ``unknown``: the member of
+    ``ErrorCode`` that stands for an unknown code, or None where the taxonomy names none. ``undeclared_key``: the details
+    key that keeps the code of an undeclared error.
     """
 
     header: str
@@ -101,6 +102,7 @@ class View(NamedTuple):
     codes: tuple[CodeRow, ...]
     errors: tuple[ErrorRow, ...]
     shared: tuple[ErrorRow, ...]
+    operations: tuple[tuple[str, str], ...]
     slots: tuple[SlotRow, ...]
     needed: tuple[SlotRow, ...]
     attributes: tuple[str, ...]
@@ -165,6 +167,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         codes=tuple(_code_row(code, members[code.name]) for code in names.distinct(taxonomy)),
         errors=errors,
         shared=tuple(each for each in errors if each.operation is None),
+        operations=_wire_names(taxonomy),
         slots=slots,
         needed=tuple(each for each in slots if each.needed and each.generate is None),
         aliases=tuple(Alias(name, text) for name, text in types.named.items()),
@@ -208,6 +211,19 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         idempotency_header=taxonomy.idempotency.key if taxonomy.idempotency else None,
         exports=tuple(sorted((name for _, group in imports for name in group), key=_all_order)),
         imports=imports,
+    )
+
+
+def _wire_names(taxonomy: Taxonomy) -> tuple[tuple[str, str], ...]:
+    """(tool, method or route, operation) where it calls that operation, which has codes of its own, and no other."""
+    found: dict[str, list[str]] = {}
+    for each in taxonomy.operations.values():
+        for wire in (*each.match.tools, *each.match.routes):
+            found.setdefault(wire, []).append(each.name)
+    return tuple(
+        (wire, owners[0])
+        for wire, owners in found.items()
+        if len(owners) == 1 and wire not in taxonomy.operations and taxonomy.operations[owners[0]].errors
     )
 
 

@@ -88,7 +88,9 @@ class Constructor:
         free = []
         for key, member in allowed(self.code).items():
             if key != flag:
-                self.keys[key] = unique(parameter(key), self.taken)
+                # Beside `retry_after`, which is the header's wait, an underscore would not tell the two apart.
+                name = f"details_{key}" if key == "retry_after" else parameter(key)
+                self.keys[key] = unique(name, self.taken)
                 self.parameters.append(self.detail(key, member))
                 if nullable(member.schema):
                     free.append(literal(key))
@@ -101,6 +103,8 @@ class Constructor:
         name, kind = self.keys[key], self.types.of(member.schema, self.name + pascal(key))
         registered = self.taxonomy.detail_keys.get(key)
         doc = member.schema.description or (registered.summary if registered else None) or ""
+        if key == "retry_after":
+            doc = f"{doc.rstrip('.')} (``{key}`` among the details)".lstrip()
         if member.presence == "required":
             return Parameter(name, kind, None, doc)
         if nullable(member.schema):
@@ -162,7 +166,8 @@ class Constructor:
                 items[rule.name] = name
                 self.parameters.append(self.header(rule, name, "str", f"the value of {rule.name}"))
             elif self.statuses_of(rule):  # not for a status that is only borrowed: no wait is known there
-                self.parameters.append(self.header(rule, "retry_after", "float", "seconds to wait"))
+                doc = "seconds to wait" + " (the header Retry-After)" * ("retry_after" in self.keys)
+                self.parameters.append(self.header(rule, "retry_after", "float", doc))
                 self.arguments.append("retry_after=retry_after,")
         items |= derived
         lines = [f"{literal(name)}: {value}" for name, value in items.items()]
