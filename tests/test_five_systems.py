@@ -558,6 +558,22 @@ def test_a_code_of_one_operation_is_not_another_ones() -> None:
     assert [each.clause for each in found.findings] == ["code/operation"]
 
 
+def test_only_what_http_sends_is_an_http_response(folder: Path) -> None:
+    """Events, tools and lines have no HTTP responses, nor has an envelope whose codes are not the taxonomy's (A8, K2, B1, T1)."""
+    documents = {
+        system: json.loads((folder / system / "openapi/openapi-3.1.json").read_text())["components"]
+        for system in SYSTEMS
+    }
+    envelopes = {
+        system: {re.sub(r"[0-9]XX$|[0-9]{3}$", "", name) for name in each.get("responses", {})}
+        for system, each in documents.items()
+    }
+    http = {"platform": {"Error"}, "aileron": {"Failure"}, "alknet": {"Error"}, "theodosia": set(), "keenbench": set()}
+    assert envelopes == http
+    assert {"CallError", "CallErrorNotFound"} <= set(documents["alknet"]["schemas"])
+    assert "ApiError" in documents["aileron"]["schemas"]
+
+
 def test_a_code_travels_in_the_envelope_of_its_surface(bindings: Any) -> None:
     """Unless told otherwise an error is in an envelope that its surface has, and the one its example fills (A8, K2, B1, T1)."""
     disk_full = bindings("keenbench").DiskFull(phase="publish")

@@ -1,7 +1,7 @@
 """The OpenAPI target: components for 3.1 and 3.0 in a document that is complete, so that any tool loads it.
 
-Schemas for each code, a response for each status an error may have, the headers, and an example of each code. A
-response is always a ``oneOf``: a second code under a status then only adds lines.
+Schemas for each code, whatever carries it; a response for each status an error may have on an HTTP surface, its headers,
+and an example of each code there. A response is always a ``oneOf``: a second code under a status then only adds lines.
 """
 
 import re
@@ -51,6 +51,7 @@ def components(taxonomy: Taxonomy) -> Json:
     found: dict[str, Json] = {"schemas": {}, "responses": {}, "headers": {}, "examples": {}}
     names = _Names(taxonomy)
     for envelope in taxonomy.envelopes.values():
+        answered = schemas.answered(taxonomy, envelope.name)
         for operation, code in schemas.carried(taxonomy, envelope.name):
             name = names.schema(envelope, operation, code)
             found["schemas"][name] = {
@@ -59,7 +60,7 @@ def components(taxonomy: Taxonomy) -> Json:
                 **({"deprecated": True} if code.lifecycle == "deprecated" else {}),
                 **schemas.of_body(envelope, code, taxonomy),
             }
-            if code.http.statuses:
+            if code.http.statuses and (operation, code) in answered:
                 found["examples"] |= dict(_examples(name, envelope, code, taxonomy))
         found["schemas"][names.union(envelope)] = _union(envelope, names, taxonomy)
     for envelope in taxonomy.envelopes.values():
@@ -127,7 +128,7 @@ def _statuses(envelope: Envelope, taxonomy: Taxonomy) -> list[str]:
     """The statuses, in order of number, that a code of the envelope or a fallback claims; a whole class as ``4xx``."""
     claimed = {
         str(status) if each.width < 100 else str(each)
-        for _, code in schemas.carried(taxonomy, envelope.name)
+        for _, code in schemas.answered(taxonomy, envelope.name)
         for each in code.http.statuses
         for status in (range(each.low, each.high + 1) if each.width < 100 else (each.low,))
     }
@@ -140,14 +141,16 @@ def _statuses(envelope: Envelope, taxonomy: Taxonomy) -> list[str]:
 
 
 def _response(envelope: Envelope, status: str, names: _Names, taxonomy: Taxonomy) -> Json:
-    carried = schemas.carried(taxonomy, envelope.name)
+    answered = schemas.answered(taxonomy, envelope.name)
     span = _span(status)
     # A code that claims the whole class does not name the status: another may still stand for it.
-    named = any(s.low <= span.low <= span.high <= s.high and s.width < 100 for _, c in carried for s in c.http.statuses)
+    named = any(
+        s.low <= span.low <= span.high <= s.high and s.width < 100 for _, c in answered for s in c.http.statuses
+    )
     fallback = None if named else next((each.code for each in taxonomy.fallbacks if each.on == span), None)
     codes = [
         (operation, code)
-        for operation, code in carried
+        for operation, code in answered
         if code.name == fallback or any(s.low <= span.low and span.high <= s.high for s in code.http.statuses)
     ]
     headers = {
