@@ -14,6 +14,9 @@ from enum import Enum
 from . import details as d
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, codes_for
 
+EnvelopeName = t.Literal["failure", "api_error"]
+"""The shapes on the wire; ``wire.ENVELOPES`` has them."""
+
 
 class Unset(Enum):
     """The default of a detail that may be None: left out."""
@@ -25,8 +28,9 @@ class AileronError(Exception):
     """Any error of Aileron failures; what is raised is one of its subclasses, one for each code.
 
     ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
-    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. What caused the error is its
-    ``__cause__`` (``raise … from failure``), and never travels.
+    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that
+    the code travels in unless told otherwise. What caused the error is its ``__cause__`` (``raise … from failure``),
+    and never travels.
     """
 
     __slots__ = (
@@ -41,11 +45,13 @@ class AileronError(Exception):
         "status",
     )
 
-    code: t.ClassVar[ErrorCode]
+    code: t.ClassVar[ErrorCode | None]
     facts: t.ClassVar[Facts]
+    summary: t.ClassVar[str]
     default_message: t.ClassVar[str]
     operation: t.ClassVar[str | None] = None
     flag_key: t.ClassVar[str | None] = None
+    envelope: t.ClassVar[EnvelopeName] = "failure"
 
     def __init__(
         self,
@@ -76,7 +82,7 @@ class AileronError(Exception):
         self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
-        self.message = _filled(self.default_message, self._details) if message is None else message
+        self.message = said(type(self), self._details) if message is None else message
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -120,17 +126,18 @@ class CapabilityDenied(AileronError):
 
     code = ErrorCode.CAPABILITY_DENIED
     facts = FACTS[ErrorCode.CAPABILITY_DENIED]
+    summary = "A capability check refused the operation."
     default_message = "The operation is not allowed"
 
     def __init__(
         self,
         message: str | None = None,
         *,
+        audit_id: str,
         host: str | None = None,
         scope: str | None = None,
         suggestion: str | None = None,
         boundary: t.Literal["sandbox", "connector_manifest", "action"] = "sandbox",
-        audit_id: str | None = None,
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -166,16 +173,17 @@ class BindingRequired(AileronError):
 
     code = ErrorCode.BINDING_REQUIRED
     facts = FACTS[ErrorCode.BINDING_REQUIRED]
+    summary = "No credential is bound for a required capability."
     default_message = "A credential must be bound first"
 
     def __init__(
         self,
         message: str | None = None,
         *,
+        audit_id: str,
         binding: str | None = None,
         scope: str | None = None,
         suggestion: str | None = None,
-        audit_id: str | None = None,
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -211,6 +219,7 @@ class BindingFailed(AileronError):
 
     code = ErrorCode.BINDING_FAILED
     facts = FACTS[ErrorCode.BINDING_FAILED]
+    summary = "An existing binding refused: token expired, key revoked, scope changed."
     default_message = "The bound credential was refused"
 
     def __init__(
@@ -218,10 +227,10 @@ class BindingFailed(AileronError):
         message: str | None = None,
         *,
         retriable: bool,
+        audit_id: str,
         binding: str | None = None,
         scope: str | None = None,
         suggestion: str | None = None,
-        audit_id: str | None = None,
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -256,14 +265,15 @@ class ResourceLimitExceeded(AileronError):
 
     code = ErrorCode.RESOURCE_LIMIT_EXCEEDED
     facts = FACTS[ErrorCode.RESOURCE_LIMIT_EXCEEDED]
+    summary = "The connector hit a limit: memory, wall time or fuel."
     default_message = "The connector exceeded a resource limit"
 
     def __init__(
         self,
         message: str | None = None,
         *,
+        audit_id: str,
         suggestion: str | None = None,
-        audit_id: str | None = None,
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -295,6 +305,7 @@ class ConnectorRuntimeError(AileronError):
 
     code = ErrorCode.CONNECTOR_RUNTIME_ERROR
     facts = FACTS[ErrorCode.CONNECTOR_RUNTIME_ERROR]
+    summary = "The connector's own code failed: it panicked, threw, or answered in an unexpected shape."
     default_message = "The connector failed"
 
     def __init__(
@@ -302,8 +313,8 @@ class ConnectorRuntimeError(AileronError):
         message: str | None = None,
         *,
         retriable: bool,
+        audit_id: str,
         suggestion: str | None = None,
-        audit_id: str | None = None,
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -330,21 +341,24 @@ class NetworkError(AileronError):
     HTTP 502; from external; clients retry (runtime). The operation may have taken effect.
 
     ``retried``: How often the runtime retried before it gave up. ``suggestion``: What the user can do about it.
+    ``retriable``: whether this one may be sent again; by the rules of the code where it is left out.
     """
 
     __slots__ = ()
 
     code = ErrorCode.NETWORK_ERROR
     facts = FACTS[ErrorCode.NETWORK_ERROR]
+    summary = "The outbound call failed before it reached a server."
     default_message = "The service could not be reached"
 
     def __init__(
         self,
         message: str | None = None,
         *,
+        audit_id: str,
         retried: int | None = None,
         suggestion: str | None = None,
-        audit_id: str | None = None,
+        retriable: bool | None = None,
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -354,6 +368,7 @@ class NetworkError(AileronError):
                 "retried": retried,
                 "suggestion": suggestion,
             },
+            retriable=retriable,
             headers=headers,
             audit_id=audit_id,
             request_id=request_id,
@@ -372,13 +387,14 @@ class ExternalApiError(AileronError):
 
     ``status_``: The status the upstream service answered with. ``binding``: The binding that was used, such as
     oauth2/slack/work. ``retried``: How often the runtime retried before it gave up. ``suggestion``: What the user can
-    do about it.
+    do about it. ``retriable``: whether this one may be sent again; by the rules of the code where it is left out.
     """
 
     __slots__ = ()
 
     code = ErrorCode.EXTERNAL_API_ERROR
     facts = FACTS[ErrorCode.EXTERNAL_API_ERROR]
+    summary = "The upstream service answered with an error."
     default_message = "The service answered with an error"
 
     def __init__(
@@ -386,10 +402,11 @@ class ExternalApiError(AileronError):
         message: str | None = None,
         *,
         status_: int,
+        audit_id: str,
         binding: str | None = None,
         retried: int | None = None,
         suggestion: str | None = None,
-        audit_id: str | None = None,
+        retriable: bool | None = None,
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -401,6 +418,7 @@ class ExternalApiError(AileronError):
                 "retried": retried,
                 "suggestion": suggestion,
             },
+            retriable=retriable,
             headers=headers,
             audit_id=audit_id,
             request_id=request_id,
@@ -424,14 +442,15 @@ class HashMismatch(AileronError):
 
     code = ErrorCode.HASH_MISMATCH
     facts = FACTS[ErrorCode.HASH_MISMATCH]
+    summary = "The bytes of a connector or an action on disk are not those that were declared."
     default_message = "The installed bytes are not the declared ones"
 
     def __init__(
         self,
         message: str | None = None,
         *,
+        audit_id: str,
         suggestion: str | None = None,
-        audit_id: str | None = None,
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -463,14 +482,15 @@ class SignatureFailure(AileronError):
 
     code = ErrorCode.SIGNATURE_FAILURE
     facts = FACTS[ErrorCode.SIGNATURE_FAILURE]
+    summary = "The signature of a binary does not verify."
     default_message = "The signature does not verify"
 
     def __init__(
         self,
         message: str | None = None,
         *,
+        audit_id: str,
         suggestion: str | None = None,
-        audit_id: str | None = None,
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -495,13 +515,15 @@ class UnknownError(AileronError):
 
     ``raw`` is the body as it came; ``original_code`` what stood in the place of the code, if anything did. Neither is
     safe to show.
+    ``code`` is None: it is no declared error, and is not taken for one.
     """
 
     __slots__ = ("original_code", "raw")
 
-    code = ErrorCode.CONNECTOR_RUNTIME_ERROR
-    facts = FACTS[code]
-    default_message = "The connector failed"
+    code = None  # the taxonomy names no code for what it does not know
+    facts = Facts(wire="unknown", status=None, statuses=(), retriable="never", client_action="none", effect="unknown")
+    summary = "The answer is not an error that is known here"
+    default_message = "The answer is not an error that is known here"
     flag_key = None
 
     def __init__(
@@ -569,6 +591,14 @@ def restored(kind: type[AileronError], state: Mapping[str, object]) -> AileronEr
     return error
 
 
+def said(kind: type[AileronError], details: Mapping[str, object]) -> str:
+    """The default message with each ``${key}`` replaced by that detail; the summary where one is missing."""
+    template = kind.default_message
+    if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
+        return kind.summary
+    return re.sub(r"\$\{(\w+)\}", lambda each: str(details[each[1]]), template)
+
+
 def bare(
     kind: type[AileronError],
     *,
@@ -582,7 +612,7 @@ def bare(
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
-        "message": _filled(kind.default_message, known),
+        "message": said(kind, known),
         "status": kind.facts.status if status is None else status,
     }
     error = restored(kind, state)
@@ -609,17 +639,12 @@ def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
     return boundary
 
 
-def _allowed_status(code: ErrorCode, facts: Facts, status: int | None) -> int | None:
+def _allowed_status(code: ErrorCode | None, facts: Facts, status: int | None) -> int | None:
     if status is None:
         return facts.status
     if status not in facts.statuses and code not in codes_for(status):
         raise ValueError(f"{facts.wire} does not travel under {status}")
     return status
-
-
-def _filled(template: str, details: Mapping[str, object]) -> str:
-    """The message with each ``${key}`` replaced by that detail; a missing one is an ellipsis."""
-    return re.sub(r"\$\{(\w+)\}", lambda each: str(details.get(each[1], "…")), template)
 
 
 def _prefixed(details: Mapping[str, object]) -> dict[str, object]:

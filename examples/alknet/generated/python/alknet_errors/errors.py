@@ -14,6 +14,9 @@ from enum import Enum
 from . import details as d
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, codes_for
 
+EnvelopeName = t.Literal["error", "call_error"]
+"""The shapes on the wire; ``wire.ENVELOPES`` has them."""
+
 
 class Unset(Enum):
     """The default of a detail that may be None: left out."""
@@ -25,8 +28,9 @@ class AlknetError(Exception):
     """Any error of alknet call errors; what is raised is one of its subclasses, one for each code.
 
     ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
-    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. What caused the error is its
-    ``__cause__`` (``raise … from failure``), and never travels.
+    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that
+    the code travels in unless told otherwise. What caused the error is its ``__cause__`` (``raise … from failure``),
+    and never travels.
     """
 
     __slots__ = (
@@ -42,9 +46,11 @@ class AlknetError(Exception):
 
     code: t.ClassVar[ErrorCode]
     facts: t.ClassVar[Facts]
+    summary: t.ClassVar[str]
     default_message: t.ClassVar[str]
     operation: t.ClassVar[str | None] = None
     flag_key: t.ClassVar[str | None] = None
+    envelope: t.ClassVar[EnvelopeName] = "error"
 
     def __init__(
         self,
@@ -73,7 +79,7 @@ class AlknetError(Exception):
         self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
-        self.message = _filled(self.default_message, self._details) if message is None else message
+        self.message = said(type(self), self._details) if message is None else message
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -116,6 +122,7 @@ class NotFound(AlknetError):
 
     code = ErrorCode.NOT_FOUND
     facts = FACTS[ErrorCode.NOT_FOUND]
+    summary = "The operation is not registered, or is internal and was called from outside."
     default_message = "There is no such operation"
 
     def __init__(
@@ -153,6 +160,7 @@ class Forbidden(AlknetError):
 
     code = ErrorCode.FORBIDDEN
     facts = FACTS[ErrorCode.FORBIDDEN]
+    summary = "The caller lacks a scope, or is nobody that is known."
     default_message = "The call is not allowed"
 
     def __init__(
@@ -194,6 +202,7 @@ class InvalidInput(AlknetError):
 
     code = ErrorCode.INVALID_INPUT
     facts = FACTS[ErrorCode.INVALID_INPUT]
+    summary = "The input does not fit the operation's input schema."
     default_message = "The input does not fit the schema of the operation"
 
     def __init__(
@@ -233,6 +242,7 @@ class InvalidOperationType(AlknetError):
 
     code = ErrorCode.INVALID_OPERATION_TYPE
     facts = FACTS[ErrorCode.INVALID_OPERATION_TYPE]
+    summary = "The wrong way to call an operation of this type, such as invoke on a subscription."
     default_message = "The operation cannot be called this way"
 
     def __init__(
@@ -272,6 +282,7 @@ class Internal(AlknetError):
 
     code = ErrorCode.INTERNAL
     facts = FACTS[ErrorCode.INTERNAL]
+    summary = "A handler panicked or failed in a way it did not declare, or the connection broke."
     default_message = "Something went wrong"
 
     def __init__(
@@ -313,6 +324,7 @@ class Timeout(AlknetError):
 
     code = ErrorCode.TIMEOUT
     facts = FACTS[ErrorCode.TIMEOUT]
+    summary = "The request timed out."
     default_message = "The request timed out"
 
     def __init__(
@@ -358,8 +370,10 @@ class ReadFileFileNotFound(AlknetError):
         effect="none",
         boundaries=("handler",),
     )
+    summary = "The file does not exist"
     default_message = "The file does not exist"
     operation = "readFile"
+    envelope = "call_error"
 
     def __init__(
         self,
@@ -406,8 +420,10 @@ class ReadFilePermissionDenied(AlknetError):
         effect="none",
         boundaries=("handler",),
     )
+    summary = "OS-level read permission denied"
     default_message = "The file may not be read"
     operation = "readFile"
+    envelope = "call_error"
 
     def __init__(
         self,
@@ -452,8 +468,10 @@ class CreateMachineInsufficientCredits(AlknetError):
         effect="none",
         boundaries=("handler",),
     )
+    summary = "The account cannot pay for the machine."
     default_message = "The account has not enough credits"
     operation = "createMachine"
+    envelope = "call_error"
 
     def __init__(
         self,
@@ -480,7 +498,8 @@ class CreateMachineRateLimited(AlknetError):
 
     HTTP 429; from handler; clients retry.
 
-    ``retry_after_``: Seconds to wait. ``retry_after``: seconds to wait.
+    ``details_retry_after``: Seconds to wait (``retry_after`` among the details). ``retry_after``: seconds to wait (the
+    header Retry-After).
     """
 
     __slots__ = ()
@@ -495,6 +514,7 @@ class CreateMachineRateLimited(AlknetError):
         effect="none",
         boundaries=("handler",),
     )
+    summary = "The upstream API limits the rate."
     default_message = "Too many requests"
     operation = "createMachine"
 
@@ -502,7 +522,7 @@ class CreateMachineRateLimited(AlknetError):
         self,
         message: str | None = None,
         *,
-        retry_after_: float | None = None,
+        details_retry_after: float | None = None,
         retry_after: float | None = None,
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
@@ -510,7 +530,7 @@ class CreateMachineRateLimited(AlknetError):
         super().__init__(
             message,
             details={
-                "retry_after": retry_after_,
+                "retry_after": details_retry_after,
             },
             retry_after=retry_after,
             headers=headers,
@@ -541,8 +561,10 @@ class ChatContextOverflow(AlknetError):
         effect="none",
         boundaries=("handler",),
     )
+    summary = "The context window overflowed."
     default_message = "The conversation is too long for the model"
     operation = "chat"
+    envelope = "call_error"
 
     def __init__(
         self,
@@ -575,6 +597,7 @@ class UnknownError(AlknetError):
 
     code = ErrorCode.INTERNAL
     facts = FACTS[code]
+    summary = "A handler panicked or failed in a way it did not declare, or the connection broke."
     default_message = "Something went wrong"
     flag_key = None
 
@@ -624,8 +647,18 @@ _ALL = {
 }
 
 
+_OPERATIONS: Mapping[str, str] = {
+    "fs/readFile": "readFile",
+    "vastai/createMachine": "createMachine",
+    "agent/chat": "chat",
+}
+"""The operation behind each tool, method or route that it is called by."""
+
+
 def error_class(wire: str | int, operation: str | None = None) -> type[AlknetError] | None:
     """The exception for what stands in the code slot: the operation's own, else the shared one; None if unknown."""
+    if operation is not None:
+        operation = _OPERATIONS.get(operation, operation)
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
 
 
@@ -636,6 +669,14 @@ def restored(kind: type[AlknetError], state: Mapping[str, object]) -> AlknetErro
         setattr(error, name, value)
     error.args = (error.message,)
     return error
+
+
+def said(kind: type[AlknetError], details: Mapping[str, object]) -> str:
+    """The default message with each ``${key}`` replaced by that detail; the summary where one is missing."""
+    template = kind.default_message
+    if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
+        return kind.summary
+    return re.sub(r"\$\{(\w+)\}", lambda each: str(details[each[1]]), template)
 
 
 def bare(
@@ -651,7 +692,7 @@ def bare(
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
-        "message": _filled(kind.default_message, known),
+        "message": said(kind, known),
         "status": kind.facts.status if status is None else status,
     }
     error = restored(kind, state)
@@ -687,11 +728,6 @@ def _allowed_status(code: ErrorCode, facts: Facts, status: int | None) -> int | 
     if status not in facts.statuses and code not in codes_for(status):
         raise ValueError(f"{facts.wire} does not travel under {status}")
     return status
-
-
-def _filled(template: str, details: Mapping[str, object]) -> str:
-    """The message with each ``${key}`` replaced by that detail; a missing one is an ellipsis."""
-    return re.sub(r"\$\{(\w+)\}", lambda each: str(details.get(each[1], "…")), template)
 
 
 def _prefixed(details: Mapping[str, object]) -> dict[str, object]:

@@ -14,6 +14,9 @@ from enum import Enum
 from . import details as d
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, codes_for
 
+EnvelopeName = t.Literal["error_info", "rpc"]
+"""The shapes on the wire; ``wire.ENVELOPES`` has them."""
+
 
 class Unset(Enum):
     """The default of a detail that may be None: left out."""
@@ -25,8 +28,9 @@ class KeenbenchError(Exception):
     """Any error of KeenBench errors; what is raised is one of its subclasses, one for each code.
 
     ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
-    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. What caused the error is its
-    ``__cause__`` (``raise … from failure``), and never travels.
+    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that
+    the code travels in unless told otherwise. What caused the error is its ``__cause__`` (``raise … from failure``),
+    and never travels.
     """
 
     __slots__ = (
@@ -43,11 +47,13 @@ class KeenbenchError(Exception):
         "subphase",
     )
 
-    code: t.ClassVar[ErrorCode]
+    code: t.ClassVar[ErrorCode | None]
     facts: t.ClassVar[Facts]
+    summary: t.ClassVar[str]
     default_message: t.ClassVar[str]
     operation: t.ClassVar[str | None] = None
     flag_key: t.ClassVar[str | None] = None
+    envelope: t.ClassVar[EnvelopeName] = "rpc"
 
     def __init__(
         self,
@@ -82,7 +88,7 @@ class KeenbenchError(Exception):
         self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
-        self.message = _filled(self.default_message, self._details) if message is None else message
+        self.message = said(type(self), self._details) if message is None else message
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -127,6 +133,7 @@ class EgressConsentRequired(KeenbenchError):
 
     code = ErrorCode.EGRESS_CONSENT_REQUIRED
     facts = FACTS[ErrorCode.EGRESS_CONSENT_REQUIRED]
+    summary = "The user has not agreed that this content leaves the machine."
     default_message = "Your consent is needed before anything is sent to the provider"
 
     def __init__(
@@ -182,6 +189,7 @@ class EgressBlockedByPolicy(KeenbenchError):
 
     code = ErrorCode.EGRESS_BLOCKED_BY_POLICY
     facts = FACTS[ErrorCode.EGRESS_BLOCKED_BY_POLICY]
+    summary = "A policy forbids that this content leaves the machine."
     default_message = "A policy does not allow sending this"
 
     def __init__(
@@ -237,6 +245,7 @@ class ProviderNotConfigured(KeenbenchError):
 
     code = ErrorCode.PROVIDER_NOT_CONFIGURED
     facts = FACTS[ErrorCode.PROVIDER_NOT_CONFIGURED]
+    summary = "The provider has no key, or is not enabled."
     default_message = "The provider is not set up"
 
     def __init__(
@@ -292,6 +301,7 @@ class ProviderAuthFailed(KeenbenchError):
 
     code = ErrorCode.PROVIDER_AUTH_FAILED
     facts = FACTS[ErrorCode.PROVIDER_AUTH_FAILED]
+    summary = "The provider refused the key."
     default_message = "The provider refused the key"
 
     def __init__(
@@ -347,6 +357,7 @@ class ProviderRateLimited(KeenbenchError):
 
     code = ErrorCode.PROVIDER_RATE_LIMITED
     facts = FACTS[ErrorCode.PROVIDER_RATE_LIMITED]
+    summary = "The provider limits the rate."
     default_message = "The provider is busy with your other requests"
 
     def __init__(
@@ -402,6 +413,7 @@ class ProviderUnavailable(KeenbenchError):
 
     code = ErrorCode.PROVIDER_UNAVAILABLE
     facts = FACTS[ErrorCode.PROVIDER_UNAVAILABLE]
+    summary = "The provider answers with errors, or not in time."
     default_message = "The provider is not available"
 
     def __init__(
@@ -457,6 +469,7 @@ class NetworkUnavailable(KeenbenchError):
 
     code = ErrorCode.NETWORK_UNAVAILABLE
     facts = FACTS[ErrorCode.NETWORK_UNAVAILABLE]
+    summary = "There is no network."
     default_message = "There is no connection to the network"
 
     def __init__(
@@ -512,6 +525,7 @@ class SandboxViolation(KeenbenchError):
 
     code = ErrorCode.SANDBOX_VIOLATION
     facts = FACTS[ErrorCode.SANDBOX_VIOLATION]
+    summary = "The sandbox refused what a tool tried to do."
     default_message = "A tool tried something it may not do"
 
     def __init__(
@@ -567,6 +581,7 @@ class ValidationFailed(KeenbenchError):
 
     code = ErrorCode.VALIDATION_FAILED
     facts = FACTS[ErrorCode.VALIDATION_FAILED]
+    summary = "What was asked for, or what the model made, is not valid."
     default_message = "The result is not valid"
 
     def __init__(
@@ -624,6 +639,7 @@ class ContextExhausted(KeenbenchError):
 
     code = ErrorCode.CONTEXT_EXHAUSTED
     facts = FACTS[ErrorCode.CONTEXT_EXHAUSTED]
+    summary = "The conversation is longer than the model takes."
     default_message = "The conversation is too long for this model"
 
     def __init__(
@@ -679,6 +695,7 @@ class DiskFull(KeenbenchError):
 
     code = ErrorCode.DISK_FULL
     facts = FACTS[ErrorCode.DISK_FULL]
+    summary = "The disk is full."
     default_message = "The disk is full"
 
     def __init__(
@@ -734,6 +751,7 @@ class FileReadFailed(KeenbenchError):
 
     code = ErrorCode.FILE_READ_FAILED
     facts = FACTS[ErrorCode.FILE_READ_FAILED]
+    summary = "A file cannot be read."
     default_message = "A file could not be read"
 
     def __init__(
@@ -791,6 +809,7 @@ class FileWriteFailed(KeenbenchError):
 
     code = ErrorCode.FILE_WRITE_FAILED
     facts = FACTS[ErrorCode.FILE_WRITE_FAILED]
+    summary = "A file cannot be written."
     default_message = "A file could not be written"
 
     def __init__(
@@ -848,6 +867,7 @@ class CheckpointCreateFailed(KeenbenchError):
 
     code = ErrorCode.CHECKPOINT_CREATE_FAILED
     facts = FACTS[ErrorCode.CHECKPOINT_CREATE_FAILED]
+    summary = "A checkpoint could not be made."
     default_message = "The checkpoint could not be made"
 
     def __init__(
@@ -905,6 +925,7 @@ class CheckpointRestoreFailed(KeenbenchError):
 
     code = ErrorCode.CHECKPOINT_RESTORE_FAILED
     facts = FACTS[ErrorCode.CHECKPOINT_RESTORE_FAILED]
+    summary = "A checkpoint could not be restored."
     default_message = "The checkpoint could not be restored"
 
     def __init__(
@@ -962,6 +983,7 @@ class BudgetCapReached(KeenbenchError):
 
     code = ErrorCode.BUDGET_CAP_REACHED
     facts = FACTS[ErrorCode.BUDGET_CAP_REACHED]
+    summary = "The budget of the job is spent."
     default_message = "The budget is spent"
 
     def __init__(
@@ -1017,6 +1039,7 @@ class ConflictPublishedChanged(KeenbenchError):
 
     code = ErrorCode.CONFLICT_PUBLISHED_CHANGED
     facts = FACTS[ErrorCode.CONFLICT_PUBLISHED_CHANGED]
+    summary = "What is published changed since the draft was made."
     default_message = "The published version has changed"
 
     def __init__(
@@ -1072,6 +1095,7 @@ class UserCanceled(KeenbenchError):
 
     code = ErrorCode.USER_CANCELED
     facts = FACTS[ErrorCode.USER_CANCELED]
+    summary = "The user stopped it."
     default_message = "You stopped this"
 
     def __init__(
@@ -1118,12 +1142,14 @@ class UnknownError(KeenbenchError):
 
     ``raw`` is the body as it came; ``original_code`` what stood in the place of the code, if anything did. Neither is
     safe to show.
+    ``code`` is None: it is no declared error, and is not taken for one.
     """
 
     __slots__ = ("original_code", "raw")
 
-    code = next(iter(ErrorCode))  # the taxonomy names no code for what it does not know
-    facts = FACTS[code]._replace(client_action="none", retry=None)
+    code = None  # the taxonomy names no code for what it does not know
+    facts = Facts(wire="unknown", status=None, statuses=(), retriable="never", client_action="none", effect="unknown")
+    summary = "The answer is not an error that is known here"
     default_message = "The answer is not an error that is known here"
     flag_key = None
 
@@ -1205,6 +1231,14 @@ def restored(kind: type[KeenbenchError], state: Mapping[str, object]) -> Keenben
     return error
 
 
+def said(kind: type[KeenbenchError], details: Mapping[str, object]) -> str:
+    """The default message with each ``${key}`` replaced by that detail; the summary where one is missing."""
+    template = kind.default_message
+    if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
+        return kind.summary
+    return re.sub(r"\$\{(\w+)\}", lambda each: str(details[each[1]]), template)
+
+
 def bare(
     kind: type[KeenbenchError],
     *,
@@ -1218,7 +1252,7 @@ def bare(
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
-        "message": _filled(kind.default_message, known),
+        "message": said(kind, known),
         "status": kind.facts.status if status is None else status,
     }
     error = restored(kind, state)
@@ -1229,7 +1263,7 @@ def bare(
 
 def undeclared(original_code: str | int | None = None) -> KeenbenchError:
     """What a service answers for an error that it did not declare; ``original_code`` stays out of the answer."""
-    return bare(next(iter(ERRORS.values())))
+    return UnknownError(raw=None, status=500)
 
 
 def entity_tag(value: str) -> str:
@@ -1245,17 +1279,12 @@ def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
     return boundary
 
 
-def _allowed_status(code: ErrorCode, facts: Facts, status: int | None) -> int | None:
+def _allowed_status(code: ErrorCode | None, facts: Facts, status: int | None) -> int | None:
     if status is None:
         return facts.status
     if status not in facts.statuses and code not in codes_for(status):
         raise ValueError(f"{facts.wire} does not travel under {status}")
     return status
-
-
-def _filled(template: str, details: Mapping[str, object]) -> str:
-    """The message with each ``${key}`` replaced by that detail; a missing one is an ellipsis."""
-    return re.sub(r"\$\{(\w+)\}", lambda each: str(details.get(each[1], "…")), template)
 
 
 def _prefixed(details: Mapping[str, object]) -> dict[str, object]:

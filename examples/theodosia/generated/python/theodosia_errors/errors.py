@@ -14,6 +14,9 @@ from enum import Enum
 from . import details as d
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, codes_for
 
+EnvelopeName = t.Literal["rejection", "exception", "unknown", "refusal"]
+"""The shapes on the wire; ``wire.ENVELOPES`` has them."""
+
 
 class Unset(Enum):
     """The default of a detail that may be None: left out."""
@@ -25,8 +28,9 @@ class TheodosiaError(Exception):
     """Any error of Theodosia refusals; what is raised is one of its subclasses, one for each code.
 
     ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
-    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. What caused the error is its
-    ``__cause__`` (``raise … from failure``), and never travels.
+    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that
+    the code travels in unless told otherwise. What caused the error is its ``__cause__`` (``raise … from failure``),
+    and never travels.
     """
 
     __slots__ = (
@@ -43,11 +47,13 @@ class TheodosiaError(Exception):
         "valid_next_actions",
     )
 
-    code: t.ClassVar[ErrorCode]
+    code: t.ClassVar[ErrorCode | None]
     facts: t.ClassVar[Facts]
+    summary: t.ClassVar[str]
     default_message: t.ClassVar[str]
     operation: t.ClassVar[str | None] = None
     flag_key: t.ClassVar[str | None] = None
+    envelope: t.ClassVar[EnvelopeName] = "rejection"
 
     def __init__(
         self,
@@ -82,7 +88,7 @@ class TheodosiaError(Exception):
         self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
-        self.message = _filled(self.default_message, self._details) if message is None else message
+        self.message = said(type(self), self._details) if message is None else message
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -123,14 +129,15 @@ class InvalidTransition(TheodosiaError):
 
     code = ErrorCode.INVALID_TRANSITION
     facts = FACTS[ErrorCode.INVALID_TRANSITION]
+    summary = "The action exists and cannot be reached from the current state."
     default_message = "The action cannot be reached from the current state"
 
     def __init__(
         self,
         message: str | None = None,
         *,
-        requested: str | None = None,
-        valid_next_actions: Sequence[str] | None = None,
+        requested: str,
+        valid_next_actions: Sequence[str],
         error_type: str | None = None,
         known_actions: Sequence[str] | None = None,
         headers: Mapping[str, str] | None = None,
@@ -161,16 +168,18 @@ class UnknownAction(TheodosiaError):
 
     code = ErrorCode.UNKNOWN_ACTION
     facts = FACTS[ErrorCode.UNKNOWN_ACTION]
+    summary = "The graph has no such action."
     default_message = "The graph has no such action"
+    envelope = "unknown"
 
     def __init__(
         self,
         message: str | None = None,
         *,
-        requested: str | None = None,
-        valid_next_actions: Sequence[str] | None = None,
+        requested: str,
+        valid_next_actions: Sequence[str],
+        known_actions: Sequence[str],
         error_type: str | None = None,
-        known_actions: Sequence[str] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(
@@ -201,16 +210,17 @@ class ValidationFailed(TheodosiaError):
 
     code = ErrorCode.VALIDATION_FAILED
     facts = FACTS[ErrorCode.VALIDATION_FAILED]
+    summary = "The action can be reached and its inputs were refused."
     default_message = "The inputs were refused"
 
     def __init__(
         self,
         message: str | None = None,
         *,
+        requested: str,
+        valid_next_actions: Sequence[str],
         field: str | None = None,
         got: str | float | bool | Mapping[str, object] | Sequence[object] | Unset | None = Unset.UNSET,
-        requested: str | None = None,
-        valid_next_actions: Sequence[str] | None = None,
         error_type: str | None = None,
         known_actions: Sequence[str] | None = None,
         headers: Mapping[str, str] | None = None,
@@ -247,6 +257,7 @@ class ActionTimeout(TheodosiaError):
 
     code = ErrorCode.ACTION_TIMEOUT
     facts = FACTS[ErrorCode.ACTION_TIMEOUT]
+    summary = "The action ran longer than its budget."
     default_message = "The action exceeded its timeout"
 
     def __init__(
@@ -254,8 +265,8 @@ class ActionTimeout(TheodosiaError):
         message: str | None = None,
         *,
         timeout_seconds: float,
-        requested: str | None = None,
-        valid_next_actions: Sequence[str] | None = None,
+        requested: str,
+        valid_next_actions: Sequence[str],
         error_type: str | None = None,
         known_actions: Sequence[str] | None = None,
         headers: Mapping[str, str] | None = None,
@@ -288,15 +299,17 @@ class ActionError(TheodosiaError):
 
     code = ErrorCode.ACTION_ERROR
     facts = FACTS[ErrorCode.ACTION_ERROR]
+    summary = "The action ran and its body raised."
     default_message = "The action failed"
+    envelope = "exception"
 
     def __init__(
         self,
         message: str | None = None,
         *,
-        requested: str | None = None,
-        valid_next_actions: Sequence[str] | None = None,
-        error_type: str | None = None,
+        requested: str,
+        valid_next_actions: Sequence[str],
+        error_type: str,
         known_actions: Sequence[str] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -321,12 +334,14 @@ class UnknownError(TheodosiaError):
 
     ``raw`` is the body as it came; ``original_code`` what stood in the place of the code, if anything did. Neither is
     safe to show.
+    ``code`` is None: it is no declared error, and is not taken for one.
     """
 
     __slots__ = ("original_code", "raw")
 
-    code = next(iter(ErrorCode))  # the taxonomy names no code for what it does not know
-    facts = FACTS[code]._replace(client_action="none", retry=None)
+    code = None  # the taxonomy names no code for what it does not know
+    facts = Facts(wire="unknown", status=None, statuses=(), retriable="never", client_action="none", effect="unknown")
+    summary = "The answer is not an error that is known here"
     default_message = "The answer is not an error that is known here"
     flag_key = None
 
@@ -395,6 +410,14 @@ def restored(kind: type[TheodosiaError], state: Mapping[str, object]) -> Theodos
     return error
 
 
+def said(kind: type[TheodosiaError], details: Mapping[str, object]) -> str:
+    """The default message with each ``${key}`` replaced by that detail; the summary where one is missing."""
+    template = kind.default_message
+    if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
+        return kind.summary
+    return re.sub(r"\$\{(\w+)\}", lambda each: str(details[each[1]]), template)
+
+
 def bare(
     kind: type[TheodosiaError],
     *,
@@ -408,7 +431,7 @@ def bare(
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
-        "message": _filled(kind.default_message, known),
+        "message": said(kind, known),
         "status": kind.facts.status if status is None else status,
     }
     error = restored(kind, state)
@@ -419,7 +442,7 @@ def bare(
 
 def undeclared(original_code: str | int | None = None) -> TheodosiaError:
     """What a service answers for an error that it did not declare; ``original_code`` stays out of the answer."""
-    return bare(next(iter(ERRORS.values())))
+    return UnknownError(raw=None, status=500)
 
 
 def entity_tag(value: str) -> str:
@@ -435,17 +458,12 @@ def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
     return boundary
 
 
-def _allowed_status(code: ErrorCode, facts: Facts, status: int | None) -> int | None:
+def _allowed_status(code: ErrorCode | None, facts: Facts, status: int | None) -> int | None:
     if status is None:
         return facts.status
     if status not in facts.statuses and code not in codes_for(status):
         raise ValueError(f"{facts.wire} does not travel under {status}")
     return status
-
-
-def _filled(template: str, details: Mapping[str, object]) -> str:
-    """The message with each ``${key}`` replaced by that detail; a missing one is an ellipsis."""
-    return re.sub(r"\$\{(\w+)\}", lambda each: str(details.get(each[1], "…")), template)
 
 
 def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
