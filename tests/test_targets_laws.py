@@ -225,8 +225,8 @@ def test_each_example_is_what_its_schema_describes(path: Path) -> None:
         for file, text in tree(path).items()
         if file.startswith("jsonschema/") and "details.schema" not in file
     ]
-    for name, example in examples.items():
-        assert any(each.is_valid(example["value"]) for each in envelopes), name
+    for name, shown in examples.items():
+        assert any(each.is_valid(shown["value"]) for each in envelopes), name
 
 
 def test_schemathesis_loads_the_components() -> None:
