@@ -286,7 +286,12 @@ class World:
         sent_headers: Headers = tuple((name, value) for name, value in fields.values() if value is not None)
         request = Request(method, target, sent_headers, content)
         known = route if route != "same" else path
-        return self.ask(request, who, route=known, plant=plant, patient=patient)
+        sent = self.ask(request, who, route=known, plant=plant, patient=patient)
+        if sent.status == 429 and patient:
+            after = sent.header("Retry-After")
+            reason = f"the service limits the rate: {method} {path} is answered 429"
+            raise Unanswered(NoAnswer(request, "limited", f"{reason}, Retry-After {after}" if after else reason))
+        return sent
 
     def ask(
         self,
@@ -835,7 +840,7 @@ def located(description: Description, method: str, path: str) -> Operation:
     if found is not None:
         return found
     writes = method not in SAFE_METHODS
-    return Operation(method, bare, body=Body((JSON,), False, {}) if writes and method != "DELETE" else None)
+    return Operation(method, bare, body=Body((JSON,), True, {}) if writes and method != "DELETE" else None)
 
 
 def _describes(config: ResourceConfig, inferred: Resource, description: Description) -> bool:

@@ -35,11 +35,11 @@ class NoAnswer:
     """A request without an answer.
 
     ``refused``: nobody listens. ``closed``: the connection was closed without an answer. ``garbled``: what came is not HTTP.
-    ``budget``, ``read-only`` and ``unsendable``: it was never sent.
+    ``budget``, ``read-only`` and ``unsendable``: it was never sent. ``limited``: it was answered 429, which says nothing of what was asked.
     """
 
     request: Request
-    kind: Literal["refused", "closed", "timeout", "garbled", "budget", "read-only", "unsendable"]
+    kind: Literal["refused", "closed", "timeout", "garbled", "budget", "read-only", "unsendable", "limited"]
     reason: str
 
     @property

@@ -279,13 +279,23 @@ def malformed_bodies(world: World) -> Iterator[Outcome]:
         canaries = (world.canary("secret"), world.canary("email"))
         broken = f'{{"password": "{canaries[0].value}", "contact": "{canaries[1].value}", '.encode()
         sent = _write(world, operation, raw=broken, plant=canaries)
-        yield _unreadable(world, clause, sent, "JSON that breaks off", accepted_is_wrong=True)
+        yield _unreadable(world, clause, sent, "JSON that breaks off", accepted_is_wrong=_needs_body(world, operation))
     first, last = operations[0], operations[min(1, len(operations) - 1)]
-    required = first.body is not None and first.body.required
     sent = _write(world, first, raw=b"")
-    yield _unreadable(world, clause, sent, "an empty body", accepted_is_wrong=required)
+    yield _unreadable(
+        world, clause, sent, "an empty body", accepted_is_wrong=first.body is not None and first.body.required
+    )
     sent = _write(world, last, raw=b"[[[]]]")
     yield _unreadable(world, clause, sent, "an array in place of an object", accepted_is_wrong=False)
+
+
+def _needs_body(world: World, operation: Operation) -> bool:
+    """Whether nothing can be done without the body: a service may disregard one that it can do without."""
+    if operation.body is None:
+        return False
+    return operation.body.required or bool(
+        synthesis.merged(world.description.document, operation.body.schema).get("required")
+    )
 
 
 def _unreadable(world: World, clause: str, sent: Sent, what: str, *, accepted_is_wrong: bool) -> Outcome:
@@ -330,7 +340,7 @@ def media_types(world: World) -> Iterator[Outcome]:
     operations = json_writes(world)
     if not operations:
         yield world.skipped(clause, "no operation takes JSON")
-    code = next((each for each in world.contract.codes_for(415) if world.taxonomy.codes[each].http.allows(415)), None)
+    code = next((each.name for each in world.taxonomy.live_codes() if each.http.allows(415)), None)
     for operation in one_of_each_method(operations):
         assert operation.body is not None
         if any(each.startswith(("text/", "*/")) for each in operation.body.media_types):
@@ -339,6 +349,11 @@ def media_types(world: World) -> Iterator[Outcome]:
         sent = _write(world, operation, body=body_for(world, operation), media_type="text/plain")
         if sent.status in _LOOKED_ELSEWHERE:
             yield world.skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
+            continue
+        if sent.ok and code is None:
+            yield world.skipped(
+                clause, f"{operation.name} reads any media type, and no code is for those it does not read"
+            )
             continue
         outcome = refused(world, clause, sent, "JSON sent as text/plain")
         if outcome.kind == "held" and code is not None and sent.status != 415:
@@ -371,6 +386,8 @@ def oversized_bodies(world: World) -> Iterator[Outcome]:
             continue
         if sent.status in _LOOKED_ELSEWHERE:
             yield world.skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
+        elif sent.ok and not _needs_body(world, operation):
+            yield world.skipped(clause, f"{operation.name} can do without a body")
         else:
             yield refused(world, clause, sent, f"a body of {size // 1024} KiB")
         return

@@ -1,0 +1,193 @@
+"""`faultspec conform` and `faultspec init conformance` as a user meets them: exit codes, messages, reports."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from faultspec_conformance import reports
+from miniatures.core_platform import ENVIRONMENT
+from miniatures.serve import serving
+from miniatures.sins import sinning
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+CONFIG = str(HERE / "miniatures" / "notebooks.yaml")
+
+
+def faultspec(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line."""
+    return subprocess.run(
+        [sys.executable, "-c", "from faultspec.cli import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, **ENVIRONMENT, **environment},
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def behaving() -> Iterator[str]:
+    """The notebooks, as they should be."""
+    with serving(sinning()) as base:
+        yield base
+
+
+def test_who_behaves_is_clean(behaving: str, tmp_path: Path) -> None:
+    """Exit code 0, the table on standard output, and each report that was asked for."""
+    files = {name: tmp_path / "deep" / f"report.{name}" for name in reports.FORMATS}
+    options = [option for name, path in files.items() for option in ("--report", f"{name}={path}")]
+    done = faultspec("conform", CONFIG, "--no-sweep", "--require-coverage", *options, BASE_URL=behaving)
+    assert done.returncode == 0, done.stderr
+    assert "16 of 16 codes observed" in done.stdout
+    assert " 0 failed," in done.stdout
+    assert all(path.stat().st_size > 500 for path in files.values())
+    jsonschema.Draft202012Validator(reports.schema()).validate(json.loads(files["json"].read_text()))
+    assert not any(token in done.stdout + done.stderr for token in ENVIRONMENT.values() if token.startswith("tok-"))
+
+
+def test_who_sins_is_caught() -> None:
+    """Exit code 1, and the finding on standard output with a command line that reproduces it."""
+    with serving(sinning("no-store-missing-on-404")) as base:
+        done = faultspec("conform", CONFIG, "--no-sweep", "--format", "json", BASE_URL=base)
+    assert done.returncode == 1
+    found = json.loads(done.stdout)["findings"]
+    assert {each["clause"] for each in found} == {"headers/cache-control"}
+    assert all(each["statements"] == ["C13"] and each["curl"].startswith("curl -sS") for each in found)
+
+
+def test_a_url_alone_is_read_only(behaving: str) -> None:
+    """Without a configuration nothing is written, and what could therefore not be exercised is said."""
+    done = faultspec(
+        "conform",
+        behaving,
+        "--format",
+        "json",
+        "--header",
+        f"Authorization: Bearer {ENVIRONMENT['NOTEBOOKS_BIRCH_EDITOR']}",
+    )
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    verdicts = {each["clause"]: each for each in data["clauses"]}
+    assert verdicts["framework/unknown-route"]["verdict"] == "passed"
+    assert verdicts["auth/missing"]["verdict"] == "passed"
+    assert verdicts["idempotency/replay"]["verdict"] == "not_exercised"
+    assert "writes" in verdicts["framework/malformed-json"]["reason"]
+    assert data["summary"]["generated"] == 0
+    assert ENVIRONMENT["NOTEBOOKS_BIRCH_EDITOR"] not in done.stdout
+
+
+def test_only_some_clauses(behaving: str) -> None:
+    """`--only` judges by the clauses that match, and knows when none does."""
+    done = faultspec("conform", CONFIG, "--no-sweep", "--only", "tenancy/*", "--format", "json", BASE_URL=behaving)
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert [each["clause"] for each in data["clauses"]] == ["tenancy/concealed"]
+    assert data["summary"]["requests"] < 40
+    none = faultspec("conform", CONFIG, "--no-sweep", "--only", "tenency/*", BASE_URL=behaving)
+    assert none.returncode == 2
+    assert "no clause matches" in none.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("conform", "nowhere.yaml"), "there is no such file"),
+        (("conform", CONFIG, "--report", "pdf=x"), "is not FORMAT=FILE"),
+        (("conform", "http://127.0.0.1:9", "--taxonomy", "nowhere.yaml"), "there is no such file"),
+        (("conform", "http://127.0.0.1:9", "--header", "no colon"), "is not NAME:VALUE"),
+        (("conform", CONFIG, "--header", "A: b"), "go with a URL"),
+        (("conform",), "Missing argument"),
+        (("init", "conformance", "--openapi", "nowhere.json"), "there is no such file"),
+        (("init", "conformance", "--openapi", "README.md"), "this is no OpenAPI document"),
+        (("init", "conformance"), "Missing option '--openapi'"),
+    ],
+)
+def test_what_cannot_run_says_why(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    """Exit code 2, one clear message on standard error, never a traceback."""
+    done = faultspec(*arguments, BASE_URL="http://127.0.0.1:9")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_nobody_listening(tmp_path: Path) -> None:
+    """An unreachable service is exit code 2 and says where nobody was."""
+    done = faultspec("conform", CONFIG, "--no-sweep", BASE_URL="http://127.0.0.1:9")
+    assert done.returncode == 2
+    assert "error[unreachable]: cannot connect to http://127.0.0.1:9" in done.stderr
+
+
+def test_a_missing_variable_is_named() -> None:
+    """A variable that the environment lacks is told with its place."""
+    done = faultspec("conform", CONFIG, BASE_URL="")
+    assert done.returncode == 2
+    assert "the variable BASE_URL is empty" in done.stderr
+    assert "notebooks.yaml:3:16" in done.stderr
+
+
+WAIVERS = """
+- clause: headers/cache-control
+  reason: the gateway sets it from the next release on
+  owner: gateway team
+  expires: {expires}
+"""
+
+
+@pytest.mark.parametrize(
+    ("sin", "expires", "code", "said"),
+    [
+        ("no-store-missing", "2999-01-01", 0, "known: headers/cache-control"),
+        ("no-store-missing", "2001-01-01", 1, "expired on 2001-01-01 (gateway team)"),
+        ("", "2999-01-01", 1, "is not needed any more"),
+    ],
+)
+def test_waivers(sin: str, expires: str, code: int, said: str, tmp_path: Path) -> None:
+    """A known failure does not fail the run; one that expired, or that nothing needs, does."""
+    config = tmp_path / "conformance.yaml"
+    text = Path(CONFIG).read_text().replace("../../taxonomy.yaml", str(ROOT / "taxonomy.yaml"))
+    config.write_text(text + "waivers: known.yaml\n")
+    (tmp_path / "known.yaml").write_text(WAIVERS.format(expires=expires))
+    with serving(sinning(*([sin] if sin else []))) as base:
+        done = faultspec("conform", str(config), "--no-sweep", BASE_URL=base)
+    assert done.returncode == code, done.stdout[-2000:]
+    assert said in done.stdout
+
+
+def test_the_first_draft_runs(behaving: str, tmp_path: Path) -> None:
+    """The draft of a configuration is understood as it is, runs, and finds nothing in a service that behaves."""
+    draft = tmp_path / "conformance.yaml"
+    taxonomy = str(ROOT / "taxonomy.yaml")
+    done = faultspec("init", "conformance", str(draft), "--openapi", f"{behaving}/openapi.json", "--taxonomy", taxonomy)
+    assert done.returncode == 0, done.stderr
+    again = faultspec(
+        "init", "conformance", str(draft), "--openapi", f"{behaving}/openapi.json", "--taxonomy", taxonomy
+    )
+    assert again.returncode == 2
+    assert "this file is there already" in again.stderr
+    tokens = {
+        "FIRST_TOKEN": ENVIRONMENT["NOTEBOOKS_BIRCH_EDITOR"],
+        "SECOND_TOKEN": ENVIRONMENT["NOTEBOOKS_CEDAR_EDITOR"],
+    }
+    draft.write_text(draft.read_text().replace("writes: false", "writes: true"))
+    judged = faultspec("conform", str(draft), "--no-sweep", "--format", "json", **tokens)
+    assert judged.returncode == 0, judged.stdout[-3000:] + judged.stderr
+    data = json.loads(judged.stdout)
+    verdicts = {each["clause"]: each["verdict"] for each in data["clauses"]}
+    for clause in (
+        "idempotency/replay",
+        "tenancy/concealed",
+        "preconditions/recovers",
+        "duplicates/existing-id",
+        "batch/bad-items",
+    ):
+        assert verdicts[clause] == "passed", clause
+    assert data["coverage"]["timeout"]["observed"]
