@@ -10,12 +10,13 @@ from urllib.parse import unquote
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from faultspec import printers
 from faultspec.diagnostic import Diagnostic, Related, Span, ordered
 from faultspec.printers import PRINTERS, Printer
 from faultspec.source import parse
-from hypothesis import given
-from hypothesis import strategies as st
 
 GOLDENS = Path(__file__).parent / "goldens" / "diagnostic"
 

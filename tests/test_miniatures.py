@@ -14,11 +14,12 @@ from typing import Any
 import httpx
 import pytest
 import yaml
+from starlette.types import ASGIApp
+
 from miniatures.core_platform import CODES, ENVIRONMENT, SWITCHES, make_app
 from miniatures.serve import serving
 from miniatures.sins import SINS, Sin, asking, head_body, sinning, told
 from miniatures.wire import Answer, exchange, rewriting
-from starlette.types import ASGIApp
 
 HERE = Path(__file__).parent
 UUID7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
@@ -145,7 +146,9 @@ def test_a_missing_correlation_id_is_generated(birch: httpx.Client) -> None:
     assert len(set(ids)) == 20
 
 
-@pytest.mark.parametrize("inbound", ["", "x", "not an id", "../../etc", "38418b29-7fde-427a-b445-fa73d945f516", "a" * 3000, ULID + "0"])
+@pytest.mark.parametrize(
+    "inbound", ["", "x", "not an id", "../../etc", "38418b29-7fde-427a-b445-fa73d945f516", "a" * 3000, ULID + "0"]
+)
 def test_a_malformed_correlation_id_is_replaced(birch: httpx.Client, inbound: str) -> None:
     """What is no id is never reflected (X11)."""
     answer = birch.get("/nowhere", headers={"X-Correlation-Id": inbound})

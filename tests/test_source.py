@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
 from faultspec.diagnostic import Diagnostic, Span
 from faultspec.source import CODES, MAX_BYTES, MAX_DEPTH, Document, SourceError, decode, load, parse
 from faultspec.source.readers import READER, PureReader
 from faultspec.source.tree import parse_with
-from hypothesis import given
-from hypothesis import strategies as st
 
 READERS = pytest.mark.parametrize("reader", sorted({READER, PureReader}, key=lambda each: each.__name__))
 

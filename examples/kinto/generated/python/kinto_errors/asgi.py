@@ -8,17 +8,22 @@ made (an unknown route, a wrong method or media type …) as the code its status
 
 # Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/kinto/taxonomy.yaml
 
+from collections.abc import Callable
+
 from ._runtime import asgi, ids
 from .codes import FACTS, codes_for
-from .errors import ERRORS, KintoError, UnknownError, bare, undeclared
-from .wire import ENVELOPES, EnvelopeName, is_envelope, render
+from .errors import ERRORS, EnvelopeName, KintoError, UnknownError, bare, undeclared
+from .wire import ENVELOPES, NEEDED, is_envelope, render
 
 CORRELATION_HEADER = "X-Request-Id"
 CORRELATION_FORMATS = ("token",)
 
 
 class ErrorBoundary(asgi.ErrorBoundary):
-    """ASGI middleware to put around the whole application; ``body_limit`` in bytes, or None. See ``_runtime.asgi``."""
+    """ASGI middleware to put around the whole application; ``body_limit`` in bytes, or None. See ``_runtime.asgi``.
+
+    ``complete`` is called with each error before it is answered, to fill in what only the service knows: error.
+    """
 
     def __init__(
         self,
@@ -26,10 +31,11 @@ class ErrorBoundary(asgi.ErrorBoundary):
         *,
         envelope: EnvelopeName = "error",
         body_limit: int | None = None,
+        complete: Callable[[KintoError], None] | None = None,
     ) -> None:
         super().__init__(
             app,
-            render=lambda problem: answer(problem, envelope),
+            render=lambda problem: answer(problem, envelope, complete),
             is_envelope=lambda body, content_type: (
                 content_type.partition(";")[0].strip().lower() == ENVELOPES[envelope].media_type and is_envelope(body)
             ),
@@ -43,7 +49,11 @@ class ErrorBoundary(asgi.ErrorBoundary):
         )
 
 
-def answer(problem: asgi.Problem, envelope: EnvelopeName = "error") -> asgi.Answer:
+def answer(
+    problem: asgi.Problem,
+    envelope: EnvelopeName = "error",
+    complete: Callable[[KintoError], None] | None = None,
+) -> asgi.Answer:
     """The envelope for what went wrong; an error that came from elsewhere unread is an internal one here."""
     failure = problem.exception
     if isinstance(failure, KintoError) and not isinstance(failure, UnknownError):
@@ -52,7 +62,11 @@ def answer(problem: asgi.Problem, envelope: EnvelopeName = "error") -> asgi.Answ
         error = for_status(problem.status)
     else:
         error = undeclared(failure.original_code if isinstance(failure, UnknownError) else None)
-    rendered = render(error, envelope=envelope)
+    if complete is not None:
+        complete(error)
+    # An answer in which something is null is better than none.
+    unknown = {slot: None for slot, name in NEEDED.items() if getattr(error, name) is None}
+    rendered = render(error, envelope=envelope, slots=unknown)
     headers = tuple(
         (name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in rendered.headers.items()
     )

@@ -14,6 +14,9 @@ from enum import Enum
 from . import details as d
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, codes_for
 
+EnvelopeName = t.Literal["error"]
+"""The shapes on the wire; ``wire.ENVELOPES`` has them."""
+
 
 class Unset(Enum):
     """The default of a detail that may be None: left out."""
@@ -25,8 +28,9 @@ class KintoError(Exception):
     """Any error of Kinto errors; what is raised is one of its subclasses, one for each code.
 
     ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
-    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. What caused the error is its
-    ``__cause__`` (``raise … from failure``), and never travels.
+    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that
+    the code travels in unless told otherwise. What caused the error is its ``__cause__`` (``raise … from failure``),
+    and never travels.
     """
 
     __slots__ = (
@@ -43,9 +47,11 @@ class KintoError(Exception):
 
     code: t.ClassVar[ErrorCode]
     facts: t.ClassVar[Facts]
+    summary: t.ClassVar[str]
     default_message: t.ClassVar[str]
     operation: t.ClassVar[str | None] = None
     flag_key: t.ClassVar[str | None] = None
+    envelope: t.ClassVar[EnvelopeName] = "error"
 
     def __init__(
         self,
@@ -76,7 +82,7 @@ class KintoError(Exception):
         self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
-        self.message = _filled(self.default_message, self._details) if message is None else message
+        self.message = said(type(self), self._details) if message is None else message
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -117,13 +123,14 @@ class MissingAuthToken(KintoError):
 
     code = ErrorCode.MISSING_AUTH_TOKEN
     facts = FACTS[ErrorCode.MISSING_AUTH_TOKEN]
+    summary = "Missing Authorization Token"
     default_message = "Missing Authorization Token"
 
     def __init__(
         self,
         message: str | None = None,
         *,
-        error: str | None = None,
+        error: str,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -151,13 +158,14 @@ class InvalidAuthToken(KintoError):
 
     code = ErrorCode.INVALID_AUTH_TOKEN
     facts = FACTS[ErrorCode.INVALID_AUTH_TOKEN]
+    summary = "Invalid Authorization Token"
     default_message = "Invalid Authorization Token"
 
     def __init__(
         self,
         message: str | None = None,
         *,
-        error: str | None = None,
+        error: str,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -185,13 +193,14 @@ class Badjson(KintoError):
 
     code = ErrorCode.BADJSON
     facts = FACTS[ErrorCode.BADJSON]
+    summary = "The request body was not valid JSON"
     default_message = "The request body was not valid JSON"
 
     def __init__(
         self,
         message: str | None = None,
         *,
-        error: str | None = None,
+        error: str,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -221,14 +230,15 @@ class InvalidParameters(KintoError):
 
     code = ErrorCode.INVALID_PARAMETERS
     facts = FACTS[ErrorCode.INVALID_PARAMETERS]
+    summary = "Invalid request parameter"
     default_message = "Invalid request parameter"
 
     def __init__(
         self,
         message: str | None = None,
         *,
+        error: str,
         details: Mapping[str, object] | None = None,
-        error: str | None = None,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -256,13 +266,14 @@ class MissingParameters(KintoError):
 
     code = ErrorCode.MISSING_PARAMETERS
     facts = FACTS[ErrorCode.MISSING_PARAMETERS]
+    summary = "Missing request parameter"
     default_message = "Missing request parameter"
 
     def __init__(
         self,
         message: str | None = None,
         *,
-        error: str | None = None,
+        error: str,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -292,14 +303,15 @@ class InvalidPostedData(KintoError):
 
     code = ErrorCode.INVALID_POSTED_DATA
     facts = FACTS[ErrorCode.INVALID_POSTED_DATA]
+    summary = "Invalid posted data"
     default_message = "Invalid posted data"
 
     def __init__(
         self,
         message: str | None = None,
         *,
+        error: str,
         details: Mapping[str, object] | None = None,
-        error: str | None = None,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -331,15 +343,16 @@ class InvalidResourceId(KintoError):
 
     code = ErrorCode.INVALID_RESOURCE_ID
     facts = FACTS[ErrorCode.INVALID_RESOURCE_ID]
+    summary = "Invalid Token / id"
     default_message = "Invalid Token / id"
 
     def __init__(
         self,
         message: str | None = None,
         *,
+        error: str,
         id: str | None = None,
         resource_name: str | None = None,
-        error: str | None = None,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -372,15 +385,16 @@ class MissingResource(KintoError):
 
     code = ErrorCode.MISSING_RESOURCE
     facts = FACTS[ErrorCode.MISSING_RESOURCE]
+    summary = "Missing Token / id"
     default_message = "Missing Token / id"
 
     def __init__(
         self,
         message: str | None = None,
         *,
+        error: str,
         id: str | None = None,
         resource_name: str | None = None,
-        error: str | None = None,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -411,13 +425,14 @@ class MissingContentLength(KintoError):
 
     code = ErrorCode.MISSING_CONTENT_LENGTH
     facts = FACTS[ErrorCode.MISSING_CONTENT_LENGTH]
+    summary = "Content-Length header was not provided"
     default_message = "Content-Length header was not provided"
 
     def __init__(
         self,
         message: str | None = None,
         *,
-        error: str | None = None,
+        error: str,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -445,13 +460,14 @@ class RequestTooLarge(KintoError):
 
     code = ErrorCode.REQUEST_TOO_LARGE
     facts = FACTS[ErrorCode.REQUEST_TOO_LARGE]
+    summary = "Request body too large"
     default_message = "Request body too large"
 
     def __init__(
         self,
         message: str | None = None,
         *,
-        error: str | None = None,
+        error: str,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -483,14 +499,15 @@ class ModifiedMeanwhile(KintoError):
 
     code = ErrorCode.MODIFIED_MEANWHILE
     facts = FACTS[ErrorCode.MODIFIED_MEANWHILE]
+    summary = "Resource was modified meanwhile"
     default_message = "Resource was modified meanwhile"
 
     def __init__(
         self,
         message: str | None = None,
         *,
+        error: str,
         existing: Mapping[str, object] | None = None,
-        error: str | None = None,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -522,13 +539,14 @@ class MethodNotAllowed(KintoError):
 
     code = ErrorCode.METHOD_NOT_ALLOWED
     facts = FACTS[ErrorCode.METHOD_NOT_ALLOWED]
+    summary = "Method not allowed on this end point"
     default_message = "Method not allowed on this end point"
 
     def __init__(
         self,
         message: str | None = None,
         *,
-        error: str | None = None,
+        error: str,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -556,13 +574,14 @@ class VersionNotAvailable(KintoError):
 
     code = ErrorCode.VERSION_NOT_AVAILABLE
     facts = FACTS[ErrorCode.VERSION_NOT_AVAILABLE]
+    summary = "Requested version not available on this server"
     default_message = "Requested version not available on this server"
 
     def __init__(
         self,
         message: str | None = None,
         *,
-        error: str | None = None,
+        error: str,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -590,13 +609,14 @@ class ClientReachedCapacity(KintoError):
 
     code = ErrorCode.CLIENT_REACHED_CAPACITY
     facts = FACTS[ErrorCode.CLIENT_REACHED_CAPACITY]
+    summary = "Client has sent too many requests"
     default_message = "Client has sent too many requests"
 
     def __init__(
         self,
         message: str | None = None,
         *,
-        error: str | None = None,
+        error: str,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -624,13 +644,14 @@ class Forbidden(KintoError):
 
     code = ErrorCode.FORBIDDEN
     facts = FACTS[ErrorCode.FORBIDDEN]
+    summary = "Resource's access forbidden for this user"
     default_message = "Resource's access forbidden for this user"
 
     def __init__(
         self,
         message: str | None = None,
         *,
-        error: str | None = None,
+        error: str,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -660,13 +681,14 @@ class ConstraintViolated(KintoError):
 
     code = ErrorCode.CONSTRAINT_VIOLATED
     facts = FACTS[ErrorCode.CONSTRAINT_VIOLATED]
+    summary = "Another resource violates constraint"
     default_message = "Another resource violates constraint"
 
     def __init__(
         self,
         message: str | None = None,
         *,
-        error: str | None = None,
+        error: str,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -696,6 +718,7 @@ class Backend(KintoError):
 
     code = ErrorCode.BACKEND
     facts = FACTS[ErrorCode.BACKEND]
+    summary = "Service temporarily unavailable due to high load"
     default_message = "Service temporarily unavailable due to high load"
 
     def __init__(
@@ -703,7 +726,7 @@ class Backend(KintoError):
         message: str | None = None,
         *,
         retry_after: float,
-        error: str | None = None,
+        error: str,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -736,14 +759,15 @@ class ServiceDeprecated(KintoError):
 
     code = ErrorCode.SERVICE_DEPRECATED
     facts = FACTS[ErrorCode.SERVICE_DEPRECATED]
+    summary = "Service deprecated"
     default_message = "Service deprecated"
 
     def __init__(
         self,
         message: str | None = None,
         *,
+        error: str,
         alert: str | None = None,
-        error: str | None = None,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -776,6 +800,7 @@ class Undefined(KintoError):
 
     code = ErrorCode.UNDEFINED
     facts = FACTS[ErrorCode.UNDEFINED]
+    summary = "Internal Server Error"
     default_message = "Internal Server Error"
 
     def __init__(
@@ -783,7 +808,7 @@ class Undefined(KintoError):
         message: str | None = None,
         *,
         retry_after: float,
-        error: str | None = None,
+        error: str,
         info: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -813,6 +838,7 @@ class UnknownError(KintoError):
 
     code = ErrorCode.UNDEFINED
     facts = FACTS[code]
+    summary = "Internal Server Error"
     default_message = "Internal Server Error"
     flag_key = None
 
@@ -891,6 +917,14 @@ def restored(kind: type[KintoError], state: Mapping[str, object]) -> KintoError:
     return error
 
 
+def said(kind: type[KintoError], details: Mapping[str, object]) -> str:
+    """The default message with each ``${key}`` replaced by that detail; the summary where one is missing."""
+    template = kind.default_message
+    if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
+        return kind.summary
+    return re.sub(r"\$\{(\w+)\}", lambda each: str(details[each[1]]), template)
+
+
 def bare(
     kind: type[KintoError],
     *,
@@ -904,7 +938,7 @@ def bare(
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
-        "message": _filled(kind.default_message, known),
+        "message": said(kind, known),
         "status": kind.facts.status if status is None else status,
     }
     error = restored(kind, state)
@@ -937,11 +971,6 @@ def _allowed_status(code: ErrorCode, facts: Facts, status: int | None) -> int | 
     if status not in facts.statuses and code not in codes_for(status):
         raise ValueError(f"{facts.wire} does not travel under {status}")
     return status
-
-
-def _filled(template: str, details: Mapping[str, object]) -> str:
-    """The message with each ``${key}`` replaced by that detail; a missing one is an ellipsis."""
-    return re.sub(r"\$\{(\w+)\}", lambda each: str(details.get(each[1], "…")), template)
 
 
 def _prefixed(details: Mapping[str, object]) -> dict[str, object]:

@@ -10,9 +10,7 @@ from collections.abc import Mapping, Sequence
 from ._runtime import retry_after
 from ._runtime.shape import Extraction, Node, compile_shape, extract
 from ._runtime.shape import render as render_shape
-from .errors import KintoError, UnknownError, error_class, restored
-
-EnvelopeName = t.Literal["error"]
+from .errors import EnvelopeName, KintoError, UnknownError, error_class, restored, said
 
 
 class Envelope(t.NamedTuple):
@@ -51,6 +49,11 @@ CARRIED = frozenset(
 )
 """Headers, in lower case, that say what to do about an error; the others belong to the one answer it came with."""
 
+NEEDED: Mapping[str, str] = {
+    "error": "error",
+}
+"""Slots that are never null where an envelope requires them, each with the attribute of errors that fills it."""
+
 
 class Rendered(t.NamedTuple):
     """An answer, ready to be sent. ``headers`` include Content-Type and not Content-Length."""
@@ -63,16 +66,20 @@ class Rendered(t.NamedTuple):
 def to_envelope(
     error: KintoError,
     *,
-    envelope: EnvelopeName = "error",
+    envelope: EnvelopeName | None = None,
     slots: Mapping[str, object] | None = None,
 ) -> object:
-    """The body of an error, as JSON data; ``slots`` are values for places that the error itself knows nothing of."""
-    chosen = ENVELOPES[envelope]
+    """The body of an error, as JSON data; ``slots`` are values for places that the error itself knows nothing of.
+
+    ``envelope``: by default the one its code travels in.
+    Raises ``MissingSlot`` where that cannot do without a value that nobody gave.
+    """
+    chosen = ENVELOPES[envelope or error.envelope]
     details: object = dict(error.details) or None
     values: dict[str, object] = {
         "code": error.facts.wire,
         "message": error.message,
-        "summary": error.default_message,
+        "summary": error.summary,
         "status": error.status,
         "retriable": error.retriable,
         "boundary": error.boundary,
@@ -81,23 +88,25 @@ def to_envelope(
         "error": error.error,
         "info": error.info,
     }
-    return render_shape(chosen.shape, {**values, **(slots or {})})
+    known = {slot: value for slot, value in values.items() if value is not None or slot not in NEEDED}
+    return render_shape(chosen.shape, {**known, **(slots or {})})
 
 
 def render(
     error: KintoError,
     *,
-    envelope: EnvelopeName = "error",
+    envelope: EnvelopeName | None = None,
     slots: Mapping[str, object] | None = None,
 ) -> Rendered:
     """The whole answer: status, headers and body. A code that has no HTTP status is sent as 500."""
+    content = to_envelope(error, envelope=envelope, slots=slots)
     status = error.status or 500
-    headers = {"Content-Type": ENVELOPES[envelope].media_type}
+    headers = {"Content-Type": ENVELOPES[envelope or error.envelope].media_type}
     headers |= {name: value for name, value, on in HEADERS if any(status in each for each in on)}
     headers |= error.headers
     if error.retry_after is not None:
         headers["Retry-After"] = retry_after.render(error.retry_after)
-    body = json.dumps(to_envelope(error, envelope=envelope, slots=slots), ensure_ascii=False, separators=(",", ":"))
+    body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return Rendered(status, headers, body.encode("utf-8", "backslashreplace"))
 
 
@@ -111,7 +120,8 @@ def parse(
     """The error that an answer says; never raises, whatever the body.
 
     What is not declared comes back as ``UnknownError``, which keeps the body. ``status`` and ``headers`` are those of
-    the answer; ``operation`` is the one that was asked for, where operations have codes of their own.
+    the answer; ``operation`` is the one that was asked for, where operations have codes of their own: its name, or the
+    tool, method or route that it is called by, as the taxonomy writes it.
     """
     headers = headers or {}
     found = _read(body)
@@ -131,7 +141,7 @@ def parse(
         "error": _typed(values.get("error"), str),
         "info": _typed(values.get("info"), str),
         "headers": {name: value for name, value in headers.items() if name.lower() in CARRIED},
-        "message": message if isinstance(message, str) else (kind or UnknownError).default_message,
+        "message": message if isinstance(message, str) else said(kind or UnknownError, known),
         "retry_after": _retry_after(headers),
         "status": _typed(values.get("status"), int) if status is None else status,
     }

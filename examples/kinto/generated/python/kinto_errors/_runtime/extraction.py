@@ -131,10 +131,9 @@ class _Reading:
             self.disagree(found[name], text, path)
 
     def disagree(self, earlier: object, value: object, path: str) -> None:
+        expected = "the same value as elsewhere"
         if earlier is None or isinstance(earlier, str | int | float):
             expected = json_text(earlier)
-        else:
-            expected = "the same value as elsewhere"
         self.mismatched.append(Mismatch(path, expected, value))
 
 
