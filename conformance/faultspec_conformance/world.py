@@ -713,7 +713,7 @@ class World:
             return
         value = next((each for each in found if each), None)
         if value is None:
-            if body is None and sent.judgement.is_error:
+            if body is None and sent.judgement.is_error and isinstance(sent.json, dict):
                 message = "an error to a request without an id has none, neither in a header nor in its body"
                 yield self.broken("correlation/generated", message, sent)
             return
