@@ -190,3 +190,19 @@ def test_no_answer_in_time_is_a_value() -> None:
         with Http(base, WRITES, timeout=0.2) as driver:
             kinds = {getattr(driver.send(Request(method, "/")), "kind", "answer") for method in ("GET", "HEAD")}
     assert kinds == {"timeout"}
+
+
+def test_a_stream_that_does_not_end_is_left() -> None:
+    """What came of a stream within a few seconds is its body; the run goes on."""
+    now = [0.0]
+
+    def clock() -> float:
+        now[0] += 1.0
+        return now[0]
+
+    raw = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + b"data: tick\n\n" * 50_000
+    with answering(raw) as (base, _), Http(base, Limits(seconds=1_000), clock=clock) as driver:
+        answer = driver.send(Request("GET", "/"))
+    assert isinstance(answer, Response)
+    assert answer.body.startswith(b"data: tick\n\n")
+    assert len(answer.body) < 600_000

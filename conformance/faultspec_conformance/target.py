@@ -52,8 +52,8 @@ class Identity:
 
     @property
     def anonymous(self) -> bool:
-        """Whether he shows no credentials."""
-        return not self.headers
+        """Whether he shows no credentials; what else a request needs, such as a tenant, he may still say."""
+        return self.name == ANONYMOUS or not self.headers
 
 
 NOBODY = Identity(ANONYMOUS)

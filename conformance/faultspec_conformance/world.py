@@ -171,8 +171,9 @@ class World:
 
     @property
     def caller(self) -> Identity:
-        """The ordinary caller: the first identity, or nobody."""
-        return next(iter(self.target.identities.values()), NOBODY)
+        """The ordinary caller: the first identity that may do everything, else the first, or nobody."""
+        known = self.identities()
+        return next((each for each in known if each.scopes is None), next(iter(known), NOBODY))
 
     @property
     def writable(self) -> bool:

@@ -26,6 +26,9 @@ BODY_LIMIT = 4 * 1024 * 1024
 #: Long enough for a cold start behind a gateway, short enough that a hanging route costs a run little.
 TIMEOUT = 15.0
 
+#: Seconds of a stream of events that are listened to: one that is made to fail fails soon.
+_STREAM = 5.0
+
 #: How long to wait for bytes that must not come, after the header of an answer to HEAD, from a server that keeps the connection open.
 _SILENCE = 0.3
 
@@ -147,7 +150,7 @@ class Http:
         except (httpx.InvalidURL, ValueError) as error:
             return NoAnswer(request, "unsendable", f"this request cannot be written: {_words(error)}")
         try:
-            body = _bounded(answer)
+            body = _bounded(answer, lambda: self._clock() - began > (_STREAM if _streams(answer) else self._timeout))
         except httpx.TimeoutException:
             return NoAnswer(request, "timeout", f"the answer did not end within {self._timeout:g} s")
         except (httpx.TransportError, httpx.DecodingError) as error:
@@ -184,13 +187,18 @@ class Http:
         return Response(parsed[0], parsed[1], body, self._clock() - began)
 
 
-def _bounded(answer: httpx.Response) -> bytes:
+def _bounded(answer: httpx.Response, late: Callable[[], bool]) -> bytes:
+    """As much of the body as comes in time and is worth reading; a stream need not end."""
     body = bytearray()
     for chunk in answer.iter_bytes():
         body += chunk
-        if len(body) >= BODY_LIMIT:
+        if len(body) >= BODY_LIMIT or late():
             break
     return bytes(body[:BODY_LIMIT])
+
+
+def _streams(answer: httpx.Response) -> bool:
+    return str(answer.headers.get("Content-Type", "")).startswith("text/event-stream")
 
 
 def _secured(plain: socket.socket, host: str) -> ssl.SSLSocket:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from faultspec.exchange import Canary
 from faultspec_conformance.openapi import Operation, Scheme
 from faultspec_conformance.probes.framework import body_for, one_of_each_method
-from faultspec_conformance.target import ABSENT, CREDENTIALS, NOBODY, Identity
+from faultspec_conformance.target import ABSENT, ANONYMOUS, CREDENTIALS, NOBODY, Identity
 from faultspec_conformance.verdict import Outcome
 from faultspec_conformance.world import Sent, World, content_type, is_json_write
 
@@ -32,6 +32,15 @@ def protected(world: World) -> list[Operation]:
     return usable[:_OPERATIONS]
 
 
+def nobody(world: World) -> Identity:
+    """The ordinary caller without his credentials; other headers of his, such as his organisation, stay."""
+    schemes = {each.name.lower() for each in world.description.schemes if each.where == "header"}
+    credentials = CREDENTIALS | schemes
+    if not any(name.lower() in credentials for name, _ in world.caller.headers):
+        return NOBODY
+    return Identity(ANONYMOUS, tuple(pair for pair in world.caller.headers if pair[0].lower() not in credentials))
+
+
 def missing(world: World) -> Iterator[Outcome]:
     """Every protected operation called by nobody, and one of them with HEAD."""
     clause = "auth/missing"
@@ -40,10 +49,10 @@ def missing(world: World) -> Iterator[Outcome]:
         yield world.skipped(clause, "the OpenAPI document protects no operation that may be called")
     for operation in operations:
         with world.guarded(clause):
-            yield _refused(world, clause, _ask(world, operation, NOBODY), operation, "without credentials")
+            yield _refused(world, clause, _ask(world, operation, nobody(world)), operation, "without credentials")
     read = next((each for each in operations if each.method == "GET"), None)
     if read is not None:
-        sent = world.call("HEAD", read.template, identity=NOBODY, values=world.values_for(read))
+        sent = world.call("HEAD", read.template, identity=nobody(world), values=world.values_for(read))
         yield _refused(world, clause, sent, read, "with HEAD and without credentials")
 
 
@@ -59,7 +68,7 @@ def garbage(world: World) -> Iterator[Outcome]:
             yield world.skipped(clause, "nothing says how credentials are shown")
             return
         with world.guarded(clause):
-            sent = _ask(world, operation, NOBODY, headers, (canary,))
+            sent = _ask(world, operation, nobody(world), headers, (canary,))
             yield _refused(world, clause, sent, operation, what)
 
 
