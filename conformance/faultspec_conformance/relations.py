@@ -84,7 +84,7 @@ def meaningless(taxonomy: Taxonomy) -> Mapping[str, str]:
     else:
         for address in clauses_of(taxonomy):
             family, _, name = address.partition("/")
-            if family == "leaks" and name not in (*taxonomy.privacy.detectors, "canary", "echoed-tenant"):
+            if family == "leaks" and name not in (*taxonomy.privacy.detectors, "echoed-tenant"):
                 found[address] = f"the taxonomy does not ask for the detector {name}"
         if "tenant" not in taxonomy.privacy.never_echoed:
             found["leaks/echoed-tenant"] = "the taxonomy does not ban the tenant"
