@@ -200,7 +200,9 @@ def test_a_stream_that_does_not_end_is_left() -> None:
         now[0] += 1.0
         return now[0]
 
-    raw = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + b"data: tick\n\n" * 50_000
+    raw = (
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + b"data: tick\n\n" * 50_000
+    )
     with answering(raw) as (base, _), Http(base, Limits(seconds=1_000), clock=clock) as driver:
         answer = driver.send(Request("GET", "/"))
     assert isinstance(answer, Response)
