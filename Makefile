@@ -16,7 +16,7 @@ test: $(VENV)/.dev
 	$(BIN)/faultspec lint taxonomy.yaml examples/*/taxonomy.yaml
 	$(BIN)/faultspec compile --check
 	for each in examples/*/; do $(BIN)/faultspec compile --check $${each}taxonomy.yaml --out $${each}generated || exit 1; done
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -q
 
 # Judges a service that nobody here wrote: installs Kinto into .cache/, starts it on loopback, judges it, stops it.
 real: $(VENV)/.user

@@ -28,6 +28,9 @@ PROCESSES = 3 * (os.cpu_count() or 2)
 
 BEHAVING = "behaving"
 
+# One worker has the pool; two would judge every sin twice.
+pytestmark = pytest.mark.xdist_group("kill-matrix")
+
 
 @cache
 def taxonomy() -> Taxonomy:
