@@ -69,6 +69,11 @@ def exchange(surface: Surface, contract: Contract, body: object) -> Exchange:
     return Exchange(Request("GET", target), content, transport=surface.transport)  # type: ignore[arg-type]
 
 
+def of_operations(contract: Contract) -> set[str | int]:
+    """What stands on the wire for codes that belong to single operations."""
+    return {code.wire for each in contract.taxonomy.operations.values() for code in each.errors.values()}
+
+
 def places(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     """Where something stands in a body."""
     yield path
@@ -130,7 +135,7 @@ def test_the_judge_and_the_schemas_agree(path: Path, chosen: int, edits: list[tu
         judged = judge(contract, exchange(surface, contract, body))
         if judged.surface != surface.name or not judged.is_error:
             continue
-        if any(each.clause == "code/operation" for each in judged.findings):
+        if any(json.dumps(wire) in json.dumps(body) for wire in of_operations(contract)):
             continue  # the code of an operation, in an exchange that names none: its details are not known
         code = contract.taxonomy.codes.get(judged.code or "")
         decided = code is not None and code.retriable.kind == "conditional"

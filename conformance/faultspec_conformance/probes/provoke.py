@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import Iterator, Mapping
 
-from faultspec.finding import Level
 from faultspec_conformance.target import ABSENT, Recipe, Step
 from faultspec_conformance.verdict import Outcome
 from faultspec_conformance.world import Sent, World, content_type, point
@@ -99,16 +98,7 @@ def _answered(world: World, recipe: Recipe, sent: Sent) -> Outcome:
         return world.skipped(_CLAUSE, f"{said} is answered {sent}, in which no code can be read")
     if sent.ok and not sent.inner:
         return world.broken(_CLAUSE, f"{said} is answered {sent}: no error at all", sent)
-    level: Level = "warning" if any(_alike(world, recipe.code, code) for code in codes) else "error"
-    return world.broken(_CLAUSE, f"{said} is answered {' and '.join(codes) or sent}", sent, level=level)
-
-
-def _alike(world: World, wanted: str, answered: str) -> bool:
-    """Whether the taxonomy gives no rule to choose between two codes: same statuses, same thing to do."""
-    one, other = world.taxonomy.codes.get(wanted), world.taxonomy.codes.get(answered)
-    if one is None or other is None:
-        return False
-    return set(one.http.all()) == set(other.http.all()) and one.client_action == other.client_action
+    return world.broken(_CLAUSE, f"{said} is answered {' and '.join(codes) or sent}", sent)
 
 
 def _waited(world: World, step: Step, saved: Mapping[str, object], refused: Sent) -> Iterator[Outcome]:
