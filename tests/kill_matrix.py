@@ -1,28 +1,33 @@
-"""Which clause catches which sin of the notebooks, what else the sin trips, and which sins nobody can be blamed for.
+"""Which clause catches which sin of the miniatures, what else the sin trips, and which sins nobody can be blamed for.
 
 The miniatures know nothing of clauses; this is where the two meet. `docs/kill-matrix.md` is written from a run of it.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from miniatures import core_platform, vault
 from miniatures.core_platform import CALLERS
-from miniatures.sins import SINS, Sin, both, no_header, on, without
+from miniatures.sins import SINS, Sin, both, no_header, on, sinning, without
 from miniatures.wire import RAW_WRITE, Answer, Asked, rewriting
+
+HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
 class Kill:
     """A sin's fate: ``clause`` catches it, as a failure or as a ``warning``; ``also``: its declared consequences.
 
-    A consequence that is a warning begins with ``~``.
+    A consequence that is a warning begins with ``~``. ``miniature``: whose sin it is.
     """
 
     clause: str
     also: tuple[str, ...] = ()
     warning: bool = False
+    miniature: str = "notebooks"
 
     @property
     def tripped(self) -> frozenset[str]:
@@ -38,6 +43,11 @@ def caught(clause: str, *also: str) -> Kill:
 def warned(clause: str, *also: str) -> Kill:
     """The run warns: the document recommends, or leaves room."""
     return Kill(clause, also, warning=True)
+
+
+def of_vault(kill: Kill) -> Kill:
+    """The fate of a sin of the vault."""
+    return replace(kill, miniature="vault")
 
 
 def _hangs_up(app: ASGIApp) -> ASGIApp:
@@ -85,7 +95,45 @@ MORE: Mapping[str, Sin] = {
 }
 """Sins for clauses that those of the miniatures leave unproven."""
 
-ALL: Mapping[str, Sin] = {**SINS, **MORE}
+
+def _notebooks(sin: str | None) -> ASGIApp:
+    if sin is not None and sin in MORE:
+        return MORE[sin].apply(sinning())
+    return sinning() if sin is None else sinning(sin)
+
+
+def _vault(sin: str | None) -> ASGIApp:
+    return vault.make_app(frozenset() if sin is None else frozenset({sin}))
+
+
+@dataclass(frozen=True, slots=True)
+class Miniature:
+    """A service to be judged, and its ``sins``, each with what it does; ``make`` starts it with one of them, or behaving."""
+
+    taxonomy: Path
+    config: Path
+    environment: Mapping[str, str]
+    sins: Mapping[str, str]
+    make: Callable[[str | None], ASGIApp]
+
+
+MINIATURES: Mapping[str, Miniature] = {
+    "notebooks": Miniature(
+        HERE.parent / "taxonomy.yaml",
+        HERE / "miniatures" / "notebooks.yaml",
+        core_platform.ENVIRONMENT,
+        {name: sin.sentence for name, sin in (*SINS.items(), *MORE.items())},
+        _notebooks,
+    ),
+    "vault": Miniature(
+        HERE / "miniatures" / "vault-taxonomy.yaml",
+        HERE / "miniatures" / "vault.yaml",
+        vault.ENVIRONMENT,
+        vault.SINS,
+        _vault,
+    ),
+}
+"""The notebooks keep the Core Platform contract; the vault has one that gives a meaning to the clauses it has no use for."""
 
 # A table, one sin a line.
 # fmt: off
@@ -379,6 +427,21 @@ KILLS: Mapping[str, Kill] = {
     "panics-on-one-route": caught("service/alive"),
     "creation-answers-the-first": caught("idempotency/distinct-keys", "provoke/code"),
     "no-id-unless-sent": caught("correlation/generated", "envelope/shape", "headers/x-correlation-id"),
+    "old-room-fails": of_vault(caught("surface/known")),
+    "old-shelf-fails": of_vault(caught("surface/known")),
+    "status-inside-is-500": of_vault(caught("envelope/status")),
+    "status-rewritten-by-proxy": of_vault(caught("envelope/status")),
+    "reserved-code-sent": of_vault(caught("code/reserved", "provoke/code")),
+    "removed-code-sent": of_vault(caught("code/reserved", "framework/unknown-id", "provoke/code")),
+    "code-of-another-operation": of_vault(caught("code/operation")),
+    "code-not-of-the-operation": of_vault(caught("code/operation")),
+    "code-as-text": of_vault(caught("envelope/types", "idempotency/mismatch")),
+    "layer-always-door": of_vault(caught("boundary/allowed")),
+    "layer-invented": of_vault(caught("boundary/allowed")),
+    "layer-of-own-code-wrong": of_vault(caught("boundary/allowed")),
+    "reused-key-answers-first": of_vault(caught("idempotency/mismatch")),
+    "reused-key-adds-another": of_vault(caught("idempotency/mismatch")),
+    "reused-key-unreadable": of_vault(caught("idempotency/mismatch")),
 }
 # fmt: on
 

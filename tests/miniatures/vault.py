@@ -1,0 +1,307 @@
+"""A vault of boxes: numbers for codes, an envelope that repeats the status and names the layer, one operation with a code of its own.
+
+What the notebooks' contract gives no meaning has one here; `vault-taxonomy.yaml` is the contract. The header `X-Jam` makes
+the list of boxes fail. All state belongs to the application that `make_app` returns.
+"""
+
+import json
+import re
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+BODY_LIMIT = 64 * 1024
+"""Bytes of a request body, above which the answer is 413."""
+
+TOKENS: Mapping[str, tuple[str, str]] = {
+    "VAULT_ADA": ("tok-vault-ada-71c0de55b2a94f38", "ada"),
+    "VAULT_BOB": ("tok-vault-bob-2f9d3c6610e7ab84", "bob"),
+}
+"""By the name of the environment variable that carries it in `vault.yaml`: a token and its owner."""
+
+ENVIRONMENT: Mapping[str, str] = {name: token for name, (token, _) in TOKENS.items()}
+"""What `vault.yaml` expects in the environment, but for the address of the service."""
+
+OWNERS: Mapping[str, str] = dict(TOKENS.values())
+
+SINS: Mapping[str, str] = {
+    "old-room-fails": "a room from before /v2 that no surface names fails in its own words",
+    "old-shelf-fails": "a shelf fails with another status than the one its surface names",
+    "status-inside-is-500": "the body of every 503 says 500",
+    "status-rewritten-by-proxy": "a proxy turns 503 into 502 and leaves the body alone",
+    "reserved-code-sent": "a jam is told by the number kept for two owners",
+    "removed-code-sent": "a missing box is told by a number that was given up",
+    "code-of-another-operation": "a missing box is told by the number that opening a box alone has",
+    "code-not-of-the-operation": "a bad label is answered with a number that adding a box does not have",
+    "code-as-text": "numbers are sent as text",
+    "layer-always-door": "every error names the door",
+    "layer-invented": "a jam names a layer that there is not",
+    "layer-of-own-code-wrong": "a wrong combination is told as the storage's",
+    "reused-key-answers-first": "a key with another body gets the first result",
+    "reused-key-adds-another": "a key with another body adds another box",
+    "reused-key-unreadable": "a key with another body is told as a request that cannot be read",
+}
+"""The mistakes that `make_app` understands, each with what it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer, but for its correlation id: `payload` as JSON, or text as it is."""
+
+    status: int
+    payload: object
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Refused(Exception):
+    """A failure that the caller is told about."""
+
+    def __init__(
+        self,
+        status: int,
+        number: int,
+        layer: str,
+        text: str,
+        info: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(text)
+        self.status, self.number, self.layer, self.text = status, number, layer, text
+        self.info = info
+        self.headers = headers or {}
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A box of one owner."""
+
+    id: str
+    owner: str
+    label: str
+    combination: str
+
+    def shown(self) -> dict[str, object]:
+        """The representation: not what opens it."""
+        return {"id": self.id, "label": self.label}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request of a known owner."""
+
+    owner: str
+    headers: Mapping[str, str]
+    body: bytes
+    box: str = ""
+
+
+def make_app(sins: frozenset[str] = frozenset()) -> ASGIApp:
+    """The service, with its own empty state. Raises ValueError for a sin that isn't one of `SINS`."""
+    if unknown := sins - SINS.keys():
+        raise ValueError(f"no such sin: {', '.join(sorted(unknown))}")
+    vault = Vault(sins)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body, more = body + message.get("body", b""), message.get("more_body", False)
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        reply = vault.answer(scope["method"], scope["path"], headers, body)
+        text = isinstance(reply.payload, str)
+        content = reply.payload.encode() if isinstance(reply.payload, str) else json.dumps(reply.payload).encode()
+        sent = {
+            **reply.headers,
+            "content-type": "text/plain; charset=utf-8" if text else "application/json",
+            "content-length": str(len(content)),
+        }
+        raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in sent.items()]
+        await send({"type": "http.response.start", "status": reply.status, "headers": raw})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
+
+    return app
+
+
+class Vault:
+    """The boxes, and what is remembered of the keys that writes came with."""
+
+    def __init__(self, sins: frozenset[str]) -> None:
+        self.sins = sins
+        self.boxes: dict[str, Box] = {}
+        self.remembered: dict[tuple[str, str], tuple[tuple[str, bytes], Reply]] = {}
+        self.rooms: tuple[tuple[str, dict[str, Callable[[Call], Reply]]], ...] = (
+            ("/v2/boxes", {"GET": self.listing, "POST": self.add}),
+            ("/v2/boxes/([^/]+)", {"GET": self.read}),
+            ("/v2/boxes/([^/]+)/opening", {"POST": self.open}),
+        )
+
+    def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Reply:
+        """Answer one request."""
+        if path == "/v2/openapi.json":
+            return Reply(200, OPENAPI)
+        inbound = headers.get("x-request-id", "")
+        request_id = inbound if UUID4.fullmatch(inbound) else str(uuid.uuid4())
+        try:
+            reply = self.old_room(path) if path.startswith("/legacy/") else self.enter(method, path, headers, body)
+        except Refused as refused:
+            reply = self.told(refused, request_id)
+        return replace(reply, headers={**reply.headers, "x-request-id": request_id})
+
+    def old_room(self, path: str) -> Reply:
+        """What was there before /v2, in text."""
+        if path == "/legacy/ledger":
+            return Reply(500, "Out of ink") if "old-room-fails" in self.sins else Reply(200, "No entries")
+        return Reply(503 if "old-shelf-fails" in self.sins else 404, "No such shelf")
+
+    def enter(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Reply:
+        """Check what the door checks, then go to the desk."""
+        found = next(((match, doors) for room, doors in self.rooms if (match := re.fullmatch(room, path))), None)
+        if found is None:
+            raise Refused(404, 104, "door", "There is no such room")
+        match, doors = found
+        handle = doors.get("GET" if method == "HEAD" else method)
+        if handle is None:
+            allow = ", ".join([*doors, *(["HEAD"] if "GET" in doors else [])])
+            raise Refused(405, 101, "door", "This cannot be done here", None, {"allow": allow})
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or token not in OWNERS:
+            raise Refused(401, 103, "door", "Who are you?", None, {"www-authenticate": "Bearer"})
+        if len(body) > BODY_LIMIT:
+            raise Refused(413, 101, "door", f"The body is larger than {BODY_LIMIT} bytes")
+        if method == "POST" and headers.get("content-type", "").partition(";")[0] != "application/json":
+            raise Refused(415, 101, "door", "Send application/json")
+        call = Call(OWNERS[token], headers, body, *match.groups())
+        return self.once(path, call, handle) if method == "POST" else handle(call)
+
+    def once(self, path: str, call: Call, handle: Callable[[Call], Reply]) -> Reply:
+        """Do a write once for an Idempotency-Key; only successes are remembered."""
+        key = call.headers.get("idempotency-key")
+        if key is None:
+            return handle(call)
+        slot, fingerprint = (call.owner, key), (path, call.body)
+        if slot in self.remembered:
+            known, reply = self.remembered[slot]
+            if known == fingerprint or "reused-key-answers-first" in self.sins:
+                return reply
+            if "reused-key-unreadable" in self.sins:
+                raise Refused(400, 101, "door", "The request cannot be read")
+            if "reused-key-adds-another" not in self.sins:
+                raise Refused(409, 110, "desk", "The key came with another body before")
+        reply = handle(call)
+        self.remembered[slot] = (fingerprint, reply)
+        return reply
+
+    def told(self, refused: Refused, request_id: str) -> Reply:
+        """A refusal as an answer."""
+        error: dict[str, object] = {
+            "no": refused.number,
+            "status": refused.status,
+            "layer": refused.layer,
+            "text": refused.text,
+            "request_id": request_id,
+        }
+        if refused.info is not None:
+            error["info"] = refused.info
+        status, jammed = refused.status, refused.number == 120
+        if jammed and "status-inside-is-500" in self.sins:
+            error["status"] = 500
+        if jammed and "status-rewritten-by-proxy" in self.sins:
+            status = 502
+        if jammed and "reserved-code-sent" in self.sins:
+            error["no"] = 190
+        if jammed and "layer-invented" in self.sins:
+            error["layer"] = "basement"
+        if "code-as-text" in self.sins:
+            error["no"] = str(error["no"])
+        if "layer-always-door" in self.sins:
+            error["layer"] = "door"
+        if refused.number == 201 and "layer-of-own-code-wrong" in self.sins:
+            error["layer"] = "storage"
+        return Reply(status, {"error": error}, refused.headers)
+
+    def find(self, call: Call) -> Box:
+        """The box of the path; another owner's is as absent as one that never was."""
+        box = self.boxes.get(call.box)
+        if box is not None and box.owner == call.owner:
+            return box
+        if "removed-code-sent" in self.sins:
+            raise Refused(404, 191, "storage", "There is no such box")
+        if "code-of-another-operation" in self.sins:
+            raise Refused(404, 201, "storage", "There is no such box")
+        raise Refused(404, 104, "storage", "There is no such box")
+
+    def listing(self, call: Call) -> Reply:
+        """GET /v2/boxes."""
+        if "x-jam" in call.headers:
+            raise Refused(503, 120, "storage", "The machine is stuck")
+        return Reply(200, {"boxes": [each.shown() for each in self.boxes.values() if each.owner == call.owner]})
+
+    def add(self, call: Call) -> Reply:
+        """POST /v2/boxes."""
+        draft = parsed(call.body)
+        for member in ("label", "combination"):
+            if not isinstance(draft.get(member), str) or not draft[member]:
+                if "code-not-of-the-operation" in self.sins:
+                    raise Refused(404, 104, "storage", "There is no box for this")
+                raise Refused(422, 102, "desk", f"`{member}` must be text", {"member": member})
+        box = Box(str(uuid.uuid4()), call.owner, str(draft["label"]), str(draft["combination"]))
+        self.boxes[box.id] = box
+        return Reply(201, box.shown())
+
+    def read(self, call: Call) -> Reply:
+        """GET /v2/boxes/{box}."""
+        return Reply(200, self.find(call).shown())
+
+    def open(self, call: Call) -> Reply:
+        """POST /v2/boxes/{box}/opening."""
+        box, combination = self.find(call), parsed(call.body).get("combination")
+        if not isinstance(combination, str):
+            raise Refused(422, 102, "desk", "`combination` must be text", {"member": "combination"})
+        if combination != box.combination:
+            raise Refused(403, 201, "desk", "That is not the combination")
+        return Reply(200, {**box.shown(), "open": True})
+
+
+def parsed(body: bytes) -> dict[str, object]:
+    """The JSON object in a body; refuses with 400."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        raise Refused(400, 101, "door", "The body is not JSON") from None
+    if not isinstance(value, dict):
+        raise Refused(400, 101, "door", "The body is not an object")
+    return value
+
+
+UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def described(name: str, status: str, *members: str) -> dict[str, object]:
+    """One operation of the OpenAPI document; `members`: the texts that its body needs."""
+    operation: dict[str, object] = {"operationId": name, "responses": {status: {"description": "Done"}}}
+    if members:
+        texts = {each: {"type": "string", "minLength": 1} for each in members}
+        schema = {"type": "object", "required": list(members), "properties": texts}
+        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+    return operation
+
+
+BOX = [{"name": "box", "in": "path", "required": True, "schema": {"type": "string", "format": "uuid"}}]
+OPENAPI: Mapping[str, object] = {
+    "openapi": "3.1.0",
+    "info": {"title": "Vault", "version": "2.0.0"},
+    "security": [{"bearer": []}],
+    "paths": {
+        "/v2/boxes": {
+            "get": described("listBoxes", "200"),
+            "post": described("addBox", "201", "label", "combination"),
+        },
+        "/v2/boxes/{box}": {"parameters": BOX, "get": described("readBox", "200")},
+        "/v2/boxes/{box}/opening": {"parameters": BOX, "post": described("openBox", "200", "combination")},
+    },
+    "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}},
+}
