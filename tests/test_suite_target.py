@@ -116,6 +116,14 @@ provoke:
             BASE + "provoke: {x: {steps: [{request: GET /a}], request: GET /b}}\n",
             "3:11 conflicting-keys: the recipe for `x` needs one of",
         ),
+        (
+            BASE + "provoke: {x: {steps: [{request: GET /a}], body: {}}}\n",
+            "3:43 conflicting-keys: `body` belongs to one of the steps, not to the recipe",
+        ),
+        (
+            BASE + "resources: {a: {create: {request: POST /a, body: {reference: x}, unique: [refrence]}}}\n",
+            "3:74 unknown-member: the body has no member `refrence` | did you mean `reference`?",
+        ),
         (BASE + "provoke: {x: {as: anonymous}}\n", "3:11 missing-key: the recipe for `x` needs one of"),
         ("taxonomy: t.yaml\n", "1:1 missing-key: the configuration says nothing of `target`"),
         ("target: {stdio: [server]}\n", "1:10 unsupported-transport: this version judges services over HTTP"),
@@ -172,3 +180,26 @@ def test_no_data_whatever_raises(data: object) -> None:
         return
     loaded = target.understand(document, {})
     assert loaded.target is not None or loaded.diagnostics
+
+
+def test_what_a_recipe_says_holds_for_its_steps() -> None:
+    """Identity, headers and query of a recipe hold for every step that says nothing else."""
+    read = good(
+        BASE
+        + """
+identities: {alice: {tenant: a, headers: {X-Key: a}}}
+provoke:
+  conflict:
+    as: alice
+    headers: {X-Fault: lock, X-Mode: all}
+    query: {dry: true}
+    steps:
+      - {request: POST /orders}
+      - {request: POST /orders, as: anonymous, headers: {x-mode: one}}
+"""
+    )
+    first, second = read.recipes[0].steps
+    assert (first.identity, second.identity) == ("alice", "anonymous")
+    assert first.call.headers == {"X-Fault": "lock", "X-Mode": "all"}
+    assert second.call.headers == {"X-Fault": "lock", "x-mode": "one"}
+    assert first.call.query == second.call.query == {"dry": "true"}

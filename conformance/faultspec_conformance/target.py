@@ -7,7 +7,7 @@ other names are values that an earlier step saved. Everything wrong with the fil
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import cast
@@ -431,6 +431,7 @@ class _Reading:
         }
         create = data.get("create")
         said = create if isinstance(create, dict) else {}
+        self.members(said, (*place, "create", "unique"))
         return ResourceConfig(
             name=name,
             create=calls.get("create"),
@@ -444,6 +445,17 @@ class _Reading:
             identity=self.known_identity(data.get("as"), (*place, "as")),
         )
 
+    def members(self, create: Mapping[str, object], place: Place) -> None:
+        """What is declared unique must stand in the body, where the file gives one."""
+        body = create.get("body")
+        if not isinstance(body, dict):
+            return
+        for name in _words(create.get("unique", ())):
+            if name not in body:
+                known = tuple(str(each) for each in body)
+                hint = grammar.closest(name, known) or f"its members are {', '.join(known) or 'none'}"
+                self.say("unknown-member", f"the body has no member `{name}`", place, key=False, hint=hint)
+
     def call(self, data: object, place: Place) -> Call:
         if isinstance(data, str):
             method, path = data.split(None, 1)
@@ -452,15 +464,21 @@ class _Reading:
         method, path = str(node["request"]).split(None, 1)
         if "body" in node and "raw" in node:
             self.say("conflicting-keys", "a request has either `body` or `raw`", (*place, "raw"))
-        headers = {
+        raw = node.get("raw")
+        return Call(
+            method.upper(),
+            path,
+            self.headers(node, place),
+            _query(node),
+            node.get("body", ABSENT),
+            raw if isinstance(raw, str) else None,
+        )
+
+    def headers(self, node: Mapping[str, object], place: Place) -> dict[str, str]:
+        return {
             name: self.expanded(_text(each), (*place, "headers", name))
             for name, each in cast(Mapping[str, object], node.get("headers", {})).items()
         }
-        query = {name: _text(each) for name, each in cast(Mapping[str, object], node.get("query", {})).items()}
-        raw = node.get("raw")
-        return Call(
-            method.upper(), path, headers, query, node.get("body", ABSENT), raw if isinstance(raw, str) else None
-        )
 
     def recipes(self, data: Mapping[str, object]) -> Iterator[Recipe]:
         for code, each in data.items():
@@ -477,18 +495,42 @@ class _Reading:
             self.say("conflicting-keys" if ways else "missing-key", message, place)
             return Recipe(code)
         status = data.get("status")
-        steps = (
-            cast(list[Mapping[str, object]], data["steps"]) if "steps" in data else [data] if "request" in data else []
-        )
+        steps: tuple[Step, ...] = ()
+        if "request" in data:
+            steps = (self.step(data, place),)
+        elif "steps" in data:
+            steps = self.steps(data, place)
         reason = data.get("not_provokable")
         return Recipe(
             code=code,
-            steps=tuple(
-                self.step(each, (*place, "steps", index) if "steps" in data else place)
-                for index, each in enumerate(steps)
-            ),
+            steps=steps,
             not_provokable=str(reason) if reason is not None else None,
             status=status if isinstance(status, int) else None,
+        )
+
+    def steps(self, data: Mapping[str, object], place: Place) -> tuple[Step, ...]:
+        """The steps of a recipe; what the recipe says of identity, headers and query holds where a step says nothing."""
+        for key in ("body", "raw", "repeat", "save"):
+            if key in data:
+                message = f"`{key}` belongs to one of the steps, not to the recipe"
+                self.say("conflicting-keys", message, (*place, key), hint=f"move `{key}` into its step")
+        identity = self.known_identity(data.get("as"), (*place, "as"))
+        headers, query = self.headers(data, place), _query(data)
+        own = [
+            self.step(each, (*place, "steps", index))
+            for index, each in enumerate(cast(list[Mapping[str, object]], data["steps"]))
+        ]
+        return tuple(
+            replace(
+                step,
+                identity=step.identity or identity,
+                call=replace(
+                    step.call,
+                    headers=_over(headers, step.call.headers),
+                    query={**query, **step.call.query},
+                ),
+            )
+            for step in own
         )
 
     def step(self, data: Mapping[str, object], place: Place) -> Step:
@@ -531,6 +573,16 @@ class _Reading:
 
 def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _query(node: Mapping[str, object]) -> dict[str, str]:
+    return {name: _text(each) for name, each in cast(Mapping[str, object], node.get("query", {})).items()}
+
+
+def _over(defaults: Mapping[str, str], headers: Mapping[str, str]) -> dict[str, str]:
+    """Headers with defaults; names compare without case."""
+    said = {name.lower() for name in headers}
+    return {**{name: each for name, each in defaults.items() if name.lower() not in said}, **headers}
 
 
 def _words(value: object) -> tuple[str, ...]:
