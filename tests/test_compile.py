@@ -497,3 +497,13 @@ def test_an_interrupt_exits_with_130(project: Path) -> None:
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in error
+
+
+def test_a_folder_of_no_target_is_untracked(project: Path) -> None:
+    """A file that no target would write is reported wherever it lies below the output folder."""
+    assert run("compile").returncode == 0
+    (project / "generated" / "elsewhere").mkdir()
+    (project / "generated" / "elsewhere" / "left.txt").write_text("left")
+    done = run("compile", "--check")
+    assert done.returncode == 1
+    assert "elsewhere/left.txt" in done.stdout

@@ -168,6 +168,7 @@ HARMLESS = (
     "The API version 2024-10-01 has been retired",
     "Must match the pattern ^[a-z0-9-]{3,40}$",
     "must be an e-mail address such as user@example.com",
+    "write to your.name@example.org, or ask support@example.com",
     "user@ is not an address",
     "@acme is not a valid handle",
     "password must have at least 12 characters",
@@ -384,3 +385,9 @@ def test_a_leak_at_the_end_of_a_long_text_is_seen_there() -> None:
     text = "x" * (3 * SCANNED) + " AKIAIOSFODNN7EXAMPLE"
     (leak,) = detect(text, ["secret"])
     assert text[leak.start : leak.end] == "AKIAIOSFODNN7EXAMPLE"
+
+
+@pytest.mark.parametrize("address", ["ada.lovelace@example.com", "j.doe@shop.test", "bo@corp.example"])
+def test_a_person_at_a_documentation_domain_is_a_person(address: str) -> None:
+    """Test data lives at reserved domains, and so do the addresses that a service under test leaks."""
+    assert [each.kind for each in detect(f"the account of {address} is locked", ("email",))] == ["email"]

@@ -211,7 +211,7 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "privacy: {internal_names: [\"orders-db-[0-9]+\"]}\n"
         "codes:\n"
         "  a: {summary: a, http: 500, details: {to: {type: string}, sql: {type: string}}, passthrough: [sql], example:"
-        " [{message: The host orders-db-7 is away., details: {to: ann@example.com, sql: \"SELECT a FROM b WHERE c\"}},"
+        " [{message: The host orders-db-7 is away., details: {to: you@example.com, sql: \"SELECT a FROM b WHERE c\"}},"
         " {details: {to: ann.smith@gmail.com, sql: a}, slots: {request_id: /home/ann/.ssh/id_rsa}}]}\n"
         "  b: {summary: b, http: 500, message: Ask support@example.com}\n",
         ("codes/a/example/0/message", "codes/a/example/1/details/to", "codes/a/example/1/slots/request_id"),

@@ -522,3 +522,14 @@ def test_starlette_s_own_errors_become_envelopes(place):
     assert json.loads(drive(app, path="/fine", headers=given_id).body) == {"id": GIVEN}
     streamed = drive(app, path="/stream", headers=given_id)
     assert (streamed.status, streamed.body, streamed.correlation_id) == (200, b"ab", GIVEN)
+
+
+def test_a_header_of_an_error_cannot_begin_another():
+    """A line break in the value of a rendered header goes out as a space, so no second header begins there."""
+    boundary = ErrorBoundary(
+        raises(RuntimeError("boom")),
+        render=lambda problem: render(problem)._replace(headers=((b"x-note", b"a\r\nset-cookie: x=1"),)),
+        is_envelope=is_envelope,
+        correlation=CORRELATION,
+    )
+    assert drive(boundary).headers["x-note"] == "a  set-cookie: x=1"

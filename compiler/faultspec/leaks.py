@@ -79,7 +79,14 @@ def _pattern(
 _DOCUMENTATION_DOMAIN = re.compile(
     r"^(?:.*\.)?(?:example|test|invalid|localhost)$|^example\.(?:com|org|net|edu)$", re.I
 )
-"""RFC 2606 and RFC 6761 reserve these for documentation: an address there is nobody's."""
+"""RFC 2606 and RFC 6761 reserve these for documentation, and test data lives there too: only with a placeholder before the
+@ is an address there nobody's."""
+
+_NOBODY = re.compile(
+    r"^(?:(?:your|my|some|first|last)?[._-]?(?:user|name|username|first|last|surname|e?mail|address|someone|somebody|you|me|test|foo|bar|x+|support|help|info|contact|no-?reply)[._-]?)+\d*$",
+    re.I,
+)
+"""What stands before the @ in a message that explains how an address looks."""
 
 _ASSET = frozenset({"png", "jpg", "jpeg", "svg", "gif", "webp", "css", "js"})
 """What ends a name like ``logo@2x.png``, which has the form of an address."""
@@ -103,7 +110,10 @@ def _is_host(match: re.Match[str]) -> bool:
 
 def _is_somebody(match: re.Match[str]) -> bool:
     domain = match[0].rpartition("@")[2]
-    return not _DOCUMENTATION_DOMAIN.search(domain) and domain.rpartition(".")[2].lower() not in _ASSET
+    local = match[0].rpartition("@")[0]
+    if _DOCUMENTATION_DOMAIN.search(domain) and _NOBODY.search(local):
+        return False
+    return domain.rpartition(".")[2].lower() not in _ASSET
 
 
 def _is_value(match: re.Match[str]) -> bool:

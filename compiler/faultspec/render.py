@@ -202,12 +202,14 @@ def _unsafe(path: str) -> str | None:
 # Comparing
 
 
-def check(tree: Tree, folder: Path, targets: Sequence[str], source: Path | None = None) -> tuple[Drift, ...]:
+def check(
+    tree: Tree, folder: Path, targets: Sequence[str], source: Path | None = None, *, whole: bool = False
+) -> tuple[Drift, ...]:
     """How ``folder`` differs from ``tree``, in order of path; empty when it does not.
 
     ``targets``: the targets that were rendered; files of others are none of this comparison's business. ``source``: the
     taxonomy's file. A folder that holds it is more than an output folder: only the targets' own folders in it are
-    looked at.
+    looked at. ``whole``: every target there is was rendered, so that a folder of none of them is untracked.
     """
     listed = [each for each in _manifest(folder) if _of(each, targets)]
     found: list[Drift] = []
@@ -226,7 +228,7 @@ def check(tree: Tree, folder: Path, targets: Sequence[str], source: Path | None 
         Drift(path, "untracked")
         for path in _files(folder)
         if path not in known
-        and ("/" in path and _of(path, targets) if shared else "/" not in path or _of(path, targets))
+        and ("/" in path and _of(path, targets) if shared else whole or "/" not in path or _of(path, targets))
     ]
     manifest = manifest_text(tree, folder, targets)
     there = _read(folder, MANIFEST)

@@ -48,8 +48,7 @@ def command(
     removed; files it did not write are never touched.
     """
     loaded = load(taxonomy)
-    sources = {} if loaded.document is None else {loaded.document.path: loaded.document.text}
-    _report(loaded.diagnostics, sources, style)
+    _report(loaded.diagnostics, loaded.sources, style)
     if loaded.taxonomy is None:
         return 2
     folder = Path(out)
@@ -58,7 +57,7 @@ def command(
         chosen = [each.name for each in targets]
         tree = render(loaded.taxonomy, targets, _relative(taxonomy), None if templates is None else Path(templates))
         if only_check:
-            return _print_drift(check(tree, folder, chosen, Path(taxonomy)), out)
+            return _print_drift(check(tree, folder, chosen, Path(taxonomy), whole=not names), out)
         done = write(tree, folder, chosen)
     except TargetError as error:
         _report((error.diagnostic,), {}, style)

@@ -30,7 +30,7 @@ def command(taxonomies: tuple[str, ...], style: str, strict: bool) -> int:
     """
     loaded = [load(path) for path in dict.fromkeys(taxonomies or ("taxonomy.yaml",))]
     found = [diagnostic for each in loaded for diagnostic in check(each)]
-    sources = {each.document.path: each.document.text for each in loaded if each.document is not None}
+    sources = {path: text for each in loaded for path, text in each.sources.items()}
     if style == "text":
         colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         click.echo(printers.text(found, sources, colour=colour), nl=False)

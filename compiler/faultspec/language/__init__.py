@@ -1,6 +1,7 @@
 """The taxonomy language: its grammar, the frozen model it resolves to, and the way from one to the other."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from faultspec.diagnostic import Diagnostic, ordered
@@ -13,11 +14,15 @@ from faultspec.source import load as load_source
 
 
 class Loaded(NamedTuple):
-    """What came of reading a taxonomy. ``taxonomy`` is None when any diagnostic is an error."""
+    """What came of reading a taxonomy. ``taxonomy`` is None when any diagnostic is an error.
+
+    ``sources``: the text by file name, for printers that show the line.
+    """
 
     document: Document | None
     taxonomy: Taxonomy | None
     diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, str] = MappingProxyType({})
 
 
 def load(path: str) -> Loaded:
@@ -25,14 +30,15 @@ def load(path: str) -> Loaded:
     try:
         document = load_source(path)
     except SourceError as error:
-        return _understand(error.document, error.diagnostics)
+        sources = {} if error.text is None else {path: error.text}
+        return _understand(error.document, error.diagnostics)._replace(sources=sources)
     return _understand(document)
 
 
 def read(text: str, path: str) -> Loaded:
     """The pure half of `load`: `text` is the document, `path` only names it."""
     document, diagnostics = parse(text, path)
-    return _understand(document, diagnostics)
+    return _understand(document, diagnostics)._replace(sources={path: text})
 
 
 def _understand(document: Document | None, before: Iterable[Diagnostic] = ()) -> Loaded:
@@ -44,7 +50,7 @@ def _understand(document: Document | None, before: Iterable[Diagnostic] = ()) ->
     taxonomy, problems = resolve(remains, document.data)
     diagnostics = ordered((*before, *(_diagnostic(each, document) for each in (*found, *problems))))
     broken = any(each.severity == "error" for each in diagnostics)
-    return Loaded(document, None if broken else taxonomy, diagnostics)
+    return Loaded(document, None if broken else taxonomy, diagnostics, {document.path: document.text})
 
 
 def _diagnostic(problem: grammar.Problem, document: Document) -> Diagnostic:

@@ -105,7 +105,15 @@ class Scope:
             return Source(words(value))
         assert isinstance(value, dict)
         rulings = self.refer_all(value.get("ruling"), self.names("rulings"), "ruling", (*path, "source", "ruling"))
-        return Source(words(value.get("statement")), value.get("section"), rulings, value.get("note"))
+        statements = words(value.get("statement")) or self.statements_of(rulings)
+        return Source(statements, value.get("section"), rulings, value.get("note"))
+
+    def statements_of(self, rulings: Iterable[str]) -> tuple[str, ...]:
+        """What the rulings are about: a rule that only cites a ruling comes from the ruling's statements."""
+        declared = self.data.get("rulings", {})
+        return tuple(
+            dict.fromkeys(each for name in rulings for each in words(declared.get(name, {}).get("statements")))
+        )
 
     def duration(self, value: Any, path: Path) -> float | None:
         """A duration in seconds."""

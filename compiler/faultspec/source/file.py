@@ -15,13 +15,17 @@ class SourceError(Exception):
     """A file that could not be read, or not without complaint.
 
     `diagnostics` has at least one element. `document` is there when the text has a structure in spite of them (a key
-    twice, a tag), so that a caller may go on and report the rest in the same run; it is not to be compiled.
+    twice, a tag), so that a caller may go on and report the rest in the same run; it is not to be compiled. `text` is what
+    the diagnostics point into, where the file is text at all.
     """
 
-    def __init__(self, diagnostics: tuple[Diagnostic, ...], document: Document | None = None) -> None:
-        super().__init__(diagnostics, document)
+    def __init__(
+        self, diagnostics: tuple[Diagnostic, ...], document: Document | None = None, text: str | None = None
+    ) -> None:
+        super().__init__(diagnostics, document, text)
         self.diagnostics = diagnostics
         self.document = document
+        self.text = text
 
     def __str__(self) -> str:
         return "; ".join(f"{each.path}: {each.message}" for each in self.diagnostics)
@@ -39,7 +43,7 @@ def load(path: str | os.PathLike[str]) -> Document:
         raise SourceError(tuple(found))
     document, found = parse(text, name)
     if found or document is None:
-        raise SourceError(tuple(found), document)
+        raise SourceError(tuple(found), document, text)
     return document
 
 

@@ -53,7 +53,7 @@ def demonstrate(path: str, out: Path, sin: str, say: Say) -> int:
     """Everything at once. 0: the service passed and the sin was caught; 1: not so; 2: it could not be shown."""
     loaded = language.load(path)
     if loaded.taxonomy is None:
-        say(printers.text(loaded.diagnostics, {path: loaded.document.text} if loaded.document else {}))
+        say(printers.text(loaded.diagnostics, loaded.sources))
         return 2
     say(f"{path}: {len(loaded.taxonomy.codes)} codes, no errors")
     tree = render(loaded.taxonomy, SHIPPED.values(), Path(path).name)

@@ -188,7 +188,7 @@ def _read(body: bytes | str | Mapping[str, object]) -> Extraction | None:
     """What the body says through the first envelope that fits, else through the first in which a code can be found."""
     try:
         data: object = body if isinstance(body, Mapping) else json.loads(body)
-    except (ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError):
         return None
     readings = [extract(envelope.shape, data) for envelope in ENVELOPES.values()]
     fitting = [each for each in readings if each.fits] or [each for each in readings if "code" in each.slots]

@@ -230,7 +230,7 @@ class _Exchange:
             answer = Answer(500, (), b"")
         if exception is not None:
             self.log(exception, logging.ERROR if answer.status >= 500 else logging.INFO)
-        rendered = ((name.lower(), value) for name, value in answer.headers)
+        rendered = ((name.lower(), _visible(value)) for name, value in answer.headers)
         settled = {b"content-length", *(name for name, _ in kept)}
         length = (b"content-length", str(len(answer.body)).encode("ascii"))
         headers = (*kept, *(each for each in rendered if each[0] not in settled), length)
@@ -254,6 +254,11 @@ class _Exchange:
             return headers
         rest = (each for each in headers if each[0].lower() != self.id_header)
         return (*rest, (self.id_header, self.correlation_id.encode("latin-1")))
+
+
+def _visible(value: bytes) -> bytes:
+    """A field value without control characters: a line break in one would begin another field (RFC 9110 §5.5)."""
+    return bytes(each if each >= 0x20 and each != 0x7F else 0x20 for each in value)
 
 
 def _kept(headers: Headers) -> Headers:
