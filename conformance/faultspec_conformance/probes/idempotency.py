@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from faultspec.language.model import Idempotency
 from faultspec_conformance.openapi import Operation
 from faultspec_conformance.probes.resources import _KINDS
+from faultspec_conformance.probes.whose import marks, shows
 from faultspec_conformance.target import ABSENT, Identity
 from faultspec_conformance.verdict import Outcome
 from faultspec_conformance.world import Kind, Made, Sent, World, content_type, identifier_of
@@ -75,14 +76,16 @@ def _creation(world: World, rule: Idempotency, kind: Kind, operation: Operation,
     elif operation.placeholders:
         yield world.skipped("idempotency/isolation", f"{operation.name} lies under a resource of its owner")
     else:
-        foreign = create(key, body, stranger, "auto")
-        if (
-            foreign.status in (400, 409, 422)
-            and identifier is not None
-            and str(identifier) not in foreign.exchange.response.body.decode("utf-8", "replace")
-        ):
-            foreign = create(key, world.body(operation, kind.call("create")), stranger, "auto")
-        yield _isolated(world, kind, first, foreign, identifier)
+        own = marks(world, kind, operation, body)
+        foreign = create(key, world.body(operation, kind.call("create")), stranger, "auto")
+        # What refuses the key is told from what refuses the body by the same under a key that nobody used.
+        refused = foreign.status in (400, 409, 422) and shows(first, identifier, own, foreign) is not True
+        control = (
+            create(secrets.token_hex(16), world.body(operation, kind.call("create")), stranger, "auto")
+            if refused
+            else None
+        )
+        yield _isolated(world, kind, first, foreign, control, shows(first, identifier, own, foreign))
 
 
 def same(world: World, rule: Idempotency, first: Sent, again: Sent) -> Outcome:
@@ -149,15 +152,20 @@ def _mismatch(world: World, rule: Idempotency, wanted: str, first: Sent, other: 
     return world.broken(clause, message, first, other)
 
 
-def _isolated(world: World, kind: Kind, first: Sent, foreign: Sent, identifier: object) -> Outcome:
+def _isolated(
+    world: World, kind: Kind, first: Sent, foreign: Sent, control: Sent | None, shown: bool | None
+) -> Outcome:
+    """What another tenant got for a body of its own under the key: nothing of the first one's, and not a refusal of the key."""
     clause = "idempotency/isolation"
-    if foreign.status in (401, 403, 404, 429):
-        return world.skipped(clause, f"the other tenant was answered {foreign}")
-    if identifier is not None and str(identifier) in foreign.exchange.response.body.decode("utf-8", "replace"):
+    if shown:
         return world.broken(clause, f"the key of one tenant gives another the first one's {kind.name}", first, foreign)
+    if foreign.ok and shown is None:
+        return world.skipped(clause, f"nothing in the answer tells whose {kind.name} it is")
     if foreign.ok:
         return world.held(clause)
-    return world.broken(clause, f"a key that one tenant used is refused to another ({foreign})", first, foreign)
+    if control is not None and control.ok:
+        return world.broken(clause, f"a key that one tenant used is refused to another ({foreign})", first, foreign)
+    return world.skipped(clause, f"the other tenant was answered {foreign}")
 
 
 def _change(world: World, rule: Idempotency, kind: Kind) -> Iterator[Outcome]:

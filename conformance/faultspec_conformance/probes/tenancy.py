@@ -4,7 +4,6 @@ The comparison is between a foreign id and one that names nothing. Where they di
 for: what differs between those two varies by itself (a counter, a clock) and tells nothing.
 """
 
-import json
 import re
 from collections.abc import Generator, Iterator, Mapping
 
@@ -13,6 +12,7 @@ from faultspec_conformance import synthesis
 from faultspec_conformance.openapi import Operation, shape_of
 from faultspec_conformance.probes.idempotency import change_body
 from faultspec_conformance.probes.resources import _KINDS, nothing_there
+from faultspec_conformance.probes.whose import has, marks, namesake, unguessable, unshared
 from faultspec_conformance.target import ABSENT, Identity
 from faultspec_conformance.verdict import Outcome
 from faultspec_conformance.world import Kind, Made, Sent, World, content_type, is_json_write
@@ -44,14 +44,32 @@ def concealed(world: World) -> Iterator[Outcome]:
             yield world.skipped(_CLAUSE, "no two identities with credentials belong to different tenants")
             return
         asked = True
-        known: tuple[Sent, object] | None = None
-        for operation in _on_item(world, kind):
-            with world.guarded(_CLAUSE):
-                known = yield from _compared(world, rule, kind, operation, made, stranger, known)
-        yield from _listed(world, kind, made, stranger)
+        create = kind.operation("create")
+        own = marks(world, kind, create, made.body) if create is not None else ()
+        yield from _items(world, rule, kind, made, stranger, own)
+        yield from _listed(world, kind, made, stranger, own)
         yield from _same_values(world, rule, kind, made, stranger)
     if not asked:
         yield world.skipped(_CLAUSE, "no resource could be made for another tenant to ask for")
+
+
+def _items(
+    world: World, rule: Concealment, kind: Kind, first: Made, stranger: Identity, own: tuple[str, ...]
+) -> Iterator[Outcome]:
+    """Every operation on an item of the owner's, as long as the stranger has none of the same id."""
+    made = unshared(world, kind, first, stranger)
+    if isinstance(made, str):
+        yield world.skipped(_CLAUSE, made)
+        return
+    create = kind.operation("create")
+    if made is not first and create is not None:
+        own = marks(world, kind, create, made.body)
+    known: tuple[Sent, object] | None = None
+    for operation in _on_item(world, kind):
+        with world.guarded(_CLAUSE):
+            known = yield from _compared(world, rule, kind, operation, made, stranger, known, own)
+        if namesake(world, kind, made, stranger, own):
+            return
 
 
 def _on_item(world: World, kind: Kind) -> list[Operation]:
@@ -95,6 +113,7 @@ def _compared(
     made: Made,
     stranger: Identity,
     known: tuple[Sent, object] | None,
+    own_marks: tuple[str, ...],
 ) -> Generator[Outcome, None, tuple[Sent, object] | None]:
     """Compare one operation; the result is the answer about nothing, which reads of what lies below are compared with first."""
     names = operation.placeholders
@@ -114,6 +133,9 @@ def _compared(
     yield nothing_there(world, nothing)
     result = (nothing, identifier) if operation.method == "GET" else known
     said = f"{operation.name} of another tenant's {kind.name}"
+    if foreign.ok and not nothing.ok and namesake(world, kind, made, stranger, own_marks):
+        yield world.skipped(_CLAUSE, f"{said} is answered {foreign}, which may be one of the same id of its own")
+        return result
     if foreign.ok and not nothing.ok:
         yield world.broken(_CLAUSE, f"{said} is answered {foreign}", made.sent, foreign)
         return result
@@ -157,13 +179,15 @@ def _differences(world: World, one: Sent, one_id: object, two: Sent, two_id: obj
             found.append((name, f"it has the header {name}"))
         elif name not in first:
             found.append((name, f"it lacks the header {name}"))
-        elif first[name] != second[name]:
+        elif first[name] != second[name] and one.header(name) != two.header(name):
             found.append((name, f"the header {name} differs"))
-    left, right = dict(_leaves(_neutral(world, one, one_id))), dict(_leaves(_neutral(world, two, two_id)))
+    left, right = dict(_leaves(_body(one))), dict(_leaves(_body(two)))
     found += [
         (f"body {pointer}", f"the body differs at {pointer or 'its root'}")
         for pointer in dict.fromkeys((*left, *right))
         if left.get(pointer, _LACKING) != right.get(pointer, _LACKING)
+        and _neutral(world, one, one_id, left.get(pointer, _LACKING))
+        != _neutral(world, two, two_id, right.get(pointer, _LACKING))
     ]
     return found
 
@@ -180,18 +204,20 @@ def _headers(world: World, sent: Sent, identifier: object) -> dict[str, str]:
     }
 
 
-def _neutral(world: World, sent: Sent, identifier: object) -> object:
-    text = _without(world, sent, identifier, sent.exchange.response.body.decode("utf-8", "replace"))
-    try:
-        data: object = json.loads(text)
-    except ValueError:
-        return text
-    return data
+def _body(sent: Sent) -> object:
+    body = sent.exchange.response.body
+    return sent.json if sent.json is not None else body.decode("utf-8", "replace")
+
+
+def _neutral(world: World, sent: Sent, identifier: object, value: object) -> object:
+    """A leaf of the body, as it would be for any id and at any time."""
+    if isinstance(value, str):
+        return _without(world, sent, identifier, value)
+    return "{id}" if not isinstance(value, bool) and str(value) == str(identifier) else value
 
 
 def _without(world: World, sent: Sent, identifier: object, text: str) -> str:
     """The text without the id that was asked for, the correlation ids and the time."""
-    words = {str(identifier): "{id}"}
     if world.echo is not None:
         for value in (
             sent.exchange.sent(world.echo[0]),
@@ -199,10 +225,12 @@ def _without(world: World, sent: Sent, identifier: object, text: str) -> str:
             world.slot(sent, world.echo[1].slot),
         ):
             if isinstance(value, str) and value:
-                words[value] = "{correlation}"
-    for value, word in words.items():
-        text = re.sub(re.escape(value), word, text, flags=re.IGNORECASE)
-    return _TIME.sub("{time}", text)
+                text = re.sub(re.escape(value), "{correlation}", text, flags=re.IGNORECASE)
+    text = _TIME.sub("{time}", text)
+    word = re.escape(str(identifier))
+    # A count may stand inside any other number or token.
+    whole = word if unguessable(identifier) else rf"(?<![0-9A-Za-z]){word}(?![0-9A-Za-z])"
+    return re.sub(whole, "{id}", text, flags=re.IGNORECASE)
 
 
 def _leaves(value: object, pointer: str = "") -> Iterator[tuple[str, object]]:
@@ -216,12 +244,13 @@ def _leaves(value: object, pointer: str = "") -> Iterator[tuple[str, object]]:
         yield pointer, value
 
 
-def _listed(world: World, kind: Kind, made: Made, stranger: Identity) -> Iterator[Outcome]:
+def _listed(world: World, kind: Kind, made: Made, stranger: Identity, own: tuple[str, ...]) -> Iterator[Outcome]:
     listing = kind.operation("list")
     if listing is None or listing.placeholders:
         return
     sent = world.call("GET", listing.template, identity=stranger)
-    if sent.ok and len(str(made.id)) >= 8 and str(made.id) in sent.exchange.response.body.decode("utf-8", "replace"):
+    text = sent.exchange.response.body.decode("utf-8", "replace")
+    if sent.ok and (has(sent, own) or (unguessable(made.id) and str(made.id) in text)):
         yield world.broken(_CLAUSE, f"{listing.name} shows another tenant's {kind.name}", made.sent, sent)
     elif sent.ok:
         yield world.held(_CLAUSE)
@@ -241,7 +270,7 @@ def _same_values(world: World, rule: Concealment, kind: Kind, made: Made, strang
         content_type=content_type(operation),
     )
     text = sent.exchange.response.body.decode("utf-8", "replace")
-    if not sent.ok and len(str(made.id)) >= 4 and str(made.id) in text:
+    if not sent.ok and unguessable(made.id) and str(made.id) in text:
         yield world.broken(
             _CLAUSE,
             f"{operation.name} with another tenant's values is answered {sent}, with the id of its {kind.name}",
