@@ -150,7 +150,7 @@ PETS = {
 }
 
 
-def judged(app: ASGIApp, tmp_path: Path, more: str = "") -> Report:
+def judged(app: ASGIApp, tmp_path: Path, more: str = "", key: str = KEY) -> Report:
     """Judge the pets by a configuration of four lines."""
     loaded = language.read(TAXONOMY, "pets.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
@@ -161,7 +161,7 @@ def judged(app: ASGIApp, tmp_path: Path, more: str = "") -> Report:
             'identities: {me: {headers: {X-Api-Key: "${PETS_KEY}"}}}\n'
             f"limits: {{writes: true}}\n{more}"
         )
-        target = read(str(config), {"PETS_KEY": KEY})
+        target = read(str(config), {"PETS_KEY": key})
         assert target.target is not None, target.diagnostics
         report = run(target.target, loaded.taxonomy, Options(sweep=False))
     assert isinstance(report, Report), report
@@ -201,6 +201,60 @@ def test_its_mistakes_are_seen(forgets: str, clause: str, tmp_path: Path) -> Non
     """What it does wrong is caught by the same clauses."""
     report = judged(pets(forgets=forgets), tmp_path)
     assert clause in {each.finding.clause for each in report.result.findings if each.level == "error"}
+
+
+@pytest.mark.parametrize(
+    ("more", "key", "said"),
+    [
+        (
+            "resources: {pet: {create: {request: POST /pets, body: {nmae: x}}}}\n",
+            KEY,
+            "no pet could be made: POST /api/v2/pets was answered 422 bad_input: a pet has a name",
+        ),
+        (
+            'resources: {pet: {create: {request: POST /pets, body: {name: "${unique}"}, id: /data/idd}}}\n',
+            KEY,
+            "no pet could be made: no /data/idd in the answer (201) of POST /api/v2/pets",
+        ),
+        (
+            "provoke: {no_such_thing: {steps: "
+            '[{request: POST /pets, body: {nmae: x}, save: {id: /data/pet_id}}, {request: "GET /pets/{id}"}]}}\n',
+            KEY,
+            "step 1 of the recipe for no_such_thing was answered 422 bad_input: a pet has a name",
+        ),
+        (
+            "provoke: {no_such_thing: {steps: "
+            '[{request: POST /pets, body: {name: "${unique}"}, save: {id: /id}}, {request: "GET /pets/{id}"}]}}\n',
+            KEY,
+            "no /id in the answer (201) of step 1 of the recipe for no_such_thing",
+        ),
+        ("", "key-of-somebody-else", "me's credentials are refused (401 on GET /api/v2/pets)"),
+        (
+            "provoke: {taken: {request: POST /pets, body: {name: x}}, no_such_thing: {request: GET /pets/0}}\n",
+            "key-of-somebody-else",
+            "me's credentials are refused (401 on GET /api/v2/pets)",
+        ),
+    ],
+)
+def test_what_was_asked_for_and_could_not_be_done_is_told(more: str, key: str, said: str, tmp_path: Path) -> None:
+    """What the file asks for and the service refuses is neither passed nor silent, and no mistake of the service's."""
+    result = judged(pets(), tmp_path, more, key).result
+    assert result.not_run == (said,)
+    assert [each.finding.message for each in result.findings if each.level == "error"] == []
+    assert exit_code(result) == 2
+
+
+@pytest.mark.parametrize("base", ["", "/api/v2"])
+def test_paths_may_leave_the_base_out_everywhere(base: str, tmp_path: Path) -> None:
+    """A resource and a recipe are sent to the same place, with the base path or without it, and reported with it."""
+    more = f"""
+resources: {{pet: {{create: {{request: POST {base}/pets, body: {{name: "${{unique}}"}}, id: /data/pet_id}}}}}}
+provoke: {{no_such_thing: {{request: GET {base}/pets/0}}, bad_input: {{request: POST {base}/pets, body: {{}}}}}}
+"""
+    report = judged(pets(), tmp_path, more)
+    assert exit_code(report.result) == 0, (report.result.not_run, report.result.findings)
+    assert "GET /api/v2/pets/{pet}" in report.result.coverage["no_such_thing"].operations
+    assert report.result.clauses["provoke/code"].verdict == "passed"
 
 
 def test_secrets_of_the_environment_stay_out_of_the_report(tmp_path: Path) -> None:

@@ -111,12 +111,16 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """Everything read from the document. ``document`` stays, for references inside schemas."""
+    """Everything read from the document. ``document`` stays, for references inside schemas.
+
+    ``base``: the path that all templates begin with, such as ``/api/v2``; "" where there is none.
+    """
 
     operations: tuple[Operation, ...] = ()
     schemes: tuple[Scheme, ...] = ()
     title: str = ""
     document: Json = field(default_factory=dict, repr=False)
+    base: str = ""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -192,7 +196,7 @@ def read(document: Json, *, base: str | None = None) -> Description:
         for operation in _operations(document, prefix + template, resolve(document, item))
     )
     title = _mapping(document.get("info")).get("title")
-    return Description(operations, _schemes(document), title if isinstance(title, str) else "", document)
+    return Description(operations, _schemes(document), title if isinstance(title, str) else "", document, prefix)
 
 
 def resolve(document: Json, node: object) -> Json:

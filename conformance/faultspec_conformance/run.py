@@ -82,7 +82,8 @@ def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Rep
         for probe in chosen(PROBES, options.only, known):
             options.progress(probe.name)
             play(world, probe)
-        not_run: tuple[str, ...] = ()
+        notes = (*notes, *world.notes)
+        not_run = (*refused_identities(world), *world.not_run)
         generated = 0
         if options.sweep:
             from faultspec_conformance.sweep import sweep  # what needs schemathesis stays out of a run of probes only
@@ -91,7 +92,7 @@ def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Rep
             probed = driver.requests
             swept = sweep(world, seed=options.seed)
             generated = driver.requests - probed
-            notes, not_run = (*notes, *swept.notes), swept.not_run
+            notes, not_run = (*notes, *swept.notes), (*not_run, *swept.not_run)
         result = replace(fold(world, known, options, notes=notes, not_run=not_run), generated=generated)
         return Report(result, base, known)
 
@@ -118,8 +119,13 @@ def describe(target: Target, driver: Http, path: str) -> tuple[Description, tupl
         if isinstance(answer, NoAnswer):
             return Unreachable(answer.reason)
         if where is None and target.path is not None:
-            return Description(), ("no OpenAPI document is given, so only what the configuration names is asked",)
+            return Description(base=path.rstrip("/")), (
+                "no OpenAPI document is given, so only what the configuration names is asked",
+            )
         status = answer.status or 0
+        if status in (401, 403) and where is not None:
+            hint = "it is fetched without credentials: give it as a file, `openapi: openapi.json`"
+            return Unreachable(f"the OpenAPI document {place} was answered {status}; {hint}")
         document, problem = (
             openapi.parse(answer.body.decode("utf-8", "replace")) if status == 200 else (None, f"{status}")
         )
@@ -128,7 +134,7 @@ def describe(target: Target, driver: Http, path: str) -> tuple[Description, tupl
         reason = f"{place} holds no OpenAPI document ({problem})"
     if where is not None:
         return Unreachable(reason)
-    return Description(), (f"no OpenAPI document was found at {', '.join(places)}",)
+    return Description(base=path.rstrip("/")), (f"no OpenAPI document was found at {', '.join(places)}",)
 
 
 def _fetched(place: str, target: Target, driver: Http) -> Response | NoAnswer:
@@ -211,7 +217,8 @@ def fold(
             warnings=warned[address],
             known=waived[address],
             not_run=tuple(why.get("could_not_run", ())),
-            not_exercised=tuple(why.get("not_exercised", ())) or (() if unspoken or why else (clause.applies,)),
+            not_exercised=tuple(why.get("not_exercised", ()))
+            or (() if unspoken or why else (f"nothing gave occasion: {clause.applies}",)),
             not_checkable=(*why.get("not_checkable", ()), *((unspoken,) if unspoken else ())),
         )
     if options.only is None:
@@ -232,9 +239,9 @@ def fold(
         coverage=covered(world, hidden),
         requests=world.driver.requests,
         seconds=world.driver.elapsed,
-        notes=notes,
+        notes=tuple(hidden.text(each) for each in notes),
         failures=failures if options.only is None else (),
-        not_run=not_run,
+        not_run=tuple(hidden.text(each) for each in not_run),
     )
 
 
@@ -253,6 +260,12 @@ def formless(world: World) -> frozenset[str]:
         for clause in {each.clause for each in sent.judgement.findings if each.level == "error"}
     )
     return frozenset(clause for clause, times in broken.items() if 2 * times > len(ordinary))
+
+
+def refused_identities(world: World) -> tuple[str, ...]:
+    """The callers of the file whose credentials the service does not take; who shall be refused is not among them."""
+    said = (world.refused(each) for each in world.identities() if each.name not in world.unwelcome)
+    return tuple(each for each in said if each is not None)
 
 
 def _with_statements(finding: Finding, known: Mapping[str, Clause]) -> Finding:
@@ -306,7 +319,7 @@ def covered(world: World, hidden: Masking) -> dict[str, Coverage]:
             reason = code.http.reason or "the code never travels on HTTP"
         explained = reason is not None
         if reason is None and code.name in tried:
-            reason = "its recipe did not bring it about"
+            reason = world.unmet.get(code.name, "its recipe did not bring it about")
         elif reason is None:
             reason = "nothing general brings it about, and `provoke` has no recipe for it"
             if not world.writable:

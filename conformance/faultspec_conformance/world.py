@@ -24,7 +24,7 @@ from faultspec.runtime import ids, retry_after
 from faultspec.runtime.shape import extract
 from faultspec_conformance import synthesis
 from faultspec_conformance.drivers.http import SAFE_METHODS, Http, NoAnswer
-from faultspec_conformance.openapi import Body, Description, Operation, Resource, resources, shape_of
+from faultspec_conformance.openapi import Body, Description, Operation, Resource, matches, resources, shape_of
 from faultspec_conformance.target import ABSENT, NOBODY, Call, Identity, ResourceConfig, Target
 from faultspec_conformance.verdict import Outcome
 
@@ -38,6 +38,12 @@ PATIENCE = 10.0
 
 #: Beyond what Retry-After asks for: clocks of two machines differ, and seconds are whole.
 _GRACE = 0.1
+
+#: So much of an answer explains why it was no success.
+_QUOTED = 160
+
+#: Answers to one who was recognised: he may not, or his request met what was there.
+_PAST_CREDENTIALS = frozenset({403, 409, 412})
 
 #: The media type of server-sent events.
 STREAM = "text/event-stream"
@@ -147,7 +153,8 @@ class World:
     """One run against one service. Probes use `call` and the facts; `outcomes` and `exchanges` are what the run is read from.
 
     ``made``: the resource of each kind that probes share; ``spare``: one that was made and left alone; ``absent``: the
-    operations that were asked for an id that names nothing; ``keyless``: the service refuses idempotency keys.
+    operations that were asked for an id that names nothing; ``keyless``: the service refuses idempotency keys;
+    ``not_run``: what the file asks for and could not be done; ``unmet``: why a recipe did not bring about its code.
     """
 
     taxonomy: Taxonomy
@@ -165,6 +172,9 @@ class World:
     absent: set[str] = field(default_factory=set)
     spare: dict[str, Made] = field(default_factory=dict)
     keyless: bool = False
+    notes: list[str] = field(default_factory=list)
+    not_run: list[str] = field(default_factory=list)
+    unmet: dict[str, str] = field(default_factory=dict)
     _turn: int = 0
 
     # ---- who calls
@@ -202,6 +212,60 @@ class World:
             return set(operation.scopes) <= set(identity.scopes)
         reads = all(re.search(r"read|view|get|list", scope, re.IGNORECASE) for scope in identity.scopes)
         return not (operation.writes and reads)
+
+    @property
+    def unwelcome(self) -> frozenset[str]:
+        """The identities that shall be refused: a recipe for a code of 401 has them send its request."""
+        return frozenset(
+            recipe.steps[-1].identity
+            for recipe in self.target.recipes
+            if recipe.steps and recipe.steps[-1].identity is not None and self.means_401(recipe.code)
+        )
+
+    def means_401(self, code: str) -> bool:
+        """Whether the code may travel under 401."""
+        declared = self.taxonomy.codes.get(code)
+        return declared is not None and declared.http.allows(401)
+
+    def refused(self, who: Identity) -> str | None:
+        """Why the caller's credentials count as refused: some request of his was answered 401, and none got past that."""
+        first: Sent | None = None
+        for sent in self.exchanges:
+            asked = sent.exchange
+            if asked.identity != who.name or not set(who.headers) <= set(asked.request.headers):
+                continue
+            known = self.description.at(asked.request.method, (asked.route or asked.request.target).partition("?")[0])
+            if known is not None and known.secured is False:
+                continue
+            if sent.ok or sent.status in _PAST_CREDENTIALS:
+                return None
+            if sent.status == 401 and first is None:
+                first = sent
+        if first is None:
+            return None
+        operation = first.exchange.operation or f"{first.exchange.request.method} {first.exchange.request.target}"
+        return f"{who.name}'s credentials are refused (401 on {operation})"
+
+    def tried(self, who: Identity) -> str | None:
+        """`refused`, after an ordinary read that another caller was allowed, where there was one."""
+        if self.refused(who) is None:
+            return None
+        read = next(
+            (
+                each.exchange
+                for each in self.exchanges
+                if each.ok
+                and each.exchange.request.method == "GET"
+                and each.exchange.identity not in (None, who.name)
+                and each.exchange.route is not None
+                and "{" not in each.exchange.route
+                and "?" not in each.exchange.request.target
+            ),
+            None,
+        )
+        if read is not None:
+            self.call("GET", read.request.target, identity=who, route=read.route)
+        return self.refused(who)
 
     # ---- what is there
 
@@ -402,6 +466,13 @@ class World:
 
     # ---- saying
 
+    def said(self, sent: Sent) -> str:
+        """An answer in a line: its status, code and message."""
+        message = self.slot(sent, "message")
+        body = message if isinstance(message, str) else sent.exchange.response.body[:_QUOTED].decode("utf-8", "replace")
+        text = " ".join(body.split())[:_QUOTED]
+        return f"{sent}: {text}" if text else str(sent)
+
     def held(self, clause: str) -> Outcome:
         """The clause held."""
         return Outcome(clause, "held")
@@ -438,7 +509,10 @@ class World:
     def fixture(self, kind: Kind) -> Made | str:
         """The one resource of a kind that probes may read; made at the first call. A text says why there is none."""
         if kind.name not in self.made:
-            self.made[kind.name] = self.make(kind)
+            made = self.made[kind.name] = self.make(kind)
+            if isinstance(made, str) and self.writable and kind.operation("create") is not None:
+                asked = kind.config.create is not None
+                (self.not_run if asked else self.notes).append(f"no {kind.name} could be made: {made}")
         return self.made[kind.name]
 
     def make(
@@ -461,7 +535,7 @@ class World:
             return parents
         keyed = self._keyed(operation)
         owners = [owner] if owner is not None else self.owners(kind, operation)
-        last = "nobody may create one"
+        refusals: list[tuple[bool, str]] = []
         for who in owners:
             for candidate in [body] if body is not ABSENT else self.bodies(operation, call):
                 values = dict(parents)
@@ -486,10 +560,12 @@ class World:
                     sent = self._without_key(sent, send({}))
                 if sent.ok:
                     return self._identified(kind, operation, sent, values, who, candidate)
-                last = f"{operation.name} was answered {sent}"
-                if sent.status in (401, 403):
+                stopped = sent.status in (401, 403)
+                refusals.append((stopped, f"{operation.name} was answered {self.said(sent)}"))
+                if stopped:
                     break
-        return last
+        # What is wrong with the request says more than what another caller may not do.
+        return min(refusals, key=lambda each: each[0], default=(False, "nobody may create one"))[1]
 
     def _keyed(self, operation: Operation) -> bool:
         rule = self.taxonomy.idempotency
@@ -737,6 +813,9 @@ class World:
         else:
             identifier = identifier_of(sent, names[-1] if names else "id", kind)
             if identifier is None:
+                pointer = kind.config.id
+                if pointer is not None:
+                    return f"no {pointer} in the answer ({sent}) of {operation.name}"
                 return f"the answer to {operation.name} does not tell the id of what was made"
         filled = dict(zip(names, [*list(values.values())[: max(0, len(names) - 1)], identifier], strict=False))
         return Made(kind, identifier, filled, who, body, sent)
@@ -831,13 +910,29 @@ def _speaks(data: object, codes: frozenset[object]) -> bool:
     return isinstance(data, dict) and any(isinstance(each, str | int) and each in codes for each in data.values())
 
 
+def placed(description: Description, method: str, path: str) -> str:
+    """A path of the file as it is sent: as it is written, or below the base path that the file left out."""
+    bare, mark, query = path.partition("?")
+    base = description.base
+    if _documented(description, bare) or (base and f"{bare}/".startswith(f"{base}/")):
+        return path
+    if base and (not description.operations or _documented(description, base + bare)):
+        return base + path
+    for each in description.operations:
+        prefix = each.template.removesuffix(bare)
+        if each.method == method and prefix != each.template and "{" not in prefix:
+            return prefix + bare + mark + query
+    return path
+
+
+def _documented(description: Description, path: str) -> bool:
+    return any(matches(template, path) for template in description.paths)
+
+
 def located(description: Description, method: str, path: str) -> Operation:
     """The operation that a path of the file means, with or without the base path of the document."""
-    bare = path.partition("?")[0]
+    bare = placed(description, method, path).partition("?")[0]
     found = description.at(method, bare)
-    if found is None:
-        ends = [each for each in description.operations if each.method == method and each.template.endswith(bare)]
-        found = next(iter(ends), None)
     if found is not None:
         return found
     writes = method not in SAFE_METHODS

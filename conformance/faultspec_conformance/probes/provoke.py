@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from faultspec_conformance.target import ABSENT, Recipe, Step
 from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import Sent, World, content_type, point
+from faultspec_conformance.world import PATIENCE, Sent, Unanswered, World, content_type, placed, point
 
 _CLAUSE, _RECOVERS = "provoke/code", "retry/recovers"
 
@@ -18,7 +18,7 @@ def recipes(world: World) -> Iterator[Outcome]:
     for recipe in world.target.recipes:
         if recipe.steps and not any(step.until for step in recipe.steps):
             with world.guarded(_CLAUSE):
-                yield from _provoked(world, recipe)
+                yield from _carried_out(world, recipe)
 
 
 def limits(world: World) -> Iterator[Outcome]:
@@ -26,23 +26,60 @@ def limits(world: World) -> Iterator[Outcome]:
     for recipe in world.target.recipes:
         if any(step.until for step in recipe.steps):
             with world.guarded(_CLAUSE, _RECOVERS):
-                yield from _provoked(world, recipe)
+                yield from _carried_out(world, recipe)
+
+
+def _carried_out(world: World, recipe: Recipe) -> Iterator[Outcome]:
+    try:
+        yield from _provoked(world, recipe)
+    except Unanswered as error:
+        world.unmet[recipe.code] = error.no_answer.reason
+        if error.no_answer.kind != "read-only":
+            raise
+        yield world.skipped(_CLAUSE, error.no_answer.reason)
 
 
 def _provoked(world: World, recipe: Recipe) -> Iterator[Outcome]:
     saved: dict[str, object] = {}
     sent: Sent | None = None
+    failed: str | None = None
     for index, step in enumerate(recipe.steps):
         last = index == len(recipe.steps) - 1
         sent = _step(world, step, saved, recipe.code, patient=not last)
-        if not last and not sent.ok and step.until is None:
-            yield world.skipped(_CLAUSE, f"{recipe.code}: step {index + 1} of the recipe was answered {sent}")
+        if last:
+            break
+        where = f"step {index + 1} of the recipe for {recipe.code}"
+        if not sent.ok and step.until is None:
+            failed = failed or f"{where} was answered {world.said(sent)}"
+            if step.save:
+                yield _unmet(world, recipe, failed)
+                return
+        found = {name: point(sent.json, pointer) for name, pointer in step.save.items()}
+        missing = next((step.save[name] for name, value in found.items() if value is None), None)
+        if missing is not None:
+            yield _unmet(world, recipe, f"no {missing} in the answer ({sent}) of {where}")
             return
-        saved |= {name: point(sent.json, pointer) for name, pointer in step.save.items()}
+        saved |= found
     assert sent is not None
-    yield _answered(world, recipe, sent)
+    outcome = _answered(world, recipe, sent)
+    if outcome.kind == "broken":
+        who = world.target.identity(recipe.steps[-1].identity) if recipe.steps[-1].identity else world.caller
+        refused = sent.status == 401 and not world.means_401(recipe.code) and not who.anonymous and world.tried(who)
+        reason = failed or refused
+        if reason:
+            yield _unmet(world, recipe, reason)
+            return
+    yield outcome
     if recipe.steps[-1].until is not None and sent.status == recipe.steps[-1].until:
         yield from _waited(world, recipe.steps[-1], saved, sent)
+
+
+def _unmet(world: World, recipe: Recipe, reason: str) -> Outcome:
+    """The recipe could not be carried out, so it says nothing of its code."""
+    world.unmet[recipe.code] = reason
+    if reason not in world.not_run and "credentials are refused" not in reason:  # an identity is reported once
+        world.not_run.append(reason)
+    return Outcome(_CLAUSE, "could_not_run", reason)
 
 
 def _step(world: World, step: Step, saved: Mapping[str, object], code: str, *, patient: bool) -> Sent:
@@ -56,7 +93,7 @@ def _step(world: World, step: Step, saved: Mapping[str, object], code: str, *, p
 
 def _once(world: World, step: Step, saved: Mapping[str, object], *, patient: bool) -> Sent:
     call = step.call
-    path, _, query = world.text(call.path, saved).partition("?")
+    path, _, query = placed(world.description, call.method, world.text(call.path, saved)).partition("?")
     operation = world.operation(call.method, path)
     known = world.values_for(operation) if "{" in path else {}
     values: dict[str, object] = {}
@@ -101,6 +138,12 @@ def _answered(world: World, recipe: Recipe, sent: Sent) -> Outcome:
     return world.broken(_CLAUSE, f"{said} is answered {' and '.join(codes) or sent}", sent)
 
 
+def _no_wait(asked: str | None) -> str:
+    if asked is None:
+        return "the refusal says no wait (it has no Retry-After)"
+    return f"the wait that the refusal asks for is too long (Retry-After: {asked}; at most {PATIENCE:g} s are waited)"
+
+
 def _waited(world: World, step: Step, saved: Mapping[str, object], refused: Sent) -> Iterator[Outcome]:
     if any(each.clause == "headers/retry-after" for each in refused.judgement.findings):
         yield world.skipped(_RECOVERS, "the refusal's Retry-After is not well formed")
@@ -114,7 +157,7 @@ def _waited(world: World, step: Step, saved: Mapping[str, object], refused: Sent
                 message = f"Retry-After asks for {asked} s, and {_SHORT:g} s were enough: are these milliseconds?"
                 yield world.broken(_RECOVERS, message, refused, again, level="warning")
                 return
-        yield world.skipped(_RECOVERS, f"the refusal asks for no wait that is worth waiting (Retry-After: {asked})")
+        yield world.skipped(_RECOVERS, _no_wait(asked))
         return
     if not world.driver.pause(wait):
         yield Outcome(

@@ -95,7 +95,7 @@ def _coverage(report: Report) -> list[str]:
     for code, each in codes.items():
         if each.observed:
             statuses = ", ".join(map(str, each.statuses))
-            out.append(f"  {code:{wide}}  {statuses}  ({each.count} times)")
+            out.append(f"  {code:{wide}}  {statuses}  ({'once' if each.count == 1 else f'{each.count} times'})")
         else:
             out.append(f"  {code:{wide}}  not observed: {visible(each.reason or '')}")
     return out
