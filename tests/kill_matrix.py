@@ -354,7 +354,7 @@ KILLS: Mapping[str, Kill] = {
     "other-tenant-shown-by-details": caught("tenancy/concealed"),
     "other-tenant-shown-by-etag": caught("tenancy/concealed"),
     "other-tenant-shown-by-precondition": caught("tenancy/concealed"),
-    "title-unique-across-tenants": caught("tenancy/concealed", "idempotency/isolation"),
+    "title-unique-across-tenants": caught("tenancy/concealed"),
     "tenant-id-in-message": caught("leaks/echoed-tenant"),
     "tenant-id-in-details": caught("leaks/echoed-tenant", "~details/registered"),
     "tenant-id-in-header": warned("leaks/echoed-tenant"),
