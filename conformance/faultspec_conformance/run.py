@@ -56,9 +56,10 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
-    """Nothing could be judged, for ``reason``."""
+    """Nothing could be judged, for ``reason``. ``hint``: what to do, where it is more than starting the service."""
 
     reason: str
+    hint: str | None = None
 
 
 def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Report | Unreachable:
@@ -124,8 +125,8 @@ def describe(target: Target, driver: Http, path: str) -> tuple[Description, tupl
             )
         status = answer.status or 0
         if status in (401, 403) and where is not None:
-            hint = "it is fetched without credentials: give it as a file, `openapi: openapi.json`"
-            return Unreachable(f"the OpenAPI document {place} was answered {status}; {hint}")
+            hint = "it is fetched without credentials: save it, and give the file, such as `openapi: openapi.json`"
+            return Unreachable(f"the OpenAPI document {place} was answered {status}", hint)
         document, problem = (
             openapi.parse(answer.body.decode("utf-8", "replace")) if status == 200 else (None, f"{status}")
         )

@@ -107,9 +107,8 @@ def command(
     if progress is not quiet:
         click.echo("\r\x1b[K", err=True, nl=False)
     if isinstance(report, Unreachable):
-        click.echo(
-            f"error[unreachable]: {report.reason}\n  = hint: is the service running at {described.http}?", err=True
-        )
+        hint = report.hint or f"is the service running at {described.http}?"
+        click.echo(f"error[unreachable]: {report.reason}\n  = hint: {hint}", err=True)
         return _COULD_NOT
     if only is not None and not report.result.clauses:
         click.echo(
