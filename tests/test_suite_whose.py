@@ -25,7 +25,7 @@ envelopes:
 surfaces:
   api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}
 codes:
-  absent: {summary: Not there, domain: request, http: [404, 405], retriable: none, client_action: none, effect: none}
+  absent: {summary: Not there, domain: request, http: [400, 404, 405], retriable: none, client_action: none, effect: none}
   taken: {summary: There is one, domain: request, http: 409, retriable: none, client_action: none, effect: none}
   stale: {summary: Changed, domain: request, http: 412, retriable: none, client_action: refetch, effect: none}
 idempotency: {key: Idempotency-Key, methods: [POST], replay: {equal: [status, body]}}
@@ -51,7 +51,12 @@ def tickets(*, per_tenant: bool = True, seeded: bool = False, sin: str = "") -> 
         who = request.headers.get("Authorization", "")
         if request.method == "GET":
             return JSONResponse([each for _, _, each in (made if sin == "lists-all" else visible(who))])
-        sent = await request.json()
+        try:
+            sent = dict(await request.json())
+        except (TypeError, ValueError):  # a crash would close the connection, and the next request with it
+            sent = {}
+        if not isinstance(sent.get("title"), str):
+            return refusal(400, "absent")
         key = ("" if sin.startswith("shares-keys") else who, request.headers.get("Idempotency-Key", ""))
         if key[1] and key in keys:
             same = keys[key][0] == sent or sin == "shares-keys"
