@@ -69,7 +69,7 @@ def test_json_says_what_the_contract_names() -> None:
     assert data["summary"] == {
         "failed": 1,
         "passed": 1,
-        "could_not_run": 1,
+        "could_not_run": 2,
         "not_exercised": 1,
         "not_checkable": 1,
         "findings": 1,
@@ -160,7 +160,7 @@ def test_the_table_says_it_plainly(colour: bool) -> None:
     assert "not exercised  auth/scope" in shown
     assert "1 of 2 codes observed" in shown
     assert shown.endswith(
-        "1 passed, 1 failed, 1 not exercised, 1 not checkable, 1 could not run; 7 requests (2 of them generated) in 1.2 s\n"
+        "1 passed, 1 failed, 1 not exercised, 1 not checkable, 2 could not run; 7 requests (2 of them generated) in 1.2 s\n"
     )
 
 

@@ -18,7 +18,7 @@ def junit(report: Report) -> str:
     families: dict[str, list[ClauseResult]] = {}
     for each in result.clauses.values():
         families.setdefault(each.address.partition("/")[0], []).append(each)
-    failed, errors = result.count("failed") + len(result.failures), result.count("could_not_run") + len(result.not_run)
+    failed, errors = result.count("failed") + len(result.failures), result.count("could_not_run")
     skipped = result.count("not_exercised") + result.count("not_checkable")
     extra = [*result.failures, *result.not_run]
     tests = len(result.clauses) + len(extra)
