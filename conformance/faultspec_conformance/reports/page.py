@@ -4,6 +4,7 @@ The template ``page.html.jinja`` only loops over the rows prepared here; every t
 """
 
 import json as _json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -13,7 +14,10 @@ from faultspec_conformance import curl
 from faultspec_conformance.reports.console import WORDS
 from faultspec_conformance.reports.data import SHOWN
 from faultspec_conformance.run import Report
-from faultspec_conformance.verdict import VERDICTS, ClauseResult, Coverage, Reported, Result, Verdict
+from faultspec_conformance.verdict import VERDICTS, ClauseResult, Coverage, Reported, Verdict, exit_code
+
+#: The one word over the whole run is what its exit code says.
+_OVERALL: Mapping[int, Verdict] = {0: "passed", 1: "failed", 2: "could_not_run"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ def html(report: Report) -> str:
     )
     return environment.get_template("page.html.jinja").render(
         title=f"{result.target} by {result.taxonomy}",
-        verdict=_verdict(result),
+        verdict=_OVERALL[exit_code(result)],
         words=WORDS,
         cost=f"{result.requests} requests{swept} in {result.seconds:.1f} s",
         counts=[(each, result.count(each)) for each in VERDICTS],
@@ -80,15 +84,6 @@ def html(report: Report) -> str:
         codes=[_code(each) for each in result.coverage.values()],
         clauses=[_clause(each) for each in result.clauses.values()],
     )
-
-
-def _verdict(result: Result) -> Verdict:
-    """The one word over the whole run."""
-    if result.count("failed") or result.failures:
-        return "failed"
-    if result.count("could_not_run") or not result.count("passed"):
-        return "could_not_run"
-    return "passed"
 
 
 def _clause(clause: ClauseResult) -> ClauseRow:
