@@ -15,6 +15,8 @@ from faultspec.exchange import Request, Response
 from faultspec.finding import Finding
 from faultspec.language.model import Taxonomy
 from faultspec_conformance import openapi
+from faultspec_conformance.answers import Unanswered
+from faultspec_conformance.callers import refused, unwelcome
 from faultspec_conformance.drivers.http import Http, NoAnswer
 from faultspec_conformance.masking import Masking, masking
 from faultspec_conformance.openapi import Description
@@ -23,7 +25,7 @@ from faultspec_conformance.relations import clauses, meaningless
 from faultspec_conformance.target import Target
 from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result, folded
 from faultspec_conformance.waivers import Waiver, stale, unknown_clauses
-from faultspec_conformance.world import Unanswered, World
+from faultspec_conformance.world import World
 
 #: Where services commonly publish their document, when nobody says.
 _USUAL_PLACES = ("/openapi.json", "/openapi.yaml", "/swagger.json", "/v1/openapi.json", "/api/openapi.json")
@@ -265,7 +267,7 @@ def formless(world: World) -> frozenset[str]:
 
 def refused_identities(world: World) -> tuple[str, ...]:
     """The callers of the file whose credentials the service does not take; who shall be refused is not among them."""
-    said = (world.refused(each) for each in world.identities() if each.name not in world.unwelcome)
+    said = (refused(world, each) for each in world.identities() if each.name not in unwelcome(world))
     return tuple(each for each in said if each is not None)
 
 

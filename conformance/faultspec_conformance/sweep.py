@@ -24,11 +24,14 @@ from urllib.parse import urlsplit
 
 from faultspec.exchange import Exchange, Headers, Request, Response
 from faultspec.finding import Finding
+from faultspec_conformance.answers import Unanswered
 from faultspec_conformance.drivers.http import SAFE_METHODS
+from faultspec_conformance.filling import known_values
+from faultspec_conformance.kinds import path_of
 from faultspec_conformance.openapi import Description, Operation
 from faultspec_conformance.target import CREDENTIALS, NOBODY, Identity
 from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import Unanswered, World, path_of
+from faultspec_conformance.world import World
 
 #: The service sees at most so many requests of the sweep, and of one operation at most so many: what the coverage phase
 #: writes beyond that differs in ever smaller ways.
@@ -237,7 +240,7 @@ def dressed(world: World, planned: Planned, who: Identity, random: Random) -> Re
 
 
 def _settled(world: World, operation: Operation, target: str) -> str:
-    known = world.known_values(operation)
+    known = known_values(world, operation)
     if not operation.placeholders or not set(operation.placeholders) <= set(known):
         return target
     return path_of(operation.template, known) + target[len(target.partition("?")[0]) :]

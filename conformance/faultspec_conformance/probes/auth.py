@@ -5,11 +5,16 @@ import secrets
 from collections.abc import Iterator, Mapping
 
 from faultspec.exchange import Canary
+from faultspec_conformance.answers import Sent, broken, held, skipped
+from faultspec_conformance.callers import authority
+from faultspec_conformance.creating import fresh_key
+from faultspec_conformance.filling import values_for
+from faultspec_conformance.kinds import content_type, is_json_write
 from faultspec_conformance.openapi import Operation, Scheme
 from faultspec_conformance.probes.framework import body_for, one_of_each_method
 from faultspec_conformance.target import ABSENT, ANONYMOUS, CREDENTIALS, NOBODY, Identity
 from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import Sent, World, content_type, is_json_write
+from faultspec_conformance.world import World
 
 #: So many operations are asked one by one.
 _OPERATIONS = 20
@@ -46,13 +51,13 @@ def missing(world: World) -> Iterator[Outcome]:
     clause = "auth/missing"
     operations = protected(world)
     if not operations:
-        yield world.skipped(clause, "the OpenAPI document protects no operation that may be called")
+        yield skipped(clause, "the OpenAPI document protects no operation that may be called")
     for operation in operations:
         with world.guarded(clause):
             yield _refused(world, clause, _ask(world, operation, nobody(world)), operation, "without credentials")
     read = next((each for each in operations if each.method == "GET"), None)
     if read is not None:
-        sent = world.call("HEAD", read.template, identity=nobody(world), values=world.values_for(read))
+        sent = world.call("HEAD", read.template, identity=nobody(world), values=values_for(world, read))
         yield _refused(world, clause, sent, read, "with HEAD and without credentials")
 
 
@@ -61,11 +66,11 @@ def garbage(world: World) -> Iterator[Outcome]:
     clause = "auth/garbage"
     operations = protected(world)
     if not operations:
-        yield world.skipped(clause, "the OpenAPI document protects no operation that may be called")
+        yield skipped(clause, "the OpenAPI document protects no operation that may be called")
     for index, operation in enumerate(one_of_each_method(operations)[:_GARBAGE]):
         what, headers, canary = _worthless(world, index)
         if not headers:
-            yield world.skipped(clause, "nothing says how credentials are shown")
+            yield skipped(clause, "nothing says how credentials are shown")
             return
         with world.guarded(clause):
             sent = _ask(world, operation, nobody(world), headers, (canary,))
@@ -122,8 +127,8 @@ def _ask(
         operation.method,
         operation.template,
         identity=identity,
-        values=world.values_for(operation),
-        headers={**world.fresh_key(operation), **(headers or {})},
+        values=values_for(world, operation),
+        headers={**fresh_key(world, operation), **(headers or {})},
         body=body_for(world, operation) if is_json_write(operation) else ABSENT,
         content_type=content_type(operation),
         plant=plant,
@@ -134,23 +139,23 @@ def _refused(world: World, clause: str, sent: Sent, operation: Operation, what: 
     """401 is the answer; what was looked at before the credentials is no occasion; a success or a crash is wrong."""
     known = bool(world.contract.codes_for(401))
     if sent.status == 401:
-        return world.held(clause)
+        return held(clause)
     said = f"{operation.name} {what} is answered {sent}"
     if sent.ok:
         if operation.secured is True:
-            return world.broken(clause, f"{said}, though the document protects it", sent)
-        return world.skipped(clause, f"{said}: it is open to everyone")
+            return broken(clause, f"{said}, though the document protects it", sent)
+        return skipped(clause, f"{said}: it is open to everyone")
     if 300 <= sent.status < 400:
-        return world.broken(clause, f"{said}: a redirect tells a client nothing", sent)
+        return broken(clause, f"{said}: a redirect tells a client nothing", sent)
     if sent.status >= 500:
-        return world.broken(clause, f"{said}: the caller's mistake is told as the server's", sent)
+        return broken(clause, f"{said}: the caller's mistake is told as the server's", sent)
     if sent.status == 403 and known:
-        return world.broken(clause, f"{said}; who is not known is told 401", sent)
+        return broken(clause, f"{said}; who is not known is told 401", sent)
     # 400 is for a header that cannot be read (RFC 6750, 3.1), which a made-up token or none at all is not.
     readable = what not in (_EMPTY, _OTHER)
     if sent.status == 400 and known and readable and operation.method == "GET" and not operation.placeholders:
-        return world.broken(clause, f"{said}; who is not known is told 401", sent)
-    return world.skipped(clause, f"{said}: something else was looked at first")
+        return broken(clause, f"{said}; who is not known is told 401", sent)
+    return skipped(clause, f"{said}: something else was looked at first")
 
 
 def scopes(world: World) -> Iterator[Outcome]:
@@ -158,7 +163,7 @@ def scopes(world: World) -> Iterator[Outcome]:
     clause = "auth/scope"
     limited = [each for each in world.identities() if each.scopes is not None]
     if not limited:
-        yield world.skipped(clause, "no identity declares `scopes`")
+        yield skipped(clause, "no identity declares `scopes`")
         return
     asked = 0
     recipes = {
@@ -169,7 +174,7 @@ def scopes(world: World) -> Iterator[Outcome]:
     for identity in limited:
         methods: set[str] = set()
         for operation in protected(world):
-            if world.authority(identity, operation) or operation.method in methods:
+            if authority(world, identity, operation) or operation.method in methods:
                 continue
             asked += 1
             methods.add(operation.method)
@@ -178,14 +183,12 @@ def scopes(world: World) -> Iterator[Outcome]:
             sent = _ask(world, operation, identity)
             said = f"{operation.name} by {identity.name}, whose scopes are {', '.join(identity.scopes or ()) or 'none'}"
             if sent.status == 403:
-                yield world.held(clause)
+                yield held(clause)
             elif sent.ok:
-                yield world.broken(clause, f"{said}, is answered {sent}", sent)
+                yield broken(clause, f"{said}, is answered {sent}", sent)
             elif sent.status >= 500:
-                yield world.broken(
-                    clause, f"{said}, is answered {sent}: the caller's mistake is told as the server's", sent
-                )
+                yield broken(clause, f"{said}, is answered {sent}: the caller's mistake is told as the server's", sent)
             else:
-                yield world.skipped(clause, f"{said}, is answered {sent}: something else was looked at first")
+                yield skipped(clause, f"{said}, is answered {sent}: something else was looked at first")
     if not asked:
-        yield world.skipped(clause, "no operation that may be called is beyond the declared scopes")
+        yield skipped(clause, "no operation that may be called is beyond the declared scopes")

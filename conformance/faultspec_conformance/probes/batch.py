@@ -4,11 +4,16 @@ import secrets
 from collections.abc import Iterator, Mapping
 
 from faultspec.language.model import Batch
+from faultspec_conformance.answers import Sent, broken, held, skipped, slot
+from faultspec_conformance.creating import fresh_key, likely_body
+from faultspec_conformance.echoes import valid_ids
+from faultspec_conformance.filling import filled
+from faultspec_conformance.kinds import Kind, Made, content_type
 from faultspec_conformance.openapi import Operation
 from faultspec_conformance.probes.idempotency import same
 from faultspec_conformance.target import ABSENT, Call, Identity
 from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import Kind, Made, Sent, World, content_type
+from faultspec_conformance.world import World
 
 _BAD_ITEMS, _MIXED = "batch/bad-items", "batch/mixed-only"
 
@@ -20,8 +25,8 @@ def batches(world: World) -> Iterator[Outcome]:
         return
     found = list(_operations(world))
     if not found:
-        yield world.skipped(_MIXED, "no operation documents 207, and no resource has a `batch`")
-        yield world.skipped(_BAD_ITEMS, "no operation documents 207, and no resource has a `batch`")
+        yield skipped(_MIXED, "no operation documents 207, and no resource has a `batch`")
+        yield skipped(_BAD_ITEMS, "no operation documents 207, and no resource has a `batch`")
     for operation, call, owner in found:
         yield from _batch(world, rule, operation, call, owner)
 
@@ -50,14 +55,14 @@ def _owner(world: World, kind: Kind) -> Identity:
 
 def _batch(world: World, rule: Batch, operation: Operation, call: Call | None, owner: Identity) -> Iterator[Outcome]:
     def body() -> object:
-        return world.filled(call.body) if call is not None and call.body is not ABSENT else world.body(operation)
+        return filled(call.body) if call is not None and call.body is not ABSENT else likely_body(world, operation)
 
     def send(content: object, headers: Mapping[str, str | None] | None = None, correlation: str = "auto") -> Sent:
         return world.call(
             operation.method,
             operation.template,
             identity=owner,
-            headers={**world.fresh_key(operation), **(headers or {})},
+            headers={**fresh_key(world, operation), **(headers or {})},
             body=content,
             content_type=content_type(operation),
             correlation=correlation,
@@ -66,7 +71,7 @@ def _batch(world: World, rule: Batch, operation: Operation, call: Call | None, o
     good, other = body(), body()
     item, second = first_item(good), first_item(other)
     if item is None or second is None:
-        yield world.skipped(_MIXED, f"the body of {operation.name} has no list of items")
+        yield skipped(_MIXED, f"the body of {operation.name} has no list of items")
         return
     bad = spoilt(item)
     all_bad = send(with_items(good, [bad, bad]))
@@ -78,7 +83,7 @@ def _batch(world: World, rule: Batch, operation: Operation, call: Call | None, o
         key is not None and operation.method in key.methods and operation.parameter(key.key, "header") is not None
     )
     headers = {key.key: secrets.token_hex(16)} if key is not None and repeated else {}
-    correlation = next(iter(world.valid_ids()), "none")
+    correlation = next(iter(valid_ids(world.echo)), "none")
     content = with_items(other, [second, first_item(body())])
     fine = send(content, headers, correlation)
     if key is not None and repeated and fine.ok:
@@ -90,35 +95,35 @@ def _whole(world: World, rule: Batch, operation: Operation, sent: Sent) -> Itera
         return  # the judge speaks of that
     what = f"{operation.name} with bad items only"
     if sent.ok:
-        yield world.broken(_BAD_ITEMS, f"{what} is answered {sent}, as if it were in order", sent)
+        yield broken(_BAD_ITEMS, f"{what} is answered {sent}, as if it were in order", sent)
         return
     if sent.status >= 500:
-        yield world.broken(_BAD_ITEMS, f"{what} is answered {sent}: the caller's mistake is told as the server's", sent)
+        yield broken(_BAD_ITEMS, f"{what} is answered {sent}: the caller's mistake is told as the server's", sent)
         return
     if rule.bad_items is None or sent.status in (401, 403, 404, 415, 429):
-        yield world.skipped(_BAD_ITEMS, f"{what} is answered {sent}")
+        yield skipped(_BAD_ITEMS, f"{what} is answered {sent}")
         return
-    details = world.slot(sent, "details")
+    details = slot(world.taxonomy, sent, "details")
     if isinstance(details, dict) and rule.bad_items in details:
-        yield world.held(_BAD_ITEMS)
+        yield held(_BAD_ITEMS)
     elif sent.code is not None:
-        yield world.broken(
+        yield broken(
             _BAD_ITEMS, f"{what} is answered {sent} without `details.{rule.bad_items}`", sent, pointer="/details"
         )
     else:
-        yield world.skipped(_BAD_ITEMS, f"{what} is answered {sent}")
+        yield skipped(_BAD_ITEMS, f"{what} is answered {sent}")
 
 
 def _mixed(world: World, operation: Operation, sent: Sent) -> Iterator[Outcome]:
     if sent.status == 207 or not sent.ok:
         if not sent.ok:
-            yield world.skipped(_MIXED, f"{operation.name} fails as a whole where one item is bad ({sent})")
+            yield skipped(_MIXED, f"{operation.name} fails as a whole where one item is bad ({sent})")
         return
     wires = {code.wire for code in world.taxonomy.live_codes()}
     if _failed(sent.json, wires):
-        yield world.broken(_MIXED, f"{operation.name} with a good and a bad item is answered {sent}, not 207", sent)
+        yield broken(_MIXED, f"{operation.name} with a good and a bad item is answered {sent}, not 207", sent)
     else:
-        yield world.skipped(_MIXED, f"{operation.name} took the item that was meant to be bad")
+        yield skipped(_MIXED, f"{operation.name} took the item that was meant to be bad")
 
 
 def _failed(body: object, wires: set[str | int]) -> bool:

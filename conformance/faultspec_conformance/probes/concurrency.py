@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 
+from faultspec_conformance.answers import Sent, broken, held, skipped
+from faultspec_conformance.creating import fresh_key, untouched
+from faultspec_conformance.kinds import Kind, Made, content_type
 from faultspec_conformance.openapi import Operation
 from faultspec_conformance.probes.idempotency import change_body, changes
 from faultspec_conformance.probes.resources import _KINDS
 from faultspec_conformance.target import ABSENT
 from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import Kind, Made, Sent, World, content_type
+from faultspec_conformance.world import World
 
 _STALE, _RECOVERS = "preconditions/stale", "preconditions/recovers"
 
@@ -33,14 +36,14 @@ def stale_writes(world: World) -> Iterator[Outcome]:
         if delete is not None and delete.parameter("If-Match", "header") is not None:
             yield from _deletion(world, kind, delete)
     if not found:
-        yield world.skipped(_STALE, "no resource could be made and changed")
+        yield skipped(_STALE, "no resource could be made and changed")
 
 
 def _cycle(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
-    made = world.untouched(kind)
+    made = untouched(world, kind)
     read = kind.operation("read")
     if isinstance(made, str) or read is None:
-        yield world.skipped(_STALE, made if isinstance(made, str) else f"nothing is known to read a {kind.name}")
+        yield skipped(_STALE, made if isinstance(made, str) else f"nothing is known to read a {kind.name}")
         return
     promised = operation.parameter("If-Match", "header") is not None
 
@@ -53,7 +56,7 @@ def _cycle(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
             operation.template,
             identity=made.owner,
             values=made.values,
-            headers={**world.fresh_key(operation), "If-Match": validator},
+            headers={**fresh_key(world, operation), "If-Match": validator},
             body=change_body(world, kind, operation),
             content_type=content_type(operation),
         )
@@ -63,13 +66,13 @@ def _cycle(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
     if not before.ok or old is None:
         if before.ok and promised:
             message = f"{operation.name} takes If-Match, and {read.name} gives no ETag to put there"
-            yield world.broken(_RECOVERS, message, before)
+            yield broken(_RECOVERS, message, before)
         else:
-            yield world.skipped(_STALE, f"{read.name} gives no ETag")
+            yield skipped(_STALE, f"{read.name} gives no ETag")
         return
     changed = put(old)
     if changed.status == 412:
-        yield world.broken(
+        yield broken(
             _RECOVERS,
             f"{operation.name} with the ETag that {read.name} just gave is answered {changed}",
             before,
@@ -77,13 +80,13 @@ def _cycle(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
         )
         return
     if not changed.ok:
-        yield world.skipped(_STALE, f"{operation.name} was answered {changed}")
+        yield skipped(_STALE, f"{operation.name} was answered {changed}")
         return
     now = changed if changed.header("ETag") is not None and _keys(changed) == _keys(before) else get()
     current = now.header("ETag") or changed.header("ETag")
     moved = _stateful(now.json) != _stateful(before.json)
     if current == old and moved:
-        yield world.broken(
+        yield broken(
             _STALE,
             f"the ETag of a {kind.name} stays the same through a change: no stale write can be told",
             before,
@@ -94,7 +97,7 @@ def _cycle(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
     stale_tag = old if current != old else _NEVER_GIVEN
     stale = put(stale_tag)
     if stale.ok:
-        yield world.broken(
+        yield broken(
             _STALE,
             f"{operation.name} with a stale If-Match is answered {stale}: the earlier change is lost",
             before,
@@ -103,16 +106,14 @@ def _cycle(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
         )
         return
     if stale.status in (401, 403, 404, 405, 415, 428, 429):
-        yield world.skipped(_STALE, f"{operation.name} with a stale If-Match was answered {stale}")
+        yield skipped(_STALE, f"{operation.name} with a stale If-Match was answered {stale}")
         return
     if stale.status != 412:
-        yield world.broken(
-            _STALE, f"{operation.name} with a stale If-Match is answered {stale}, not 412", changed, stale
-        )
+        yield broken(_STALE, f"{operation.name} with a stale If-Match is answered {stale}, not 412", changed, stale)
         return
     after = get()
     if _stateful(after.json) != _stateful(now.json):
-        yield world.broken(
+        yield broken(
             _STALE,
             f"{operation.name} was refused ({stale}) and changed the {kind.name} all the same",
             now,
@@ -120,20 +121,20 @@ def _cycle(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
             after,
         )
         return
-    yield world.held(_STALE)
+    yield held(_STALE)
     told, actual = stale.header("ETag"), after.header("ETag") or current
     if told is not None and actual is not None and _bare(told) != _bare(actual):
-        yield world.broken(
+        yield broken(
             _RECOVERS, "the refusal tells another ETag than the one a refetch gives", stale, after, pointer="ETag"
         )
         return
     retried = put(actual or old)
     if retried.ok:
-        yield world.held(_RECOVERS)
+        yield held(_RECOVERS)
     elif retried.status == 412 or retried.status >= 500:
-        yield world.broken(_RECOVERS, f"after a refetch {operation.name} is answered {retried}", stale, after, retried)
+        yield broken(_RECOVERS, f"after a refetch {operation.name} is answered {retried}", stale, after, retried)
     else:
-        yield world.skipped(_RECOVERS, f"after a refetch {operation.name} was answered {retried}")
+        yield skipped(_RECOVERS, f"after a refetch {operation.name} was answered {retried}")
 
 
 def _deletion(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
@@ -145,13 +146,13 @@ def _deletion(world: World, kind: Kind, operation: Operation) -> Iterator[Outcom
         operation.template,
         identity=made.owner,
         values=made.values,
-        headers={**world.fresh_key(operation), "If-Match": _NEVER_GIVEN},
+        headers={**fresh_key(world, operation), "If-Match": _NEVER_GIVEN},
         body=ABSENT,
     )
     if sent.ok:
-        yield world.broken(_STALE, f"{operation.name} with a stale If-Match is answered {sent}", made.sent, sent)
+        yield broken(_STALE, f"{operation.name} with a stale If-Match is answered {sent}", made.sent, sent)
     elif sent.status == 412:
-        yield world.held(_STALE)
+        yield held(_STALE)
 
 
 def _stateful(body: object) -> object:

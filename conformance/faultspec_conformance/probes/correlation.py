@@ -4,8 +4,10 @@ import secrets
 import uuid
 from collections.abc import Iterator
 
+from faultspec_conformance.answers import Sent, broken, held, slot
+from faultspec_conformance.echoes import valid
 from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import Sent, World
+from faultspec_conformance.world import World
 
 _CLAUSE = "correlation/invalid-inbound"
 
@@ -23,7 +25,7 @@ def malformed(world: World) -> tuple[tuple[str, str], ...]:
         ("with markup in it", f'"><script>{marker}</script>'),
         (_OTHER_FORMAT, str(uuid.uuid4())),
     )
-    return tuple(pair for pair in found if not world.is_valid_id(pair[1]))
+    return tuple(pair for pair in found if not valid(world.echo, pair[1]))
 
 
 #: Who takes any UUID for an id is lenient, and the id is well formed at least: a warning.
@@ -40,14 +42,14 @@ def handled(world: World, sent: Sent, what: str, value: str) -> Iterator[Outcome
     if what == _OTHER_FORMAT:
         if back == value:
             message = f"{header} {what} comes back"
-            yield world.broken(_CLAUSE, message, sent, level="warning")
+            yield broken(_CLAUSE, message, sent, level="warning")
     elif sent.status >= 500:
-        yield world.broken(_CLAUSE, f"an id {what} is answered {sent}", sent)
+        yield broken(_CLAUSE, f"an id {what} is answered {sent}", sent)
     elif any(value in each for _, each in sent.exchange.response.headers):
-        yield world.broken(_CLAUSE, f"an id {what} comes back in a header", sent)
-    elif value.encode() in body or world.slot(sent, rule.slot) == value:
-        yield world.broken(_CLAUSE, f"an id {what} comes back in the body", sent)
+        yield broken(_CLAUSE, f"an id {what} comes back in a header", sent)
+    elif value.encode() in body or slot(world.taxonomy, sent, rule.slot) == value:
+        yield broken(_CLAUSE, f"an id {what} comes back in the body", sent)
     elif rule.invalid_inbound == "reject" and sent.status not in (400, 422):
-        yield world.broken(_CLAUSE, f"an id {what} is answered {sent}; the taxonomy has it refused", sent)
+        yield broken(_CLAUSE, f"an id {what} is answered {sent}; the taxonomy has it refused", sent)
     else:
-        yield world.held(_CLAUSE)
+        yield held(_CLAUSE)

@@ -10,12 +10,16 @@ from dataclasses import replace
 
 from faultspec.exchange import Canary
 from faultspec_conformance import synthesis
+from faultspec_conformance.answers import Sent, broken, held, skipped
+from faultspec_conformance.creating import fresh_key, likely_body
 from faultspec_conformance.drivers.http import NoAnswer
+from faultspec_conformance.filling import values_for
+from faultspec_conformance.kinds import JSON, content_type, is_json_write
 from faultspec_conformance.openapi import Operation
 from faultspec_conformance.probes import correlation
 from faultspec_conformance.target import ABSENT
 from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import JSON, Sent, World, content_type, is_json_write
+from faultspec_conformance.world import World
 
 #: The clauses that say whether an error has its declared form; the others speak of what is in it.
 FORM = frozenset(
@@ -79,9 +83,9 @@ def unknown_routes(world: World) -> Iterator[Outcome]:
     head, outcomes = ask(2, "HEAD", path)
     yield from outcomes
     if head.status < 400:
-        yield world.broken(clause, f"HEAD of a route that is not there is answered {head}, GET {plain}", plain, head)
+        yield broken(clause, f"HEAD of a route that is not there is answered {head}, GET {plain}", plain, head)
     else:
-        yield world.held(clause)
+        yield held(clause)
 
 
 def _deeper(world: World) -> str:
@@ -112,14 +116,14 @@ def refused(world: World, clause: str, sent: Sent, what: str) -> Outcome:
     """Whether a request that cannot succeed was refused by the caller's fault and in the declared form."""
     if sent.status < 400:
         verb = "redirected" if 300 <= sent.status < 400 else "answered"
-        return world.broken(clause, f"{what} is {verb} {sent}, as if it were in order", sent)
+        return broken(clause, f"{what} is {verb} {sent}, as if it were in order", sent)
     if sent.status >= 500 and sent.status != 501:
-        return world.broken(clause, f"{what} is answered {sent}: the caller's mistake is told as the server's", sent)
+        return broken(clause, f"{what} is answered {sent}: the caller's mistake is told as the server's", sent)
     form = next((each for each in sent.judgement.findings if each.clause in FORM and each.level == "error"), None)
     if form is not None:
         message = f"{what} is not answered in the declared form: {form.message}"
-        return replace(world.broken(clause, message, sent), form=form.clause)
-    return world.held(clause)
+        return replace(broken(clause, message, sent), form=form.clause)
+    return held(clause)
 
 
 def wrong_methods(world: World) -> Iterator[Outcome]:
@@ -127,7 +131,7 @@ def wrong_methods(world: World) -> Iterator[Outcome]:
     clause = "framework/method"
     paths = _telling(world, _PATHS)
     if not paths:
-        yield world.skipped(clause, "no OpenAPI document says which methods there are")
+        yield skipped(clause, "no OpenAPI document says which methods there are")
     candidates = ("PATCH", "PUT", "DELETE", "POST") if world.writable else ("GET",)
     asked = 0
     for index, template in enumerate(paths):
@@ -142,12 +146,12 @@ def wrong_methods(world: World) -> Iterator[Outcome]:
                 sent = world.call(
                     method,
                     template,
-                    values=world.values_for(world.description.find(declared[0], template) or operation),
+                    values=values_for(world, world.description.find(declared[0], template) or operation),
                     body={} if method in ("PATCH", "PUT", "POST") else ABSENT,
                 )
                 yield from _not_allowed(world, clause, sent, method, declared)
     if paths and not asked:
-        yield world.skipped(clause, "every path has every method that may be sent")
+        yield skipped(clause, "every path has every method that may be sent")
 
 
 def _telling(world: World, most: int) -> tuple[str, ...]:
@@ -158,11 +162,11 @@ def _telling(world: World, most: int) -> tuple[str, ...]:
 def _not_allowed(world: World, clause: str, sent: Sent, method: str, declared: tuple[str, ...]) -> Iterator[Outcome]:
     what = f"{method} on a path that has {', '.join(declared)}"
     if sent.ok and method != "TRACE":
-        yield world.skipped(clause, f"{sent.exchange.operation} is answered {sent}: it exists, undeclared")
+        yield skipped(clause, f"{sent.exchange.operation} is answered {sent}: it exists, undeclared")
         return
     yield refused(world, clause, sent, what)
     if sent.status == 404:
-        yield world.broken(
+        yield broken(
             clause,
             f"{what} is answered 404, as if the path were unknown; 405 says what is wrong",
             sent,
@@ -173,10 +177,10 @@ def _not_allowed(world: World, clause: str, sent: Sent, method: str, declared: t
         return
     listed = {each.strip().upper() for each in allow.split(",")}
     if method in listed:
-        yield world.broken(clause, f"Allow lists {method}, which was just refused", sent)
+        yield broken(clause, f"Allow lists {method}, which was just refused", sent)
     missing = [each for each in declared if each not in listed]
     if missing:
-        yield world.broken(
+        yield broken(
             clause, f"Allow leaves out {', '.join(missing)}, which the path has", sent, level="warning", pointer="Allow"
         )
 
@@ -186,17 +190,17 @@ def not_acceptable(world: World) -> Iterator[Outcome]:
     clause = "framework/not-acceptable"
     operation = readable(world)
     if operation is None:
-        yield world.skipped(clause, "no operation can be read without knowing an id")
+        yield skipped(clause, "no operation can be read without knowing an id")
         return
     sent = world.call(
         "GET", operation.template, query=_required(world, operation), accept="application/x-faultspec-nothing"
     )
     if sent.ok:
-        yield world.skipped(clause, "the service does not look at Accept, as RFC 9110 allows")
+        yield skipped(clause, "the service does not look at Accept, as RFC 9110 allows")
     elif sent.status == 406 or sent.status >= 500:
         yield refused(world, clause, sent, "a representation that there is not")
     else:
-        yield world.skipped(clause, f"{operation.name} with another Accept was answered {sent}")
+        yield skipped(clause, f"{operation.name} with another Accept was answered {sent}")
 
 
 def invalid_queries(world: World) -> Iterator[Outcome]:
@@ -214,7 +218,7 @@ def invalid_queries(world: World) -> Iterator[Outcome]:
         query = {**broken, "contact": canaries[0].value, "access_key": canaries[1].value}
         sent = world.call("GET", operation.template, query=query, plant=canaries)
         if sent.status < 400:
-            yield world.skipped(clause, f"{operation.name} takes a query that its document rules out")
+            yield skipped(clause, f"{operation.name} takes a query that its document rules out")
         else:
             yield refused(world, clause, sent, "a query that the document rules out")
 
@@ -235,7 +239,7 @@ def long_requests(world: World) -> Iterator[Outcome]:
     clause = "framework/oversized"
     operation = readable(world)
     if operation is None:
-        yield world.skipped(clause, "no operation can be read without knowing an id")
+        yield skipped(clause, "no operation can be read without knowing an id")
         return
     query = _required(world, operation)
     for what, extra, headers in (
@@ -244,7 +248,7 @@ def long_requests(world: World) -> Iterator[Outcome]:
     ):
         sent = world.try_call("GET", operation.template, query={**query, **extra}, headers=headers)
         if isinstance(sent, NoAnswer) or sent.ok:
-            yield world.skipped(clause, f"a {what} of {_LONG} characters is no problem for the service")
+            yield skipped(clause, f"a {what} of {_LONG} characters is no problem for the service")
         elif sent.status not in _LOOKED_ELSEWHERE:
             yield refused(world, clause, sent, f"a {what} of {_LONG} characters")
 
@@ -273,7 +277,7 @@ def malformed_bodies(world: World) -> Iterator[Outcome]:
     clause = "framework/malformed-json"
     operations = json_writes(world)
     if not operations:
-        yield world.skipped(clause, "no operation takes JSON")
+        yield skipped(clause, "no operation takes JSON")
         return
     for operation in one_of_each_method(operations):
         canaries = (world.canary("secret"), world.canary("email"))
@@ -300,9 +304,9 @@ def _needs_body(world: World, operation: Operation) -> bool:
 
 def _unreadable(world: World, clause: str, sent: Sent, what: str, *, accepted_is_wrong: bool) -> Outcome:
     if sent.status in _LOOKED_ELSEWHERE:
-        return world.skipped(clause, f"{sent.exchange.operation} looked at something else first and answered {sent}")
+        return skipped(clause, f"{sent.exchange.operation} looked at something else first and answered {sent}")
     if sent.status < 400 and not accepted_is_wrong:
-        return world.skipped(clause, f"{sent.exchange.operation} takes {what}")
+        return skipped(clause, f"{sent.exchange.operation} takes {what}")
     return refused(world, clause, sent, what)
 
 
@@ -314,7 +318,7 @@ def invalid_bodies(world: World) -> Iterator[Outcome]:
         assert operation.body is not None
         schema = operation.body.schema
         closed = world.description.schema(schema).get("additionalProperties") is False
-        wrong = list(synthesis.violations(world.source, schema, world.body(operation)))
+        wrong = list(synthesis.violations(world.source, schema, likely_body(world, operation)))
         for what, body in wrong[: 3 if asked == 0 else 1 if asked < _INVALID else 0]:
             asked += 1
             canaries = (world.canary("email"), world.canary("secret"))
@@ -323,15 +327,13 @@ def invalid_bodies(world: World) -> Iterator[Outcome]:
                 world, operation, body={**body, **planted} if isinstance(body, dict) else body, plant=canaries
             )
             if sent.status in _LOOKED_ELSEWHERE:
-                yield world.skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
+                yield skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
             elif sent.ok:
-                yield world.broken(
-                    clause, f"{what} is accepted, though the document rules it out", sent, level="warning"
-                )
+                yield broken(clause, f"{what} is accepted, though the document rules it out", sent, level="warning")
             else:
                 yield refused(world, clause, sent, what)
     if not asked:
-        yield world.skipped(clause, "no schema of a body rules anything out")
+        yield skipped(clause, "no schema of a body rules anything out")
 
 
 def media_types(world: World) -> Iterator[Outcome]:
@@ -339,27 +341,23 @@ def media_types(world: World) -> Iterator[Outcome]:
     clause = "framework/media-type"
     operations = json_writes(world)
     if not operations:
-        yield world.skipped(clause, "no operation takes JSON")
+        yield skipped(clause, "no operation takes JSON")
     code = next((each.name for each in world.taxonomy.live_codes() if each.http.allows(415)), None)
     for operation in one_of_each_method(operations):
         assert operation.body is not None
         if any(each.startswith(("text/", "*/")) for each in operation.body.media_types):
-            yield world.skipped(clause, f"{operation.name} takes text as well")
+            yield skipped(clause, f"{operation.name} takes text as well")
             continue
         sent = _write(world, operation, body=body_for(world, operation), media_type="text/plain")
         if sent.status in _LOOKED_ELSEWHERE:
-            yield world.skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
+            yield skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
             continue
         if sent.ok and code is None:
-            yield world.skipped(
-                clause, f"{operation.name} reads any media type, and no code is for those it does not read"
-            )
+            yield skipped(clause, f"{operation.name} reads any media type, and no code is for those it does not read")
             continue
         outcome = refused(world, clause, sent, "JSON sent as text/plain")
         if outcome.kind == "held" and code is not None and sent.status != 415:
-            outcome = world.broken(
-                clause, f"JSON sent as text/plain is answered {sent}; `{code}` (415) is for that", sent
-            )
+            outcome = broken(clause, f"JSON sent as text/plain is answered {sent}; `{code}` (415) is for that", sent)
         yield outcome
 
 
@@ -368,30 +366,30 @@ def oversized_bodies(world: World) -> Iterator[Outcome]:
     clause = "framework/oversized"
     operation = next(iter(json_writes(world)), None)
     if operation is None:
-        yield world.skipped(clause, "no operation takes a body")
+        yield skipped(clause, "no operation takes a body")
         return
     for size in _SIZES:
         sent = world.try_call(
             operation.method,
             operation.template,
-            values=world.values_for(operation),
-            headers=world.fresh_key(operation),
+            values=values_for(world, operation),
+            headers=fresh_key(world, operation),
             raw=b" " * size,
             content_type=content_type(operation),
         )
         if isinstance(sent, NoAnswer):
-            yield world.skipped(clause, f"a body of {size // 1024} KiB: {sent.reason}")
+            yield skipped(clause, f"a body of {size // 1024} KiB: {sent.reason}")
             return
         if sent.status in (400, 415, 422):
             continue
         if sent.status in _LOOKED_ELSEWHERE:
-            yield world.skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
+            yield skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
         elif sent.ok and not _needs_body(world, operation):
-            yield world.skipped(clause, f"{operation.name} can do without a body")
+            yield skipped(clause, f"{operation.name} can do without a body")
         else:
             yield refused(world, clause, sent, f"a body of {size // 1024} KiB")
         return
-    yield world.skipped(clause, f"a body of {_SIZES[-1] // 1024 // 1024} MiB is not too large for the service")
+    yield skipped(clause, f"a body of {_SIZES[-1] // 1024 // 1024} MiB is not too large for the service")
 
 
 def readable(world: World) -> Operation | None:
@@ -421,8 +419,8 @@ def body_for(world: World, operation: Operation) -> object:
         for role in ("create", "update"):
             found, call = kind.operation(role), kind.call(role)
             if found is not None and call is not None and found.name == operation.name:
-                return world.body(operation, call)
-    return world.body(operation)
+                return likely_body(world, operation, call)
+    return likely_body(world, operation)
 
 
 def _write(
@@ -437,8 +435,8 @@ def _write(
     return world.call(
         operation.method,
         operation.template,
-        values=world.values_for(operation),
-        headers=world.fresh_key(operation),
+        values=values_for(world, operation),
+        headers=fresh_key(world, operation),
         content_type=media_type or content_type(operation),
         body=body,
         raw=raw,

@@ -4,12 +4,17 @@ import secrets
 from collections.abc import Iterator
 
 from faultspec.language.model import Idempotency
+from faultspec_conformance.answers import Sent, broken, held, skipped
+from faultspec_conformance.creating import likely_body, untouched
+from faultspec_conformance.echoes import valid_ids
+from faultspec_conformance.filling import filled
+from faultspec_conformance.kinds import Kind, Made, content_type, identifier_of
 from faultspec_conformance.openapi import Operation
 from faultspec_conformance.probes.resources import _KINDS
 from faultspec_conformance.probes.whose import marks, shows
 from faultspec_conformance.target import ABSENT, Identity
 from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import Kind, Made, Sent, World, content_type, identifier_of
+from faultspec_conformance.world import World
 
 _REPLAY = "idempotency/replay"
 
@@ -22,7 +27,7 @@ def replays(world: World) -> Iterator[Outcome]:
     kinds = [each for each in world.kinds[:_KINDS] if isinstance(world.made.get(each.name), Made)]
     creating = [each for each in kinds if (op := each.operation("create")) is not None and op.method in rule.methods]
     if not creating:
-        yield world.skipped(_REPLAY, "no resource could be made by a method that takes a key")
+        yield skipped(_REPLAY, "no resource could be made by a method that takes a key")
     for index, kind in enumerate(creating):
         operation = kind.operation("create")
         made = world.made[kind.name]
@@ -36,8 +41,8 @@ def replays(world: World) -> Iterator[Outcome]:
 
 
 def _creation(world: World, rule: Idempotency, kind: Kind, operation: Operation, made: Made) -> Iterator[Outcome]:
-    key, correlation = secrets.token_hex(16), next(iter(world.valid_ids()), "none")
-    body = world.body(operation, kind.call("create"))
+    key, correlation = secrets.token_hex(16), next(iter(valid_ids(world.echo)), "none")
+    body = likely_body(world, operation, kind.call("create"))
 
     def create(key: str, body: object, who: Identity = made.owner, correlation: str = correlation) -> Sent:
         return world.call(
@@ -53,7 +58,7 @@ def _creation(world: World, rule: Idempotency, kind: Kind, operation: Operation,
 
     first = create(key, body)
     if not first.ok:
-        yield world.skipped(_REPLAY, f"{operation.name} was answered {first}")
+        yield skipped(_REPLAY, f"{operation.name} was answered {first}")
         return
     again = create(key, body)
     yield same(world, rule, first, again)
@@ -68,20 +73,20 @@ def _creation(world: World, rule: Idempotency, kind: Kind, operation: Operation,
         reason = "the taxonomy leaves open what one key with two bodies means"
         yield Outcome("idempotency/mismatch", "not_checkable", reason)
     else:
-        other = create(key, world.body(operation, kind.call("create")), correlation="auto")
+        other = create(key, likely_body(world, operation, kind.call("create")), correlation="auto")
         yield _mismatch(world, rule, rule.mismatch, first, other)
     stranger = world.stranger(made.owner)
     if stranger is None:
-        yield world.skipped("idempotency/isolation", "no identity of another tenant is declared")
+        yield skipped("idempotency/isolation", "no identity of another tenant is declared")
     elif operation.placeholders:
-        yield world.skipped("idempotency/isolation", f"{operation.name} lies under a resource of its owner")
+        yield skipped("idempotency/isolation", f"{operation.name} lies under a resource of its owner")
     else:
         own = marks(world, kind, operation, body)
-        foreign = create(key, world.body(operation, kind.call("create")), stranger, "auto")
+        foreign = create(key, likely_body(world, operation, kind.call("create")), stranger, "auto")
         # What refuses the key is told from what refuses the body by the same under a key that nobody used.
         refused = foreign.status in (400, 409, 422) and shows(first, identifier, own, foreign) is not True
         control = (
-            create(secrets.token_hex(16), world.body(operation, kind.call("create")), stranger, "auto")
+            create(secrets.token_hex(16), likely_body(world, operation, kind.call("create")), stranger, "auto")
             if refused
             else None
         )
@@ -92,13 +97,13 @@ def same(world: World, rule: Idempotency, first: Sent, again: Sent) -> Outcome:
     """Whether the replay is the first answer again, in what the taxonomy wants equal."""
     what = f"{again.exchange.operation} with the same {rule.key}"
     if "status" in rule.equal and again.status != first.status:
-        return world.broken(_REPLAY, f"{what} is answered {again}, the first time {first}", first, again)
+        return broken(_REPLAY, f"{what} is answered {again}, the first time {first}", first, again)
     if "body" in rule.equal and _body(again) != _body(first):
-        return world.broken(_REPLAY, f"{what} has another body than the first time", first, again)
+        return broken(_REPLAY, f"{what} has another body than the first time", first, again)
     for name in rule.headers:
         if first.header(name) != again.header(name):
-            return world.broken(_REPLAY, f"{what} has another {name} than the first time", first, again, pointer=name)
-    return world.held(_REPLAY)
+            return broken(_REPLAY, f"{what} has another {name} than the first time", first, again, pointer=name)
+    return held(_REPLAY)
 
 
 def _body(sent: Sent) -> object:
@@ -120,7 +125,7 @@ def _only_one(world: World, kind: Kind, made: Made, body: object, first: Sent, a
     alike = [each for each in items if isinstance(each, dict) and texts[0] in each.values()]
     if len(alike) > 1:
         message = f"after the replay the list shows {len(alike)} of what was created once"
-        yield world.broken(_REPLAY, message, first, again, shown)
+        yield broken(_REPLAY, message, first, again, shown)
 
 
 def _items(body: object) -> list[object]:
@@ -135,21 +140,21 @@ def _distinct(world: World, kind: Kind, first: Sent, made: Made, identifier: obj
     """What was made under another key before must be another resource."""
     clause = "idempotency/distinct-keys"
     if identifier is None or made.id is None:
-        yield world.skipped(clause, "the answers do not tell ids")
+        yield skipped(clause, "the answers do not tell ids")
     elif identifier == made.id:
-        yield world.broken(clause, f"another key and another body gave the same {kind.name}", made.sent, first)
+        yield broken(clause, f"another key and another body gave the same {kind.name}", made.sent, first)
     else:
-        yield world.held(clause)
+        yield held(clause)
 
 
 def _mismatch(world: World, rule: Idempotency, wanted: str, first: Sent, other: Sent) -> Outcome:
     clause = "idempotency/mismatch"
     if other.code == wanted:
-        return world.held(clause)
+        return held(clause)
     if other.status in (401, 403, 429):
-        return world.skipped(clause, f"the second body was answered {other}")
+        return skipped(clause, f"the second body was answered {other}")
     message = f"one {rule.key} with two bodies is answered {other}; the taxonomy wants {wanted}"
-    return world.broken(clause, message, first, other)
+    return broken(clause, message, first, other)
 
 
 def _isolated(
@@ -158,14 +163,14 @@ def _isolated(
     """What another tenant got for a body of its own under the key: nothing of the first one's, and not a refusal of the key."""
     clause = "idempotency/isolation"
     if shown:
-        return world.broken(clause, f"the key of one tenant gives another the first one's {kind.name}", first, foreign)
+        return broken(clause, f"the key of one tenant gives another the first one's {kind.name}", first, foreign)
     if foreign.ok and shown is None:
-        return world.skipped(clause, f"nothing in the answer tells whose {kind.name} it is")
+        return skipped(clause, f"nothing in the answer tells whose {kind.name} it is")
     if foreign.ok:
-        return world.held(clause)
+        return held(clause)
     if control is not None and control.ok:
-        return world.broken(clause, f"a key that one tenant used is refused to another ({foreign})", first, foreign)
-    return world.skipped(clause, f"the other tenant was answered {foreign}")
+        return broken(clause, f"a key that one tenant used is refused to another ({foreign})", first, foreign)
+    return skipped(clause, f"the other tenant was answered {foreign}")
 
 
 def _change(world: World, rule: Idempotency, kind: Kind) -> Iterator[Outcome]:
@@ -173,16 +178,16 @@ def _change(world: World, rule: Idempotency, kind: Kind) -> Iterator[Outcome]:
     for operation in changes(kind, world):
         if operation.method not in rule.methods or operation.method == "POST":
             continue
-        made = world.untouched(kind)
+        made = untouched(world, kind)
         if isinstance(made, str):
-            yield world.skipped(_REPLAY, made)
+            yield skipped(_REPLAY, made)
             return
         etag = made.sent.header("ETag")
         headers: dict[str, str | None] = {rule.key: secrets.token_hex(16)}
         if etag is not None:
             headers["If-Match"] = etag
         body = change_body(world, kind, operation)
-        correlation = next(iter(world.valid_ids()), "none")
+        correlation = next(iter(valid_ids(world.echo)), "none")
         first, again = (
             world.call(
                 operation.method,
@@ -199,7 +204,7 @@ def _change(world: World, rule: Idempotency, kind: Kind) -> Iterator[Outcome]:
         if first.ok:
             yield same(world, rule, first, again)
         else:
-            yield world.skipped(_REPLAY, f"{operation.name} was answered {first}")
+            yield skipped(_REPLAY, f"{operation.name} was answered {first}")
 
 
 def changes(kind: Kind, world: World) -> list[Operation]:
@@ -218,8 +223,8 @@ def change_body(world: World, kind: Kind, operation: Operation) -> object:
     """A body for a change: the file's for the operation it names, else one that the schema allows."""
     chosen, call = kind.operation("update"), kind.call("update")
     if chosen is not None and chosen.name == operation.name and call is not None and call.body is not ABSENT:
-        return world.filled(call.body)
+        return filled(call.body)
     create = kind.call("create")
     if operation.method == "PUT" and create is not None and create.body is not ABSENT:
-        return world.filled(create.body)
-    return world.body(operation)
+        return filled(create.body)
+    return likely_body(world, operation)

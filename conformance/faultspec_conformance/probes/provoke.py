@@ -3,9 +3,14 @@
 import secrets
 from collections.abc import Iterator, Mapping
 
+from faultspec_conformance.answers import Sent, Unanswered, broken, held, point, said, skipped
+from faultspec_conformance.callers import means_401, tried
+from faultspec_conformance.creating import fresh_key
+from faultspec_conformance.filling import filled, text, values_for
+from faultspec_conformance.kinds import content_type, placed
 from faultspec_conformance.target import ABSENT, Recipe, Step
 from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import PATIENCE, Sent, Unanswered, World, content_type, placed, point
+from faultspec_conformance.world import PATIENCE, World
 
 _CLAUSE, _RECOVERS = "provoke/code", "retry/recovers"
 
@@ -36,7 +41,7 @@ def _carried_out(world: World, recipe: Recipe) -> Iterator[Outcome]:
         world.unmet[recipe.code] = error.no_answer.reason
         if error.no_answer.kind != "read-only":
             raise
-        yield world.skipped(_CLAUSE, error.no_answer.reason)
+        yield skipped(_CLAUSE, error.no_answer.reason)
 
 
 def _provoked(world: World, recipe: Recipe) -> Iterator[Outcome]:
@@ -50,7 +55,7 @@ def _provoked(world: World, recipe: Recipe) -> Iterator[Outcome]:
             break
         where = f"step {index + 1} of the recipe for {recipe.code}"
         if not sent.ok and step.until is None:
-            failed = failed or f"{where} was answered {world.said(sent)}"
+            failed = failed or f"{where} was answered {said(world.taxonomy, sent)}"
             if step.save:
                 yield _unmet(world, recipe, failed)
                 return
@@ -64,7 +69,7 @@ def _provoked(world: World, recipe: Recipe) -> Iterator[Outcome]:
     outcome = _answered(world, recipe, sent)
     if outcome.kind == "broken":
         who = world.target.identity(recipe.steps[-1].identity) if recipe.steps[-1].identity else world.caller
-        refused = sent.status == 401 and not world.means_401(recipe.code) and not who.anonymous and world.tried(who)
+        refused = sent.status == 401 and not means_401(world, recipe.code) and not who.anonymous and tried(world, who)
         reason = failed or refused
         if reason:
             yield _unmet(world, recipe, reason)
@@ -93,9 +98,9 @@ def _step(world: World, step: Step, saved: Mapping[str, object], code: str, *, p
 
 def _once(world: World, step: Step, saved: Mapping[str, object], *, patient: bool) -> Sent:
     call = step.call
-    path, _, query = placed(world.description, call.method, world.text(call.path, saved)).partition("?")
+    path, _, query = placed(world.description, call.method, text(call.path, saved)).partition("?")
     operation = world.operation(call.method, path)
-    known = world.values_for(operation) if "{" in path else {}
+    known = values_for(world, operation) if "{" in path else {}
     values: dict[str, object] = {}
     for own, written in zip(operation.template.split("/"), path.split("/"), strict=False):
         if written.startswith("{") and written.endswith("}"):
@@ -105,13 +110,13 @@ def _once(world: World, step: Step, saved: Mapping[str, object], *, patient: boo
         path + (f"?{query}" if query else ""),
         identity=world.target.identity(step.identity) if step.identity is not None else None,
         values=values,
-        query={name: world.text(each, saved) for name, each in call.query.items()},
+        query={name: text(each, saved) for name, each in call.query.items()},
         headers={
-            **world.fresh_key(operation),
-            **{name: world.text(each, saved) for name, each in call.headers.items()},
+            **fresh_key(world, operation),
+            **{name: text(each, saved) for name, each in call.headers.items()},
         },
-        body=world.filled(call.body, saved) if call.body is not ABSENT else ABSENT,
-        raw=world.text(call.raw, saved).encode() if call.raw is not None else None,
+        body=filled(call.body, saved) if call.body is not ABSENT else ABSENT,
+        raw=text(call.raw, saved).encode() if call.raw is not None else None,
         content_type=content_type(operation),
         correlation="valid",
         route=operation.template,
@@ -123,19 +128,19 @@ def _answered(world: World, recipe: Recipe, sent: Sent) -> Outcome:
     codes = [each.code for each in (sent, *sent.inner) if each.code is not None]
     status = recipe.status is None or sent.status == recipe.status
     if recipe.code in codes and status:
-        return world.held(_CLAUSE)
+        return held(_CLAUSE)
     said = f"the recipe for {recipe.code}"
     until = recipe.steps[-1].until
     if until is not None and sent.status != until:
         tried = recipe.steps[-1].at_most
-        return world.broken(_CLAUSE, f"{said}: of {tried} requests none is answered {until}, the last one {sent}", sent)
+        return broken(_CLAUSE, f"{said}: of {tried} requests none is answered {until}, the last one {sent}", sent)
     if recipe.code in codes:
-        return world.broken(_CLAUSE, f"{said} is answered {sent}, not {recipe.status}", sent)
+        return broken(_CLAUSE, f"{said} is answered {sent}, not {recipe.status}", sent)
     if not codes and not all(each.sound for each in (sent, *sent.inner)):
-        return world.skipped(_CLAUSE, f"{said} is answered {sent}, in which no code can be read")
+        return skipped(_CLAUSE, f"{said} is answered {sent}, in which no code can be read")
     if sent.ok and not sent.inner:
-        return world.broken(_CLAUSE, f"{said} is answered {sent}: no error at all", sent)
-    return world.broken(_CLAUSE, f"{said} is answered {' and '.join(codes) or sent}", sent)
+        return broken(_CLAUSE, f"{said} is answered {sent}: no error at all", sent)
+    return broken(_CLAUSE, f"{said} is answered {' and '.join(codes) or sent}", sent)
 
 
 def _no_wait(asked: str | None) -> str:
@@ -146,7 +151,7 @@ def _no_wait(asked: str | None) -> str:
 
 def _waited(world: World, step: Step, saved: Mapping[str, object], refused: Sent) -> Iterator[Outcome]:
     if any(each.clause == "headers/retry-after" for each in refused.judgement.findings):
-        yield world.skipped(_RECOVERS, "the refusal's Retry-After is not well formed")
+        yield skipped(_RECOVERS, "the refusal's Retry-After is not well formed")
         return
     wait = world.wait_asked(refused)
     if wait is None:
@@ -155,9 +160,9 @@ def _waited(world: World, step: Step, saved: Mapping[str, object], refused: Sent
             again = _once(world, step, saved, patient=False)
             if again.ok:
                 message = f"Retry-After asks for {asked} s, and {_SHORT:g} s were enough: are these milliseconds?"
-                yield world.broken(_RECOVERS, message, refused, again, level="warning")
+                yield broken(_RECOVERS, message, refused, again, level="warning")
                 return
-        yield world.skipped(_RECOVERS, _no_wait(asked))
+        yield skipped(_RECOVERS, _no_wait(asked))
         return
     if not world.driver.pause(wait):
         yield Outcome(
@@ -167,8 +172,8 @@ def _waited(world: World, step: Step, saved: Mapping[str, object], refused: Sent
     again = _once(world, step, saved, patient=False)
     if again.status == refused.status:
         message = f"after the {refused.header('Retry-After')} s that Retry-After asked for, the request is still answered {again}"
-        yield world.broken(_RECOVERS, message, refused, again)
+        yield broken(_RECOVERS, message, refused, again)
     elif again.ok:
-        yield world.held(_RECOVERS)
+        yield held(_RECOVERS)
     else:
-        yield world.skipped(_RECOVERS, f"after the wait the request was answered {again}")
+        yield skipped(_RECOVERS, f"after the wait the request was answered {again}")

@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator
 
+from faultspec_conformance.answers import Sent, broken, held, skipped, slot
+from faultspec_conformance.creating import fixture, fresh_key
+from faultspec_conformance.filling import absent_value, known_values
+from faultspec_conformance.kinds import Kind, Made, content_type, is_json_write
 from faultspec_conformance.openapi import Operation
 from faultspec_conformance.probes.framework import body_for, refused
 from faultspec_conformance.target import ABSENT
 from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import Kind, Made, Sent, World, content_type, is_json_write
+from faultspec_conformance.world import World
 
 #: So many kinds of resource are tried; the first are the author's choice or the simplest.
 _KINDS = 4
@@ -17,9 +21,9 @@ _ITEM = ("read", "update", "delete")
 def fixtures(world: World) -> Iterator[Outcome]:
     """One resource of every kind, for the probes that follow."""
     for kind in world.kinds[:_KINDS]:
-        made = world.fixture(kind)
+        made = fixture(world, kind)
         if isinstance(made, str):
-            yield world.skipped("framework/unknown-id", f"{kind.name}: {made}")
+            yield skipped("framework/unknown-id", f"{kind.name}: {made}")
 
 
 def unknown_ids(world: World) -> Iterator[Outcome]:
@@ -46,21 +50,21 @@ def unknown_ids(world: World) -> Iterator[Outcome]:
             asked.add(operation.name)
             yield _absent(world, operation, None)
     if not asked:
-        yield world.skipped(clause, "no path has an id in it")
+        yield skipped(clause, "no path has an id in it")
 
 
 def _absent(world: World, operation: Operation, made: Made | None) -> Outcome:
-    values = dict(world.known_values(operation))
+    values = dict(known_values(world, operation))
     last = operation.placeholders[-1]
-    values[last] = world.absent_value(operation, last)
+    values[last] = absent_value(world, operation, last)
     if made is None:
-        values |= {name: world.absent_value(operation, name) for name in operation.placeholders if name not in values}
+        values |= {name: absent_value(world, operation, name) for name in operation.placeholders if name not in values}
     body = body_for(world, operation) if is_json_write(operation) else ABSENT
     sent = world.call(
         operation.method,
         operation.template,
         values=values,
-        headers=world.fresh_key(operation),
+        headers=fresh_key(world, operation),
         body=body,
         content_type=content_type(operation),
     )
@@ -71,9 +75,9 @@ def nothing_there(world: World, sent: Sent) -> Outcome:
     """What became of a request for an id that names nothing."""
     clause, operation = "framework/unknown-id", sent.exchange.operation
     if sent.ok and sent.exchange.request.method in ("PUT", "DELETE"):
-        return world.skipped(clause, f"{operation} of what is not there is answered {sent}, as its definition allows")
+        return skipped(clause, f"{operation} of what is not there is answered {sent}, as its definition allows")
     if sent.status in (401, 403, 405, 412, 428):
-        return world.skipped(clause, f"{operation} looked at something else first and answered {sent}")
+        return skipped(clause, f"{operation} looked at something else first and answered {sent}")
     return refused(world, clause, sent, "an id that names nothing")
 
 
@@ -82,7 +86,7 @@ def duplicates(world: World) -> Iterator[Outcome]:
     clause = "duplicates/refused"
     kinds = [each for each in world.kinds[:_KINDS] if isinstance(world.made.get(each.name), Made)]
     if not kinds:
-        yield world.skipped(clause, "no resource could be made")
+        yield skipped(clause, "no resource could be made")
     for kind in kinds:
         first = world.made[kind.name]
         operation = kind.operation("create")
@@ -90,7 +94,7 @@ def duplicates(world: World) -> Iterator[Outcome]:
         assert operation is not None
         declared = bool(kind.config.unique)
         if not declared and "409" not in operation.responses:
-            yield world.skipped(clause, f"nothing says that two resources {kind.name} may not be alike (`unique`)")
+            yield skipped(clause, f"nothing says that two resources {kind.name} may not be alike (`unique`)")
             continue
         yield from _second(world, kind, operation, first, declared)
 
@@ -111,23 +115,21 @@ def _second(world: World, kind: Kind, operation: Operation, first: Made, declare
     what = f"a second {kind.name} with the same {', '.join(kind.config.unique) or 'body'}"
     if again.ok:
         if declared:
-            yield world.broken(clause, f"{what} is accepted ({again})", first.sent, again)
+            yield broken(clause, f"{what} is accepted ({again})", first.sent, again)
         else:
-            yield world.skipped(clause, f"{what} is accepted: nothing declares it unique")
+            yield skipped(clause, f"{what} is accepted: nothing declares it unique")
         return
     if again.status in (401, 403, 404, 405, 415, 429):
-        yield world.skipped(clause, f"{what} is answered {again}")
+        yield skipped(clause, f"{what} is answered {again}")
         return
     expected = _conflicts(world)
     if declared and again.code is not None and expected and again.code not in expected:
-        yield world.broken(
-            clause, f"{what} is answered {again}; {' or '.join(expected)} is for that", first.sent, again
-        )
+        yield broken(clause, f"{what} is answered {again}; {' or '.join(expected)} is for that", first.sent, again)
         return
     if again.code is None and again.status != 409:
         yield refused(world, clause, again, what)
         return
-    yield world.held(clause)
+    yield held(clause)
     yield from _pointed_at(world, kind, first, again)
 
 
@@ -143,7 +145,7 @@ def _create(world: World, operation: Operation, first: Made, body: object, plant
         operation.template,
         identity=first.owner,
         values=values,
-        headers=world.fresh_key(operation),
+        headers=fresh_key(world, operation),
         body=body,
         content_type=content_type(operation),
         plant=plant,  # type: ignore[arg-type]  # canaries
@@ -155,30 +157,30 @@ def _pointed_at(world: World, kind: Kind, first: Made, again: Sent) -> Iterator[
     key = next((each for each in world.taxonomy.detail_keys.values() if each.refers_to == "resource"), None)
     if key is None:
         return
-    details = world.slot(again, "details")
+    details = slot(world.taxonomy, again, "details")
     named = details.get(key.name) if isinstance(details, dict) else None
     if named is None:
-        yield world.skipped(clause, f"the refusal has no `{key.name}`")
+        yield skipped(clause, f"the refusal has no `{key.name}`")
         return
     if not isinstance(named, str | int):
-        yield world.skipped(clause, f"`{key.name}` is no id")
+        yield skipped(clause, f"`{key.name}` is no id")
         return
     if str(named) == str(first.id):
-        yield world.held(clause)
+        yield held(clause)
         return
     read = kind.operation("read")
     pointer = f"/details/{key.name}"
     if read is None:
-        yield world.broken(
+        yield broken(
             clause, f"`{key.name}` is not the id of the {kind.name} that exists", first.sent, again, pointer=pointer
         )
         return
     values = {**first.values, read.placeholders[-1]: named} if read.placeholders else {}
     found = world.call("GET", read.template, identity=first.owner, values=values)
     if found.ok and _alike(kind, first, found):
-        yield world.held(clause)
+        yield held(clause)
     elif found.ok:
-        yield world.broken(
+        yield broken(
             clause,
             f"`{key.name}` names another {kind.name} than the one that exists",
             first.sent,
@@ -189,7 +191,7 @@ def _pointed_at(world: World, kind: Kind, first: Made, again: Sent) -> Iterator[
         message = (
             f"`{key.name}` names nothing its caller can read ({found}); the {kind.name} that exists has another id"
         )
-        yield world.broken(clause, message, first.sent, again, pointer=pointer)
+        yield broken(clause, message, first.sent, again, pointer=pointer)
 
 
 def _alike(kind: Kind, first: Made, found: Sent) -> bool:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
+from faultspec_conformance.answers import ERROR_EVENTS, STREAM, Sent, broken, events, held, skipped
+from faultspec_conformance.filling import values_for
 from faultspec_conformance.openapi import Operation
 from faultspec_conformance.target import Recipe
 from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import ERROR_EVENTS, STREAM, Sent, World, events
+from faultspec_conformance.world import World
 
 _CLAUSE = "stream/announced"
 
@@ -16,22 +18,22 @@ def broken_streams(world: World) -> Iterator[Outcome]:
         return
     streams = [each for each in world.description.operations if each.method == "GET" and STREAM in each.media_types]
     if not streams:
-        yield world.skipped(_CLAUSE, "the OpenAPI document has no operation that answers with text/event-stream")
+        yield skipped(_CLAUSE, "the OpenAPI document has no operation that answers with text/event-stream")
     for operation in streams:
         recipe = _switch(world, operation)
         if recipe is None:
-            yield world.skipped(
+            yield skipped(
                 _CLAUSE, f"nothing is known to break {operation.name}: no recipe sets a header that it declares"
             )
             continue
-        whole = world.call("GET", operation.template, values=world.values_for(operation), accept=STREAM)
+        whole = world.call("GET", operation.template, values=values_for(world, operation), accept=STREAM)
         if not whole.ok:
-            yield world.skipped(_CLAUSE, f"{operation.name} is answered {whole}")
+            yield skipped(_CLAUSE, f"{operation.name} is answered {whole}")
             continue
         sent = world.call(
             "GET",
             operation.template,
-            values=world.values_for(operation),
+            values=values_for(world, operation),
             headers=dict(recipe.steps[0].call.headers),
             accept=STREAM,
             correlation="valid",
@@ -56,16 +58,16 @@ def _switch(world: World, operation: Operation) -> Recipe | None:
 def _announced(world: World, operation: Operation, recipe: Recipe, whole: Sent, sent: Sent) -> Outcome:
     said = f"{operation.name}, made to fail with {recipe.code},"
     if not sent.ok:
-        return world.skipped(_CLAUSE, f"{said} fails before the stream begins ({sent})")
+        return skipped(_CLAUSE, f"{said} fails before the stream begins ({sent})")
     told = [each for each in events(sent.exchange) if each.tells(world.wires)]
     if not told:
         if len(list(events(sent.exchange))) == len(list(events(whole.exchange))):
-            return world.skipped(_CLAUSE, f"{said} does not fail")
-        return world.broken(_CLAUSE, f"{said} just ends: no event tells an error", whole, sent)
+            return skipped(_CLAUSE, f"{said} does not fail")
+        return broken(_CLAUSE, f"{said} just ends: no event tells an error", whole, sent)
     hidden = next((each for each in told if each.name not in ERROR_EVENTS), None)
     if hidden is not None:
-        return world.broken(_CLAUSE, f"{said} tells it among the data, in an event called `{hidden.name}`", sent)
+        return broken(_CLAUSE, f"{said} tells it among the data, in an event called `{hidden.name}`", sent)
     shapeless = next((each for each in sent.inner if not each.judgement.is_error and each.code is None), None)
     if shapeless is not None:
-        return world.broken(_CLAUSE, f"{said} has an error event that is not in the declared form", sent, shapeless)
-    return world.held(_CLAUSE)
+        return broken(_CLAUSE, f"{said} has an error event that is not in the declared form", sent, shapeless)
+    return held(_CLAUSE)

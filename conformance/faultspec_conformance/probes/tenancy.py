@@ -9,13 +9,16 @@ from collections.abc import Generator, Iterator, Mapping
 
 from faultspec.language.model import Concealment
 from faultspec_conformance import synthesis
+from faultspec_conformance.answers import Sent, broken, held, skipped, slot
+from faultspec_conformance.creating import fresh_key
+from faultspec_conformance.kinds import Kind, Made, content_type, is_json_write
 from faultspec_conformance.openapi import Operation, shape_of
 from faultspec_conformance.probes.idempotency import change_body
 from faultspec_conformance.probes.resources import _KINDS, nothing_there
 from faultspec_conformance.probes.whose import has, marks, namesake, unguessable, unshared
 from faultspec_conformance.target import ABSENT, Identity
 from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import Kind, Made, Sent, World, content_type, is_json_write
+from faultspec_conformance.world import World
 
 _CLAUSE = "tenancy/concealed"
 
@@ -41,7 +44,7 @@ def concealed(world: World) -> Iterator[Outcome]:
             continue
         stranger = world.stranger(made.owner)
         if stranger is None:
-            yield world.skipped(_CLAUSE, "no two identities with credentials belong to different tenants")
+            yield skipped(_CLAUSE, "no two identities with credentials belong to different tenants")
             return
         asked = True
         create = kind.operation("create")
@@ -50,7 +53,7 @@ def concealed(world: World) -> Iterator[Outcome]:
         yield from _listed(world, kind, made, stranger, own)
         yield from _same_values(world, rule, kind, made, stranger)
     if not asked:
-        yield world.skipped(_CLAUSE, "no resource could be made for another tenant to ask for")
+        yield skipped(_CLAUSE, "no resource could be made for another tenant to ask for")
 
 
 def _items(
@@ -59,7 +62,7 @@ def _items(
     """Every operation on an item of the owner's, as long as the stranger has none of the same id."""
     made = unshared(world, kind, first, stranger)
     if isinstance(made, str):
-        yield world.skipped(_CLAUSE, made)
+        yield skipped(_CLAUSE, made)
         return
     create = kind.operation("create")
     if made is not first and create is not None:
@@ -90,7 +93,7 @@ def _on_item(world: World, kind: Kind) -> list[Operation]:
 def _ask(
     world: World, kind: Kind, operation: Operation, values: Mapping[str, object], who: Identity, correlation: str
 ) -> Sent:
-    headers: dict[str, str | None] = {**world.fresh_key(operation)}
+    headers: dict[str, str | None] = {**fresh_key(world, operation)}
     if operation.writes:
         headers["If-Match"] = _NEVER_GIVEN
     return world.call(
@@ -127,27 +130,27 @@ def _compared(
     foreign = _ask(world, kind, operation, own, stranger, "valid")
     world.absent.add(operation.name)
     if known is not None and not operation.writes and not _differences(world, foreign, made.id, *known):
-        yield world.held(_CLAUSE)
+        yield held(_CLAUSE)
         return known
     nothing, identifier = absent()
     yield nothing_there(world, nothing)
     result = (nothing, identifier) if operation.method == "GET" else known
     said = f"{operation.name} of another tenant's {kind.name}"
     if foreign.ok and not nothing.ok and namesake(world, kind, made, stranger, own_marks):
-        yield world.skipped(_CLAUSE, f"{said} is answered {foreign}, which may be one of the same id of its own")
+        yield skipped(_CLAUSE, f"{said} is answered {foreign}, which may be one of the same id of its own")
         return result
     if foreign.ok and not nothing.ok:
-        yield world.broken(_CLAUSE, f"{said} is answered {foreign}", made.sent, foreign)
+        yield broken(_CLAUSE, f"{said} is answered {foreign}", made.sent, foreign)
         return result
     if foreign.status in (401, 405, 429) or nothing.status in (401, 405, 429):
-        yield world.skipped(_CLAUSE, f"{said} is answered {foreign}")
+        yield skipped(_CLAUSE, f"{said} is answered {foreign}")
         return result
     if nothing.ok:
-        yield world.skipped(_CLAUSE, f"{operation.name} of what is not there is answered {nothing}")
+        yield skipped(_CLAUSE, f"{operation.name} of what is not there is answered {nothing}")
         return result
     if operation.method == "PUT" and "201" in operation.responses:
         # RFC 9110, 9.3.4: it creates what is not there, so that a name that is taken shows, whatever refused this one.
-        yield world.skipped(_CLAUSE, f"{operation.name} creates what is not there, as its document says")
+        yield skipped(_CLAUSE, f"{operation.name} creates what is not there, as its document says")
         return result
     differences = _differences(world, foreign, made.id, nothing, identifier)
     if differences:
@@ -156,13 +159,13 @@ def _compared(
         differences = [(name, words) for name, words in differences if name not in moving]
     if differences:
         message = f"{said} can be told from one that is not there: {differences[0][1]}"
-        yield world.broken(_CLAUSE, message, nothing, foreign)
+        yield broken(_CLAUSE, message, nothing, foreign)
     elif foreign.code in rule.never and not operation.writes and stranger.scopes is None:
-        yield world.broken(_CLAUSE, f"{said} is answered {foreign}, where {rule.answer} is to be told", foreign)
+        yield broken(_CLAUSE, f"{said} is answered {foreign}, where {rule.answer} is to be told", foreign)
     elif foreign.status == 403 and foreign.code != rule.answer:
-        yield world.skipped(_CLAUSE, f"{stranger.name} is answered {foreign} whether it is there or not")
+        yield skipped(_CLAUSE, f"{stranger.name} is answered {foreign} whether it is there or not")
     else:
-        yield world.held(_CLAUSE)
+        yield held(_CLAUSE)
     return result
 
 
@@ -222,7 +225,7 @@ def _without(world: World, sent: Sent, identifier: object, text: str) -> str:
         for value in (
             sent.exchange.sent(world.echo[0]),
             sent.header(world.echo[0]),
-            world.slot(sent, world.echo[1].slot),
+            slot(world.taxonomy, sent, world.echo[1].slot),
         ):
             if isinstance(value, str) and value:
                 text = re.sub(re.escape(value), "{correlation}", text, flags=re.IGNORECASE)
@@ -251,9 +254,9 @@ def _listed(world: World, kind: Kind, made: Made, stranger: Identity, own: tuple
     sent = world.call("GET", listing.template, identity=stranger)
     text = sent.exchange.response.body.decode("utf-8", "replace")
     if sent.ok and (has(sent, own) or (unguessable(made.id) and str(made.id) in text)):
-        yield world.broken(_CLAUSE, f"{listing.name} shows another tenant's {kind.name}", made.sent, sent)
+        yield broken(_CLAUSE, f"{listing.name} shows another tenant's {kind.name}", made.sent, sent)
     elif sent.ok:
-        yield world.held(_CLAUSE)
+        yield held(_CLAUSE)
 
 
 def _same_values(world: World, rule: Concealment, kind: Kind, made: Made, stranger: Identity) -> Iterator[Outcome]:
@@ -265,13 +268,13 @@ def _same_values(world: World, rule: Concealment, kind: Kind, made: Made, strang
         operation.method,
         operation.template,
         identity=stranger,
-        headers=world.fresh_key(operation),
+        headers=fresh_key(world, operation),
         body=made.body,
         content_type=content_type(operation),
     )
     text = sent.exchange.response.body.decode("utf-8", "replace")
     if not sent.ok and unguessable(made.id) and str(made.id) in text:
-        yield world.broken(
+        yield broken(
             _CLAUSE,
             f"{operation.name} with another tenant's values is answered {sent}, with the id of its {kind.name}",
             made.sent,
@@ -281,6 +284,6 @@ def _same_values(world: World, rule: Concealment, kind: Kind, made: Made, strang
         message = (
             f"{operation.name} with another tenant's values is answered {sent}: that they are taken elsewhere shows"
         )
-        yield world.broken(_CLAUSE, message, made.sent, sent, level="warning")
+        yield broken(_CLAUSE, message, made.sent, sent, level="warning")
     elif sent.ok:
-        yield world.held(_CLAUSE)
+        yield held(_CLAUSE)

@@ -3,9 +3,12 @@
 import json
 from collections.abc import Iterator, Sequence
 
+from faultspec_conformance.answers import Sent, parsed
+from faultspec_conformance.creating import likely_body, make
+from faultspec_conformance.kinds import Kind, Made, identifier_of, path_of
 from faultspec_conformance.openapi import Operation
 from faultspec_conformance.target import Identity
-from faultspec_conformance.world import Kind, Made, Sent, World, identifier_of, parsed, path_of
+from faultspec_conformance.world import World
 
 #: A shorter value, or id, may stand in an answer by chance.
 _TELLING = 8
@@ -20,7 +23,7 @@ def marks(world: World, kind: Kind, operation: Operation, body: object) -> tuple
     What another body of the same kind has too is fixed, and what the description says anybody may send.
     """
     call = kind.call("create")
-    fixed = set(texts(world.body(operation, call)))
+    fixed = set(texts(likely_body(world, operation, call)))
     document = json.dumps(world.description.document)
     found = [each for each in texts(body) if len(each) >= _TELLING and each not in fixed]
     return tuple(each for each in dict.fromkeys(found) if json.dumps(each)[1:-1] not in document)
@@ -89,7 +92,7 @@ def unshared(world: World, kind: Kind, made: Made, stranger: Identity) -> Made |
     for _ in range(_MORE):
         if str(made.id) not in _given(world, kind, stranger):
             return made
-        more = world.make(kind, owner=made.owner)
+        more = make(world, kind, owner=made.owner)
         if isinstance(more, str):
             return more
         made = more

@@ -1,0 +1,179 @@
+"""What was asked and answered, and what can be read in it; and what a probe says of it."""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from faultspec.exchange import Exchange
+from faultspec.finding import Finding, Judgement, Level
+from faultspec.language.model import Taxonomy
+from faultspec.runtime.shape import extract
+from faultspec_conformance.drivers.http import NoAnswer
+from faultspec_conformance.verdict import Outcome
+
+#: The media type of server-sent events.
+STREAM = "text/event-stream"
+
+#: Names of server-sent events that tell a failure.
+ERROR_EVENTS = frozenset({"error", "failure", "fault"})
+
+#: So much of an answer explains why it was no success.
+_QUOTED = 160
+
+
+class Unanswered(Exception):
+    """A request that got no answer; ``no_answer`` says why. Ends the probe, never the run."""
+
+    def __init__(self, no_answer: NoAnswer) -> None:
+        super().__init__(no_answer.reason)
+        self.no_answer = no_answer
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """An exchange that took place, and the judge's answer to it. ``inner``: the error events of a stream."""
+
+    exchange: Exchange
+    judgement: Judgement
+    inner: tuple["Sent", ...] = ()
+
+    @property
+    def status(self) -> int:
+        """The status of the answer."""
+        return self.exchange.response.status or 0
+
+    @property
+    def code(self) -> str | None:
+        """The declared code in the answer, or None."""
+        return self.judgement.code
+
+    @property
+    def ok(self) -> bool:
+        """A status of success."""
+        return 200 <= self.status < 300
+
+    @property
+    def sound(self) -> bool:
+        """Whether the judge found nothing of level error."""
+        return not any(each.level == "error" for each in self.judgement.findings)
+
+    @property
+    def json(self) -> object:
+        """The body as JSON; None where it is none."""
+        return parsed(self.exchange.response.body)
+
+    def header(self, name: str) -> str | None:
+        """A header of the answer."""
+        return self.exchange.received(name)
+
+    def __str__(self) -> str:
+        return f"{self.status} {self.code}" if self.code else str(self.status)
+
+
+def parsed(body: bytes) -> object:
+    """A body as JSON; None where it is none."""
+    with suppress(ValueError, RecursionError):
+        value: object = json.loads(body)
+        return value
+    return None
+
+
+def point(body: object, pointer: str) -> object:
+    """The value at a JSON Pointer, or None."""
+    for step in pointer.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(body, dict):
+            body = body.get(key)
+        elif isinstance(body, list) and key.isdigit() and int(key) < len(body):
+            body = body[int(key)]
+        else:
+            return None
+    return body
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A server-sent event."""
+
+    name: str
+    data: str
+
+    def tells(self, codes: frozenset[object]) -> bool:
+        """Whether it is an error, by its name or because its data has one of the ``codes`` at its top."""
+        return self.name in ERROR_EVENTS or _speaks(parsed(self.data.encode()), codes)
+
+
+def events(exchange: Exchange) -> Iterator[Event]:
+    """The server-sent events of an answer that is a stream of them."""
+    media = (exchange.received("Content-Type") or "").partition(";")[0].strip().lower()
+    if media != STREAM or (exchange.response.status or 0) >= 400:
+        return
+    text = exchange.response.body.decode("utf-8", "replace")
+    for block in re.split(r"(?:\r?\n){2,}", text.strip()):
+        name, data = "message", []
+        for line in block.splitlines():
+            key, _, value = line.partition(":")
+            if key == "event":
+                name = value.strip()
+            elif key == "data":
+                data.append(value.removeprefix(" "))
+        if data:
+            yield Event(name, "\n".join(data))
+
+
+def _speaks(data: object, codes: frozenset[object]) -> bool:
+    return isinstance(data, dict) and any(isinstance(each, str | int) and each in codes for each in data.values())
+
+
+def slot(taxonomy: Taxonomy, sent: Sent, name: str) -> object:
+    """The value of a slot of the envelope in an answer, or None."""
+    body = sent.json
+    surface = taxonomy.surfaces.get(sent.judgement.surface or "")
+    for envelope in surface.envelopes if surface is not None else taxonomy.envelopes:
+        slots = extract(taxonomy.envelopes[envelope].shape, body).slots
+        if name in slots:
+            return slots[name]
+    return None
+
+
+def said(taxonomy: Taxonomy, sent: Sent) -> str:
+    """An answer in a line: its status, code and message."""
+    message = slot(taxonomy, sent, "message")
+    body = message if isinstance(message, str) else sent.exchange.response.body[:_QUOTED].decode("utf-8", "replace")
+    text = " ".join(body.split())[:_QUOTED]
+    return f"{sent}: {text}" if text else str(sent)
+
+
+def held(clause: str) -> Outcome:
+    """The clause held."""
+    return Outcome(clause, "held")
+
+
+def skipped(clause: str, reason: str) -> Outcome:
+    """There was no occasion."""
+    return Outcome(clause, "not_exercised", reason)
+
+
+def broken(
+    clause: str,
+    message: str,
+    *evidence: Sent,
+    level: Level = "error",
+    pointer: str | None = None,
+    at: str | None = None,
+) -> Outcome:
+    """The clause is broken by the last exchange of the evidence. ``at``: the operation, if not that exchange's."""
+    last = evidence[-1]
+    finding = Finding(
+        clause=clause,
+        message=message,
+        level=level,
+        operation=at or last.exchange.operation,
+        code=last.code,
+        status=last.exchange.response.status,
+        pointer=pointer,
+        evidence=tuple(each.exchange for each in evidence),
+    )
+    return Outcome(clause, "broken", finding=finding)

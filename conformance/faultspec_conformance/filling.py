@@ -1,0 +1,71 @@
+"""What stands in the placeholders of paths and texts: ids that were made, ids that name nothing, names that were saved."""
+
+import re
+import secrets
+from collections.abc import Mapping
+
+from faultspec_conformance import synthesis
+from faultspec_conformance.openapi import Operation, shape_of
+from faultspec_conformance.world import World
+
+
+def values_for(world: World, operation: Operation) -> dict[str, object]:
+    """Values for an operation's placeholders: of resources that were made where there are, otherwise of no resource."""
+    known = known_values(world, operation)
+    for name in operation.placeholders:
+        if name not in known:
+            known[name] = absent_value(world, operation, name)
+    return known
+
+
+def known_values(world: World, operation: Operation) -> dict[str, object]:
+    """Values of resources that were made, for the placeholders that lead to them."""
+    known: dict[str, object] = {}
+    for made in world.made.values():
+        if isinstance(made, str) or made.kind.item is None:
+            continue
+        item, template = shape_of(made.kind.item), shape_of(operation.template)
+        if template == item or template.startswith(item + "/"):
+            for name, value in zip(operation.placeholders, made.values.values(), strict=False):
+                known[name] = value
+    return known
+
+
+def absent_value(world: World, operation: Operation, name: str) -> object:
+    """A value for a placeholder that names nothing: of the format of known ids, or of the parameter's schema."""
+    for made in world.made.values():
+        if (
+            not isinstance(made, str)
+            and made.kind.item is not None
+            and operation.template.startswith(made.kind.item.rpartition("/")[0])
+        ):
+            return synthesis.another(world.source, made.id)
+    parameter = operation.parameter(name, "path")
+    if parameter is None:
+        return secrets.token_hex(8)
+    example = parameter.example if parameter.example is not None else synthesis.value(world.source, parameter.schema)
+    return synthesis.another(world.source, example)
+
+
+def filled(value: object, saved: Mapping[str, object] | None = None) -> object:
+    """A value of the file with ``${unique}`` and saved names filled in; a text that is one name takes its value's type."""
+    if isinstance(value, str):
+        whole = re.fullmatch(r"\$\{([a-z_]\w*)\}", value)
+        if whole and saved and whole[1] in saved:
+            return saved[whole[1]]
+        return text(value, saved)
+    if isinstance(value, dict):
+        return {key: filled(each, saved) for key, each in value.items()}
+    if isinstance(value, list):
+        return [filled(each, saved) for each in value]
+    return value
+
+
+def text(text: str, saved: Mapping[str, object] | None = None) -> str:
+    """A text of the file with ``${unique}`` and saved names filled in."""
+    known = saved or {}
+    return re.sub(
+        r"\$\{([a-z_]\w*)\}",
+        lambda found: secrets.token_hex(5) if found[1] == "unique" else str(known.get(found[1], found[0])),
+        text,
+    )
