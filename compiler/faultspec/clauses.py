@@ -248,6 +248,30 @@ _SINGLE = (
         ("surface", "shape"),
     ),
     Clause(
+        "success/requires",
+        "A success has the members that it owes",
+        "A client that goes on from the answer finds nothing to go on with.",
+        "A success on a surface that owes members.",
+        (),
+        ("surface", "shape", "body"),
+    ),
+    Clause(
+        "mcp/is-error",
+        "A tool result is marked as an error where its code says so",
+        "An agent's host decides by the mark whether the model is told of a failure.",
+        "A tool result with a code that declares its mark.",
+        ("code/declared",),
+        ("surface", "code", "shape"),
+    ),
+    Clause(
+        "deadline/kept",
+        "An answer that says a budget ran out comes when it ran out",
+        "A budget that isn't kept is one that nobody can plan with.",
+        "An error whose code has a deadline and whose details tell it.",
+        ("code/declared",),
+        ("code", "detail-values"),
+    ),
+    Clause(
         "leaks/stack-trace",
         "No stack trace",
         "It maps the inside of the service for whoever asks.",
@@ -634,7 +658,10 @@ def clauses_of(taxonomy: Taxonomy) -> dict[str, Clause]:
     """The clauses of a taxonomy: the closed list with the statements its constructs name, and one clause a header."""
     sources = _sources(taxonomy)
     found = {}
+    idle = _idle(taxonomy)
     for address, clause in CLAUSES.items():
+        if address in idle:
+            continue
         own = sources.get(address) or sources.get(address.partition("/")[0]) or ()
         found[address] = replace(clause, statements=_statements(own))
     rules: dict[str, list[HeaderRule]] = {}
@@ -645,6 +672,17 @@ def clauses_of(taxonomy: Taxonomy) -> dict[str, Clause]:
         clause = header_clause(each[0].name, each)
         found[clause.address] = clause
     return found
+
+
+def _idle(taxonomy: Taxonomy) -> frozenset[str]:
+    """The clauses about constructs that a taxonomy need not have and this one has not."""
+    codes = _codes(taxonomy)
+    there = {
+        "success/requires": any(each.success for each in taxonomy.surfaces.values()),
+        "mcp/is-error": any(each.mcp for each in codes),
+        "deadline/kept": any(each.deadline for each in codes),
+    }
+    return frozenset(address for address, used in there.items() if not used)
 
 
 def _codes(taxonomy: Taxonomy) -> tuple[Code, ...]:
@@ -683,6 +721,9 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
         "batch": batches,
         "stream": tuple(each.source for each in taxonomy.surfaces.values() if each.transport == "stream"),
         "leaks": privacy,
+        "success": tuple(member.source for each in taxonomy.surfaces.values() for member in each.success.values()),
+        "mcp": tuple(code.source for code in _codes(taxonomy) if code.mcp),
+        "deadline": tuple(code.deadline.source for code in _codes(taxonomy) if code.deadline),
         "idempotency": (taxonomy.idempotency.source,) if taxonomy.idempotency else (),
         "tenancy": tuple(each.source for each in taxonomy.privacy.conceal) if taxonomy.privacy else (),
         "preconditions": validators,

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from faultspec.body import read, resolve
 from faultspec.clauses import Clause, clauses_of
 from faultspec.exchange import Exchange
-from faultspec.language.carriers import foreign
 from faultspec.language.model import (
     Code,
     Envelope,
@@ -21,7 +21,7 @@ from faultspec.language.model import (
     Surface,
     Taxonomy,
 )
-from faultspec.language.values import Vocabularies, vocabularies
+from faultspec.language.values import Vocabularies, same, vocabularies
 from faultspec.leaks import Pattern, name_patterns
 
 
@@ -45,6 +45,7 @@ class Matcher:
     methods: tuple[str, ...]
     statuses: tuple[StatusRange, ...]
     tools: tuple[re.Pattern[str], ...]
+    request: tuple[tuple[str, tuple[object, ...]], ...] = ()
 
     def claims(self, exchange: Exchange) -> bool:
         """Whether the exchange is one of those meant."""
@@ -55,21 +56,30 @@ class Matcher:
             return False
         if self.tools and not any(each.fullmatch(exchange.request.target) for each in self.tools):
             return False
-        return not self.routes or any(each.claims(method, paths_of(exchange)) for each in self.routes)
+        if self.routes and not any(each.claims(method, paths_of(exchange)) for each in self.routes):
+            return False
+        return not self.request or self._asks(exchange.request.body)
+
+    def _asks(self, body: bytes) -> bool:
+        """Whether each member that is named has one of its values in the request's body."""
+        asked = read(body)
+        if asked.problem is not None:
+            return False
+        found = ((resolve(asked.value, pointer), values) for pointer, values in self.request)
+        return all(there and any(same(value, each) for each in values) for (there, value), values in found)
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A surface and the exchanges it claims.
 
-    ``envelopes`` are the alternatives, none where errors carry none. ``foreign``: the names of those whose codes are
-    not the taxonomy's.
+    ``envelopes`` are the alternatives, none where errors carry none; ``protocol`` is that of the protocol's own errors.
     """
 
     surface: Surface
     matcher: Matcher
     envelopes: tuple[Envelope, ...]
-    foreign: frozenset[str] = frozenset()
+    protocol: Envelope | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +119,9 @@ class Contract:
         """The declared operation the exchange is one of, where its ``match`` names anything at all."""
         named = exchange.operation or ""
         for operation, matcher in self.operations:
-            if operation.name in (named, exchange.request.target):
+            if {operation.name, operation.wire} & {named, exchange.request.target}:
                 return operation
-            if (matcher.routes or matcher.tools or matcher.methods) and matcher.claims(exchange):
+            if matcher != _ANYTHING and matcher.claims(exchange):
                 return operation
         return None
 
@@ -137,7 +147,7 @@ def contract(taxonomy: Taxonomy) -> Contract:
                 surface,
                 matcher(surface.match),
                 tuple(taxonomy.envelopes[name] for name in surface.envelopes),
-                frozenset(name for name in surface.envelopes if foreign(taxonomy, surface, name)),
+                taxonomy.envelopes[surface.protocol.envelope] if surface.protocol else None,
             )
             for surface in taxonomy.surfaces.values()
         ),
@@ -159,7 +169,11 @@ def matcher(match: Match) -> Matcher:
         tuple(each.upper() for each in match.methods),
         match.statuses,
         tuple(re.compile(re.escape(each).replace(r"\*", ".*")) for each in match.tools),
+        tuple(match.request.items()),
     )
+
+
+_ANYTHING = Matcher((), (), (), ())
 
 
 def route(pattern: str) -> Route:

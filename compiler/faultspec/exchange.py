@@ -49,7 +49,7 @@ class Exchange:
 
     request: Request
     response: Response
-    transport: Literal["http", "jsonrpc", "mcp", "event", "stream"] = "http"
+    transport: Literal["http", "jsonrpc", "mcp", "event", "stream", "log"] = "http"
     route: str | None = None
     operation: str | None = None
     identity: str | None = None

@@ -1,18 +1,19 @@
 """Judge one exchange by a contract: pure, no I/O, and an answer for every exchange there can be."""
 
+from faultspec.body import Reading, read, read_success, resolve
 from faultspec.contract import Claim, Contract
 from faultspec.exchange import Exchange
-from faultspec.finding import Judgement
+from faultspec.finding import Judgement, Level
 from faultspec.judge.batch import items_of, judge_batch
 from faultspec.judge.bench import Bench
-from faultspec.judge.body import Reading, read, read_success, resolve
 from faultspec.judge.envelope import Told, fitting, judge_envelope
 from faultspec.judge.headers import judge_headers
 from faultspec.judge.leaking import judge_leaks
-from faultspec.judge.words import place
+from faultspec.judge.words import place, sentence
 from faultspec.language import header_syntax
-from faultspec.language.model import Envelope, Operation
-from faultspec.language.values import shown
+from faultspec.language.model import Code, Envelope, Operation
+from faultspec.language.values import problems, same, shown
+from faultspec.runtime import ids
 from faultspec.runtime.extraction import Extraction
 from faultspec.runtime.nodes import slot_places
 
@@ -84,19 +85,21 @@ def _is_error(exchange: Exchange, claim: Claim | None, reading: Reading) -> bool
     surface = claim.surface
     if status is not None and any(status in each for each in surface.error_when):
         return True
-    return (
-        surface.error_pointer is not None
-        and reading.problem is None
-        and resolve(reading.value, surface.error_pointer)[0]
-    )
+    if reading.problem is not None:
+        return False
+    if surface.error_pointer is not None and resolve(reading.value, surface.error_pointer)[0]:
+        return True
+    meant = ((resolve(reading.value, pointer), value) for pointer, value in surface.error_equals.items())
+    return bool(surface.error_equals) and all(there and same(found, value) for (there, found), value in meant)
 
 
 # errors
 
 
 def _judge_body(bench: Bench, claim: Claim, operation: Operation | None, reading: Reading) -> Told | None:
-    envelope = claim.envelopes[0]
-    best = None if reading.problem is not None else fitting(bench.contract, claim, reading.value)
+    envelope, at = claim.envelopes[0], claim.surface.at
+    body = resolve(reading.value, at)[1]
+    best = None if reading.problem is not None else fitting(bench.contract, claim, body)
     if best is None and claim.surface.reason is not None:
         return None  # a body of another's shape, which may pass through here
     if reading.problem != "is empty":
@@ -110,7 +113,46 @@ def _judge_body(bench: Bench, claim: Claim, operation: Operation | None, reading
         )
         return None
     bench.exercise("envelope/json")
-    return judge_envelope(bench, claim, best, operation=operation)
+    told = judge_envelope(bench, claim, best, at=at, operation=operation)
+    if told is not None and told.code is not None:
+        _judge_mark(bench, told.code, reading.value)
+        _judge_deadline(bench, told, told.code)
+    return told
+
+
+def _judge_mark(bench: Bench, code: Code, result: object) -> None:
+    """Whether a tool result is marked as an error as its code says (MCP 2025-06-18, server/tools, "Error Handling")."""
+    if code.mcp is None or bench.exchange.transport != "mcp":
+        return
+    bench.exercise("mcp/is-error")
+    marked = resolve(result, "/isError")[1] is True  # left out, it is false
+    if marked not in (code.mcp.is_error, code.mcp.strict):
+        bench.broken(
+            "mcp/is-error",
+            f"`isError` is {shown(marked)}; `{code.name}` is marked {shown(code.mcp.is_error)}",
+            pointer="/isError",
+            source=code.source,
+        )
+
+
+def _judge_deadline(bench: Bench, told: Told, code: Code) -> None:
+    """Whether an answer that says a budget ran out came when it ran out."""
+    details = told.value("details")
+    if code.deadline is None or not isinstance(details, dict):
+        return
+    budget = details.get(code.deadline.detail)
+    if isinstance(budget, bool) or not isinstance(budget, int | float):
+        return
+    bench.exercise("deadline/kept")
+    elapsed = bench.exchange.response.elapsed
+    if not budget <= elapsed <= budget + code.deadline.late_by:
+        when = "before it was over" if elapsed < budget else f"more than {code.deadline.late_by:g} s later"
+        bench.broken(
+            "deadline/kept",
+            f"the budget is {budget:g} s, and the answer came after {elapsed:.2f} s, {when}",
+            pointer=f"{told.where.get('details', '')}/{code.deadline.detail}",
+            source=code.deadline.source,
+        )
 
 
 def _media_type(bench: Bench, claim: Claim) -> None:
@@ -144,6 +186,7 @@ def _judge_success(bench: Bench, claim: Claim | None, operation: Operation | Non
     judge_headers(bench, None, None)
     if claim is None or reading.problem is not None:
         return
+    _judge_owed(bench, claim, reading.value)
     if claim.surface.batch is not None:
         failed = judge_batch(bench, claim, reading.value, operation)
         if failed:
@@ -163,6 +206,20 @@ def _judge_success(bench: Bench, claim: Claim | None, operation: Operation | Non
         )
     elif bench.exchange.request.method.upper() in _WRITES:
         _hidden_failures(bench, claim, reading.value)
+
+
+def _judge_owed(bench: Bench, claim: Claim, body: object) -> None:
+    """The members that every success on the surface has."""
+    for pointer, member in claim.surface.success.items():
+        bench.exercise("success/requires")
+        level: Level = "error" if member.presence == "required" else "warning"
+        there, value = resolve(body, pointer)
+        if not there:
+            message = f"{place(pointer)} is missing; every success on the surface `{claim.surface.name}` has it"
+            bench.broken("success/requires", message, pointer=pointer, source=member.source, level=level)
+        for each in problems(member.schema, value, bench.contract.terms, ids.FORMATS) if there else ():
+            at = pointer + each.pointer
+            bench.broken("success/requires", sentence(each, pointer), pointer=at, source=member.source, level=level)
 
 
 def _hidden_failures(bench: Bench, claim: Claim, body: object) -> None:

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
+from faultspec.body import resolve
 from faultspec.contract import Claim
 from faultspec.judge.bench import Bench
-from faultspec.judge.body import resolve
 from faultspec.judge.envelope import fitting, judge_envelope
 from faultspec.judge.words import place
 from faultspec.language.model import Batch, Operation

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
+from faultspec.body import resolve
 from faultspec.contract import Claim, Contract, Matcher
 from faultspec.exchange import Exchange
 from faultspec.judge.bench import Bench
-from faultspec.judge.body import resolve
 from faultspec.judge.facts import Facts, facts_of, outcomes
 from faultspec.judge.words import place, sentence
 from faultspec.language import header_syntax
+from faultspec.language.carriers import wears
 from faultspec.language.model import Code, Envelope, Member, Operation, Schema, Source, Strictness
 from faultspec.language.values import Misfit, problems, same, shown
 from faultspec.runtime import ids
@@ -46,14 +47,40 @@ def fitting(contract: Contract, claim: Claim, body: object) -> Fitting | None:
     A body of another shape is foreign unless it begins like one of ours: with a declared code in the place of the code,
     or with a bare string above that place.
     """
-    read = [(envelope, extract(envelope.shape, body)) for envelope in claim.envelopes]
+    read = [(envelope, extract(envelope.shape, body)) for envelope in _candidates(contract, claim, body)]
     if claim.surface.reason and not any(each.fits for _, each in read):
         read = [
             (envelope, each)
             for envelope, each in read
-            if (envelope.name not in claim.foreign and _has_declared_code(contract, each)) or _is_bare(envelope, body)
+            if (not claim.surface.foreign and _has_declared_code(contract, each)) or _is_bare(envelope, body)
         ]
     return min(read, key=lambda each: len(each[1].missing) + len(each[1].mismatched), default=None)
+
+
+def _candidates(contract: Contract, claim: Claim, body: object) -> tuple[Envelope, ...]:
+    """The envelopes a body may be meant as: those that its code wears, where it has a declared one, else all."""
+    everything = (*claim.envelopes, *((claim.protocol,) if claim.protocol else ()))
+    if len(everything) == 1:
+        return everything
+    worn = tuple(envelope for envelope in claim.envelopes if _wears_declared(contract, envelope, body))
+    return worn or everything
+
+
+def _wears_declared(contract: Contract, envelope: Envelope, body: object) -> bool:
+    """Whether a declared code stands in the place where the envelope has its own, and travels in that envelope."""
+    places = slot_places(envelope.shape)["code"]
+    found = (resolve(body, each.path)[1] for each in places)
+    shared = (_declared_by(contract, value) for value in found)
+    return any(
+        (code is not None and bool(code.envelopes) and wears(code, envelope.name))
+        or any(bool(own.envelopes) and wears(own, envelope.name) for own in _own_codes(owners, code))
+        for code, owners in shared
+    )
+
+
+def _own_codes(owners: "Owners", like: Code | None) -> Iterator[Code]:
+    for operation, _ in owners:
+        yield from (each for each in operation.errors.values() if like is None or each.wire == like.wire)
 
 
 def _has_declared_code(contract: Contract, read: Extraction) -> bool:
@@ -170,6 +197,9 @@ def _code(
 ) -> Code | None:
     """The declared code in the slot, after saying what is wrong with it; a reserved one too."""
     contract, wire, pointer = bench.contract, slots["code"], where["code"]
+    if envelope is claim.protocol:
+        _protocol_code(bench, claim, wire, pointer)
+        return None
     if not _is_scalar(wire) or ("string" if isinstance(wire, str) else "number") not in contract.kinds:
         wanted = " or ".join(f"a {each}" for each in sorted(contract.kinds, reverse=True))
         bench.broken(
@@ -179,7 +209,7 @@ def _code(
     own = next((each for each in operation.errors.values() if same(each.wire, wire)), None) if operation else None
     shared, owners = _declared_by(contract, wire)
     code = own or shared
-    if envelope.name in claim.foreign and not own and not _lists(operation, code):
+    if claim.surface.foreign and not own and not _lists(operation, code):
         return None  # it only looks like one of ours
     closed = claim.surface.codes is not None
     if closed:
@@ -218,6 +248,21 @@ def _code(
             )
             break
     return code
+
+
+def _protocol_code(bench: Bench, claim: Claim, wire: object, pointer: str) -> None:
+    """A number of the protocol that carries ours."""
+    protocol = claim.surface.protocol
+    assert protocol is not None  # or it would have no envelope
+    bench.exercise("code/declared")
+    if not any(wire in each for each in protocol.codes):
+        own = " or ".join(f"`{each.name}`" for each in claim.envelopes)
+        bench.broken(
+            "code/declared",
+            f"{place(pointer)} is {shown(wire)}, no number of the protocol's errors; an error of ours has the envelope {own}",
+            pointer=pointer,
+            source=protocol.source,
+        )
 
 
 Owners = tuple[tuple[Operation, Matcher], ...]

@@ -5,9 +5,9 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from faultspec.body import Reading, resolve, strings
 from faultspec.exchange import Exchange
 from faultspec.judge.bench import Bench
-from faultspec.judge.body import Reading, resolve, strings
 from faultspec.judge.envelope import Told
 from faultspec.judge.words import place
 from faultspec.language.model import NOWHERE

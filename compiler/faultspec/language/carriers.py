@@ -3,32 +3,25 @@
 from faultspec.language.model import Code, Envelope, Surface, Taxonomy
 
 
-def foreign(taxonomy: Taxonomy, surface: Surface, envelope: str) -> bool:
-    """Whether codes in the envelope on the surface are not the taxonomy's, even where they look alike.
+def wears(code: Code, envelope: str) -> bool:
+    """Whether a code that is allowed on a surface may travel in this envelope of it."""
+    return not code.envelopes or envelope in code.envelopes
 
-    That is so on an open surface, where the surfaces of its transport that list their codes, be it all of them, have
-    other envelopes.
-    """
-    if surface.codes is not None:
+
+def reaches(surface: Surface, code: Code, *, of_operation: bool) -> bool:
+    """Whether a code may be met on a surface. ``of_operation``: only an operation has it, so it goes where that is."""
+    if surface.transport == "http" and not (code.http.statuses or code.http.rules):
         return False
-    listing = [
-        each for each in taxonomy.surfaces.values() if each.codes is not None and each.transport == surface.transport
-    ]
-    own = {name for each in listing for name in each.envelopes}
-    return bool(own) and envelope not in own
+    return of_operation or (not surface.foreign and (surface.codes is None or code.name in surface.codes))
 
 
 def carriers(taxonomy: Taxonomy, code: Code, *, of_operation: bool) -> tuple[Envelope, ...]:
-    """The envelopes that a code may stand in, by the surfaces that allow it; all of them where none does.
-
-    ``of_operation``: only an operation has the code, so it goes wherever the operation is.
-    """
+    """The envelopes that a code may stand in, by the surfaces that it reaches; all that it wears where it reaches none."""
     names = dict.fromkeys(
         envelope
         for surface in taxonomy.surfaces.values()
+        if reaches(surface, code, of_operation=of_operation)
         for envelope in surface.envelopes
-        if (of_operation or surface.codes is None or code.name in surface.codes)
-        and (surface.transport != "http" or code.http.statuses or code.http.rules)
-        and not foreign(taxonomy, surface, envelope)
+        if wears(code, envelope)
     )
-    return tuple(taxonomy.envelopes[each] for each in names or taxonomy.envelopes)
+    return tuple(taxonomy.envelopes[each] for each in names or (code.envelopes or taxonomy.envelopes))

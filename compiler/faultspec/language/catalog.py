@@ -14,8 +14,8 @@ CODES: Mapping[str, str] = {
     # references
     "dangling-reference": "A name that nothing declares.",
     "ambiguous-wire": "Two codes that would look the same to a client.",
-    "reserved-code": "An operation's code that is a shared code already.",
-    "unknown-parameter": "A `${…}` in a message that is no detail of the code.",
+    "reserved-code": "An operation's code that is a shared code already, or a code with the form of imported ones.",
+    "unknown-parameter": "A `${…}` that stands for nothing known in its place.",
     "unknown-slot": "A `$slot` of a shape that nobody declared.",
     "unused-field": "A field for a slot that the shape does not have.",
     # values
@@ -24,11 +24,13 @@ CODES: Mapping[str, str] = {
     "bad-schema": "An imported JSON Schema that is none.",
     "bad-shape": "A picture of the wire that cannot be read.",
     "bad-status": "A range of statuses that is empty.",
+    "bad-range": "A range of a protocol's numbers that is empty.",
     "bad-example": "An example that breaks the rules of its own code.",
     # constructs that say too little, or two things
     "no-code-slot": "A shape that has no place for the code.",
     "no-reason": "A surface without an envelope that does not say why.",
     "unmapped-code": "A code that says nothing of HTTP where a surface is HTTP.",
+    "incomplete": "A publication of errors that does not say where a code stands.",
     "bad-rule": "A rule without its condition or its consequence, or one that is never reached.",
     "endless-phase": "A phase of a backoff that never ends, though another follows.",
     "misplaced-key": "A key that means nothing beside the others of its construct.",

@@ -185,6 +185,10 @@ SURFACE = Record(
                     "methods": Key(Many(Text(r"[A-Z]+", "an HTTP method"), 1), "HTTP methods claimed; default all."),
                     "statuses": Key(STATUSES, "Statuses claimed; default all."),
                     "tools": Key(Many(Text(), 1), "Tools or JSON-RPC methods claimed."),
+                    "request": Key(
+                        Named(Either((*SCALAR.branches, Many(SCALAR, 1))), POINTER),
+                        "Members of the request's body, by JSON Pointer, with the value or values that are meant.",
+                    ),
                 },
             ),
             "Which exchanges the surface claims; the first surface that matches wins.",
@@ -195,6 +199,9 @@ SURFACE = Record(
                 {
                     "status": Key(STATUSES, "The statuses that make the exchange an error."),
                     "present": Key(POINTER, "The member whose presence makes the exchange an error."),
+                    "equals": Key(
+                        Named(SCALAR, POINTER, least=1), "Members and their values that together make it an error."
+                    ),
                 },
             ),
             "What makes an exchange here an error; default status 4xx and 5xx on HTTP.",
@@ -205,9 +212,44 @@ SURFACE = Record(
         ),
         "codes": Key(
             Either((Text(), Many(Text(), 1))),
-            "`closed`: every declared code and no other. `open`: any code; in an envelope of no surface that lists its "
-            "codes, none of ours. Or a list of codes.",
+            "`closed`: every declared code and no other. `open`: any code, the declared ones included. `foreign`: codes of "
+            "another namespace, of which only the shape is judged. Or a list of codes.",
         ),
+        "at": Key(POINTER, "Where in the body the envelope stands; default the whole body."),
+        "success": Key(
+            Record(
+                "a success",
+                {
+                    "require": Key(
+                        Named(Later("member", _member), POINTER, least=1), "Members that every success here has.", True
+                    ),
+                    "source": _SOURCE,
+                },
+            ),
+            "What an answer here owes that is no error.",
+        ),
+        "protocol": Key(
+            Record(
+                "the protocol's errors",
+                {
+                    "envelope": Key(Text(), "Their picture, with the protocol's own number as `$code`.", True),
+                    "codes": Key(
+                        Named(
+                            Text(),
+                            Text(r"-?\d+(\.\.-?\d+)?", "a number such as -32601, or a range such as -32099..-32000"),
+                            least=1,
+                        ),
+                        "Its numbers and when each is sent; they are no codes of this taxonomy.",
+                        True,
+                    ),
+                    "source": _SOURCE,
+                },
+            ),
+            "Errors of the protocol that carries ours, such as JSON-RPC's parse error.",
+        ),
+        "repeats": Key(Text(), "The surface whose every error is carried here too."),
+        "sink": Key(Text(), "The file or topic that the record is written to."),
+        "level": Key(Choice(("must", "should")), "Whether errors must be carried here; default must."),
         "reason": Key(
             Text(),
             "Why errors here carry no envelope; beside one, why bodies of another shape pass. What has a declared code in "
@@ -291,6 +333,26 @@ EXAMPLE = Record(
     },
 )
 
+#: The names of gRPC's status codes (grpc/status.proto), but for OK.
+GRPC = (
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+)
+
 CODE_KEYS = {
     "summary": Key(Text(), "What went wrong, in one sentence.", True),
     "description": Key(Text(), "More than a sentence, where it is needed."),
@@ -300,7 +362,43 @@ CODE_KEYS = {
     "boundary": Key(WORDS, "The layer that produces it; the first of a list is the default."),
     "http": Key(HTTP, "The HTTP status, a list or range of them, rules by condition, or null with `http_reason`."),
     "http_reason": Key(Text(), "Why the code never travels over HTTP."),
-    "on": Key(Named(Anything(), TERM), "What the code is on other carriers, e.g. `grpc: ABORTED`."),
+    "envelope": Key(WORDS, "The envelopes it travels in, where its surfaces have several; default each of them."),
+    "on": Key(
+        Record(
+            "the carriers",
+            {
+                "grpc": Key(Choice(GRPC), "The gRPC status."),
+                "mcp": Key(
+                    Record(
+                        "an MCP result",
+                        {
+                            "is_error": Key(Flag(), "The result's `isError`.", True),
+                            "strict": Key(
+                                Flag(), "`isError` where a server marks every refusal; either value may be seen."
+                            ),
+                        },
+                    ),
+                    "How a tool result with this code is marked.",
+                ),
+            },
+        ),
+        "What the code is on other carriers.",
+    ),
+    "deadline": Key(
+        Record(
+            "a deadline",
+            {
+                "equals": Key(
+                    Text(r"details\.[A-Za-z_][A-Za-z0-9_]*", "a detail such as details.timeout_seconds"),
+                    "The detail that holds the budget, in seconds.",
+                    True,
+                ),
+                "late_by": Key(DURATION, "How much later the answer may come; default 1s."),
+                "source": _SOURCE,
+            },
+        ),
+        "The code says that a budget ran out, so its answer comes no sooner, and not much later.",
+    ),
     "retriable": Key(RETRIABLE, "May the same request be sent again? true, false, `caller`, `none`, or rules."),
     "client_action": Key(
         Choice(("retry", "refetch", "user", "none")), "What a client does; `is_retryable` means exactly `retry`."
@@ -336,6 +434,7 @@ OPERATION = Record(
     "an operation",
     {
         "summary": Key(Text(), "What it does."),
+        "wire": Key(Text(), "What callers call it, such as `fs/readFile`; default the name."),
         "match": Key(SURFACE.keys["match"].type, "Which exchanges are this operation."),
         "idempotent": Key(Flag(), "Whether sending it twice does what sending it once does."),
         "codes": Key(Many(Text(), 1), "The shared codes it may answer with; default all that its surface allows."),
@@ -424,6 +523,19 @@ RETRY_POLICY = Record(
             Many(Text(), 1),
             "The codes the policy's owner retries, whatever their flag says; default those that name the policy.",
         ),
+        "eligible_when": Key(
+            Many(
+                Record(
+                    "a rule",
+                    {
+                        "if": Key(CONDITION, "The facts that must hold.", True),
+                        "then": Key(Flag(), "Whether it is retried then.", True),
+                    },
+                ),
+                1,
+            ),
+            "When one of those codes is retried; the first rule whose facts hold decides, and without one it is.",
+        ),
         "source": _SOURCE,
     },
 )
@@ -446,6 +558,18 @@ IDEMPOTENCY = Record(
         ),
         "mismatch": Key(Text(), "The code for one key with two different bodies, or `unspecified`."),
         "default": Key(Choice(("idempotent", "not_idempotent")), "What an operation is that says nothing."),
+        "source": _SOURCE,
+    },
+)
+
+UPSTREAM = Record(
+    "the way upstream",
+    {
+        "retry": Key(Text(), "The retry policy of the service's own calls."),
+        "default": Key(Choice(("idempotent", "not_idempotent")), "What an operation is that says nothing."),
+        "keys": Key(
+            Many(Text(), 1), "What names one intent, the same in each retry of a call: request headers, or members of the body."
+        ),
         "source": _SOURCE,
     },
 )
@@ -543,6 +667,96 @@ UNKNOWN = Record(
     },
 )
 
+RENDERING = Record(
+    "a rendering",
+    {
+        "summary": Key(Text(), "For whom it is."),
+        "given": Key(Named(Text(), NAME), "Values that the error does not know, each with what it is."),
+        "shape": Key(
+            Anything(),
+            "A picture as under `envelopes`; `${details.key}` and `${given}` stand in text too, and a line whose parameter "
+            "is missing is left out.",
+            True,
+        ),
+        "codes": Key(Many(Text(), 1), "The codes it is for; default all."),
+        "source": _SOURCE,
+    },
+)
+
+AUDIT = Record(
+    "the audit contract",
+    {
+        "id": Key(Text(r"\$[A-Za-z_][A-Za-z0-9_]*", "a slot such as $audit_id"), "The slot that leads to the record."),
+        "lookup": Key(
+            Record(
+                "a look-up",
+                {
+                    "request": Key(Text(), "`GET /path`, or the URI of a resource.", True),
+                    "items": Key(POINTER, "Where the list of records stands; default the whole answer."),
+                    "id": Key(POINTER, "Where a record keeps the id."),
+                    "order": Key(Choice(("newest-first", "oldest-first")), "How the list is ordered."),
+                },
+            ),
+            "How records are read back; left out where they can't be.",
+        ),
+        "record": Key(Named(MEMBER, TERM, optional=True, least=1), "The members of a record.", True),
+        "means": Key(
+            Named(
+                Text(
+                    r"\$[A-Za-z_][A-Za-z0-9_]*|details\.[A-Za-z_][A-Za-z0-9_]*",
+                    "a slot such as $code, or details.<key>",
+                ),
+                TERM,
+            ),
+            "Which slot or detail of the error a member repeats.",
+        ),
+        "per": Key(Choice(("failure", "exchange")), "Whether successes are recorded too; default failure."),
+        "source": _SOURCE,
+    },
+)
+
+PUBLICATION = Record(
+    "a publication",
+    {
+        "request": Key(Text(), "How it is asked for; `${operation}` is an operation's name.", True),
+        "kind": Key(Choice(("errors", "openapi", "mcp-tools", "actions")), "What is published there.", True),
+        "at": Key(POINTER, "Where the list stands; default the whole answer."),
+        "item": Key(
+            Named(POINTER, Text(r"code|summary|http|details", "code, summary, http or details"), least=1),
+            "Where an item of the list keeps what.",
+        ),
+        "empty": Key(Choice(("list", "absent", "null")), "What stands there when there is nothing; default list."),
+        "source": _SOURCE,
+    },
+)
+
+NAVIGATION = Record(
+    "the navigation",
+    {
+        "offers": Key(POINTER, "Where an answer, success or refusal, lists what may come next.", True),
+        "takes": Key(POINTER, "Where a request says what it wants.", True),
+        "refused": Key(Text(), "The code of what exists and is not offered.", True),
+        "unknown": Key(Text(), "The code of what does not exist."),
+        "all": Key(
+            Text(r"\$[A-Za-z_][A-Za-z0-9_]*", "a slot such as $known_actions"), "The slot that lists all there is."
+        ),
+        "source": _SOURCE,
+    },
+)
+
+IMPORTED = Record(
+    "imported codes",
+    {
+        "pattern": Key(
+            Text(r"[A-Za-z0-9_.\-]*\$\{status\}[A-Za-z0-9_.\-]*", "text with ${status} in it, such as HTTP_${status}"),
+            "What such a code looks like; `${status}` is the status that it travels under.",
+            True,
+        ),
+        "retriable": Key(Flag(), "Whether they may be sent again; default false."),
+        "source": _SOURCE,
+    },
+)
+
 DOCUMENT = Record(
     "a taxonomy",
     {
@@ -608,10 +822,16 @@ DOCUMENT = Record(
         ),
         "retry_policies": Key(Named(RETRY_POLICY, NAME), "How clients retry."),
         "idempotency": Key(IDEMPOTENCY, "How a write is made safe to send again."),
+        "upstream": Key(UPSTREAM, "How services behind this one are called."),
         "codes": Key(Named(CODE, NAME, least=1), "The failures.", True),
         "operations": Key(Named(OPERATION, NAME), "Operations with failures of their own."),
         "unknown": Key(UNKNOWN, "What a client does with a code it does not know."),
         "undeclared": Key(UNKNOWN, "What a service does with an error it did not declare."),
+        "imported": Key(IMPORTED, "The form of codes that importers make of statuses; none is declared by hand."),
+        "renderings": Key(Named(RENDERING, NAME), "Errors as text, for readers without an envelope."),
+        "navigation": Key(NAVIGATION, "How callers walk: what is offered may be taken."),
+        "audit": Key(AUDIT, "The record of every failure, and where it is looked up."),
+        "discovery": Key(Named(PUBLICATION, NAME), "Where services publish what they declare."),
         "privacy": Key(PRIVACY, "What must not leave."),
         "telemetry": Key(TELEMETRY, "Metrics, log record, span attributes and alerts."),
         "obligations": Key(

@@ -5,11 +5,18 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from faultspec.language.grammar import Path, closest
-from faultspec.language.model import Code, DetailKey, Example, Operation, Retriable, Rule, Schema, Term
+from faultspec.language.model import Code, Deadline, DetailKey, Example, Mcp, Operation, Retriable, Rule, Schema, Term
 from faultspec.language.schemas import details
 from faultspec.language.scope import Data, Known, Scope
 from faultspec.language.values import foreign_schema_problem
 from faultspec.language.wire import WELL_KNOWN_SLOTS, condition, header_rules, http, match
+
+#: How late an answer may come after its deadline, unless said otherwise: a busy machine's scheduling and one way of a network.
+_LATE = "1s"
+
+
+def _mcp(data: Data | None) -> Mcp | None:
+    return None if data is None else Mcp(data["is_error"], data.get("strict"))
 
 
 class Failures:
@@ -68,7 +75,9 @@ class Failures:
                 data.get("boundary"), scope.names("boundaries"), "boundary", (*path, "boundary")
             ),
             http=carried,
-            carriers=data.get("on", {}),
+            grpc=data.get("on", {}).get("grpc"),
+            mcp=_mcp(data.get("on", {}).get("mcp")),
+            envelopes=scope.refer_all(data.get("envelope"), scope.names("envelopes"), "envelope", (*path, "envelope")),
             retriable=retriable,
             client_action=data.get("client_action", default_action),
             retry=self._refer(data, "retry", scope.names("retry_policies"), "retry policy", path),
@@ -90,6 +99,9 @@ class Failures:
             facts={
                 slot: self._fact(slot, each, (*path, "facts", slot)) for slot, each in data.get("facts", {}).items()
             },
+            deadline=self._deadline(data["deadline"], (*path, "deadline"), known_details)
+            if "deadline" in data
+            else None,
             source=scope.source(data.get("source"), path),
         )
 
@@ -108,6 +120,12 @@ class Failures:
         if own is None or registered is None:
             return None
         return tuple(dict.fromkeys((*(key.removesuffix("?") for key in own), *registered)))
+
+    def _deadline(self, data: Data, path: Path, known_details: Known) -> Deadline:
+        detail = data["equals"].removeprefix("details.")
+        self.scope.refer(detail, known_details, "detail key", (*path, "equals"))
+        late_by = self.scope.duration(data.get("late_by", _LATE), (*path, "late_by")) or 0.0
+        return Deadline(detail, late_by, self.scope.source(data.get("source"), path))
 
     def _http_of(self, data: Data, path: Path, lifecycle: str) -> tuple[object, str | None]:
         """The `http:` and `http_reason:` of a code, with what stands for their absence.
@@ -221,6 +239,7 @@ class Failures:
         self._wire_names(errors, (*path, "errors"))
         return Operation(
             name,
+            data.get("wire", name),
             match(scope, data.get("match"), (*path, "match")),
             data.get("idempotent"),
             errors,

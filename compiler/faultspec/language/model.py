@@ -225,12 +225,17 @@ class Envelope(NamedTuple):
 
 
 class Match(NamedTuple):
-    """Which exchanges a surface claims. Routes are ``[METHOD ]/path`` with ``{param}``, ``*`` and ``**``."""
+    """Which exchanges a surface claims.
+
+    Routes are ``[METHOD ]/path`` with ``{param}``, ``*`` and ``**``. ``request``: values that members of the request's
+    body may have, by JSON Pointer.
+    """
 
     routes: tuple[str, ...] = ()
     statuses: tuple[StatusRange, ...] = ()
     tools: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
+    request: Mapping[str, tuple[object, ...]] = EMPTY
 
 
 class Batch(NamedTuple):
@@ -246,11 +251,33 @@ class Batch(NamedTuple):
     bad_items: str | None
 
 
+class NumberRange(NamedTuple):
+    """Inclusive range of a protocol's numbers, and when they are sent."""
+
+    low: int
+    high: int
+    summary: str
+
+    def __contains__(self, number: object) -> bool:
+        return isinstance(number, int) and not isinstance(number, bool) and self.low <= number <= self.high
+
+
+class Protocol(NamedTuple):
+    """The errors of the protocol that carries ours; their numbers are no codes of the taxonomy."""
+
+    envelope: str
+    codes: tuple[NumberRange, ...]
+    source: Source = NOWHERE
+
+
 class Surface(NamedTuple):
     """Where an envelope applies. First match wins; an error on no surface is a finding.
 
     ``error_when``: the statuses that make an exchange an error. ``error_pointer``: a JSON Pointer whose presence does.
+    ``error_equals``: pointers and values that together do. ``at``: where in the body the envelope stands.
     ``envelopes`` empty: errors here carry none, for ``reason``. ``codes`` None: open; otherwise the allowed code names.
+    ``foreign``: codes here are another namespace's. ``success``: members by pointer that every success has.
+    ``repeats``: the surface whose errors are carried here too, written to ``sink``.
     """
 
     name: str
@@ -263,6 +290,14 @@ class Surface(NamedTuple):
     reason: str | None = None
     batch: Batch | None = None
     requires_details: tuple[str, ...] = ()
+    error_equals: Mapping[str, object] = EMPTY
+    at: str = ""
+    foreign: bool = False
+    success: Mapping[str, Member] = EMPTY
+    protocol: Protocol | None = None
+    repeats: str | None = None
+    sink: str | None = None
+    level: Literal["must", "should"] = "must"
     source: Source = NOWHERE
 
 
@@ -297,11 +332,26 @@ class HeaderRule(NamedTuple):
     source: Source = NOWHERE
 
 
+class Mcp(NamedTuple):
+    """``isError`` of a tool result; ``strict`` is its value where a server marks every refusal."""
+
+    is_error: bool
+    strict: bool | None = None
+
+
+class Deadline(NamedTuple):
+    """The answer comes when the seconds in ``details.<detail>`` are over, at most ``late_by`` seconds later."""
+
+    detail: str
+    late_by: float
+    source: Source = NOWHERE
+
+
 class Code(NamedTuple):
     """One declared failure.
 
     ``wire``: what stands in the code slot (the name, unless declared; a number where the system numbers its codes).
-    ``carriers``: values for other transports, e.g. ``{"grpc": "ABORTED", "mcp": {"is_error": True}}``.
+    ``envelopes``: those it travels in; empty: each of its surfaces'.
     ``message`` may hold ``${key}`` for registered details only. ``boundaries``: the first is the default.
     """
 
@@ -313,7 +363,9 @@ class Code(NamedTuple):
     domain: str | None
     boundaries: tuple[str, ...]
     http: HttpMapping
-    carriers: Mapping[str, object]
+    grpc: str | None
+    mcp: Mcp | None
+    envelopes: tuple[str, ...]
     retriable: Retriable
     client_action: ClientAction
     retry: str | None
@@ -330,6 +382,7 @@ class Code(NamedTuple):
     level: Literal["protocol", "operation"]
     passthrough: tuple[str, ...]
     facts: Mapping[str, tuple[str, ...]]
+    deadline: Deadline | None = None
     source: Source = NOWHERE
 
     @property
@@ -344,9 +397,13 @@ class Code(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """An operation and the failures that only it has; their identity is (operation, code)."""
+    """An operation and the failures that only it has; their identity is (operation, code).
+
+    ``wire``: what callers call it.
+    """
 
     name: str
+    wire: str
     match: Match
     idempotent: bool | None
     errors: Mapping[str, Code]
@@ -381,6 +438,15 @@ class Idempotency(NamedTuple):
     headers: tuple[str, ...]
     mismatch: str | None
     default: Literal["idempotent", "not_idempotent"] = "idempotent"
+    source: Source = NOWHERE
+
+
+class Upstream(NamedTuple):
+    """How services behind are called: by which retry policy, and what names one intent (headers, or members)."""
+
+    retry: str | None
+    default: Literal["idempotent", "not_idempotent"] | None
+    keys: tuple[str, ...]
     source: Source = NOWHERE
 
 
@@ -470,6 +536,72 @@ class Unknown(NamedTuple):
     source: Source = NOWHERE
 
 
+class Imported(NamedTuple):
+    """The form of codes that importers make of statuses: ``pattern`` with the status in place of ``${status}``."""
+
+    pattern: str
+    retriable: bool
+    source: Source = NOWHERE
+
+    def code(self, status: int) -> str:
+        """The code of a status."""
+        return self.pattern.replace("${status}", str(status))
+
+
+class Rendering(NamedTuple):
+    """An error as text. ``given``: what the error does not know, by name. ``codes`` empty: for all."""
+
+    name: str
+    picture: object
+    given: Mapping[str, str]
+    codes: tuple[str, ...]
+    summary: str | None = None
+    source: Source = NOWHERE
+
+
+class Lookup(NamedTuple):
+    """How audit records are read back: a list at ``items``, each with its id at ``id``."""
+
+    request: str
+    items: str
+    id: str | None
+    order: Literal["newest-first", "oldest-first"] | None
+
+
+class Audit(NamedTuple):
+    """The record of every failure (or exchange). ``means``: the ``$slot`` or ``details.<key>`` that a member repeats."""
+
+    id: str | None
+    lookup: Lookup | None
+    record: Mapping[str, Member]
+    means: Mapping[str, str]
+    per: Literal["failure", "exchange"]
+    source: Source = NOWHERE
+
+
+class Publication(NamedTuple):
+    """Where services publish what they declare: a list ``at`` a pointer, whose items keep things at ``item``."""
+
+    name: str
+    request: str
+    kind: Literal["errors", "openapi", "mcp-tools", "actions"]
+    at: str
+    item: Mapping[str, str]
+    empty: Literal["list", "absent", "null"]
+    source: Source = NOWHERE
+
+
+class Navigation(NamedTuple):
+    """How callers walk: what ``offers`` lists may be taken; else the code is ``refused`` or ``unknown``."""
+
+    offers: str
+    takes: str
+    refused: str
+    unknown: str | None
+    all: str | None
+    source: Source = NOWHERE
+
+
 class Taxonomy(NamedTuple):
     """A whole taxonomy, resolved: every reference names something that is there."""
 
@@ -489,6 +621,7 @@ class Taxonomy(NamedTuple):
     fallbacks: tuple[Fallback, ...]
     retry_policies: Mapping[str, RetryPolicy]
     idempotency: Idempotency | None
+    upstream: Upstream | None
     actions: Mapping[str, Term]
     vocabularies: Mapping[str, Mapping[str, Term]]
     privacy: Privacy | None
@@ -497,6 +630,11 @@ class Taxonomy(NamedTuple):
     rulings: Mapping[str, Ruling]
     unknown: Unknown | None
     undeclared: Unknown | None
+    imported: Imported | None
+    renderings: Mapping[str, Rendering]
+    navigation: Navigation | None
+    audit: Audit | None
+    discovery: Mapping[str, Publication]
 
     def live_codes(self) -> tuple[Code, ...]:
         """The codes a service may produce, in order of declaration."""

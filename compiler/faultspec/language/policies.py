@@ -9,11 +9,14 @@ from faultspec.language.model import (
     Metric,
     Privacy,
     RetryPolicy,
+    Rule,
     Telemetry,
     Unknown,
+    Upstream,
 )
 from faultspec.language.schemas import members
 from faultspec.language.scope import Data, Scope
+from faultspec.language.wire import condition
 from faultspec.runtime import retry
 
 
@@ -62,7 +65,13 @@ def retry_policy(scope: Scope, name: str, data: Data) -> RetryPolicy:
         data.get("isolation"),
         annotate,
         scope.refer_all(data.get("eligible"), scope.code_names, "code", (*path, "eligible")),
-        (),
+        tuple(
+            Rule(
+                condition(scope, each["if"], (*path, "eligible_when", index, "if"), scope.names("detail_keys")),
+                each["then"],
+            )
+            for index, each in enumerate(data.get("eligible_when", ()))
+        ),
         scope.source(data.get("source"), path),
     )
 
@@ -98,6 +107,16 @@ def idempotency(scope: Scope, data: Data) -> Idempotency:
         None if mismatch == "unspecified" else scope.refer(mismatch, scope.names("codes"), "code", (*path, "mismatch")),
         data.get("default", "idempotent"),
         scope.source(data.get("source"), path),
+    )
+
+
+def upstream(scope: Scope, data: Data) -> Upstream:
+    """How services behind are called."""
+    path: Path = ("upstream",)
+    if "retry" in data:
+        scope.refer(data["retry"], scope.names("retry_policies"), "retry policy", (*path, "retry"))
+    return Upstream(
+        data.get("retry"), data.get("default"), tuple(data.get("keys", ())), scope.source(data.get("source"), path)
     )
 
 

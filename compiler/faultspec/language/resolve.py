@@ -5,9 +5,10 @@ each problem carries the path of the offending key or value. It never raises on 
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TypeVar
 
-from faultspec.language import examples, failures, policies, schemas, wire
+from faultspec.language import around, examples, failures, policies, schemas, wire
 from faultspec.language.constructs import CODE_KEYS
 from faultspec.language.grammar import Path, Problem
 from faultspec.language.model import Code, Obligation, Ruling, Taxonomy
@@ -73,6 +74,7 @@ def _taxonomy(scope: Scope) -> Taxonomy:
             name: policies.retry_policy(scope, name, each) for name, each in scope.section("retry_policies").items()
         },
         idempotency=_given(scope, "idempotency", policies.idempotency),
+        upstream=_given(scope, "upstream", policies.upstream),
         actions=schemas.terms(scope, scope.section("actions"), ("actions",)),
         vocabularies=vocabularies,
         privacy=_given(scope, "privacy", policies.privacy),
@@ -89,6 +91,13 @@ def _taxonomy(scope: Scope) -> Taxonomy:
         },
         unknown=policies.unknown(scope, "unknown"),
         undeclared=policies.unknown(scope, "undeclared"),
+        imported=_given(scope, "imported", around.imported),
+        renderings={
+            name: around.rendering(scope, name, each, slots) for name, each in scope.section("renderings").items()
+        },
+        navigation=_given(scope, "navigation", partial(around.navigation, slots=slots)),
+        audit=_given(scope, "audit", partial(around.audit, slots=slots)),
+        discovery={name: around.publication(scope, name, each) for name, each in scope.section("discovery").items()},
     )
 
 

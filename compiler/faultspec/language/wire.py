@@ -1,7 +1,7 @@
 """Envelopes, surfaces, header rules and statuses: the parts of a document that describe what travels."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from faultspec.language.constructs import ENVELOPE
 from faultspec.language.grammar import Path, closest
@@ -13,6 +13,9 @@ from faultspec.language.model import (
     HeaderRule,
     HttpMapping,
     Match,
+    Member,
+    NumberRange,
+    Protocol,
     Rule,
     StatusRange,
     Surface,
@@ -69,10 +72,13 @@ def envelopes(scope: Scope) -> dict[str, Envelope]:
                 hint = f"`shape`: {ENVELOPE.keys['shape'].doc}"
                 scope.wrong((*path, "shape", *error.path), "bad-shape", error.problem, hint)
             continue
-        fields = {
+        used = slot_places(node)
+        brought = {
+            slot: field for each in _uses(data["shape"]) if each in found for slot, field in found[each].fields.items()
+        }
+        fields = brought | {
             slot: _field(scope, each, slot, (*path, "fields", slot)) for slot, each in data.get("fields", {}).items()
         }
-        used = slot_places(node)
         declared = scope.names("envelopes", name, "fields")
         for slot in declared or ():
             if slot not in used:
@@ -81,7 +87,7 @@ def envelopes(scope: Scope) -> dict[str, Envelope]:
                     (*path, "fields", slot), "unused-field", f"the shape has no slot `${slot}`", hint, on_key=True
                 )
         for slot in used:
-            if declared is not None and slot not in declared and slot not in WELL_KNOWN_SLOTS:
+            if declared is not None and slot not in (*declared, *brought, *WELL_KNOWN_SLOTS):
                 scope.wrong(
                     _place_of(slot, data["shape"], (*path, "shape")),
                     "unknown-slot",
@@ -115,6 +121,18 @@ def _field(scope: Scope, data: Data, slot: str, path: Path) -> Field:
         data.get("additional", "allow"),
         scope.source(data.get("source"), path),
     )
+
+
+def _uses(picture: object) -> Iterator[str]:
+    """The envelopes that a picture uses, which bring what is known of their slots."""
+    if isinstance(picture, dict):
+        if isinstance(picture.get("use"), str):
+            yield picture["use"]
+        for each in picture.values():
+            yield from _uses(each)
+    elif isinstance(picture, list):
+        for each in picture:
+            yield from _uses(each)
 
 
 def _used(picture: object, path: shape.Path) -> object:
@@ -171,6 +189,10 @@ def match(scope: Scope, data: Data | None, path: Path) -> Match:
         scope.statuses(data["statuses"], (*path, "statuses")) if "statuses" in data else (),
         tuple(data.get("tools", ())),
         tuple(data.get("methods", ())),
+        {
+            pointer: tuple(values) if isinstance(values, list) else (values,)
+            for pointer, values in data.get("request", {}).items()
+        },
     )
 
 
@@ -209,12 +231,13 @@ def _surface(scope: Scope, name: str, data: Data) -> Surface:
     if "status" in when:
         error_when = scope.statuses(when["status"], (*path, "error_when", "status"))
     else:
-        plain = data["transport"] == "http" and "present" not in when and batch is None
+        plain = data["transport"] == "http" and not when and batch is None
         error_when = ERROR_STATUSES if plain else ()
+    claimed = match(scope, data.get("match"), (*path, "match"))
     return Surface(
         name,
         data["transport"],
-        match(scope, data.get("match"), (*path, "match")),
+        claimed if "sink" not in data else claimed._replace(tools=claimed.tools or (data["sink"],)),
         error_when,
         when.get("present"),
         named,
@@ -224,18 +247,54 @@ def _surface(scope: Scope, name: str, data: Data) -> Surface:
         scope.refer_all(
             data.get("requires_details"), scope.names("detail_keys"), "detail key", (*path, "requires_details")
         ),
+        when.get("equals", {}),
+        data.get("at", ""),
+        data.get("codes") == "foreign",
+        _required_of_successes(scope, data.get("success", {}), path),
+        _protocol(scope, data["protocol"], (*path, "protocol")) if "protocol" in data else None,
+        scope.refer(data["repeats"], scope.names("surfaces"), "surface", (*path, "repeats"))
+        if "repeats" in data
+        else None,
+        data.get("sink"),
+        data.get("level", "must"),
         scope.source(data.get("source"), path),
     )
 
 
+def _required_of_successes(scope: Scope, data: Data, path: Path) -> dict[str, Member]:
+    source = scope.source(data.get("source"), (*path, "success"))
+    at: Path = (*path, "success", "require")
+    return {
+        pointer: Member(
+            pointer, schema(scope, each, (*at, pointer)), "expected" if each.get("expected") else "required", source
+        )
+        for pointer, each in data.get("require", {}).items()
+    }
+
+
+def _protocol(scope: Scope, data: Data, path: Path) -> Protocol:
+    scope.refer(data["envelope"], scope.names("envelopes"), "envelope", (*path, "envelope"))
+    ranges = []
+    for text, summary in data["codes"].items():
+        low, _, high = text.partition("..")
+        ranges.append(NumberRange(int(low), int(high or low), summary))
+        if ranges[-1].low > ranges[-1].high:
+            message = f"the range {text} is empty"
+            scope.wrong((*path, "codes", text), "bad-range", message, f"write {high}..{low}", on_key=True)
+    return Protocol(data["envelope"], tuple(ranges), scope.source(data.get("source"), path))
+
+
 def _codes(scope: Scope, value: object, path: Path) -> tuple[str, ...] | None:
-    if value == "open":
+    if value in ("open", "foreign"):
         return None
     known = scope.names("codes")
     if value == "closed":
         return known or ()
     if isinstance(value, str) and known is not None and value not in known:
-        hint = closest(value, ("open", "closed", *known)) or "write `closed`, `open` or a list of codes"
+        hint = (
+            closest(value, ("open", "closed", "foreign", *known))
+            or "write `closed`, `open`, `foreign` or a list of codes"
+        )
         scope.wrong(path, "dangling-reference", f"there is no code `{value}`", hint)
         return ()
     return scope.refer_all(value, known, "code", path)

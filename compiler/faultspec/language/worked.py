@@ -164,6 +164,37 @@ operations:
         details: {reason?: {type: string, enum: [expired, limit, other]}}
         example: {details: {reason: expired}}
 """,
+    "upstream": """\
+upstream: {retry: patient, default: idempotent, keys: [Idempotency-Key]}
+""",
+    "imported": """\
+imported: {pattern: "HTTP_${status}", retriable: false}
+""",
+    "renderings": """\
+renderings:
+  chat_message:
+    summary: What the shop's assistant reads.
+    given: {call: The tool call that failed.}
+    shape: {role: tool, tool_call_id: $call, content: "${code}: ${message}\\nfield: ${details.field}"}
+""",
+    "navigation": """\
+navigation: {offers: /next, takes: /step, refused: key_reused, unknown: invalid_request}
+""",
+    "audit": """\
+audit:
+  id: $request_id
+  lookup: {request: GET /audit, items: /events, id: /request, order: newest-first}
+  record: {code: {type: string}, request: {type: string}, field?: {type: string}}
+  means: {code: $code, request: $request_id, field: details.field}
+""",
+    "discovery": """\
+discovery:
+  errors:
+    request: "GET /errors?operation=${operation}"
+    kind: errors
+    at: /errors
+    item: {code: /code, http: /status}
+""",
     "unknown": """\
 unknown: {becomes: internal, retriable: false}
 """,

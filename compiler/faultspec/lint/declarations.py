@@ -51,6 +51,7 @@ def _used(taxonomy: Taxonomy, subject: Subject) -> dict[str, set[str]]:
         *(each.batch.bad_items for each in taxonomy.surfaces.values() if each.batch and each.batch.bad_items),
         *(each.annotate for each in taxonomy.retry_policies.values() if each.annotate),
         *(fact.removeprefix("details.") for fact in tests),
+        *(code.deadline.detail for code in every if code.deadline),
         *(key.name for key in taxonomy.detail_keys.values() if key.everywhere),
     }
     actions = {
@@ -65,11 +66,13 @@ def _used(taxonomy: Taxonomy, subject: Subject) -> dict[str, set[str]]:
         "vocabularies": vocabularies,
         "envelopes": {
             *(name for each in taxonomy.surfaces.values() for name in each.envelopes),
+            *(each.protocol.envelope for each in taxonomy.surfaces.values() if each.protocol),
             *(name for each in subject.data["envelopes"].values() for name in _uses(each["shape"])),
         },
         "retry_policies": {
             *(code.retry for code in every if code.retry),
             *(name for name, each in taxonomy.retry_policies.items() if each.eligible),
+            *({taxonomy.upstream.retry} if taxonomy.upstream and taxonomy.upstream.retry else ()),
         },
         "detail_keys": details,
         "rulings": set(_rulings(subject.data)),
@@ -82,6 +85,8 @@ def _schemas(taxonomy: Taxonomy) -> Iterator[Schema]:
         *(key.schema for key in taxonomy.detail_keys.values()),
         *(member.schema for _, code in codes(taxonomy) for member in code.details.values()),
         *(member.schema for member in (taxonomy.telemetry.log.values() if taxonomy.telemetry else ())),
+        *(member.schema for member in (taxonomy.audit.record.values() if taxonomy.audit else ())),
+        *(member.schema for each in taxonomy.surfaces.values() for member in each.success.values()),
     ]
     for root in roots:
         yield from schemas(root)

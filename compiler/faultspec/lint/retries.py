@@ -48,7 +48,8 @@ def policy_without_retry(subject: Subject) -> Iterator[Remark]:
 def retry_unsafe(subject: Subject) -> Iterator[Remark]:
     """What may have taken effect is not sent again unless something makes a second write safe."""
     taxonomy = subject.taxonomy
-    keyed = taxonomy.idempotency is not None and taxonomy.idempotency.default == "idempotent"
+    declared = taxonomy.idempotency or taxonomy.upstream
+    keyed = declared is not None and declared.default == "idempotent"
     if not keyed:
         for path, code in live(taxonomy):
             if path[0] == "codes" and _blind(code):

@@ -36,7 +36,7 @@ def code_without_transport(subject: Subject) -> Iterator[Remark]:
         elsewhere = any(
             each.transport != "http" and allowed_on(code, path, each) for each in taxonomy.surfaces.values()
         )
-        if not code.http.statuses and not code.carriers and not elsewhere:
+        if not code.http.statuses and not code.grpc and not elsewhere:
             message = f"`{code.name}` travels over nothing: no HTTP status, no other carrier, no surface but HTTP"
             yield Remark(present(subject, path, "http"), message, "give it a status, or name its carrier under `on:`")
 
@@ -74,7 +74,10 @@ def ambiguous_status(subject: Subject) -> Iterator[Remark]:
             code.client_action,
             code.retry,
             code.effect,
-            repr(code.carriers),
+            code.grpc,
+            code.mcp,
+            code.envelopes,
+            code.deadline,
             repr(code.details),
             repr(code.details_schema),
             code.headers,

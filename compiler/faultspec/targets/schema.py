@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from faultspec.language.carriers import carriers, foreign
+from faultspec.language.carriers import carriers, wears
 from faultspec.language.model import Code, Envelope, Example, Field, Member, Schema, Taxonomy
 from faultspec.runtime import ids
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places, walk
@@ -40,12 +40,12 @@ def is_open(taxonomy: Taxonomy, envelope: str) -> bool:
 def carried(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code], ...]:
     """The codes that may stand in an envelope, by the surfaces that use it; all of them where no surface does."""
     using = [surface for surface in taxonomy.surfaces.values() if envelope in surface.envelopes]
-    everything = not using or any(surface.codes is None for surface in using)
+    everything = not using or any(surface.codes is None and not surface.foreign for surface in using)
     named = {name for surface in using for name in surface.codes or ()}
     return tuple(
         (operation, code)
         for operation, code in live(taxonomy)
-        if everything or operation is not None or code.name in named
+        if wears(code, envelope) and (everything or operation is not None or code.name in named)
     )
 
 
@@ -54,14 +54,13 @@ def answered(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code]
     using = [
         surface
         for surface in taxonomy.surfaces.values()
-        if surface.transport == "http" and envelope in surface.envelopes and not foreign(taxonomy, surface, envelope)
+        if surface.transport == "http" and envelope in surface.envelopes and not surface.foreign
     ]
-    everything = any(surface.codes is None for surface in using)
-    named = {name for surface in using for name in surface.codes or ()}
     return tuple(
         (operation, code)
         for operation, code in live(taxonomy)
-        if using and (everything or operation is not None or code.name in named)
+        if wears(code, envelope)
+        and any(operation is not None or surface.codes is None or code.name in surface.codes for surface in using)
     )
 
 
