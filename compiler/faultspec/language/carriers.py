@@ -27,7 +27,8 @@ def carriers(taxonomy: Taxonomy, code: Code, *, of_operation: bool) -> tuple[Env
         envelope
         for surface in taxonomy.surfaces.values()
         for envelope in surface.envelopes
-        if (of_operation or surface.codes is None or code.name in surface.codes)
+        if envelope in taxonomy.envelopes  # of a broken document it may be lost
+        and (of_operation or surface.codes is None or code.name in surface.codes)
         and (surface.transport != "http" or code.http.statuses or code.http.rules)
         and not foreign(taxonomy, surface, envelope)
     )
