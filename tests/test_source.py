@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.diagnostic import Diagnostic, Span
-from faultspec.source import CODES, MAX_BYTES, MAX_DEPTH, Document, SourceError, decode, load, parse
+from faultspec.source import CODES, MAX_BYTES, MAX_DEPTH, UNTOLD, Document, SourceError, decode, load, parse
 from faultspec.source.readers import READER, PureReader
 from faultspec.source.tree import parse_with
 
@@ -387,10 +387,41 @@ def test_duplicates_show_both_places() -> None:
     assert found[0].pointer == ("a", "b")
 
 
+def test_tagged_values_are_untold_but_for_text() -> None:
+    """What a tag makes of a plain value nobody can tell, but that `!!str` leaves the text and `!` the value; collections stay."""
+    document, _ = parse("a: !!str 5\nb: ! 6\nc: !!int '7'\nd: !x {e: 1}\nf: !y\n", "t.yaml")
+    assert document is not None
+    assert document.data == {"a": "5", "b": 6, "c": UNTOLD, "d": {"e": 1}, "f": UNTOLD}
+
+
+def test_what_stands_before_a_syntax_error_is_told_with_it() -> None:
+    """A text that ends in no YAML still has the tags and aliases before it reported."""
+    assert places("a: &x 1\nb: *x\nc: !!str 1\nd: [\n") == [
+        ("yaml-alias", 2, 4),
+        ("yaml-tag", 3, 4),
+        ("yaml-syntax", 4, 4),
+    ]
+
+
+def test_every_value_of_a_repeated_key_is_read() -> None:
+    """A document with a key twice comes in as many readings, each with its own data in its own places."""
+    document, found = parse("a: {x: 1, x: 2}\nb: 3\na: {y: 4}\na: 5\n", "t.yaml")
+    assert [each.code for each in found] == ["duplicate-key"] * 3
+    assert document is not None
+    assert document.data == {"a": {"x": 1}, "b": 3}
+    assert [each.data for each in document.others] == [{"a": {"y": 4}, "b": 3}, {"a": 5, "b": 3}]
+    assert document.span(("a",)).line == 1
+    assert [each.span(("a",), key=False).line for each in document.others] == [3, 4]
+    many, _ = parse("a: 1\n" * 5_000, "t.yaml")
+    assert many is not None
+    assert len(many.others) < 10
+
+
 def test_alias_shows_its_anchor() -> None:
-    """An alias points at its anchor; there is no document, since its data could be endless."""
-    document, found = parse("a: &x 1\nb: *x\n", "t.yaml")
-    assert document is None
+    """An alias points at its anchor; its data is untold, since what it stands for could be endless."""
+    document, found = parse("a: &x 1\nb: *x\nc: [*x, 2]\n<<: *x\n*x : 3\n<<: 4\n", "t.yaml")
+    assert document is not None
+    assert document.data == {"a": 1, "b": UNTOLD, "c": [UNTOLD, 2], UNTOLD: UNTOLD, "<<": 4}
     assert found[0].span == Span(2, 4, 2, 6)
     assert found[0].related[0].span == Span(1, 4, 1, 6)
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from faultspec.diagnostic import Diagnostic, ordered
+from faultspec.diagnostic import Diagnostic, Path, ordered
 from faultspec.language import constructs, grammar
 from faultspec.language.model import Taxonomy
-from faultspec.language.prune import prune
+from faultspec.language.prune import Remains, prune
 from faultspec.language.resolve import resolve
 from faultspec.source import Document, SourceError, parse
 from faultspec.source import load as load_source
@@ -43,14 +43,27 @@ def read(text: str, path: str) -> Loaded:
 
 def _understand(document: Document | None, before: Iterable[Diagnostic] = ()) -> Loaded:
     """Go on with whatever structure the text has, so that one run tells all; `before` was found on the way to it."""
+    before = tuple(before)
     if document is None:
         return Loaded(None, None, ordered(before))
-    found = list(grammar.problems(constructs.DOCUMENT, document.data))
-    remains = prune(constructs.DOCUMENT, document.data, found)
-    taxonomy, problems = resolve(remains, document.data)
-    diagnostics = ordered((*before, *(_diagnostic(each, document) for each in (*found, *problems))))
+    repeated = frozenset(each.pointer for each in before if each.code == "duplicate-key")
+    taxonomy, found = _meaning(document, repeated, sound=not before)
+    for other in document.others:
+        _, more = _meaning(other, repeated, sound=False)
+        found += [each for each in more if any(each.pointer[: len(path)] == path for path in repeated)]
+    diagnostics = ordered((*before, *found))
     broken = any(each.severity == "error" for each in diagnostics)
     return Loaded(document, None if broken else taxonomy, diagnostics, {document.path: document.text})
+
+
+def _meaning(document: Document, repeated: frozenset[Path], *, sound: bool) -> tuple[Taxonomy, list[Diagnostic]]:
+    """One reading of a document and what is wrong with it; `sound`: as YAML it had no mistake."""
+    found = list(grammar.problems(constructs.DOCUMENT, document.data))
+    remains = Remains(document.data) if sound and not found else prune(constructs.DOCUMENT, document.data, found)
+    # What else depends on a section that is there twice can't be told; of codes, each is complete in itself.
+    unsure = {path for path in repeated if path[:1] != ("codes",) or len(path) == 1}
+    taxonomy, problems = resolve(remains._replace(lost=remains.lost | unsure), document.data)
+    return taxonomy, [_diagnostic(each, document) for each in (*found, *problems)]
 
 
 def _diagnostic(problem: grammar.Problem, document: Document) -> Diagnostic:

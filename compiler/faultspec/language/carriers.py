@@ -22,6 +22,6 @@ def carriers(taxonomy: Taxonomy, code: Code, *, of_operation: bool) -> tuple[Env
         for surface in taxonomy.surfaces.values()
         if reaches(surface, code, of_operation=of_operation)
         for envelope in surface.envelopes
-        if wears(code, envelope)
+        if wears(code, envelope) and envelope in taxonomy.envelopes  # of a broken document it may be lost
     )
-    return tuple(taxonomy.envelopes[each] for each in names or (code.envelopes or taxonomy.envelopes))
+    return tuple(taxonomy.envelopes[each] for each in names or taxonomy.envelopes)

@@ -9,22 +9,27 @@ from faultspec.language.model import Code, Envelope, Example, HeaderRule, Schema
 
 
 def problems(
-    taxonomy: Taxonomy, codes: Iterable[tuple[Path, Code, bool]], skipped: Callable[[Path], bool]
+    taxonomy: Taxonomy, codes: Iterable[tuple[Path, Code, bool]], lost: Callable[[Path], bool]
 ) -> Iterator[Problem]:
     """Every way in which an example of `codes` breaks its details, the fields of its slots, a status or a header rule.
 
-    Each code comes with its path and with whether its examples stand in a list; `skipped` tells which not to judge.
+    Each code comes with its path and with whether its examples stand in a list. `lost`: whether something at a path of
+    the document could not be read; what might follow only from that is not said.
     """
     vocabularies = values.vocabularies(taxonomy)
+    unsure = _unsure(lost)
     for path, code, listed in codes:
         envelopes = carriers(taxonomy, code, of_operation=path[0] == "operations")
         strict = _strictness(envelopes)
         for index, example in enumerate(code.examples):
             at: Path = (*path, "example", index) if listed else (*path, "example")
-            if skipped(at):
+            if lost(at):
                 continue
-            yield from _details(code, example, at, strict, vocabularies)
-            yield from _slots(code, example, at, envelopes, vocabularies)
+            for misfit in _misfits(code, example, strict, vocabularies):
+                if misfit.keyword not in unsure:
+                    yield _in_details(misfit, code, at)
+            if not lost(("envelopes",)) and not lost(("surfaces",)) and not lost(("vocabularies",)):
+                yield from _slots(code, example, at, envelopes, vocabularies)
             yield from _status(code, example, at)
             yield from _headers(code, example, at, taxonomy.headers)
 
@@ -37,32 +42,45 @@ def _strictness(envelopes: Iterable[Envelope]) -> Strictness:
     return next((each for each in order if each in found), "allow")
 
 
-def _details(
-    code: Code, example: Example, path: Path, strict: Strictness, vocabularies: values.Vocabularies
-) -> Iterator[Problem]:
+def _unsure(lost: Callable[[Path], bool]) -> frozenset[str]:
+    """The keywords of misfits that might follow from what was lost; a lost schema has no keywords to break."""
+    declared = any(lost((each,)) for each in ("envelopes", "surfaces", "detail_keys"))
+    return frozenset({"additional"} if declared else ()) | frozenset({"vocabulary"} if lost(("vocabularies",)) else ())
+
+
+def _misfits(
+    code: Code, example: Example, strict: Strictness, vocabularies: values.Vocabularies
+) -> Iterator[values.Misfit]:
+    """Where the details leave what is declared; without any, what they lack."""
     schema = code.details_schema or Schema(types=("object",), properties=code.details, additional=strict)
     if example.details is None:
         for name, member in code.details.items():
             if member.presence == "required":
-                yield _bad(path, f"the example lacks `details.{name}`, which `{code.name}` requires", on_key=True)
+                yield values.Misfit((name,), "", "absent")
         return
     for misfit in values.problems(schema, example.details, vocabularies):
         if misfit.severity == "warning" and misfit.keyword == "missing":
             continue  # `expected` is a wish to services; an example may show the other case
-        undeclared = misfit.keyword == "additional"
-        hint = (
-            f"declare it under `details:` of `{code.name}`, or in `detail_keys`"
-            if undeclared
-            else f"the details of `{code.name}` are declared otherwise: change one of the two"
-        )
-        yield Problem(
-            "bad-example",
-            (*path, "details", *_there(misfit)),
-            f"the example breaks its own code: {_said(misfit, 'details')}",
-            hint,
-            undeclared or _there(misfit) == (),
-            misfit.severity,
-        )
+        yield misfit
+
+
+def _in_details(misfit: values.Misfit, code: Code, path: Path) -> Problem:
+    if misfit.keyword == "absent":
+        return _bad(path, f"the example lacks `details.{misfit.path[0]}`, which `{code.name}` requires", on_key=True)
+    undeclared = misfit.keyword == "additional"
+    hint = (
+        f"declare it under `details:` of `{code.name}`, or in `detail_keys`"
+        if undeclared
+        else f"the details of `{code.name}` are declared otherwise: change one of the two"
+    )
+    return Problem(
+        "bad-example",
+        (*path, "details", *_there(misfit)),
+        f"the example breaks its own code: {_said(misfit, 'details')}",
+        hint,
+        undeclared or _there(misfit) == (),
+        misfit.severity,
+    )
 
 
 def _slots(

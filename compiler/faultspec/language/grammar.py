@@ -7,9 +7,10 @@ one branch. Nothing here knows what a construct means; that is ``language.resolv
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from faultspec.diagnostic import Severity
+from faultspec.source import UNTOLD
 
 Path = tuple[str | int, ...]
 Kind = Literal["string", "integer", "number", "boolean", "null", "list", "mapping"]
@@ -163,7 +164,9 @@ _ARTICLE: Mapping[Kind, str] = {
 
 
 def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
-    """Every place under ``path`` where ``value`` leaves ``type``, in document order."""
+    """Every place under ``path`` where ``value`` leaves ``type``, in document order. Nothing is said of what is ``UNTOLD``."""
+    if value is UNTOLD:
+        return
     found = kind(value)
     match type:
         case Later(_, get):
@@ -221,8 +224,8 @@ def _too_few(what: str, part: str, least: int, path: Path) -> Problem:
     return Problem("too-few", path, f"this {what} needs at least {least} {part}")
 
 
-def _named(inner: Type, key: Text, optional: bool, value: dict[str, object], path: Path) -> Iterator[Problem]:
-    for name, each in value.items():
+def _named(inner: Type, key: Text, optional: bool, value: dict[Any, object], path: Path) -> Iterator[Problem]:
+    for name, each in told(value):
         bare = name.removesuffix("?") if optional else name
         if key.pattern is not None and not re.fullmatch(key.pattern, bare, re.ASCII):
             yield Problem("bad-name", (*path, name), f"`{_short(name)}` is not {key.shape}", "rename it")
@@ -232,9 +235,9 @@ def _named(inner: Type, key: Text, optional: bool, value: dict[str, object], pat
         yield from problems(inner, each, (*path, name))
 
 
-def _record(name: str, keys: Mapping[str, Key], value: dict[str, object], path: Path) -> Iterator[Problem]:
+def _record(name: str, keys: Mapping[str, Key], value: dict[Any, object], path: Path) -> Iterator[Problem]:
     meant = set()
-    for each, inner in value.items():
+    for each, inner in told(value):
         known = keys.get(each)
         if known is None:
             missing = tuple(key for key in keys if key not in value)
@@ -250,8 +253,13 @@ def _record(name: str, keys: Mapping[str, Key], value: dict[str, object], path: 
                 # The innermost key explains itself, so that every problem comes with a hint.
                 yield problem if problem.hint else problem._replace(hint=f"`{each}`: {known.doc}")
     for each, known in keys.items():
-        if known.required and each not in value and each not in meant:
+        if known.required and each not in value and each not in meant and UNTOLD not in value:
             yield Problem("missing-key", path, f"{name} says nothing of `{each}`", f"add `{each}:`. {known.doc}")
+
+
+def told(mapping: Mapping[Any, object]) -> Iterator[tuple[str, object]]:
+    """The entries of a mapping whose key can be read."""
+    return ((name, each) for name, each in mapping.items() if name is not UNTOLD)
 
 
 def _wrong_kind(type: Type, found: Kind, path: Path) -> Problem:
@@ -260,7 +268,8 @@ def _wrong_kind(type: Type, found: Kind, path: Path) -> Problem:
         wanted.remove("a whole number")
     name = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this item" if path else "the document"
     hint = next((f"{each.name} has the keys {', '.join(each.keys)}" for each in _records(type)), None)
-    return Problem("wrong-type", path, f"{name} must be {' or '.join(wanted)}, not {_ARTICLE[found]}", hint)
+    message = f"{name} must be {' or '.join(wanted)}, not {_ARTICLE[found]}"
+    return Problem("wrong-type", path, message, hint, on_key=False)
 
 
 def _records(type: Type) -> Iterator[Record]:

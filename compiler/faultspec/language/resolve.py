@@ -9,7 +9,6 @@ from functools import partial
 from typing import TypeVar
 
 from faultspec.language import around, examples, failures, policies, schemas, wire
-from faultspec.language.constructs import CODE_KEYS
 from faultspec.language.grammar import Path, Problem
 from faultspec.language.model import Code, Obligation, Ruling, Taxonomy
 from faultspec.language.prune import Remains
@@ -17,8 +16,8 @@ from faultspec.language.scope import Data, Scope
 
 T = TypeVar("T")
 
-#: Sections that say what an example must be like: with one of them lost, examples are not judged.
-PARTS_OF_AN_EXAMPLE = ("envelopes", "surfaces", "detail_keys", "vocabularies", "headers")
+#: The keys of a code that say what an example of it must be like.
+_SHAPING = ("http", "details", "schema", "headers")
 
 
 def resolve(remains: Remains, document: object) -> tuple[Taxonomy, list[Problem]]:
@@ -28,13 +27,12 @@ def resolve(remains: Remains, document: object) -> tuple[Taxonomy, list[Problem]
     """
     scope = Scope(remains, document)
     taxonomy = _taxonomy(scope)
-    whole = not any(scope.touched((each,)) for each in PARTS_OF_AN_EXAMPLE)
-    found = examples.problems(taxonomy, _codes(scope, taxonomy), scope.touched) if whole else ()
+    found = examples.problems(taxonomy, _codes(scope, taxonomy), scope.touched)
     return taxonomy, [*scope.problems, *found]
 
 
 def _codes(scope: Scope, taxonomy: Taxonomy) -> Iterator[tuple[Path, Code, bool]]:
-    """Every code of which nothing but an example is lost, and whether its examples stand in a list."""
+    """Every code of which nothing is lost that shapes an example, and whether its examples stand in a list."""
     shared = ((("codes",), taxonomy.codes, scope.section("codes")),)
     own = tuple(
         (("operations", each.name, "errors"), each.errors, scope.section("operations")[each.name].get("errors", {}))
@@ -42,7 +40,7 @@ def _codes(scope: Scope, taxonomy: Taxonomy) -> Iterator[tuple[Path, Code, bool]
     )
     for above, codes, data in (*shared, *own):
         for name, code in codes.items():
-            if not any(scope.touched((*above, name, key)) for key in CODE_KEYS if key != "example"):
+            if not any(scope.touched((*above, name, key)) for key in _SHAPING):
                 yield (*above, name), code, isinstance(data[name].get("example"), list)
 
 

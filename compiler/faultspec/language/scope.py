@@ -10,6 +10,7 @@ from faultspec.language.grammar import Path, Problem, closest
 from faultspec.language.model import NOWHERE, Source, StatusRange
 from faultspec.language.prune import Remains
 from faultspec.runtime import durations
+from faultspec.source import UNTOLD
 
 Data = Mapping[str, Any]
 
@@ -46,8 +47,8 @@ class Scope:
         on_key: bool = False,
         needs: Iterable[Path] = (),
     ) -> None:
-        """Report a problem, unless something of `needs`, from which it was concluded, is lost."""
-        if not any(self.touched(each) for each in needs):
+        """Report a problem, unless what it is about, or something of `needs`, from which it was concluded, is lost."""
+        if path not in self._lost and not any(self.touched(each) for each in needs):
             self.problems.append(Problem(code, path, message, hint, on_key))
 
     # names
@@ -64,7 +65,7 @@ class Scope:
         value = self._document
         for step in path:
             value = value.get(step, {}) if isinstance(value, dict) else {}
-        return tuple(value) if isinstance(value, dict) else None
+        return tuple(value) if isinstance(value, dict) and UNTOLD not in value else None
 
     @cached_property
     def code_names(self) -> Known:

@@ -8,19 +8,37 @@ from typing import Any
 from yaml.nodes import MappingNode, Node, ScalarNode
 
 from faultspec.diagnostic import Diagnostic, Path, Related, Severity, Span
+from faultspec.source.readers import ALIAS
+
+
+class Untold:
+    """Stands for data that a broken text does not tell, such as the value of an alias.
+
+    As a key of a mapping it says that the mapping has more keys than those that can be read. There is one such value,
+    `UNTOLD`, and only a document that comes with diagnostics has it.
+    """
+
+    def __repr__(self) -> str:
+        return "UNTOLD"
+
+
+UNTOLD = Untold()
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """A file that was read: its text, its data (dict, list, str, int, float, bool, None) and the place of each part.
 
-    `path` is the file as the user wrote it.
+    `path` is the file as the user wrote it. A text with mistakes may have `UNTOLD` in its data, and where it repeats a key
+    `others`: the same file read with the second, the third, … of each repeated key in place of the first.
     """
 
     path: str
     text: str = field(repr=False)
     data: Any = field(repr=False)
+    others: tuple["Document", ...] = field(default=(), repr=False)
     _root: Node | None = field(default=None, repr=False, compare=False)
+    _occurrence: int = field(default=0, repr=False, compare=False)
     _children: dict[int, dict[str | int, tuple[Node, Node]]] = field(default_factory=dict, repr=False, compare=False)
 
     def span(self, path: Path, *, key: bool = True) -> Span:
@@ -69,9 +87,13 @@ class Document:
         if children is None:
             children = {}
             if isinstance(node, MappingNode):
+                times: dict[str, int] = {}
                 for key, value in node.value:
-                    if isinstance(key, ScalarNode):
-                        children.setdefault(key.value, (key, value))
+                    if not isinstance(key, ScalarNode) or key.tag is ALIAS:
+                        continue
+                    times[key.value] = times.get(key.value, -1) + 1
+                    if times[key.value] <= self._occurrence:
+                        children[key.value] = (key, value)
             else:
                 children.update((index, (item, item)) for index, item in enumerate(node.value))
             self._children[id(node)] = children

@@ -15,7 +15,7 @@ class SourceError(Exception):
     """A file that could not be read, or not without complaint.
 
     `diagnostics` has at least one element. `document` is there when the text has a structure in spite of them (a key
-    twice, a tag), so that a caller may go on and report the rest in the same run; it is not to be compiled. `text` is what
+    twice, an alias), so that a caller may go on and report the rest in the same run; it is not to be compiled. `text` is what
     the diagnostics point into, where the file is text at all.
     """
 

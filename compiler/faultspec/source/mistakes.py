@@ -1,17 +1,15 @@
 """What is YAML and not our YAML, in words for the person who wrote it. What is no YAML at all: `syntax`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from yaml.error import MarkedYAMLError
-from yaml.events import AliasEvent, CollectionStartEvent, ScalarEvent
+from yaml.events import AliasEvent
 
 from faultspec.diagnostic import Diagnostic, Related, Span
 from faultspec.source.document import Lines
-from faultspec.source.readers import MAX_DEPTH
-from faultspec.source.syntax import syntax
+from faultspec.source.readers import MAX_DEPTH, Property
 
 #: More than anyone reads at once, and few enough that a file of nothing but mistakes does not exhaust the memory.
 MAX_REPORTED = 1000
@@ -84,8 +82,8 @@ _PROPERTY = {"&": re.compile(r"&[^\s,\[\]{}]*"), "!": re.compile(r"!(?:<[^>\s]*>
 _ALIAS = re.compile(r"\*[^\s,\[\]{}]*")
 
 
-def properties(reader: Any, lines: Lines, path: str) -> list[Diagnostic]:
-    """Every tag, anchor and alias in the text, found in the events, since the tree no longer shows them."""
+def properties(noted: Iterable[Property], lines: Lines, path: str) -> list[Diagnostic]:
+    """Every tag, anchor and alias of a text, in its order; an anchor only where no alias points at it anyway."""
 
     def place(pattern: re.Pattern[str], event: Any) -> Span:
         start = event.start_mark.index
@@ -95,36 +93,43 @@ def properties(reader: Any, lines: Lines, path: str) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     anchors: dict[str, Span] = {}
     unused: dict[str, Span] = {}
-    try:
-        while reader.check_event() and len(found) < MAX_REPORTED:
-            event: Any = reader.get_event()
-            if isinstance(event, AliasEvent) and event.anchor is not None:
-                found.append(_alias(event.anchor, place(_ALIAS, event), anchors.get(event.anchor), path))
-                unused.pop(event.anchor, None)
-            elif isinstance(event, ScalarEvent | CollectionStartEvent):
-                if event.tag is not None:
-                    message, hint = "explicit tags are not allowed", "delete the tag; quote the value if it is text"
-                    found.append(Diagnostic("yaml-tag", message, path, place(_PROPERTY["!"], event), hint=hint))
-                if event.anchor is not None:
-                    span = place(_PROPERTY["&"], event)
-                    if event.anchor in anchors:
-                        found.append(_anchor(event.anchor, span, path))
-                    else:
-                        anchors[event.anchor] = unused[event.anchor] = span
-    except MarkedYAMLError as error:
-        found.append(syntax(error, lines, path))
-    finally:
-        reader.dispose()
+    for event, anchor, tag in islice(noted, MAX_REPORTED):
+        if isinstance(event, AliasEvent):
+            assert anchor is not None
+            found.append(_alias(anchor, place(_ALIAS, event), anchors.get(anchor), lines, path))
+            unused.pop(anchor, None)
+            continue
+        if tag is not None:
+            message, hint = "explicit tags are not allowed", "delete the tag; quote the value if it is text"
+            found.append(Diagnostic("yaml-tag", message, path, place(_PROPERTY["!"], event), hint=hint))
+        if anchor is not None:
+            span = place(_PROPERTY["&"], event)
+            if anchor in anchors:
+                found.append(_anchor(anchor, span, path))
+            else:
+                anchors[anchor] = unused[anchor] = span
     found += [_anchor(name, span, path) for name, span in unused.items()]
     return found[:MAX_REPORTED]
 
 
-def _alias(name: str, span: Span, anchor: Span | None, path: str) -> Diagnostic:
-    message = f"the alias {quoted('*' + name)} is not allowed"
+#: What stands before the alias of a merge key on its line.
+_MERGE = re.compile(r"<<[ \t]*:[ \t]*(?:\[[^\]]*)?")
+
+
+def _alias(name: str, span: Span, anchor: Span | None, lines: Lines, path: str) -> Diagnostic:
     if anchor is None:
+        message = f"the alias {quoted('*' + name)} is not allowed"
         return Diagnostic("yaml-alias", message, path, span, hint="put it in quotes if it is text")
+    before = lines.line(span.line)[: span.column - 1]
+    merge = any(each.end() == len(before) for each in _MERGE.finditer(before))
+    message = (
+        f"the merge of {quoted('*' + name)} is not allowed"
+        if merge
+        else f"the alias {quoted('*' + name)} is not allowed"
+    )
+    hint = "write the keys out here again" if merge else "write the value out here again"
     related = (Related("its anchor is here", path, anchor),)
-    return Diagnostic("yaml-alias", message, path, span, hint="write the value out here again", related=related)
+    return Diagnostic("yaml-alias", message, path, span, hint=hint, related=related)
 
 
 def _anchor(name: str, span: Span, path: str) -> Diagnostic:

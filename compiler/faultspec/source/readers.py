@@ -1,9 +1,10 @@
 """The two YAML parsers, made to give one tree: libyaml's, and PyYAML's own for where that is missing."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from yaml.composer import Composer
+from yaml.events import AliasEvent
 from yaml.nodes import Node, ScalarNode
 from yaml.parser import Parser
 from yaml.reader import Reader
@@ -14,6 +15,9 @@ MAX_DEPTH = 100
 
 #: Stand in for tags in the node tree; the text of a node tells whether it carries a real one.
 PLAIN, TEXT = "plain", "text"
+
+#: The tag of the node that `Forgiving` puts in the place of an alias.
+ALIAS = "alias"
 
 
 class TooDeep(Exception):
@@ -59,6 +63,41 @@ class PureReader(Reader, Scanner, Parser, Composer, _Resolver):
             problem = "found invalid Unicode character escape code"
             raise ScannerError("while parsing a quoted scalar", start_mark, problem, self.get_mark()) from None
         return chunks
+
+
+class Property(NamedTuple):
+    """A tag or an anchor of a node, or an alias: what is written before, or instead of, a value."""
+
+    event: Any
+    anchor: str | None
+    tag: str | None
+
+
+class Forgiving(Composer, _Resolver):
+    """The tree of a text with tags, anchors and aliases, from the events of a reader; each of them is noted.
+
+    An alias is a node of its own and not that of its anchor, so the tree is as large as the text, whatever refers to what.
+    """
+
+    def __init__(self, reader: Any) -> None:
+        super().__init__()
+        self.check_event, self.peek_event, self.get_event = reader.check_event, reader.peek_event, reader.get_event
+        self.properties: list[Property] = []
+
+    def compose_node(self, parent: Node | None, index: Any) -> Node | None:
+        """The next node; PyYAML's own follows aliases and refuses those that lead nowhere."""
+        event: Any = self.peek_event()
+        if isinstance(event, AliasEvent):
+            self.get_event()
+            self.properties.append(Property(event, event.anchor, None))
+            start: Any = event.start_mark  # the stubs know of two kinds of marks that are never mixed
+            end: Any = event.end_mark
+            return ScalarNode(ALIAS, "", start, end)
+        tag = getattr(event, "tag", None)
+        if event.anchor is not None or tag is not None:
+            self.properties.append(Property(event, event.anchor, tag))
+            event.anchor = None
+        return super().compose_node(parent, index)
 
 
 READER: Any = PureReader

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from yaml.composer import ComposerError
 from yaml.error import MarkedYAMLError
-from yaml.nodes import MappingNode, Node, ScalarNode
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from faultspec.diagnostic import Diagnostic, Related, ordered
 from faultspec.source import mistakes
-from faultspec.source.document import Document, Lines, span_of
-from faultspec.source.readers import PLAIN, READER, TooDeep
+from faultspec.source.document import UNTOLD, Document, Lines, span_of
+from faultspec.source.readers import ALIAS, PLAIN, READER, TEXT, Forgiving, TooDeep
 from faultspec.source.syntax import syntax
 
 #: What every reader of the data, in whatever language, can hold exactly as an integer of some native type.
@@ -23,8 +22,8 @@ _INT64 = range(-(2**63), 2**63)
 def parse(text: str, path: str) -> tuple[Document | None, list[Diagnostic]]:
     """Text → a document and everything that is wrong with it as YAML, in order.
 
-    There is no document when the text has no one structure: it is not YAML, is empty, uses aliases, is nested too
-    deeply. `path` only names the text in diagnostics.
+    There is no document when the text has no one structure: it is not YAML, is empty, is nested too deeply. `path` only
+    names the text in diagnostics.
     """
     with _no_cyclic_gc():
         document, found = parse_with(text.removeprefix("\ufeff"), path, READER)
@@ -51,27 +50,48 @@ def parse_with(text: str, path: str, reader_type: Any) -> tuple[Document | None,
         return None, found
     reader = reader_type(text)
     try:
-        root = reader.get_node() if reader.check_node() else None
-        if root is None or (isinstance(root, ScalarNode) and _is_nothing(root, text)):
-            return None, [mistakes.empty(lines, path)]
-        if reader.check_node():
-            found.append(mistakes.second_document(root, lines, path))
-    except TooDeep as error:
-        return None, [mistakes.too_deep(error.parent, lines, path)]
-    except ComposerError:  # an alias without its anchor, or the same anchor twice
-        return None, mistakes.properties(reader_type(text), lines, path)
-    except MarkedYAMLError as error:
-        return None, [syntax(error, lines, path)]
+        return _document(reader, lines, path, forgiving=False)
+    except (MarkedYAMLError, TooDeep, _HasProperties):
+        pass  # read once more, slowly, to say all there is to say
     finally:
         reader.dispose()
-    builder = _Builder(lines, path)
+    reader = reader_type(text)
+    forgiving = Forgiving(reader)
+    document = None
+    try:
+        document, found = _document(forgiving, lines, path, forgiving=True)
+    except MarkedYAMLError as error:
+        found = [syntax(error, lines, path)]
+    except TooDeep as error:
+        found = [mistakes.too_deep(error.parent, lines, path)]
+    finally:
+        reader.dispose()
+    return document, [*found, *mistakes.properties(forgiving.properties, lines, path)]
+
+
+#: So often is a text with repeated keys read, each time with another value of each, to tell what is wrong in all of them.
+#: Who repeats one key more often has made one mistake, and each reading costs as much as the first.
+_MOST_READINGS = 5
+
+
+def _document(reader: Any, lines: Lines, path: str, *, forgiving: bool) -> tuple[Document | None, list[Diagnostic]]:
+    root = reader.get_node() if reader.check_node() else None
+    if root is None or (isinstance(root, ScalarNode) and _is_nothing(root, lines.text)):
+        return None, [mistakes.empty(lines, path)]
+    another = [mistakes.second_document(root, lines, path)] if reader.check_node() else []
+    builder = _Builder(lines, path, forgiving=forgiving)
     data = builder.build(root)
-    found += builder.found
-    if builder.has_properties:
-        found += mistakes.properties(reader_type(text), lines, path)
-        if any(each.code == "yaml-alias" for each in found):
-            return None, found
-    return Document(path, text, data, root), found
+    others = tuple(
+        Document(
+            path, lines.text, _Builder(lines, path, forgiving=forgiving, occurrence=each).build(root), (), root, each
+        )
+        for each in range(1, min(builder.most, _MOST_READINGS))
+    )
+    return Document(path, lines.text, data, others, root), [*another, *builder.found]
+
+
+class _HasProperties(Exception):
+    """The text has tags, anchors or aliases; the tree of a plain reader no longer shows them."""
 
 
 def _is_nothing(root: ScalarNode, text: str) -> bool:
@@ -82,35 +102,42 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 
 _ABSENT = object()
 
+#: What `!!str` stands for (YAML 1.2 section 10.1.1): the one tag whose value is known to be the text itself.
+_STRING = "tag:yaml.org,2002:str"
+
+
+def _is_merge(key: ScalarNode, value: Node) -> bool:
+    """Whether an entry is `<<: *alias`, or a list of aliases; `<<` with any other value is an ordinary key."""
+    if key.tag is not PLAIN or key.value != "<<":
+        return False
+    items = value.value if isinstance(value, SequenceNode) else [value]
+    return any(each.tag is ALIAS for each in items)
+
 
 class _Builder:
-    """One walk over the node tree: data out, and what is wrong on the way."""
+    """One walk over the node tree: data out, and what is wrong on the way.
 
-    def __init__(self, lines: "Lines", path: str) -> None:
+    `occurrence`: which value a repeated key has, from 0, or the last where it has fewer; `most`: how often a key stands in
+    one mapping at the most.
+    """
+
+    def __init__(self, lines: "Lines", path: str, *, forgiving: bool, occurrence: int = 0) -> None:
         self.found: list[Diagnostic] = []
-        self.has_properties = False
+        self.most = 1
+        self._forgiving = forgiving
+        self._occurrence = occurrence
         self._lines = lines
         self._path = path
         self._text = lines.text + "\0"  # so that an empty value at the very end has a character to look at
         self._pointer: list[str | int] = []
         self._plain: dict[str, object] = {"": None, "~": None, "null": None, "true": True, "false": False}
-        self._shared: dict[int, object] = {}
 
     def build(self, node: Node) -> object:
-        if self._text[node.start_mark.index] in "&!":
-            # An alias gives the very node of its anchor: built once, or a small text could ask for endless work.
-            self.has_properties = True
-            if id(node) in self._shared:
-                return self._shared[id(node)]
-            self._shared[id(node)] = None
-            data = self._shared[id(node)] = self._build(node)
-            return data
-        return self._build(node)
-
-    def _build(self, node: Node) -> object:
+        if self._text[node.start_mark.index] in "&!" and not self._forgiving:
+            raise _HasProperties
         if isinstance(node, ScalarNode):
             if node.tag is not PLAIN:
-                return node.value
+                return node.value if node.tag is TEXT or node.tag == _STRING else UNTOLD
             value = self._plain.get(node.value, _ABSENT)
             return self._scalar(node) if value is _ABSENT else value
         if isinstance(node, MappingNode):
@@ -123,7 +150,8 @@ class _Builder:
         return items
 
     def _mapping(self, node: MappingNode) -> dict[str, object]:
-        data: dict[str, object] = {}
+        data: dict[Any, object] = {}
+        times: dict[str, int] = {}
         for key, value in node.value:
             if not isinstance(key, ScalarNode):
                 self._report(
@@ -135,12 +163,20 @@ class _Builder:
                 self.build(key)
                 self.build(value)
                 continue
-            if self._text[key.start_mark.index] in "&!":
-                self.has_properties = True
+            if self._text[key.start_mark.index] in "&!" and not self._forgiving:
+                raise _HasProperties
+            if key.tag is ALIAS or _is_merge(key, value):
+                self.build(value)
+                data[UNTOLD] = UNTOLD
+                continue
             self._pointer.append(key.value)
             if key.value in data:
+                nth = times[key.value] = times.get(key.value, 0) + 1
+                self.most = max(self.most, nth + 1)
                 self._duplicate(node, key)
-                self.build(value)
+                built = self.build(value)
+                if nth <= self._occurrence:
+                    data[key.value] = built
             else:
                 data[key.value] = self.build(value)
             self._pointer.pop()
@@ -160,7 +196,7 @@ class _Builder:
                 value = int(text) if in_range else text
             if not in_range:
                 self._report("number-out-of-range", "this number does not fit 64 bits", node, "quote it if it is text")
-                return text
+                return UNTOLD
         self._plain[text] = value
         return value
 
