@@ -16,6 +16,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"runtime"}),
     frozenset({"diagnostic", "source"}),
     frozenset({"printers", "language"}),
+    frozenset({"body"}),
     frozenset({"exchange", "finding", "clauses", "leaks", "contract", "judge", "targets", "render", "lint"}),
     frozenset({"cli"}),
 )

@@ -204,8 +204,10 @@ operations:
 @pytest.mark.parametrize(
     ("api", "crud", "envelope", "judged"),
     [
-        ("closed", "open", "theirs", False),
-        ("[gone]", "open", "theirs", False),
+        ("closed", "foreign", "theirs", False),
+        ("[gone]", "foreign", "theirs", False),
+        ("closed", "foreign", "ours", False),
+        ("closed", "open", "theirs", True),
         ("closed", "[gone, down]", "theirs", True),
         ("closed", "closed", "theirs", True),
         ("closed", "open", "ours", True),
@@ -213,7 +215,7 @@ operations:
     ],
 )
 def test_whose_codes_they_are_is_said_by_the_surfaces(api: str, crud: str, envelope: str, judged: bool) -> None:
-    """Codes are another's only on an open surface whose envelope is none of those that carry the listed codes."""
+    """Codes are another's only on a surface that says so; an open one takes declared codes for what they are."""
     rules = made(SURFACES.format(api=api, crud=crud, envelope=envelope))
     body = {"error" if envelope == "theirs" else "code": "gone"}
     found = answer(rules, "POST /crud/x", 409, body)
@@ -223,7 +225,7 @@ def test_whose_codes_they_are_is_said_by_the_surfaces(api: str, crud: str, envel
 
 def test_an_operation_brings_its_codes_to_any_surface() -> None:
     """What an operation declares or lists is ours, even where other codes are not."""
-    rules = made(SURFACES.format(api="closed", crud="open", envelope="theirs"))
+    rules = made(SURFACES.format(api="closed", crud="foreign", envelope="theirs"))
     assert clauses(answer(rules, "DELETE /crud/all", 409, {"error": "kept"})) == ["code/status"]
     assert clauses(answer(rules, "DELETE /crud/all", 409, {"error": "gone"})) == []
     assert clauses(answer(rules, "GET /crud/one", 409, {"error": "gone"})) == ["code/status"]

@@ -49,6 +49,13 @@ SAMPLES = {
     "an HTTP method": "GET",
     "a slot such as $correlation_id": "$code",
     "a version such as 1.0.0": "1.0.0",
+    "a number such as -32601, or a range such as -32099..-32000": "-32601",
+    "a detail such as details.timeout_seconds": "details.field",
+    "a slot such as $audit_id": "$code",
+    "a slot such as $known_actions": "$code",
+    "a slot such as $code, or details.<key>": "$code",
+    "code, summary, http or details": "code",
+    "text with ${status} in it, such as HTTP_${status}": "HTTP_${status}",
     "a date such as 2027-01-31": "2027-01-31",
     "a fact: status, cause, operation.idempotent, caller.authenticated or details.<key>": "cause",
 }

@@ -52,7 +52,7 @@ codes:
 """,
         good="""\
 codes:
-  lost: {summary: Workers hear of it., http: null, http_reason: It is internal., on: {queue: LOST}}
+  lost: {summary: Workers hear of it., http: null, http_reason: It is internal., on: {grpc: ABORTED}}
 """,
     ),
     Rule(

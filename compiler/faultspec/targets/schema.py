@@ -39,6 +39,8 @@ def is_open(taxonomy: Taxonomy, envelope: str) -> bool:
 
 def carried(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code], ...]:
     """The codes that may stand in an envelope, by the surfaces that use it; all of them where no surface does."""
+    if any(each.protocol and each.protocol.envelope == envelope for each in taxonomy.surfaces.values()):
+        return ()
     using = [surface for surface in taxonomy.surfaces.values() if envelope in surface.envelopes]
     everything = not using or any(surface.codes is None and not surface.foreign for surface in using)
     named = {name for surface in using for name in surface.codes or ()}
