@@ -54,7 +54,6 @@ provoke:
   dependency_unavailable: {request: GET /orders, headers: {X-Fault: dependency_unavailable}}
   serialization_failure: {not_provokable: no transaction conflict can be forced from outside}
   rate_limited: {request: GET /orders, as: alice, repeat: {until: 429, at_most: 60}}
-upstreams: {payments: {listen: 127.0.0.1:0, env: PAYMENTS_URL}}
 limits: {requests: 400, seconds: 120, writes: true}
 waivers: waivers.yaml
 """
@@ -98,7 +97,7 @@ provoke:
             BASE + "identites: {}\n",
             "3:1 unknown-key: the configuration has no key `identites` | did you mean `identities`?",
         ),
-        (BASE + "limits: {requests: many}\n", "3:10 wrong-type: `requests` must be a whole number, not text"),
+        (BASE + "limits: {requests: many}\n", "3:20 wrong-type: `requests` must be a whole number, not text"),
         (BASE + "provoke: {x: {request: orders}}\n", "3:24 bad-value: `orders` is not a method and a path"),
         (
             BASE + "provoke: {x: {request: GET /a, as: alise}}\nidentities: {alice: {tenant: a}}\n",

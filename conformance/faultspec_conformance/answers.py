@@ -177,3 +177,22 @@ def broken(
         evidence=tuple(each.exchange for each in evidence),
     )
     return Outcome(clause, "broken", finding=finding)
+
+
+def lost(asked: Exchange, answer: NoAnswer, last: Sent | None, *, listens: bool) -> Outcome:
+    """The service did not answer a request; ``last`` is the one before it, ``listens`` whether it takes connections still.
+
+    Who ends just after an answer is noticed at the next request, so the one before it is shown beside it.
+    """
+    before = () if listens or last is None else (last.exchange,)
+    culprit = before[0] if before and answer.kind == "refused" else asked
+    if answer.kind == "timeout":
+        message = f"the service hangs: {answer.reason}"
+    elif listens:
+        message = f"{answer.reason}; the service is still there, so it is this request that it does not bear"
+    elif culprit is not asked:
+        message = f"nobody listens any more since this was answered: {answer.reason}"
+    else:
+        message = f"{answer.reason}, and nobody listens any more: the service ended on this request"
+    finding = Finding("service/alive", message, operation=culprit.operation, evidence=(*before, asked))
+    return Outcome("service/alive", "broken", finding=finding)

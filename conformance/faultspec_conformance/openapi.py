@@ -176,14 +176,22 @@ def parse(text: str) -> tuple[Json | None, str]:
         data = json.loads(text)
     except ValueError:
         document, found = source.parse(text, "the OpenAPI document")
-        if document is None:
-            return None, found[0].message if found else "it is empty"
-        data = document.data
+        aliased = next((each for each in found if each.code == "yaml-alias"), None)
+        if document is None or aliased is not None:
+            return None, (aliased or found[0]).message
+        data = _told(document.data)
     if not isinstance(data, dict):
         return None, "it is not a mapping"
     if "paths" not in data and "openapi" not in data and "swagger" not in data:
         return None, "it has no `paths`: this is no OpenAPI document"
     return data, ""
+
+
+def _told(data: object) -> object:
+    """Data without what its text does not tell, such as a number beyond 64 bits."""
+    if isinstance(data, dict):
+        return {key: _told(each) for key, each in data.items() if key is not source.UNTOLD and each is not source.UNTOLD}
+    return [_told(each) for each in data if each is not source.UNTOLD] if isinstance(data, list) else data
 
 
 def read(document: Json, *, base: str | None = None) -> Description:

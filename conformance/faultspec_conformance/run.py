@@ -211,6 +211,7 @@ def fold(
             continue
         why = reasons.get(address, {})
         unspoken = silent.get(address) or silent.get(address.partition("/")[0])
+        unreached = (world.ended,) if world.ended is not None and unspoken is None else ()
         results[address] = ClauseResult(
             address=address,
             title=clause.title,
@@ -219,7 +220,7 @@ def fold(
             failures=failing[address],
             warnings=warned[address],
             known=waived[address],
-            not_run=tuple(why.get("could_not_run", ())),
+            not_run=tuple(dict.fromkeys((*why.get("could_not_run", ()), *unreached))),
             not_exercised=tuple(why.get("not_exercised", ()))
             or (() if unspoken or why else (f"nothing gave occasion: {clause.applies}",)),
             not_checkable=(*why.get("not_checkable", ()), *((unspoken,) if unspoken else ())),
@@ -322,7 +323,7 @@ def covered(world: World, hidden: Masking) -> dict[str, Coverage]:
             reason = code.http.reason or "the code never travels on HTTP"
         explained = reason is not None
         if reason is None and code.name in tried:
-            reason = world.unmet.get(code.name, "its recipe did not bring it about")
+            reason = world.unmet.get(code.name) or world.ended or "its recipe did not bring it about"
         elif reason is None:
             reason = "nothing general brings it about, and `provoke` has no recipe for it"
             if not world.writable:

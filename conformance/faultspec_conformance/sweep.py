@@ -22,15 +22,13 @@ from random import Random
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
-from faultspec.exchange import Exchange, Headers, Request, Response
-from faultspec.finding import Finding
+from faultspec.exchange import Headers, Request
 from faultspec_conformance.answers import Unanswered
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.filling import known_values
 from faultspec_conformance.kinds import path_of
 from faultspec_conformance.openapi import Description, Operation
 from faultspec_conformance.target import CREDENTIALS, NOBODY, Identity
-from faultspec_conformance.verdict import Outcome
 from faultspec_conformance.world import World
 
 #: The service sees at most so many requests of the sweep, and of one operation at most so many: what the coverage phase
@@ -101,6 +99,8 @@ def sweep(world: World, *, seed: int) -> Swept:
     operations = [each for each in world.description.operations if world.writable or each.method in SAFE_METHODS]
     if not operations:
         return Swept(notes=("no sweep: no OpenAPI document names an operation that may be asked",))
+    if world.ended is not None:
+        return Swept(not_run=(f"the sweep: {world.ended}",))
     budget = min(world.driver.limits.requests - world.driver.requests, REQUESTS)
     if budget <= 0 or world.driver.remaining <= 0:
         return Swept(not_run=("the sweep: the probes have spent the limits of requests or seconds",))
@@ -180,36 +180,17 @@ def send(world: World, planned: Iterable[Planned], random: Random) -> tuple[str,
         patient = waits < _PATIENT
         before = world.driver.requests
         try:
-            _asked(world, request, who, each.template, patient)
+            world.ask(request, who, route=each.template, patient=patient)
         except Unanswered as error:
             answer = error.no_answer
             if answer.kind == "budget":
                 break
             unanswered += 1
             reasons[f"the sweep: {request.method} {each.template}: {answer.reason}"] = None
-            if answer.kind == "closed":
-                world.outcomes.append(_dropped(request, each.template, answer.reason))
-            if answer.kind == "refused" or unanswered >= _HOPELESS:
+            if world.ended is not None or unanswered >= _HOPELESS:
                 break
         waits += patient and world.driver.requests > before + 1
     return tuple(reasons)[:_REASONS]
-
-
-def _asked(world: World, request: Request, who: Identity, template: str, patient: bool) -> None:
-    try:
-        world.ask(request, who, route=template, patient=patient)
-    except Unanswered as error:
-        if error.no_answer.kind != "closed":
-            raise
-        # An idle connection may close just when it is used; what closes a fresh one as well is the request.
-        world.ask(request, who, route=template, patient=patient)
-
-
-def _dropped(request: Request, template: str, reason: str) -> Outcome:
-    operation = f"{request.method} {template}"
-    exchange = Exchange(request, Response(None), route=template, operation=operation)
-    finding = Finding("service/alive", f"{operation}: {reason}", operation=operation, evidence=(exchange,))
-    return Outcome("service/alive", "broken", finding=finding)
 
 
 def dressed(world: World, planned: Planned, who: Identity, random: Random) -> Request:

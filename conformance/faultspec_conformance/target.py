@@ -6,19 +6,21 @@ other names are values that an earlier step saved. Everything wrong with the fil
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import cast
+from urllib.parse import urlsplit
 
 from faultspec.diagnostic import Diagnostic, ordered
 from faultspec.diagnostic import Path as Place
 from faultspec.exchange import Headers
 from faultspec.language import grammar
 from faultspec.language.grammar import Anything, Either, Flag, Integer, Key, Many, Named, Number, Record, Text
-from faultspec.language.model import Taxonomy
-from faultspec.source import Document, SourceError, load
+from faultspec.language.model import Code, Taxonomy
+from faultspec.language.prune import prune
+from faultspec.source import UNTOLD, Document, SourceError, load
 from faultspec_conformance.drivers.http import Limits
 
 #: The caller without credentials; every configuration has him.
@@ -110,12 +112,16 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a code is brought about, or ``not_provokable``: why it can't be. ``status``: the one it must travel under here."""
+    """How a code is brought about, or ``not_provokable``: why it can't be. ``status``: the one it must travel under here.
+
+    ``place``: where the file has it.
+    """
 
     code: str
     steps: tuple[Step, ...] = ()
     not_provokable: str | None = None
     status: int | None = None
+    place: Place = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +149,24 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What came of reading a configuration; ``target`` is None when any diagnostic is an error."""
+    """What came of reading a configuration; ``target`` is None when any diagnostic is an error.
+
+    ``draft`` is what could be understood of it in spite of errors: good for finding more of them, not for a run.
+    ``sources``: the text by file name, for printers that show the line.
+    """
 
     document: Document | None
     target: Target | None
     diagnostics: tuple[Diagnostic, ...]
+    draft: Target | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
 
 
-_REQUEST = Text(r"[A-Za-z]+ +/\S*", "a method and a path, such as `GET /orders/{id}`")
+#: The methods of RFC 9110 section 9 and RFC 5789, but for CONNECT, which asks for no resource.
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+
+#: What is wrong with a request is said by `_Reading.request`, in more words than a pattern has.
+_REQUEST = Text(r"\S(.|\n)*", "a method and a path, such as `GET /orders/{id}`")
 _NAMES = Either((Text(), Many(Text(), 1)))
 _HEADERS = Named(Either((Text(), Number())), Text(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+", "a header name (RFC 9110 token)"))
 _QUERY = Named(Either((Text(), Number(), Flag())))
@@ -284,72 +300,110 @@ CONFIGURATION = Record(
 
 
 def read(path: str, environment: Mapping[str, str] = os.environ) -> Loaded:
-    """Read the configuration at ``path``; references to codes are checked by `problems`, once the taxonomy is known."""
+    """Read the configuration at ``path``; what takes the taxonomy to see is found by `problems`, once that is known."""
     try:
         document = load(path)
     except SourceError as error:
-        return Loaded(error.document, None, error.diagnostics)
+        if error.document is None:
+            return Loaded(None, None, error.diagnostics, sources={} if error.text is None else {path: error.text})
+        return understand(error.document, environment, error.diagnostics)
     return understand(document, environment)
 
 
-def understand(document: Document, environment: Mapping[str, str]) -> Loaded:
-    """The pure half of `read`."""
-    found = [
-        document.diagnostic(each.code, each.message, each.path, key=each.on_key, hint=each.hint)
-        for each in grammar.problems(CONFIGURATION, document.data)
+def understand(document: Document, environment: Mapping[str, str], before: Iterable[Diagnostic] = ()) -> Loaded:
+    """The pure half of `read`; `before` is what was found on the way to the document."""
+    before = tuple(before)
+    repeated = tuple(each.pointer for each in before if each.code == "duplicate-key")
+    target, found = _understood(document, environment)
+    for other in document.others:
+        _, more = _understood(other, environment)
+        found += [each for each in more if any(each.pointer[: len(path)] == path for path in repeated)]
+    diagnostics = ordered((*before, *found))
+    broken = any(each.severity == "error" for each in diagnostics)
+    return Loaded(document, None if broken else target, diagnostics, target, {document.path: document.text})
+
+
+def _understood(document: Document, environment: Mapping[str, str]) -> tuple[Target, list[Diagnostic]]:
+    """One reading of a document: what it says, and what is wrong with it."""
+    problems = list(grammar.problems(CONFIGURATION, document.data))
+    remains = prune(CONFIGURATION, document.data, problems)
+    reading = _Reading(document, environment, remains.lost)
+    target = reading.target(remains.data)
+    said = [
+        document.diagnostic(each.code, each.message, each.path, key=each.on_key, hint=each.hint) for each in problems
     ]
-    target = None
-    if not found:
-        reading = _Reading(document, environment)
-        target = reading.target(document.data)
-        found = reading.found
-    diagnostics = ordered(found)
-    return Loaded(document, None if any(d.severity == "error" for d in diagnostics) else target, diagnostics)
+    return target, [*said, *reading.found]
 
 
 def problems(target: Target, taxonomy: Taxonomy, document: Document) -> tuple[Diagnostic, ...]:
-    """What is wrong with a configuration in the light of its taxonomy: recipes for codes that there are not."""
-    known = {**taxonomy.codes, **{code: None for each in taxonomy.operations.values() for code in each.errors}}
-    return tuple(
-        document.diagnostic(
-            "unknown-code",
-            f"the taxonomy {taxonomy.name} has no code `{code}`",
-            ("provoke", code),
-            hint=grammar.closest(code, tuple(known)) or f"its codes are {', '.join(known)}",
-        )
-        for code in dict.fromkeys(recipe.code for recipe in target.recipes)
-        if code not in known
-    )
+    """What is wrong with a configuration in the light of its taxonomy: codes there are not, statuses they never have."""
+    known: dict[str, tuple[Code, ...]] = {name: (code,) for name, code in taxonomy.codes.items()}
+    for operation in taxonomy.operations.values():
+        for name, code in operation.errors.items():
+            known[name] = (*known.get(name, ()), code)
+    found = []
+    for recipe in target.recipes:
+        if recipe.code not in known:
+            message = f"the taxonomy {taxonomy.name} has no code `{recipe.code}`"
+            hint = grammar.closest(recipe.code, tuple(known)) or f"its codes are {', '.join(known)}"
+            found.append(document.diagnostic("unknown-code", message, ("provoke", recipe.code), hint=hint))
+        elif recipe.status is not None and not any(each.http.allows(recipe.status) for each in known[recipe.code]):
+            statuses = ", ".join(str(each) for code in known[recipe.code] for each in code.http.statuses)
+            message = f"`{recipe.code}` never travels as {recipe.status}"
+            hint = f"its statuses: {statuses or 'none'}"
+            found.append(document.diagnostic("bad-value", message, (*recipe.place, "status"), key=False, hint=hint))
+    return ordered(found)
+
+
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+#: A name that a step saves, where a text uses it; the suite's own is `unique`.
+_NAME = re.compile(r"\$\{([a-z_]\w*)\}")
+
+
+def _shape(path: str) -> str:
+    """A path without its query, its placeholders anonymous, ending in a slash."""
+    return _PLACEHOLDER.sub("{}", path.partition("?")[0]).rstrip("/") + "/"
 
 
 class _Reading:
-    """One configuration being understood, and what is wrong with it."""
+    """One configuration being understood, and what is wrong with it. Nothing is said of what is ``lost``."""
 
-    def __init__(self, document: Document, environment: Mapping[str, str]) -> None:
+    def __init__(self, document: Document, environment: Mapping[str, str], lost: Collection[Place]) -> None:
         self.document = document
         self.environment = environment
+        self.lost = lost
         self.found: list[Diagnostic] = []
         self.directory = Path(document.path).parent
+        written = document.data.get("identities", {}) if isinstance(document.data, dict) else {}
+        #: None where the identities cannot be told.
+        self.identities = tuple(written) if isinstance(written, dict) and UNTOLD not in written else None
+        self.items: tuple[str, ...] | None = None
 
-    def target(self, data: Mapping[str, object]) -> Target | None:
-        where = cast(Mapping[str, object], data["target"])
+    def target(self, data: Mapping[str, object]) -> Target:
+        where = cast(Mapping[str, object], data.get("target", {}))
         if "http" not in where:
             self.other_transport(where)
-            return None
-        http = self.expanded(str(where["http"]), ("target", "http"))
-        if not self.found and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", http):
-            message = f"`{http}` is not an address such as http://127.0.0.1:8080"
-            self.say("bad-value", message, ("target", "http"), key=False)
+        http = self.expanded(str(where.get("http", "")), ("target", "http"))
+        if http and not _VARIABLE.search(http):  # one that is left is reported already
+            self.address(http)
+        if "upstreams" in data:
+            message = "`upstreams` are not supported yet: this version observes no calls of the service to others"
+            self.say("unsupported-key", message, ("upstreams",), hint="remove the key")
         identities = {
             name: self.identity(name, cast(Mapping[str, object], each))
             for name, each in cast(Mapping[str, object], data.get("identities", {})).items()
         }
-        self.identities = tuple(identities)
         resources = {
             name: self.resource(name, cast(Mapping[str, object], each))
             for name, each in cast(Mapping[str, object], data.get("resources", {})).items()
         }
+        # Without any, resources are inferred from a document that is not at hand yet.
+        if resources and not any(each[:1] == ("resources",) for each in self.lost):
+            self.items = tuple(item for each in resources.values() for item in _items(each))
         limits = cast(Mapping[str, object], data.get("limits", {}))
+        if limits.get("seconds") == 0:
+            self.say("bad-value", "0 is not more than 0", ("limits", "seconds"), key=False, hint="give it some seconds")
         waivers = data.get("waivers")
         path, file = self.openapi(where.get("openapi"))
         return Target(
@@ -369,15 +423,47 @@ class _Reading:
             path=self.document.path,
         )
 
+    def address(self, http: str) -> None:
+        said: str | None = None
+        if not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", http):
+            said = f"`{http}` is not an address such as http://127.0.0.1:8080"
+        else:
+            try:
+                parts = urlsplit(http)
+                if not parts.hostname:
+                    said = f"`{http}` names no host"
+                elif parts.port == 0:
+                    said = f"`{http}` has no port that can be connected to"
+            except ValueError as error:  # a port beyond 65535, or of letters; an IPv6 address without its end
+                said = f"`{http}` is not an address: {error}"
+        if said:
+            self.say(
+                "bad-value",
+                said,
+                ("target", "http"),
+                key=False,
+                hint="write http://HOST:PORT, such as http://127.0.0.1:8080",
+            )
+
     def other_transport(self, where: Mapping[str, object]) -> None:
         if not where:
             self.say(
-                "missing-key", "a target says nothing of `http`", ("target",), hint="add `http: http://127.0.0.1:8080`"
+                "missing-key",
+                "a target says nothing of `http`",
+                ("target",),
+                hint="add `http: http://127.0.0.1:8080`",
+                needs=(("target", "http"),),
             )
             return
         name = next(iter(where))
         message = f"this version judges services over HTTP; `{name}` is not supported yet"
-        self.say("unsupported-transport", message, ("target", name), hint="describe the service under `http`")
+        self.say(
+            "unsupported-transport",
+            message,
+            ("target", name),
+            hint="describe the service under `http`",
+            needs=(("target", "http"),),
+        )
 
     def openapi(self, value: object) -> tuple[str | None, str | None]:
         if not isinstance(value, str) or value.lower() == "none":
@@ -385,7 +471,12 @@ class _Reading:
         text = self.expanded(value, ("target", "openapi"))
         if re.match(r"https?://", text) or (text.startswith("/") and not Path(text).is_file()):
             return text, None
-        return None, self.beside(text)
+        file = self.beside(text)
+        if not _VARIABLE.search(text) and not Path(file).is_file():
+            message = f"there is no file `{text}`"
+            hint = "give a path under the address (beginning with `/`), a URL, a file beside this one, or `none`"
+            self.say("file-not-found", message, ("target", "openapi"), key=False, hint=hint)
+        return None, file
 
     def beside(self, value: object) -> str:
         return os.path.normpath(self.directory / str(value))
@@ -396,10 +487,7 @@ class _Reading:
             self.say("bad-name", f"`{ANONYMOUS}` is the caller without headers", place, hint="choose another name")
         written = {key: _text(each) for key, each in cast(Mapping[str, object], data.get("headers", {})).items()}
         headers = tuple((key, self.expanded(each, (*place, "headers", key))) for key, each in written.items())
-        for key, each in headers:
-            if not _sendable(each):
-                message = f"the value of `{key}` cannot stand in a header: it has line ends or control characters"
-                self.say("bad-value", message, (*place, "headers", key), key=False)
+        self.sendable(dict(headers), place)
         secrets = [
             (self.environment[variable].strip(), "${" + variable + "}")
             for each in written.values()
@@ -458,15 +546,15 @@ class _Reading:
 
     def call(self, data: object, place: Place) -> Call:
         if isinstance(data, str):
-            method, path = data.split(None, 1)
-            return Call(method.upper(), path)
+            return Call(*self.request(data, place))
         node = cast(Mapping[str, object], data)
-        method, path = str(node["request"]).split(None, 1)
+        method, path = self.request(str(node["request"]), (*place, "request"))
+        self.environmental(node, place)
         if "body" in node and "raw" in node:
             self.say("conflicting-keys", "a request has either `body` or `raw`", (*place, "raw"))
         raw = node.get("raw")
         return Call(
-            method.upper(),
+            method,
             path,
             self.headers(node, place),
             _query(node),
@@ -474,11 +562,69 @@ class _Reading:
             raw if isinstance(raw, str) else None,
         )
 
+    def request(self, text: str, place: Place) -> tuple[str, str]:
+        """The method and the path of a request; a path that is none is reported, and then `/`."""
+        method, _, path = text.partition(" ")
+        path = path.strip()
+        hint = None
+        if text.startswith("/"):
+            said, hint = f"`{text}` has no method", f"write `GET {text}`"
+        elif not path:
+            said = f"`{text}` is not a method and a path"
+        elif method.upper() not in METHODS:
+            said = f"`{method}` is no HTTP method"
+            hint = grammar.closest(method.upper(), METHODS) or f"the methods are {', '.join(METHODS)}"
+        elif re.match(r"[a-z]+://", path):
+            said, hint = (
+                f"`{path}` is an address, not a path",
+                "the address stands under `target`; write what follows it",
+            )
+        elif not path.startswith("/"):
+            said, hint = f"the path `{path}` does not begin with `/`", f"write `{method} /{path}`"
+        elif re.search(r"[\s#]|[^ -~]", path):
+            said, hint = (
+                f"the path `{path}` has a character that no address holds",
+                "write it percent-encoded, such as %20",
+            )
+        elif re.search(r"[{}]", _PLACEHOLDER.sub("", path)) or "{}" in path:
+            said, hint = f"the braces of `{path}` name no placeholder", "write one as `{id}`"
+        else:
+            if _VARIABLE.search(path):
+                self.no_variable(path, place)
+            return method.upper(), path
+        self.say(
+            "bad-value", said, place, key=False, hint=hint or "write a method and a path, such as `GET /orders/{id}`"
+        )
+        return "GET", "/"
+
+    def environmental(self, node: Mapping[str, object], place: Place) -> None:
+        """Only headers take values from the environment, since only there they are masked."""
+        for key in ("query", "body", "raw"):
+            for path, text in _texts(node.get(key), (*place, key)):
+                if _VARIABLE.search(text):
+                    self.no_variable(text, path)
+
+    def no_variable(self, text: str, place: Place) -> None:
+        name = _VARIABLE.findall(text)[0]
+        message = (
+            f"`${{{name}}}` is not filled in here: the environment is read for headers, the address and tenants only"
+        )
+        self.say("misplaced-variable", message, place, key=False, hint="put it into `headers`, or write the value out")
+
     def headers(self, node: Mapping[str, object], place: Place) -> dict[str, str]:
-        return {
+        found = {
             name: self.expanded(_text(each), (*place, "headers", name))
             for name, each in cast(Mapping[str, object], node.get("headers", {})).items()
         }
+        self.sendable(found, place)
+        return found
+
+    def sendable(self, headers: Mapping[str, str], place: Place) -> None:
+        for name, value in headers.items():
+            if re.search(r"[\x00-\x08\x0a-\x1f\x7f]", value):
+                message = f"the value of `{name}` cannot stand in a header: it has line ends or control characters"
+                hint = "write it in one line"
+                self.say("bad-value", message, (*place, "headers", name), key=False, hint=hint)
 
     def recipes(self, data: Mapping[str, object]) -> Iterator[Recipe]:
         for code, each in data.items():
@@ -492,21 +638,64 @@ class _Reading:
         if len(ways) != 1:
             said = " and ".join(f"`{way}`" for way in ways) or "none of them"
             message = f"the recipe for `{code}` needs one of `request`, `steps` and `not_provokable`, and has {said}"
-            self.say("conflicting-keys" if ways else "missing-key", message, place)
-            return Recipe(code)
+            needs = tuple((*place, way) for way in ("request", "steps", "not_provokable"))
+            hint = (
+                "keep one of them"
+                if ways
+                else "add `request: METHOD /path`, `steps:`, or `not_provokable:` with the reason"
+            )
+            self.say("conflicting-keys" if ways else "missing-key", message, place, hint=hint, needs=needs)
+            return Recipe(code, place=place)
         status = data.get("status")
         steps: tuple[Step, ...] = ()
         if "request" in data:
             steps = (self.step(data, place),)
         elif "steps" in data:
             steps = self.steps(data, place)
+        self.names(data, place)
         reason = data.get("not_provokable")
         return Recipe(
             code=code,
             steps=steps,
             not_provokable=str(reason) if reason is not None else None,
             status=status if isinstance(status, int) else None,
+            place=place,
         )
+
+    def names(self, data: Mapping[str, object], place: Place) -> None:
+        """Every name that a recipe uses must have been saved by a step before; a placeholder may be a resource's too."""
+        steps = [(place, data)]
+        if "steps" in data:
+            steps = [
+                ((*place, "steps", n), each) for n, each in enumerate(cast(list[Mapping[str, object]], data["steps"]))
+            ]
+        saved: dict[str, None] = {"unique": None}
+        for at, step in steps:
+            path = str(step.get("request", "")).partition(" ")[2].strip()
+            texts = [text for key in ("query", "headers", "body", "raw") for text in _texts(step.get(key), (*at, key))]
+            for where, text in [((*at, "request"), path), *texts]:
+                for name in _NAME.findall(text):
+                    self.saved(f"${{{name}}}", name, saved, where)
+            for name in _PLACEHOLDER.findall(_NAME.sub("", path)):
+                if not self.of_a_resource(path):
+                    self.saved(f"{{{name}}}", name, saved, (*at, "request"))
+            saved |= dict.fromkeys(cast(Mapping[str, str], step.get("save", {})))
+
+    def saved(self, written: str, name: str, saved: Mapping[str, None], place: Place) -> None:
+        if name in saved or any(each[-2:-1] == ("save",) for each in self.lost):
+            return
+        message = (
+            f"no step before has saved `{name}`, and it is no id of a resource"
+            if written[0] == "{"
+            else f"no step before has saved `{name}`"
+        )
+        hint = grammar.closest(name, tuple(saved)) or f"let a step before save it: `save: {{{name}: /id}}`"
+        self.say("unknown-name", message, place, key=False, hint=hint)
+
+    def of_a_resource(self, path: str) -> bool:
+        """Whether a path leads to or below an item of a resource, which fills its placeholders; so it may where none is named."""
+        shape = _shape(path)
+        return self.items is None or any(item in shape for item in self.items)
 
     def steps(self, data: Mapping[str, object], place: Place) -> tuple[Step, ...]:
         """The steps of a recipe; what the recipe says of identity, headers and query holds where a step says nothing."""
@@ -546,7 +735,7 @@ class _Reading:
     def known_identity(self, value: object, place: Place) -> str | None:
         if not isinstance(value, str):
             return None
-        if value != ANONYMOUS and value not in self.identities:
+        if value != ANONYMOUS and self.identities is not None and value not in self.identities:
             known = (*self.identities, ANONYMOUS)
             hint = grammar.closest(value, known) or f"the identities are {', '.join(known)}"
             self.say("unknown-identity", f"there is no identity `{value}`", place, key=False, hint=hint)
@@ -567,8 +756,19 @@ class _Reading:
 
         return _VARIABLE.sub(value, text)
 
-    def say(self, code: str, message: str, place: Place, *, key: bool = True, hint: str | None = None) -> None:
-        self.found.append(self.document.diagnostic(code, message, place, key=key, hint=hint))
+    def say(
+        self,
+        code: str,
+        message: str,
+        place: Place,
+        *,
+        key: bool = True,
+        hint: str | None = None,
+        needs: Iterable[Place] = (),
+    ) -> None:
+        """Report a mistake, unless what it was concluded from, `place` and `needs`, is lost."""
+        if place not in self.lost and not any(each in self.lost for each in needs):
+            self.found.append(self.document.diagnostic(code, message, place, key=key, hint=hint))
 
 
 def _text(value: object) -> str:
@@ -589,5 +789,19 @@ def _words(value: object) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(str(each) for each in cast(list[object], value))
 
 
-def _sendable(value: str) -> bool:
-    return not any(character in value for character in "\r\n\0")
+def _texts(value: object, place: Place) -> Iterator[tuple[Place, str]]:
+    """Every text in a value, with its place."""
+    if isinstance(value, str):
+        yield place, value
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, each in items:
+        yield from _texts(each, (*place, step))
+
+
+def _items(resource: ResourceConfig) -> Iterator[str]:
+    """The shapes of the paths of a resource's items, as far as the file tells."""
+    for each in (resource.read, resource.update, resource.delete):
+        if each is not None:
+            yield _shape(each.path)
+    if resource.create is not None:
+        yield _shape(resource.create.path) + "{}/"

@@ -5,12 +5,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
+from types import MappingProxyType
+from typing import NamedTuple
 
 from faultspec.diagnostic import Diagnostic, ordered
+from faultspec.diagnostic import Path as Place
 from faultspec.finding import Finding
 from faultspec.language import grammar
 from faultspec.language.grammar import Either, Integer, Key, Many, Record, Text
-from faultspec.source import Document, SourceError, load
+from faultspec.language.model import Taxonomy
+from faultspec.source import UNTOLD, Document, SourceError, load
+from faultspec_conformance.relations import clauses
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,48 +61,104 @@ LIST = Many(WAIVER)
 FILE = Either((LIST, Record("the file of waivers", {"waivers": Key(LIST, "The known failures.", True)})))
 
 
-def read(path: str) -> tuple[tuple[Waiver, ...], tuple[Diagnostic, ...]]:
+class Loaded(NamedTuple):
+    """What came of reading known failures; with an error among the diagnostics, some of them are missing.
+
+    ``data`` is the list as the document has it, at ``place``. ``sources``: the text by file name, for printers.
+    """
+
+    waivers: tuple[Waiver, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    document: Document | None = None
+    data: object = None
+    place: Place = ()
+    sources: Mapping[str, str] = MappingProxyType({})
+
+
+def read(path: str) -> Loaded:
     """The waivers of a file: a list, or the list under `waivers` (as in the configuration itself)."""
+    before: tuple[Diagnostic, ...] = ()
     try:
         document = load(path)
     except SourceError as error:
-        return (), error.diagnostics
+        if error.document is None:
+            return Loaded(diagnostics=error.diagnostics, sources={} if error.text is None else {path: error.text})
+        document, before = error.document, error.diagnostics
     data = document.data
-    if isinstance(data, dict) and "target" in data:  # the configuration itself, with the list in it
-        return understand(document, data["waivers"], ("waivers",))
-    found = _problems(document, FILE, data, ())
-    if found:
-        return (), found
-    place: tuple[str | int, ...] = ("waivers",) if isinstance(data, dict) else ()
-    return understand(document, data["waivers"] if isinstance(data, dict) else data, place)
+    place: Place = ()
+    if isinstance(data, dict):
+        if "target" not in data:  # else it is the configuration, and what is wrong around the list is told with it
+            around = (each for each in _problems(document, FILE, data, ()) if each.pointer[:1] != ("waivers",))
+            before = (*before, *around)
+        data, place = data.get("waivers", []), ("waivers",)
+    waivers, found = understand(document, data, place)
+    return Loaded(waivers, ordered((*before, *found)), document, data, place, {path: document.text})
 
 
-def understand(
-    document: Document, data: object, place: tuple[str | int, ...]
-) -> tuple[tuple[Waiver, ...], tuple[Diagnostic, ...]]:
-    """The waivers of a list that stands at ``place`` of a document."""
+def understand(document: Document, data: object, place: Place) -> tuple[tuple[Waiver, ...], tuple[Diagnostic, ...]]:
+    """The waivers of a list that stands at ``place`` of a document; those that are broken are reported and left out."""
     found = list(_problems(document, LIST, data, place))
+    broken = {each.pointer[: len(place) + 1] for each in found}
     waivers: list[Waiver] = []
-    if not found and isinstance(data, list):
-        for index, each in enumerate(data):
-            try:
-                expires = date.fromisoformat(each["expires"])
-            except ValueError:
-                message = f"`{each['expires']}` is no day of the calendar"
-                found.append(document.diagnostic("bad-value", message, (*place, index, "expires"), key=False))
-                continue
-            waivers.append(
-                Waiver(
-                    clause=each["clause"],
-                    reason=each["reason"],
-                    owner=each["owner"],
-                    expires=expires,
-                    operation=each.get("operation"),
-                    code=each.get("code"),
-                    status=each.get("status"),
-                )
+    for index, each in enumerate(data if isinstance(data, list) else ()):
+        if (*place, index) in broken or not isinstance(each, dict) or UNTOLD in (*each, *each.values()):
+            continue
+        try:
+            expires = date.fromisoformat(each["expires"])
+        except ValueError:
+            message = f"`{each['expires']}` is no day of the calendar"
+            hint = "write year, month and day, such as 2026-12-31"
+            found.append(document.diagnostic("bad-value", message, (*place, index, "expires"), key=False, hint=hint))
+            continue
+        waivers.append(
+            Waiver(
+                clause=each["clause"],
+                reason=each["reason"],
+                owner=each["owner"],
+                expires=expires,
+                operation=each.get("operation"),
+                code=each.get("code"),
+                status=each.get("status"),
             )
+        )
     return tuple(waivers), ordered(found)
+
+
+def problems(loaded: Loaded, taxonomy: Taxonomy) -> Iterator[Diagnostic]:
+    """What is wrong with waivers in the light of the taxonomy: a clause that there is not, an operation that is no request.
+
+    A code that the taxonomy does not have is a warning: what a service sends undeclared may be a known failure too.
+    """
+    if loaded.document is None:
+        return
+    say = loaded.document.diagnostic
+    addresses = tuple(clauses(taxonomy))
+    declared = (
+        *taxonomy.codes.values(),
+        *(code for each in taxonomy.operations.values() for code in each.errors.values()),
+    )
+    codes = tuple(dict.fromkeys(name for each in declared for name in (each.name, str(each.wire))))
+    for index, each in enumerate(loaded.data if isinstance(loaded.data, list) else ()):
+        at: Place = (*loaded.place, index)
+        clause, operation, code = (
+            value if isinstance(value, str) and value else None
+            for value in (each.get(key) if isinstance(each, dict) else None for key in ("clause", "operation", "code"))
+        )
+        if clause is not None and not any(fnmatchcase(address, clause) for address in addresses):
+            hint = grammar.closest(clause, addresses) or f"the addresses are {', '.join(addresses)}"
+            yield say("unknown-clause", f"there is no clause `{clause}`", (*at, "clause"), key=False, hint=hint)
+        if operation is not None and not _OPERATION.match(operation):
+            message = f"`{operation}` is no operation"
+            hint = "write a method and a path, such as `GET /orders/{id}`, or a pattern of both"
+            yield say("bad-value", message, (*at, "operation"), key=False, hint=hint)
+        if code is not None and code not in codes:
+            message = f"the taxonomy {taxonomy.name} has no code `{code}`"
+            hint = grammar.closest(code, codes) or "that is right only for what the service sends undeclared"
+            yield say("unknown-code", message, (*at, "code"), key=False, severity="warning", hint=hint)
+
+
+#: A method and a path, or a pattern that may match both.
+_OPERATION = re.compile(r"[A-Z]+ /|[^ ]*[*?\[]")
 
 
 def unknown_clauses(waivers: Iterable[Waiver], known: Iterable[str]) -> Iterator[str]:
@@ -121,9 +182,7 @@ def stale(
             yield f"the waiver {waiver} is not needed any more: its clause was exercised and nothing it names failed"
 
 
-def _problems(
-    document: Document, wanted: grammar.Type, data: object, place: tuple[str | int, ...]
-) -> tuple[Diagnostic, ...]:
+def _problems(document: Document, wanted: grammar.Type, data: object, place: Place) -> tuple[Diagnostic, ...]:
     return ordered(
         document.diagnostic(each.code, each.message, each.path, key=each.on_key, hint=each.hint)
         for each in grammar.problems(wanted, data, place)

@@ -16,12 +16,12 @@ from urllib.parse import urlencode
 
 from faultspec.contract import Contract
 from faultspec.exchange import Canary, Exchange, Headers, Request, Response
-from faultspec.finding import Finding, Judgement
+from faultspec.finding import Judgement
 from faultspec.judge import judge
 from faultspec.language.model import Taxonomy
 from faultspec.runtime import ids, retry_after
 from faultspec_conformance import synthesis
-from faultspec_conformance.answers import Sent, Unanswered, events, skipped
+from faultspec_conformance.answers import Sent, Unanswered, events, lost, skipped
 from faultspec_conformance.drivers.http import Http, NoAnswer
 from faultspec_conformance.echoes import Echo, echo_of, echoed, valid
 from faultspec_conformance.kinds import JSON, Kind, Made, kinds, located, path_of
@@ -38,6 +38,9 @@ PATIENCE = 10.0
 #: Beyond what Retry-After asks for: clocks of two machines differ, and seconds are whole.
 _GRACE = 0.1
 
+#: After so many requests in a row without an answer in time, the service is taken to hang as a whole.
+_SILENT = 3
+
 #: What a probe says to the world when it wants the ordinary thing.
 Correlation = Literal["auto", "valid", "none"]
 
@@ -48,7 +51,8 @@ class World:
 
     ``made``: the resource of each kind that probes share; ``spare``: one that was made and left alone; ``absent``: the
     operations that were asked for an id that names nothing; ``keyless``: the service refuses idempotency keys;
-    ``not_run``: what the file asks for and could not be done; ``unmet``: why a recipe did not bring about its code.
+    ``not_run``: what the file asks for and could not be done; ``unmet``: why a recipe did not bring about its code;
+    ``ended``: why the service is not asked any more.
     """
 
     taxonomy: Taxonomy
@@ -69,7 +73,9 @@ class World:
     notes: list[str] = field(default_factory=list)
     not_run: list[str] = field(default_factory=list)
     unmet: dict[str, str] = field(default_factory=dict)
+    ended: str | None = None
     _turn: int = 0
+    _silent: int = 0
 
     # ---- who calls
 
@@ -138,11 +144,13 @@ class World:
         plant: Sequence[Canary] = (),
         route: str | Literal["same"] | None = "same",
         patient: bool = True,
+        may_close: bool = False,
     ) -> Sent:
         """Send one request and have the answer judged; raises Unanswered.
 
         ``values`` fill the placeholders of ``template``. A header of None is left out, even one of the identity.
-        ``patient``: a 429 that nobody asked for is waited out and the request sent again.
+        ``patient``: a 429 that nobody asked for is waited out and the request sent again. ``may_close``: servers hang up
+        on such a request, which says nothing of the service as long as it lives.
         """
         who = self.caller if identity is None else identity
         path, _, inline = template.partition("?")
@@ -167,7 +175,7 @@ class World:
         sent_headers: Headers = tuple((name, value) for name, value in fields.values() if value is not None)
         request = Request(method, target, sent_headers, content)
         known = route if route != "same" else path
-        sent = self.ask(request, who, route=known, plant=plant, patient=patient)
+        sent = self.ask(request, who, route=known, plant=plant, patient=patient, may_close=may_close)
         if sent.status == 429 and patient:
             after = sent.header("Retry-After")
             reason = f"the service limits the rate: {method} {path} is answered 429"
@@ -182,21 +190,21 @@ class World:
         route: str | None,
         plant: Sequence[Canary] = (),
         patient: bool = True,
+        may_close: bool = False,
     ) -> Sent:
         """Send a request as it stands and have the answer judged; raises Unanswered. ``who``: the caller whose headers it has."""
         self.planted += plant
-        full = Exchange(
+        asked = Exchange(
             request=request,
-            response=self._answered(request),
+            response=Response(None),
             route=route,
             operation=f"{request.method} {route}" if route is not None else None,
             identity=None if who.anonymous else who.name,
             forbidden=(*self._forbidden(who), *plant),
         )
-        sent = self.judged(full)
+        sent = self.judged(replace(asked, response=self._answered(asked, may_close)))
         if sent.status == 429 and patient and (wait := self.wait_asked(sent)) is not None and self.driver.pause(wait):
-            again = self._answered(request)
-            sent = self.judged(replace(full, response=again))
+            sent = self.judged(replace(asked, response=self._answered(asked, may_close)))
         return sent
 
     def try_call(self, method: str, template: str, **rest: object) -> Sent | NoAnswer:
@@ -217,11 +225,7 @@ class World:
             self.outcomes += self.unanswered(error.no_answer, clauses)
 
     def unanswered(self, answer: NoAnswer, clauses: Iterable[str]) -> Iterator[Outcome]:
-        """What a missing answer says: of the service, if it hung up; of the clauses that it was for."""
-        if answer.kind in ("closed", "garbled"):
-            exchange = Exchange(answer.request, Response(None))
-            message = f"{answer.request.method} {answer.request.target.partition('?')[0]}: {answer.reason}"
-            yield Outcome("service/alive", "broken", finding=Finding("service/alive", message, evidence=(exchange,)))
+        """What a missing answer says of the clauses that it was for."""
         reached = {outcome.clause for outcome in self.outcomes}
         for clause in clauses:
             if answer.kind == "read-only" and clause not in reached:
@@ -293,11 +297,30 @@ class World:
         formats = self.echo[1].schema.format or ("uuid4",)
         return ids.new(formats[self._turn % len(formats)]) if formats[0] in ids.FORMATS else None
 
-    def _answered(self, request: Request) -> Response:
-        answer = self.driver.send(request)
-        if isinstance(answer, NoAnswer):
-            raise Unanswered(answer)
-        return answer
+    def _answered(self, asked: Exchange, may_close: bool) -> Response:
+        if self.ended is not None:
+            raise Unanswered(NoAnswer(asked.request, "refused", self.ended))
+        answer = self.driver.send(asked.request)
+        if isinstance(answer, Response):
+            self._silent = 0
+            return answer
+        if answer.kind in ("refused", "closed", "garbled", "timeout"):
+            self._lost(asked, answer, may_close)
+        raise Unanswered(answer)
+
+    def _lost(self, asked: Exchange, answer: NoAnswer, may_close: bool) -> None:
+        """What a missing answer says of the service: that it ended, that it hangs, or that it does not bear this request."""
+        self._silent += 1
+        last = self.exchanges[-1] if self.exchanges else None
+        listens = answer.kind == "timeout" or self.driver.listens()
+        if not (may_close and listens):
+            self.outcomes.append(lost(asked, answer, last, listens=listens))
+        request = last.exchange.request if answer.kind == "refused" and last is not None else asked.request
+        what = f"{request.method} {request.target.partition('?')[0]}"
+        if not listens:
+            self.ended = f"nobody listens any more since {what}"
+        elif answer.kind == "timeout" and self._silent >= _SILENT:
+            self.ended = f"the service hangs since {what}: {_SILENT} requests in a row were not answered in time"
 
     def _forbidden(self, who: Identity) -> tuple[Canary, ...]:
         found = [Canary("secret", secret) for secret, _ in who.secrets if secret != who.tenant]

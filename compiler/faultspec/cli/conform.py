@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -146,35 +146,36 @@ def _output(value: str) -> tuple[str, Path]:
 
 
 def _configured(path: str, taxonomy_path: str | None) -> tuple["Target", tuple["Waiver", ...], "Taxonomy"]:
+    from faultspec import language
     from faultspec_conformance import target as configuration
     from faultspec_conformance import waivers as known
 
     loaded = configuration.read(path)
-    _say(loaded.diagnostics, path)
-    if loaded.target is None or loaded.document is None:
+    found = list(loaded.diagnostics)
+    sources = dict(loaded.sources)
+    taxonomy, waivers = None, known.Loaded()
+    if loaded.draft is not None and loaded.document is not None:
+        named = taxonomy_path or loaded.draft.taxonomy
+        if named is not None:
+            read = language.load(named)
+            taxonomy = read.taxonomy
+            sources |= read.sources
+            found += [each for each in read.diagnostics if each.severity == "error"]
+        elif not any(each.pointer == ("taxonomy",) for each in found):
+            message = "the configuration says nothing of `taxonomy`"
+            hint = "add `taxonomy: taxonomy.yaml`, or give --taxonomy"
+            found.append(loaded.document.diagnostic("missing-key", message, (), hint=hint))
+        if loaded.draft.waivers is not None:
+            waivers = known.read(loaded.draft.waivers)
+            sources |= waivers.sources
+            found += waivers.diagnostics
+        if taxonomy is not None:
+            found += configuration.problems(loaded.draft, taxonomy, loaded.document)
+            found += known.problems(waivers, taxonomy)
+    _say(found, sources)
+    if loaded.target is None or taxonomy is None or any(each.severity == "error" for each in found):
         raise _Refused
-    named = taxonomy_path or loaded.target.taxonomy
-    if named is None:
-        _say(
-            (
-                loaded.document.diagnostic(
-                    "missing-key",
-                    "the configuration says nothing of `taxonomy`",
-                    (),
-                    hint="add `taxonomy: taxonomy.yaml`, or give --taxonomy",
-                ),
-            ),
-            path,
-        )
-        raise _Refused
-    taxonomy = _taxonomy(named)
-    found = configuration.problems(loaded.target, taxonomy, loaded.document)
-    waivers, wrong = known.read(loaded.target.waivers) if loaded.target.waivers else ((), ())
-    _say(found, path)
-    _say(wrong, loaded.target.waivers or path)
-    if found or wrong:
-        raise _Refused
-    return loaded.target, waivers, taxonomy
+    return loaded.target, waivers.waivers, taxonomy
 
 
 def _bare(
@@ -204,20 +205,14 @@ def _taxonomy(path: str) -> "Taxonomy":
     from faultspec.language import load
 
     loaded = load(path)
-    errors = tuple(each for each in loaded.diagnostics if each.severity == "error")
-    _say(errors, path)
+    _say([each for each in loaded.diagnostics if each.severity == "error"], loaded.sources)
     if loaded.taxonomy is None:
         raise _Refused
     return loaded.taxonomy
 
 
-def _say(diagnostics: Sequence[Diagnostic], path: str) -> None:
-    if diagnostics:
-        try:
-            source = {path: Path(path).read_text(encoding="utf-8")}
-        except (OSError, ValueError):
-            source = {}
-        click.echo(text(diagnostics, source), err=True, nl=False)
+def _say(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str]) -> None:
+    click.echo(text(diagnostics, sources), err=True, nl=False)
 
 
 def _progress() -> Callable[[str], None]:

@@ -33,6 +33,11 @@ _STREAM = 5.0
 _SILENCE = 0.3
 
 
+#: Seconds between attempts to connect to a service that hung up, and how many: a process that ends takes a moment to, and
+#: one that is supervised is back in less than a second.
+_BETWEEN_KNOCKS, _KNOCKS = 0.1, 10
+
+
 @dataclass(frozen=True, slots=True)
 class NoAnswer:
     """A request without an answer.
@@ -120,20 +125,44 @@ class Http:
         self.requests += 1
         if request.method == "HEAD" and self._direct:
             return self._head(request)
-        answer = self._exchange(request)
-        if isinstance(answer, NoAnswer) and answer.kind == "closed" and request.method in SAFE_METHODS:
-            # A server may close an idle connection in the very moment it is used; a safe request can be sent again.
-            answer = self._exchange(request)
+        opened: list[str] = []
+        answer = self._exchange(request, opened)
+        if isinstance(answer, NoAnswer) and answer.kind == "closed" and not opened:
+            # A server may close an idle connection in the very moment it is used; what closes a fresh one is the request.
+            again = self._exchange(request, opened)
+            return answer if isinstance(again, NoAnswer) and again.kind == "refused" else again
         return answer
 
-    def _exchange(self, request: Request) -> Response | NoAnswer:
+    def listens(self) -> bool:
+        """Whether anybody takes connections, now or after the moment in which a supervisor starts a service again."""
+        parts = urlsplit(self.base)
+        address = (parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
+        for _ in range(_KNOCKS):
+            self._pause(_BETWEEN_KNOCKS)
+            try:
+                socket.create_connection(address, timeout=self._timeout).close()
+            except ConnectionRefusedError:
+                continue
+            except OSError:
+                return True  # something in between, such as a firewall, so nobody can tell
+            return True
+        return False
+
+    def _exchange(self, request: Request, opened: list[str]) -> Response | NoAnswer:
+        """Send and receive; ``opened`` has the connections that were opened for it put to its end."""
         began = self._clock()
+
+        def trace(event: str, info: object) -> None:
+            if event == "connection.connect_tcp.started":
+                opened.append(event)
+
         try:
             outgoing = httpx.Request(
                 request.method,
                 self.base + request.target,
                 headers=[(name.encode(), value.encode("utf-8")) for name, value in request.headers],
                 content=request.body or None,
+                extensions={"trace": trace},
             )
             answer = self._client.send(outgoing, stream=True)
         except httpx.ConnectError as error:
