@@ -64,7 +64,7 @@ codes:
 """
 
 
-def result(*, marked: bool | None = None, **content: object) -> dict[str, object]:
+def result(*, marked: bool | None = None, **content: Any) -> dict[str, object]:
     """A tool's result."""
     return {"content": [], "structuredContent": content, **({} if marked is None else {"isError": marked})}
 
@@ -99,7 +99,7 @@ def test_places_are_places_of_the_whole_body() -> None:
     ("content", "broken"),
     [({"next": []}, []), ({"next": ["pay"]}, []), ({}, ["success/requires"]), ({"next": [1]}, ["success/requires"])],
 )
-def test_a_success_owes_its_members(content: dict[str, object], broken: list[str]) -> None:
+def test_a_success_owes_its_members(content: dict[str, Any], broken: list[str]) -> None:
     """What every success on a surface has is missed where it isn't there, and has its type where it is."""
     found = judged(made(TOOL), "mcp", result(**content))
     assert (clauses(found), found.is_error) == (broken, False)

@@ -26,6 +26,7 @@ ELSEWHERE = {
     "vocabularies": "terms",
     "codes": "codes-values",
     "undeclared": "unknown",
+    "extends": "extensible",
 }
 
 
@@ -46,7 +47,8 @@ def test_broken_taxonomies_are_explained(path: Path) -> None:
 def test_every_code_has_a_golden() -> None:
     """No diagnostic code of the language is without an example of its use."""
     seen = set(re.findall(r"\[([a-z-]+)\]$", "\n".join(path.with_suffix(".txt").read_text() for path in BROKEN), re.M))
-    assert set(CODES) - seen == set()
+    # These two take two files, so tests/test_layers.py shows them.
+    assert set(CODES) - seen == {"bad-base", "not-extensible"}
 
 
 def test_every_construct_has_a_golden() -> None:

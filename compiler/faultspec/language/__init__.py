@@ -1,11 +1,13 @@
 """The taxonomy language: its grammar, the frozen model it resolves to, and the way from one to the other."""
 
+import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
 from faultspec.diagnostic import Diagnostic, Path, ordered
-from faultspec.language import constructs, grammar
+from faultspec.language import constructs, grammar, layers
 from faultspec.language.model import Taxonomy
 from faultspec.language.prune import Remains, prune
 from faultspec.language.resolve import resolve
@@ -26,13 +28,52 @@ class Loaded(NamedTuple):
 
 
 def load(path: str) -> Loaded:
-    """Read the taxonomy at `path`; everything wrong with it comes back as diagnostics, never as an exception."""
+    """Read the taxonomy at `path`, with those it extends; whatever is wrong comes back as diagnostics, never raised."""
+    return _load(path, ())
+
+
+def _load(path: str, above: tuple[str, ...]) -> Loaded:
+    """`above`: the files that are laid over this one, outermost first."""
     try:
         document = load_source(path)
     except SourceError as error:
         sources = {} if error.text is None else {path: error.text}
         return _understand(error.document, error.diagnostics)._replace(sources=sources)
-    return _understand(document)
+    name = document.data.get("extends") if isinstance(document.data, dict) else None
+    if not isinstance(name, str):
+        return _understand(document)
+    return _extended(document, name, (*above, path))
+
+
+def _extended(document: Document, name: str, files: tuple[str, ...]) -> Loaded:
+    """A document laid over the base that it names; a base that is broken is all that is told."""
+    file = layers.located(name, document.path)
+    problem = None
+    if "://" in name:
+        problem = "a base is a file or part of an installed package; nothing is fetched"
+    elif file is None:
+        problem = f"no installed package has `{name.removeprefix('package:')}`"
+    elif os.path.realpath(file) in map(os.path.realpath, files):
+        problem = "this extends itself"
+    elif len(files) > layers.DEEPEST:
+        problem = f"there are more than {layers.DEEPEST} bases below one another"
+    if problem is not None or file is None:
+        said = document.diagnostic(
+            "bad-base", problem or "", ("extends",), key=False, hint="name a file beside this one"
+        )
+        return Loaded(document, None, (said,), {document.path: document.text})
+    base = _load(file, files)
+    sources = {**base.sources, document.path: document.text}
+    if base.taxonomy is None or base.document is None:
+        message = f"the base `{name}` can't be used"
+        said = document.diagnostic(
+            "bad-base", message, ("extends",), key=False, hint="mend it first; what is wrong stands here too"
+        )
+        return Loaded(base.document and document, None, ordered((*base.diagnostics, said)), sources)
+    data, problems = layers.laid_over(base.document.data, document.data)
+    refused = tuple(_diagnostic(each, document) for each in problems)
+    layered = replace(document, data=data, base=base.document)
+    return _understand(layered, refused)._replace(sources=sources)
 
 
 def read(text: str, path: str) -> Loaded:
@@ -47,7 +88,7 @@ def _understand(document: Document | None, before: Iterable[Diagnostic] = ()) ->
     if document is None:
         return Loaded(None, None, ordered(before))
     repeated = frozenset(each.pointer for each in before if each.code == "duplicate-key")
-    taxonomy, found = _meaning(document, repeated, sound=not before)
+    taxonomy, found = _meaning(document, repeated, sound=all(each.code == "not-extensible" for each in before))
     for other in document.others:
         _, more = _meaning(other, repeated, sound=False)
         found += [each for each in more if any(each.pointer[: len(path)] == path for path in repeated)]

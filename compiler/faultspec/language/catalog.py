@@ -18,6 +18,8 @@ CODES: Mapping[str, str] = {
     "unknown-parameter": "A `${…}` that stands for nothing known in its place.",
     "unknown-slot": "A `$slot` of a shape that nobody declared.",
     "unused-field": "A field for a slot that the shape does not have.",
+    "bad-base": "A base that is not there, is broken, or extends itself.",
+    "not-extensible": "Something of the base's that it does not allow to be touched.",
     # values
     "bad-duration": "Text that is no duration.",
     "bad-pattern": "Text that is no regular expression.",

@@ -568,7 +568,8 @@ UPSTREAM = Record(
         "retry": Key(Text(), "The retry policy of the service's own calls."),
         "default": Key(Choice(("idempotent", "not_idempotent")), "What an operation is that says nothing."),
         "keys": Key(
-            Many(Text(), 1), "What names one intent, the same in each retry of a call: request headers, or members of the body."
+            Many(Text(), 1),
+            "What names one intent, the same in each retry of a call: request headers, or members of the body.",
         ),
         "source": _SOURCE,
     },
@@ -778,6 +779,14 @@ DOCUMENT = Record(
             ),
             "Name, version and owner.",
             True,
+        ),
+        "extends": Key(
+            Text(),
+            "The taxonomy that this one is laid over: a path from here, or `package:name/path` in an installed package.",
+        ),
+        "extensible": Key(
+            Many(Text(r"[a-z_]+(\.[^.]+)*", "a path such as codes or codes.*.message"), 1),
+            "What a taxonomy that extends this one may touch: to a mapping it may add, anything else it may replace.",
         ),
         "rulings": Key(
             Named(

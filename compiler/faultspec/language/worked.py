@@ -7,6 +7,12 @@ EXAMPLES: Mapping[str, str] = {
     "taxonomy": """\
 taxonomy: {name: shop, version: 1.2.0, title: Shop errors, owner: shop-platform}
 """,
+    "extends": """\
+# extends: ../platform/taxonomy.yaml     (or package:platform_errors/taxonomy.yaml)
+""",
+    "extensible": """\
+extensible: [codes, operations, detail_keys, codes.*.message, retry_policies.patient.max_attempts]
+""",
     "rulings": """\
 rulings:
   validation-status:
@@ -108,6 +114,9 @@ idempotency:
   replay: {equal: [status, body], headers: [Location]}
   mismatch: key_reused
 """,
+    "upstream": """\
+upstream: {retry: patient, default: idempotent, keys: [Idempotency-Key]}
+""",
     "codes": """\
 codes:
   invalid_request:
@@ -164,8 +173,11 @@ operations:
         details: {reason?: {type: string, enum: [expired, limit, other]}}
         example: {details: {reason: expired}}
 """,
-    "upstream": """\
-upstream: {retry: patient, default: idempotent, keys: [Idempotency-Key]}
+    "unknown": """\
+unknown: {becomes: internal, retriable: false}
+""",
+    "undeclared": """\
+undeclared: {becomes: internal, original_code: /details/code}
 """,
     "imported": """\
 imported: {pattern: "HTTP_${status}", retriable: false}
@@ -194,12 +206,6 @@ discovery:
     kind: errors
     at: /errors
     item: {code: /code, http: /status}
-""",
-    "unknown": """\
-unknown: {becomes: internal, retriable: false}
-""",
-    "undeclared": """\
-undeclared: {becomes: internal, original_code: /details/code}
 """,
     "privacy": """\
 privacy:

@@ -1,6 +1,6 @@
 """Is a taxonomy sound? Rules over the resolved model, each a function with a name and an example of either side."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from faultspec.diagnostic import Diagnostic, ordered
 from faultspec.language import Loaded
@@ -29,8 +29,19 @@ def lint(document: Document, taxonomy: Taxonomy, rules: Iterable[Rule] = RULES) 
         for rule in rules
         for remark in rule.check(subject)
     ]
-    silenced = suppressions.suppressions(document.text)
-    return ordered(suppressions.apply(found, silenced, document.path, tuple(BY_ID)))
+    return ordered(_suppressed(document, found))
+
+
+def _suppressed(document: Document, found: list[Diagnostic]) -> Iterator[Diagnostic]:
+    """What comments leave of `found`. What a base's comments silence in vain is said where the base itself is checked."""
+    layer: Document | None = document
+    while layer is not None:
+        path = layer.path
+        own = [each for each in found if each.path == path]
+        for each in suppressions.apply(own, suppressions.suppressions(layer.text), path, tuple(BY_ID)):
+            if layer is document or each in own:
+                yield each
+        layer = layer.base
 
 
 def check(loaded: Loaded) -> tuple[Diagnostic, ...]:

@@ -30,7 +30,8 @@ class Document:
     """A file that was read: its text, its data (dict, list, str, int, float, bool, None) and the place of each part.
 
     `path` is the file as the user wrote it. A text with mistakes may have `UNTOLD` in its data, and where it repeats a key
-    `others`: the same file read with the second, the third, … of each repeated key in place of the first.
+    `others`: the same file read with the second, the third, … of each repeated key in place of the first. Where the file
+    is laid over another one, `data` is that of both, and `base` is where what is not written here is written.
     """
 
     path: str
@@ -40,6 +41,7 @@ class Document:
     _root: Node | None = field(default=None, repr=False, compare=False)
     _occurrence: int = field(default=0, repr=False, compare=False)
     _children: dict[int, dict[str | int, tuple[Node, Node]]] = field(default_factory=dict, repr=False, compare=False)
+    base: "Document | None" = field(default=None, repr=False)
 
     def span(self, path: Path, *, key: bool = True) -> Span:
         """Where `path` is written: its key, or with `key=False` its value.
@@ -74,11 +76,31 @@ class Document:
         related: tuple[Related, ...] = (),
     ) -> Diagnostic:
         """Say something of the key, or with `key=False` of the value, at `path`."""
-        return Diagnostic(code, message, self.path, self.span(path, key=key), severity, hint, related, path)
+        home = self.home(path)
+        return Diagnostic(code, message, home.path, home.span(path, key=key), severity, hint, related, path)
 
     def related(self, message: str, path: Path, *, key: bool = True) -> Related:
         """Point at the key or value at `path` as a second place."""
-        return Related(message, self.path, self.span(path, key=key))
+        home = self.home(path)
+        return Related(message, home.path, home.span(path, key=key))
+
+    def home(self, path: Path) -> "Document":
+        """The document in which `path` is written, be it this one or one of those below; this one where none has it."""
+        layer: Document | None = self
+        while layer is not None:
+            if layer._writes(path):
+                return layer
+            layer = layer.base
+        return self
+
+    def _writes(self, path: Path) -> bool:
+        node = self._root
+        for step in path:
+            found = None if node is None else self._child(node, step)
+            if found is None:
+                return False
+            node = found[1]
+        return True
 
     def _child(self, node: Node, step: str | int) -> tuple[Node, Node] | None:
         if isinstance(node, ScalarNode):
