@@ -411,11 +411,14 @@ def test_explain_knows_every_kind_of_name(name: str, said: str) -> None:
 
 
 def test_explain_suggests(folder: Path) -> None:
-    """An unknown name is an error with a suggestion, and a taxonomy that cannot be read is no obstacle."""
+    """An unknown name is an error with a suggestion; without a taxonomy it may be a code, so it is none of the findings."""
     code, out, err = run(explain, "retriable-statuses")
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert "did you mean `retriable-status`?" in err
     assert "taxonomy.yaml" in err
+    code, out, err = run(explain, "retriable-statuses", "--taxonomy", str(ROOT / "taxonomy.yaml"))
+    assert (code, out) == (1, "")
+    assert "did you mean `retriable-status`?" in err
 
 
 def test_explain_explains_everything() -> None:

@@ -1,13 +1,16 @@
 """`conformance.yaml`: what it says becomes values, and everything wrong with it is told with its place."""
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faultspec import language, source
-from faultspec_conformance import target
+from faultspec import language, printers, source
+from faultspec_conformance import target, waivers
+
+ROOT = Path(__file__).resolve().parents[1]
 
 ENVIRONMENT = {"TOKEN_A": "alpha-secret-1", "TOKEN_B": "beta-secret-2", "EMPTY": ""}
 BASE = 'taxonomy: taxonomy.yaml\ntarget: {http: "http://127.0.0.1:8080", openapi: /openapi.json}\n'
@@ -149,13 +152,49 @@ def test_mistakes_are_told_with_their_place(text: str, said: str) -> None:
 
 def test_unknown_codes_are_told() -> None:
     """A recipe for a code that the taxonomy does not have is an error with a suggestion."""
-    taxonomy = language.load(str(Path(__file__).parents[1] / "taxonomy.yaml")).taxonomy
+    taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
     assert taxonomy is not None
     loaded = understood(BASE + "provoke: {rate_limitted: {request: GET /a}, not_found: {request: GET /b}}\n")
     assert loaded.target is not None
     assert loaded.document is not None
     found = target.problems(loaded.target, taxonomy, loaded.document)
     assert [(each.code, each.hint) for each in found] == [("unknown-code", "did you mean `rate_limited`?")]
+
+
+GOLDENS = Path(__file__).parent / "goldens" / "conformance"
+BROKEN = sorted(GOLDENS.glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", BROKEN, ids=lambda path: path.stem)
+def test_broken_configurations_are_explained(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each mistake is reported with file, line, column, a caret and what to do, all in one run, word for word.
+
+    To accept new wording, run with UPDATE_GOLDENS=1 and review the diff.
+    """
+    monkeypatch.chdir(GOLDENS)
+    loaded = target.read(path.name, ENVIRONMENT)
+    taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
+    assert taxonomy is not None
+    found = list(loaded.diagnostics)
+    if loaded.draft is not None and loaded.document is not None:
+        found += target.problems(loaded.draft, taxonomy, loaded.document)
+        if loaded.draft.waivers is not None:
+            known = waivers.read(loaded.draft.waivers)
+            found += [*known.diagnostics, *waivers.problems(known, taxonomy)]
+    assert any(each.severity == "error" for each in found)
+    assert [each for each in found if each.span is None or not each.hint] == []
+    said = printers.text(found, loaded.sources)
+    golden = path.with_suffix(".txt")
+    if os.environ.get("UPDATE_GOLDENS"):
+        golden.write_text(said, encoding="utf-8")
+    assert said == golden.read_text(encoding="utf-8")
+
+
+def test_every_key_of_the_configuration_has_a_golden() -> None:
+    """No section of a configuration is without a page of what is said when it is wrong."""
+    said = "\n".join(path.read_text(encoding="utf-8") for path in BROKEN)
+    for name in target.CONFIGURATION.keys:
+        assert f"\n{name}:" in said, name
 
 
 @settings(max_examples=200, deadline=None)

@@ -403,7 +403,8 @@ class _Reading:
             self.items = tuple(item for each in resources.values() for item in _items(each))
         limits = cast(Mapping[str, object], data.get("limits", {}))
         if limits.get("seconds") == 0:
-            self.say("bad-value", "0 is not more than 0", ("limits", "seconds"), key=False, hint="give it some seconds")
+            message = "a run of 0 seconds sends nothing"
+            self.say("bad-value", message, ("limits", "seconds"), key=False, hint="leave it away for 120 seconds")
         waivers = data.get("waivers")
         path, file = self.openapi(where.get("openapi"))
         return Target(
@@ -551,7 +552,9 @@ class _Reading:
         method, path = self.request(str(node["request"]), (*place, "request"))
         self.environmental(node, place)
         if "body" in node and "raw" in node:
-            self.say("conflicting-keys", "a request has either `body` or `raw`", (*place, "raw"))
+            self.say(
+                "conflicting-keys", "a request has either `body` or `raw`", (*place, "raw"), hint="keep one of the two"
+            )
         raw = node.get("raw")
         return Call(
             method,
@@ -679,10 +682,13 @@ class _Reading:
             for name in _PLACEHOLDER.findall(_NAME.sub("", path)):
                 if not self.of_a_resource(path):
                     self.saved(f"{{{name}}}", name, saved, (*at, "request"))
+            if (*at, "save") in self.lost:
+                return
             saved |= dict.fromkeys(cast(Mapping[str, str], step.get("save", {})))
+            saved |= {str(each[-1]): None for each in self.lost if each[:-1] == (*at, "save")}
 
     def saved(self, written: str, name: str, saved: Mapping[str, None], place: Place) -> None:
-        if name in saved or any(each[-2:-1] == ("save",) for each in self.lost):
+        if name in saved:
             return
         message = (
             f"no step before has saved `{name}`, and it is no id of a resource"

@@ -145,7 +145,10 @@ def problems(loaded: Loaded, taxonomy: Taxonomy) -> Iterator[Diagnostic]:
             for value in (each.get(key) if isinstance(each, dict) else None for key in ("clause", "operation", "code"))
         )
         if clause is not None and not any(fnmatchcase(address, clause) for address in addresses):
-            hint = grammar.closest(clause, addresses) or f"the addresses are {', '.join(addresses)}"
+            hint = (
+                grammar.closest(clause, addresses)
+                or "write an address such as leaks/sql, or a pattern such as leaks/*; the report lists them"
+            )
             yield say("unknown-clause", f"there is no clause `{clause}`", (*at, "clause"), key=False, hint=hint)
         if operation is not None and not _OPERATION.match(operation):
             message = f"`{operation}` is no operation"

@@ -1,6 +1,7 @@
 """The command line: one literal table of commands, each imported when it is called, and one habit of exit codes.
 
 0: clean. 1: findings. 2: could not run (bad usage, unreadable input, an unreachable service). 130: interrupted.
+What is wrong with a taxonomy are findings to `lint`, which was asked for them, and to all others a reason not to run.
 Data goes to stdout and everything else to stderr.
 """
 
@@ -93,7 +94,8 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 @click.command(
     cls=_Lazy,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 clean, 1 findings, 2 could not run.",
+    epilog="Exit codes, in every command: 0 clean, 1 findings, 2 could not run. A taxonomy with errors is 1 in lint, which looks"
+    " for them, and 2 where a sound one is needed.",
 )
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."

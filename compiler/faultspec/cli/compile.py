@@ -46,6 +46,9 @@ def command(
 
     A compile that fails leaves the folder as it was. Files that an earlier compile wrote and this one does not are
     removed; files it did not write are never touched.
+
+    Exit codes: 0 compiled, or with --check up to date; 1 with --check something differs; 2 the taxonomy has errors, or
+    something could not be read or written.
     """
     loaded = load(taxonomy)
     _report(loaded.diagnostics, loaded.sources, style)

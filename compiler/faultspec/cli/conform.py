@@ -83,6 +83,9 @@ def command(
 
     CONFIG is a conformance.yaml. A URL alone is judged without writing anything, by probes only; what could therefore not be
     exercised is said.
+
+    Exit codes: 0 nothing failed, 1 something failed, 2 nothing failed and something could not run or nothing was exercised,
+    or the configuration or the taxonomy has errors.
     """
     conformance()
     from faultspec_conformance.reports import FORMATS

@@ -33,7 +33,9 @@ def command(name: str, path: str) -> int:
     """Say what NAME is.
 
     NAME is a code of the taxonomy, a ruling of it, a rule of the lint, a clause of the suite, a construct of the
-    language (codes.retriable) or a code of a diagnostic (unknown-key). Exit code 1: nothing is called so.
+    language (codes.retriable) or a code of a diagnostic (unknown-key).
+
+    Exit codes: 0 explained, 1 nothing is called so, 2 nothing else is and the taxonomy could not be read.
     """
     loaded = load(path)
     explanations = _explanations(loaded.taxonomy)
@@ -49,6 +51,7 @@ def command(name: str, path: str) -> int:
         click.echo(
             f"  note: {path} could not be read, so its codes are not known; see `faultspec lint {path}`", err=True
         )
+        return 2
     return 1
 
 

@@ -26,7 +26,7 @@ def command(taxonomies: tuple[str, ...], style: str, strict: bool) -> int:
     """Check every TAXONOMY (default: taxonomy.yaml) and say what is wrong with it.
 
     Diagnostics go to stdout. Exit codes: 0 no errors (with --strict no warnings either), 1 findings, 2 a file could not
-    be read as YAML.
+    be read, or is no YAML.
     """
     loaded = [load(path) for path in dict.fromkeys(taxonomies or ("taxonomy.yaml",))]
     found = [diagnostic for each in loaded for diagnostic in check(each)]
