@@ -209,6 +209,30 @@ def test_one_mistake_hides_no_other_and_causes_none() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "slow"),
+    [
+        ("(a+)+", True),
+        ("(?:a*)*b", True),
+        (r"^(\w+\s?)*$", True),
+        (r"([a-z]+){2,}", True),
+        (r"(?P<n>[^/]+?)*", True),
+        (r"(a?b+c?)+", True),
+        (r"^(?:[a-z]+\.)+[a-z]+$", False),
+        (r"(/[^/]+)*", False),
+        (r"(a+){1,3}", False),
+        (r"\(a+\)+", False),
+        (r"[(a+)+]", False),
+        (r"(ab)+", False),
+        (r"(a+)?", False),
+    ],
+)
+def test_endless_patterns_are_found(pattern: str, slow: bool) -> None:
+    """A repetition that is repeated is reported; what has a sign between its repetitions, or ends, is not."""
+    data = {"faultspec": 1, "detail_keys": {"a": {"type": "string", "pattern": pattern}}}
+    assert any(each.code == "slow-pattern" for each in reported(data)[1]) == slow
+
+
 def test_the_flagship_reads_without_a_word() -> None:
     """The taxonomy of this repository is sound."""
     loaded = read(FLAGSHIP, "taxonomy.yaml")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import example, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
@@ -49,6 +49,10 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     trees = [render(taxonomy(path), [SHIPPED["python"]], path.name) for path in TAXONOMIES]
     write({file: text for each in trees for file, text in each.items()}, folder, ["python"])
     return folder / "python"
+
+
+def _packages(folder: Path) -> list[Path]:
+    return sorted(each for each in folder.iterdir() if each.is_dir() and not each.name.startswith("."))
 
 
 @pytest.mark.parametrize(
@@ -153,12 +157,20 @@ def test_what_only_adds_means() -> None:
 
 def test_the_python_is_clean_as_rendered(written: Path) -> None:
     """Generated Python passes ruff's formatter and rules, and mypy --strict, with nothing in between."""
-    width = ["--isolated", "--no-cache", "--line-length", "120"]
+    alone = ["--isolated", "--no-cache"]
     rules = ["--select", "E,F,W,I,UP,B,C4,SIM,RET,PIE,PT,RUF,D1", "--ignore", "D105,D107,RUF001,RUF002,RUF003"]
     for command in (
-        ["ruff", "format", *width, "--diff", "."],
-        ["ruff", "check", *width, "--target-version", "py311", *rules, "."],
-        ["mypy", "--strict", "--no-incremental", "--cache-dir", os.devnull, *sorted(p.name for p in written.iterdir())],
+        ["ruff", "format", *alone, "--diff", "."],
+        ["ruff", "check", *alone, "."],
+        ["ruff", "check", *alone, "--target-version", "py311", *rules, "."],
+        [
+            "mypy",
+            "--strict",
+            "--no-incremental",
+            "--cache-dir",
+            os.devnull,
+            *(each.name for each in _packages(written)),
+        ],
     ):
         done = subprocess.run(
             [sys.executable, "-m", *command], cwd=written, capture_output=True, text=True, check=False
@@ -166,9 +178,29 @@ def test_the_python_is_clean_as_rendered(written: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+TREES = [ROOT / "generated", *sorted((ROOT / "examples").glob("*/generated"))]
+
+
+@pytest.mark.parametrize("tree", TREES, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("command", [["format", "--check"], ["check"]], ids=["format", "check"])
+@pytest.mark.parametrize("settings", [["--isolated"], []], ids=["strangers", "its-own"])
+def test_what_is_committed_passes_ruff_as_it_comes(tree: Path, command: list[str], settings: list[str]) -> None:
+    """Every generated package passes ruff with its defaults, and with the settings that come with it, which no other
+    width around it changes.
+    """
+    assert (tree / "python/ruff.toml").is_file()
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", *command, "--no-cache", *settings, str(tree / "python")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_python_needs_nothing_but_the_standard_library(written: Path) -> None:
     """Each package imports without site-packages, and without anything of this project."""
-    for package in sorted(written.iterdir()):
+    for package in _packages(written):
         probe = f"import {package.name}, {package.name}.asgi, sys; assert not any(m.startswith('faultspec') for m in sys.modules)"
         subprocess.run(
             [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(written)!r}); {probe}"], check=True
@@ -178,7 +210,7 @@ def test_the_python_needs_nothing_but_the_standard_library(written: Path) -> Non
 def test_the_runtime_is_copied_verbatim(written: Path) -> None:
     """What runs in a binding is the very code that this project tests and uses."""
     own = sorted((ROOT / "compiler/faultspec/runtime").glob("*.py"))
-    for package in written.iterdir():
+    for package in _packages(written):
         assert [each.read_bytes() for each in own] == [
             each.read_bytes() for each in sorted((package / "_runtime").glob("*.py"))
         ]
@@ -360,9 +392,88 @@ def test_any_text_is_quoted(tmp_path: Path) -> None:
     for name, code in taxonomy.codes.items():
         assert schema["$defs"][name]["properties"]['co"de\\']["const"] == code.wire
         assert schema["$defs"][name]["description"] == code.summary
-    for command in (["ruff", "format", "--isolated", "--no-cache", "--line-length", "120", "--diff", "."],):
+    for command in (["ruff", "format", "--isolated", "--no-cache", "--diff", "."],):
         checked = subprocess.run(
             [sys.executable, "-m", *command], cwd=tmp_path, capture_output=True, text=True, check=False
         )
         assert checked.returncode == 0, checked.stdout + checked.stderr
     assert not any(each in text for text in tree.values() for each in "\u202e\u2028")
+
+
+# Whatever the names and texts of a taxonomy, the Python is laid out as ruff would.
+
+WORDS = st.lists(st.sampled_from(["a", "of", "long", "order", "tenants", "capability", "reconciliation"]), min_size=1)
+NAMES = WORDS.map("_".join).filter(lambda name: len(name) <= 36)
+TEXTS = st.lists(
+    st.sampled_from(["a", "word", "é", "日本語", '"quoted"', "it's", "\\", "incomprehensibilities"]), min_size=1
+).map(" ".join)
+
+
+@st.composite
+def awkward(draw: st.DrawFn) -> Taxonomy:
+    """A taxonomy of long names, long texts, many details and enumerations."""
+    keys = draw(st.lists(NAMES, max_size=12, unique=True))
+    boundaries = draw(st.lists(NAMES, min_size=1, max_size=5, unique=True))
+    values: st.SearchStrategy[dict[str, object]] = st.one_of(
+        st.just({"type": "string"}),
+        st.just({"type": ["string", "null"]}),
+        st.just({"type": "array", "items": {"type": "object"}}),
+        st.lists(NAMES, min_size=1, max_size=6, unique=True).map(lambda each: {"type": "string", "enum": each}),
+    )
+    data = {
+        "faultspec": 1,
+        "taxonomy": {"name": draw(NAMES), "version": "1.0.0", "title": draw(TEXTS)},
+        "boundaries": {name: draw(TEXTS) for name in boundaries},
+        "actions": {name: draw(TEXTS) for name in draw(st.lists(NAMES, max_size=4, unique=True))},
+        "detail_keys": {name: draw(values) for name in keys},
+        "envelopes": {
+            name: {
+                "shape": {
+                    "code": "$code",
+                    "message": "$message",
+                    **{each: f"${each}" for each in slots},
+                    "d?": "$details",
+                },
+                "fields": {each: {"type": "string"} for each in slots},
+            }
+            for name, slots in draw(
+                st.dictionaries(NAMES, st.lists(NAMES, max_size=2, unique=True), min_size=1, max_size=2)
+            ).items()
+        },
+        "codes": {
+            name: {
+                "summary": draw(TEXTS),
+                "description": draw(TEXTS),
+                "http": draw(st.sampled_from([404, [409, 410], "500-599", [500, "502-511"]])),
+                "retriable": draw(st.booleans()),
+                "boundary": draw(st.lists(st.sampled_from(boundaries), min_size=1, unique=True)),
+                "details": {
+                    key + draw(st.sampled_from(["", "?"])): {}
+                    for key in draw(st.lists(st.sampled_from(keys), unique=True) if keys else st.just([]))
+                },
+            }
+            for name in draw(st.lists(NAMES, min_size=1, max_size=5, unique=True))
+        },
+    }
+    loaded = read(yaml.dump(data, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=10_000), "awkward.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    return loaded.taxonomy
+
+
+# Unshrunk: the diff that ruff prints says what is wrong whatever the size of the taxonomy.
+@settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(awkward())
+def test_any_names_are_laid_out(tmp_path_factory: pytest.TempPathFactory, taxonomy: Taxonomy) -> None:
+    """ruff, with its defaults, has nothing to change or to find in what is generated, however long the names."""
+    folder = tmp_path_factory.mktemp("awkward")
+    for path, text in render(taxonomy, [SHIPPED["python"]], "awkward.yaml").items():
+        if path.endswith(".py") and "/_runtime/" not in path:
+            (folder / Path(path).name).write_text(text)
+    for command in (["format", "--diff"], ["check"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--isolated", "--no-cache", str(folder)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr

@@ -168,8 +168,10 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 #: What is wrong with a request is said by `_Reading.request`, in more words than a pattern has.
 _REQUEST = Text(r"\S(.|\n)*", "a method and a path, such as `GET /orders/{id}`")
 _NAMES = Either((Text(), Many(Text(), 1)))
-_HEADERS = Named(Either((Text(), Number())), Text(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+", "a header name (RFC 9110 token)"))
-_QUERY = Named(Either((Text(), Number(), Flag())))
+_HEADERS = Named(
+    Either((Text(blank=True), Number())), Text(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+", "a header name (RFC 9110 token)")
+)
+_QUERY = Named(Either((Text(blank=True), Number(), Flag())))
 _POINTER = Text(r"(/([^~/]|~[01])*)*", "a JSON Pointer such as /id (RFC 6901)")
 
 _CALL_KEYS = {
@@ -177,7 +179,7 @@ _CALL_KEYS = {
     "headers": Key(_HEADERS, "Headers beyond those of the identity."),
     "query": Key(_QUERY, "Query parameters."),
     "body": Key(Anything(), "The JSON body; `${unique}` is new every time."),
-    "raw": Key(Text(), "The body as text, sent as it is."),
+    "raw": Key(Text(blank=True), "The body as text, sent as it is."),
 }
 _CALL = Either((_REQUEST, Record("a request", _CALL_KEYS)))
 _CREATE = Either(

@@ -10,6 +10,7 @@ CODES: Mapping[str, str] = {
     "bad-value": "A value of the right kind that is not one of those allowed.",
     "bad-name": "A name that the author chose and that is not spelled as such a name must be.",
     "too-few": "A list with fewer items than make sense.",
+    "duplicate-item": "A text or a number that stands in the same list already.",
     "duplicate-key": "A key that stands here already, perhaps with `?` or in another letter case.",
     # references
     "dangling-reference": "A name that nothing declares.",
@@ -22,7 +23,8 @@ CODES: Mapping[str, str] = {
     "not-extensible": "Something of the base's that it does not allow to be touched.",
     # values
     "bad-duration": "Text that is no duration.",
-    "bad-pattern": "Text that is no regular expression.",
+    "bad-pattern": "Text that is no regular expression, or one that is found in every text.",
+    "slow-pattern": "A regular expression that repeats a repetition: on some texts it would not end in a lifetime.",
     "bad-schema": "An imported JSON Schema that is none.",
     "bad-shape": "A picture of the wire that cannot be read.",
     "bad-status": "A range of statuses that is empty.",

@@ -22,6 +22,7 @@ from faultspec.language.grammar import (
 
 NAME = Text(r"[A-Za-z_][A-Za-z0-9_]*", "a name (letters, digits and underscores, not starting with a digit)")
 TERM = Text(r"[A-Za-z_][A-Za-z0-9_.\-]*", "a name (letters, digits, `_`, `.` and `-`)")
+HEADER_VALUE = Text(r"[^\x00-\x08\x0a-\x1f\x7f]*", "the value of a header, which has no line ends")
 HEADER = Text(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+", "a header name (RFC 9110 token)")
 POINTER = Text(r"(/([^~/]|~[01])*)*", "a JSON Pointer such as /error/details (RFC 6901)")
 DURATION = Either((Text(r"(\d+(\.\d+)?(ms|s|m|h|d)|P.+)", "a duration such as 250ms, 2s, 5m, 24h or PT24H"), Number(0)))
@@ -29,7 +30,10 @@ STATUS = Either((Integer(100, 599), Text(r"[1-5]xx|[1-5]\d\d(-[1-5]\d\d)?", "a s
 STATUSES = Either((Integer(100, 599), STATUS.branches[1], Many(STATUS, 1)))
 STATUS_KEY = Text(r"[1-5]xx|[1-5]\d\d(-[1-5]\d\d)?", "a status such as 405, 4xx or 502-504")
 WORDS = Either((Text(), Many(Text(), 1)))
-SCALAR = Either((Text(), Number(), Flag(), Nothing()))
+MEDIA_TYPE = Text(
+    r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+/[A-Za-z0-9!#$%&'*+.^_`|~\-]+( *;.*)?", "a media type such as application/json"
+)
+SCALAR = Either((Text(blank=True), Number(), Flag(), Nothing()))
 
 SOURCE = Either(
     (
@@ -66,11 +70,12 @@ TERM_VALUE = Either(
 )
 
 CONDITION = Named(
-    Either((Text(), Number(), Flag(), Many(Either((Text(), Number(), Flag())), 1))),
+    Either((Text(blank=True), Number(), Flag(), Many(Either((Text(blank=True), Number(), Flag())), 1))),
     Text(
         r"status|cause|operation\.idempotent|caller\.authenticated|details\.[A-Za-z_][A-Za-z0-9_]*",
         "a fact: status, cause, operation.idempotent, caller.authenticated or details.<key>",
     ),
+    least=1,
 )
 
 _TYPES = ("string", "integer", "number", "boolean", "object", "array", "null")
@@ -152,7 +157,9 @@ ENVELOPE = Record(
     "an envelope",
     {
         "summary": Key(Text(), "Where the envelope is used, in one sentence."),
-        "media_type": Key(WORDS, "The Content-Type it travels with; default application/json."),
+        "media_type": Key(
+            Either((MEDIA_TYPE, Many(MEDIA_TYPE, 1))), "The Content-Type it travels with; default application/json."
+        ),
         "shape": Key(
             Anything(),
             "A picture of the wire: `$slot`, `${slot}` in text, `key?` is an optional member, `...` spreads an object.",
@@ -179,7 +186,7 @@ SURFACE = Record(
                 "a match",
                 {
                     "routes": Key(
-                        Many(Text(r"([A-Z]+ )?/.*", "a route such as `/orders/**` or `GET /orders/{id}`"), 1),
+                        Many(Text(r"([A-Z]+ )?/\S*", "a route such as `/orders/**` or `GET /orders/{id}`"), 1),
                         "Routes claimed; default all.",
                     ),
                     "methods": Key(Many(Text(r"[A-Z]+", "an HTTP method"), 1), "HTTP methods claimed; default all."),
@@ -328,7 +335,7 @@ EXAMPLE = Record(
         "details": Key(Named(Anything()), "The details."),
         "slots": Key(Named(Anything(), NAME), "Values of other slots."),
         "status": Key(Integer(100, 599), "The HTTP status; default the code's first."),
-        "headers": Key(Named(Text(), HEADER), "Response headers worth showing."),
+        "headers": Key(Named(HEADER_VALUE, HEADER), "Response headers worth showing."),
         "source": _SOURCE,
     },
 )
@@ -644,7 +651,7 @@ TELEMETRY = Record(
                         "when": Key(Text(), "When it fires, in a sentence.", True),
                         "codes": Key(Many(Text(), 1), "The codes it counts."),
                         "statuses": Key(STATUSES, "The statuses it counts."),
-                        "threshold": Key(Number(0), "The share of requests above which it fires."),
+                        "threshold": Key(Number(0, 1), "The share of requests above which it fires."),
                         "window": Key(DURATION, "The time the share is taken over."),
                         "runbook": Key(Many(Text(), 1), "What to do, step by step.", True),
                         "source": _SOURCE,
@@ -768,7 +775,7 @@ DOCUMENT = Record(
                 {
                     "name": Key(NAME, "The taxonomy's name; generated packages are called after it.", True),
                     "version": Key(
-                        Text(r"\d+\.\d+\.\d+.*", "a version such as 1.0.0"),
+                        Text(r"\d+\.\d+\.\d+(-[0-9A-Za-z.\-]+)?(\+[0-9A-Za-z.\-]+)?", "a version such as 1.0.0"),
                         "The taxonomy's own semantic version.",
                         True,
                     ),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import date
 from typing import Any, Literal
 
 from faultspec.language.grammar import Path, closest
@@ -62,6 +63,7 @@ class Failures:
         self._parameters(data.get("message"), known_details, (*path, "message"))
         default_action = "retry" if retriable.kind == "always" else "none"
         default_effect = "unknown" if any(span.high >= 500 for span in carried.statuses) else "none"
+        self._day(data.get("sunset"), (*path, "sunset"))
         examples = data.get("example", [])
         listed = isinstance(examples, list)
         return Code(
@@ -104,6 +106,13 @@ class Failures:
             else None,
             source=scope.source(data.get("source"), path),
         )
+
+    def _day(self, value: str | None, path: Path) -> None:
+        try:
+            date.fromisoformat(value or "0001-01-01")
+        except ValueError:
+            hint = "write year, month and day, such as 2027-01-31"
+            self.scope.wrong(path, "bad-value", f"`{value}` is no day of the calendar", hint)
 
     def _refer(self, data: Data, key: str, known: Known, what: str, path: Path) -> str | None:
         """The name under `key`, if there is one; checked, and kept even when it dangles."""

@@ -17,10 +17,14 @@ Kind = Literal["string", "integer", "number", "boolean", "null", "list", "mappin
 
 
 class Text(NamedTuple):
-    """A string, optionally of a pattern; ``shape`` says the pattern in words."""
+    """A string, optionally of a pattern; ``shape`` says the pattern in words.
+
+    Without a pattern it says something: it is neither empty nor blank, unless ``blank`` allows that.
+    """
 
     pattern: str | None = None
     shape: str = "text"
+    blank: bool = False
 
 
 class Choice(NamedTuple):
@@ -37,9 +41,10 @@ class Integer(NamedTuple):
 
 
 class Number(NamedTuple):
-    """Any number, at least ``low``."""
+    """Any number within bounds."""
 
     low: float | None = None
+    high: float | None = None
 
 
 class Flag:
@@ -55,7 +60,7 @@ class Anything:
 
 
 class Many(NamedTuple):
-    """A list of at least ``least`` items."""
+    """A list of at least ``least`` items. Text and numbers stand in it once."""
 
     item: "Type"
     least: int = 0
@@ -181,10 +186,12 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
                 yield _wrong_kind(type, found, path)
         case _ if found not in kinds(type):
             yield _wrong_kind(type, found, path)
-        case Text(pattern, shape):
+        case Text(pattern, shape, blank):
             assert isinstance(value, str)
             if pattern is not None and not re.fullmatch(pattern, value, re.ASCII):
                 yield Problem("bad-value", path, f"`{_short(value)}` is not {shape}", on_key=False)
+            elif pattern is None and not blank and not value.strip():
+                yield Problem("bad-value", path, "this text is empty", on_key=False)
         case Choice(values):
             assert isinstance(value, str)
             if value not in values:
@@ -200,16 +207,24 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
             if (low is not None and value < low) or (high is not None and value > high):
                 wanted = f"between {low} and {high}" if high is not None else f"at least {low}"
                 yield Problem("bad-value", path, f"{_short(value)} is not {wanted}", on_key=False)
-        case Number(low):
+        case Number(low, high):
             assert isinstance(value, int | float)
             if low is not None and value < low:
                 yield Problem("bad-value", path, f"{_short(value)} is less than {low}", on_key=False)
+            if high is not None and value > high:
+                yield Problem("bad-value", path, f"{_short(value)} is more than {high}", on_key=False)
         case Many(item, least):
             assert isinstance(value, list)
             if len(value) < least:
                 yield _too_few("list", "item", least, path)
+            seen = set()
             for index, each in enumerate(value):
                 yield from problems(item, each, (*path, index))
+                if not isinstance(each, list | dict):
+                    if (kind(each), each) in seen and each is not UNTOLD:
+                        message = f"`{_short(each)}` stands in this list twice"
+                        yield Problem("duplicate-item", (*path, index), message, "keep one of the two", on_key=False)
+                    seen.add((kind(each), each))
         case Named(inner, key, optional, least):
             assert isinstance(value, dict)
             if len(value) < least:
@@ -301,4 +316,5 @@ def closest(word: str, candidates: tuple[str, ...]) -> str | None:
 
 def _short(value: object) -> str:
     text = str(value) if not isinstance(value, int) or abs(value) < 10**18 else "a very large number"
+    text = text.replace("\r", "\\r").replace("\n", "\\n")
     return text if len(text) <= 60 else text[:57] + "…"

@@ -1,5 +1,7 @@
 """Retry, idempotency, privacy, telemetry and the rules for codes nobody declared."""
 
+import re
+
 from faultspec.language.constructs import DETECTORS
 from faultspec.language.grammar import Path
 from faultspec.language.model import (
@@ -52,7 +54,7 @@ def retry_policy(scope: Scope, name: str, data: Data) -> RetryPolicy:
         budget=retry.Budget(budget["tokens"], budget["cost"], idle_refund=budget.get("idle_refund", 1))
         if budget
         else None,
-        max_elapsed=scope.duration(data.get("max_elapsed"), (*path, "max_elapsed")),
+        max_elapsed=scope.duration(data.get("max_elapsed"), (*path, "max_elapsed"), positive=True),
         kinds={
             kind: retry.Kind(each.get("cost"), scope.duration(each.get("base"), (*path, "kinds", kind, "base")))
             for kind, each in data.get("kinds", {}).items()
@@ -79,7 +81,7 @@ def retry_policy(scope: Scope, name: str, data: Data) -> RetryPolicy:
 def _phase(scope: Scope, data: Data, path: Path, *, last: bool) -> retry.Phase:
     base = scope.duration(data["base"], (*path, "base")) or 0.0
     step = scope.duration(data.get("step"), (*path, "step"))
-    lasts = scope.duration(data.get("for"), (*path, "for"))
+    lasts = scope.duration(data.get("for"), (*path, "for"), positive=True)
     if not last and "for" not in data:
         message = "only the last phase may go on without end"
         scope.wrong(path, "endless-phase", message, "add `for:`", on_key=True, needs=((*path, "for"),))
@@ -101,7 +103,7 @@ def idempotency(scope: Scope, data: Data) -> Idempotency:
     return Idempotency(
         data["key"],
         tuple(data.get("methods", ("POST",))),
-        scope.duration(data.get("window"), (*path, "window")),
+        scope.duration(data.get("window"), (*path, "window"), positive=True),
         tuple(replay.get("equal", ("status", "body"))),
         tuple(replay.get("headers", ())),
         None if mismatch == "unspecified" else scope.refer(mismatch, scope.names("codes"), "code", (*path, "mismatch")),
@@ -125,7 +127,9 @@ def privacy(scope: Scope, data: Data) -> Privacy:
     path: Path = ("privacy",)
     codes = scope.names("codes")
     for index, each in enumerate(data.get("internal_names", ())):
-        scope.expression(each, (*path, "internal_names", index))
+        if scope.expression(each, (*path, "internal_names", index)) is not None and re.search(each, ""):
+            message = "this regular expression matches nothing at all, so it is found in every text"
+            scope.wrong((*path, "internal_names", index), "bad-pattern", message, "let it ask for at least one sign")
     conceal = []
     for index, each in enumerate(data.get("conceal", ())):
         at: Path = (*path, "conceal", index)
@@ -158,7 +162,7 @@ def telemetry(scope: Scope, data: Data) -> Telemetry:
             scope.refer_all(each.get("codes"), scope.code_names, "code", (*at, "codes")),
             scope.statuses(each["statuses"], (*at, "statuses")) if "statuses" in each else (),
             each.get("threshold"),
-            scope.duration(each.get("window"), (*at, "window")),
+            scope.duration(each.get("window"), (*at, "window"), positive=True),
             tuple(each["runbook"]),
             scope.source(each.get("source"), at),
         )

@@ -40,7 +40,8 @@ def prune(type: Record, value: object, problems: Iterable[Problem]) -> Remains:
     would shift. Only the outermost record stays whatever it lacks; and required text that means nothing to the compiler
     is put in as empty, so that a code without its summary is still resolved.
     """
-    pruner = _Pruner({each.path for each in problems} - {()})
+    # What is there twice is there, and no less for it.
+    pruner = _Pruner({each.path for each in problems if each.code != "duplicate-item"} - {()})
     data = pruner.record(type, value if isinstance(value, dict) else {}, ())
     return Remains(data, frozenset(pruner.lost))
 

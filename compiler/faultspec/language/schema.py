@@ -24,6 +24,7 @@ from faultspec.language.grammar import (
     Record,
     Text,
     Type,
+    kinds,
 )
 
 #: Types that stand in many places, by their name under `$defs`.
@@ -66,15 +67,17 @@ def _schema(type: Type) -> dict[str, Any]:
 
 def _inline(type: Type) -> dict[str, Any]:
     match type:
-        case Text(pattern):
-            return {"type": "string", **({"pattern": _anchored(pattern)} if pattern is not None else {})}
+        case Text(pattern, _, blank):
+            said = r"\S" if pattern is None else _anchored(pattern)
+            return {"type": "string", **({"pattern": said} if not blank else {})}
         case Choice(values):
             return {"type": "string", "enum": list(values)}
         case Integer(low, high):
             bounds = {"minimum": low, "maximum": high}
             return {"type": "integer", **{name: each for name, each in bounds.items() if each is not None}}
-        case Number(low):
-            return {"type": "number", **({"minimum": low} if low is not None else {})}
+        case Number(low, high):
+            limits = {"minimum": low, "maximum": high}
+            return {"type": "number", **{name: each for name, each in limits.items() if each is not None}}
         case Flag():
             return {"type": "boolean"}
         case Nothing():
@@ -82,7 +85,8 @@ def _inline(type: Type) -> dict[str, Any]:
         case Anything():
             return {}
         case Many(item, least):
-            return {"type": "array", "items": _schema(item), **({"minItems": least} if least else {})}
+            once = {"uniqueItems": True} if not {"mapping", "list"} & set(kinds(item)) else {}
+            return {"type": "array", "items": _schema(item), **({"minItems": least} if least else {}), **once}
         case Named(value, key, optional, least):
             names = {"propertyNames": {"pattern": _anchored(key.pattern, optional)}} if key.pattern is not None else {}
             size = {"minProperties": least} if least else {}

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from faultspec.language import values
 from faultspec.language.formats import FORMATS
 from faultspec.language.grammar import Path
 from faultspec.language.model import DetailKey, Member, Schema, Term
@@ -58,7 +59,10 @@ def schema(scope: Scope, data: Data, path: Path) -> Schema:
         if low in data and high in data and data[low] > data[high]:
             message = f"no value is at least {data[low]} and at most {data[high]}"
             scope.wrong((*path, high), "contradiction", message, f"exchange `{low}` and `{high}`")
-    return Schema(
+    if vocabulary is not None and "enum" in data:
+        message = "the values are listed under `enum`, and come from a vocabulary"
+        scope.wrong((*path, "enum"), "contradiction", message, "keep one of the two", on_key=True)
+    found = Schema(
         types=types,
         description=data.get("description"),
         format=formats(scope, data.get("format"), (*path, "format")),
@@ -73,6 +77,12 @@ def schema(scope: Scope, data: Data, path: Path) -> Schema:
         properties=members(scope, data.get("properties", {}), (*path, "properties")),
         additional=data.get("additional", "allow"),
     )
+    for index, each in enumerate(found.enum):
+        for misfit in values.problems(found._replace(enum=(), vocabulary=None), each):
+            message = f"this value {misfit.problem}"
+            hint = f"delete it, or change `{misfit.keyword}`"
+            scope.wrong((*path, "enum", index), "contradiction", message, hint, needs=((*path, misfit.keyword),))
+    return found
 
 
 def formats(scope: Scope, value: object, path: Path) -> tuple[str, ...]:

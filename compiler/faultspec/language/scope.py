@@ -11,6 +11,7 @@ from faultspec.language.model import NOWHERE, Source, StatusRange
 from faultspec.language.prune import Remains
 from faultspec.runtime import durations
 from faultspec.source import UNTOLD
+from faultspec.source.mistakes import quoted
 
 Data = Mapping[str, Any]
 
@@ -116,12 +117,17 @@ class Scope:
             dict.fromkeys(each for name in rulings for each in words(declared.get(name, {}).get("statements")))
         )
 
-    def duration(self, value: Any, path: Path) -> float | None:
-        """A duration in seconds."""
+    def duration(self, value: Any, path: Path, *, positive: bool = False) -> float | None:
+        """A duration in seconds; ``positive``: one of 0 makes no sense."""
         if value is None:
             return None
         try:
-            return durations.seconds(value)
+            found = durations.seconds(value)
+            if positive and not found:
+                self.wrong(
+                    path, "bad-duration", f"`{value}` lasts no time at all", "write how long it lasts, such as 5m"
+                )
+            return found
         except ValueError as error:
             self.wrong(path, "bad-duration", str(error), "write a number with a unit, such as 250ms, 2s, 5m or 24h")
             return None
@@ -139,15 +145,35 @@ class Scope:
     def expression(self, value: str, path: Path) -> str | None:
         """A regular expression, or a diagnostic and None."""
         problem = expression_problem(value)
-        if problem is None:
-            return value
-        self.wrong(
-            path,
-            "bad-pattern",
-            f"this regular expression cannot be read: {problem}",
-            "a backslash makes a sign literal",
-        )
-        return None
+        if problem is not None:
+            said = f"this regular expression cannot be read: {problem}"
+            self.wrong(path, "bad-pattern", said, "a backslash makes a sign literal")
+            return None
+        slow = repeated_repetition(value)
+        if slow is not None:
+            message = f"{quoted(slow)} repeats a repetition, which takes endless time on a text that almost matches"
+            self.wrong(path, "slow-pattern", message, "keep one of the two repetitions: `(a+)+` matches what `a+` does")
+        return value
+
+
+_CLASS = r"\[\^?\]?(?:\\.|[^\]\\])*\]"
+_ATOM = rf"(?:\\.|{_CLASS}|[^\\()\[\]|*+?{{}}])"
+_MAYBE = rf"(?:{_ATOM}(?:[*?]|\{{0,\d*\}})\??)*"
+_ENDLESS = r"(?:[*+]|\{\d+,\})\??"
+
+#: The textbook case of catastrophic backtracking: a group that is repeated without end holds one repetition without end,
+#: and beside it nothing that must be there. Others are not recognised; none that is harmless is.
+_REPEATED_REPETITION = rf"\((?:\?:|\?P?<\w+>)?{_MAYBE}{_ATOM}{_ENDLESS}{_MAYBE}\){_ENDLESS}"
+_PARTS = re.compile(rf"\\.|{_CLASS}|(?P<slow>{_REPEATED_REPETITION})|.", re.DOTALL)
+
+#: Longer than anyone writes an expression, and short enough that looking for a slow one is not slow itself.
+_LOOKED_THROUGH = 2_000
+
+
+def repeated_repetition(expression: str) -> str | None:
+    """The part of an expression that repeats a repetition, if it has one."""
+    parts = _PARTS.finditer(expression[:_LOOKED_THROUGH])
+    return next((each["slow"] for each in parts if each["slow"] is not None), None)
 
 
 def expression_problem(value: str) -> str | None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from faultspec.language.constructs import ENVELOPE
+from faultspec.language.constructs import ENVELOPE, STATUS_KEY
 from faultspec.language.grammar import Path, closest
 from faultspec.language.model import (
     Batch,
@@ -393,9 +393,14 @@ def http(scope: Scope, value: object, reason: str | None, path: Path, known_deta
 
 def condition(scope: Scope, data: Data, path: Path, known_details: Known) -> tuple[Test, ...]:
     """The facts of an `if:`, all of which must hold."""
-    for fact in data:
+    for fact, value in data.items():
         if fact.startswith("details."):
             scope.refer(fact.removeprefix("details."), known_details, "detail key", (*path, fact), on_key=True)
+        if fact == "status":
+            for each in value if isinstance(value, list) else [value]:
+                if not re.fullmatch(STATUS_KEY.pattern or "", str(each)):
+                    message = f"`{each}` is not {STATUS_KEY.shape}"
+                    scope.wrong((*path, fact), "bad-status", message, "the classes are 1xx to 5xx")
     return tuple(_test(fact, value) for fact, value in data.items())
 
 

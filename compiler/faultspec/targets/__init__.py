@@ -83,6 +83,7 @@ SHIPPED: Mapping[str, Target] = {
         outputs=(
             *(Output(f"{each}.py.jinja", f"{{{{ view.package }}}}/{each}.py") for each in _PYTHON_MODULES),
             Output("py.typed.jinja", "{{ view.package }}/py.typed"),
+            Output("ruff.toml.jinja", "ruff.toml"),
         ),
         view="faultspec.targets.python:view",
         copied="faultspec.targets.python:runtime_files",

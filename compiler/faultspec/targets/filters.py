@@ -3,10 +3,11 @@
 import json as _json
 import re
 import textwrap
+import unicodedata
 from collections.abc import Callable, Mapping
 
-WIDTH = 120
-"""Columns of generated source: where docstrings are wrapped and calls are broken."""
+WIDTH = 88
+"""Columns of generated source, ruff's default: where docstrings are wrapped and calls are broken."""
 
 
 def literal(value: object) -> str:
@@ -81,6 +82,15 @@ def comment(text: str, prefix: str = "#", indent: int = 0) -> str:
     width = WIDTH - indent - len(prefix) - 1
     lines = [part for line in text.splitlines() for part in _wrapped(visible(line), width) or [""]]
     return f"\n{' ' * indent}".join(f"{prefix} {each}".rstrip() for each in lines or [""])
+
+
+def columns(text: str) -> int:
+    """How wide a text is where wide characters take two columns and combining ones none, as ruff counts them."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text
+    )
 
 
 def _wrapped(text: str, width: int) -> list[str]:

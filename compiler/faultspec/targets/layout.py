@@ -7,7 +7,7 @@ call of one line stay on it while they fit.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from faultspec.targets.filters import WIDTH, literal
+from faultspec.targets.filters import WIDTH, columns, literal
 
 
 class Raw(str):
@@ -21,7 +21,7 @@ def source(value: object, indent: int = 0, before: int = 0, after: int = 1) -> s
     comma.
     """
     flat = _flat(value)
-    if flat is not None and before + len(flat) + after <= WIDTH:
+    if flat is not None and before + columns(flat) + after <= WIDTH:
         return flat
     return broken(value, indent)
 
@@ -38,7 +38,7 @@ def broken(value: object, indent: int = 0) -> str:
         items = [("", each) for each in value]
     else:
         return str(value) if isinstance(value, Raw) else literal(value)
-    lines = [f"{pad}{lead}{source(each, inner, inner + len(lead))},\n" for lead, each in items]
+    lines = [f"{pad}{lead}{source(each, inner, inner + columns(lead))},\n" for lead, each in items]
     opened, closed = _brackets(value)
     return opened + "\n" + "".join(lines) + " " * indent + closed
 
@@ -89,26 +89,78 @@ def _flat(value: object) -> str | None:
 def string(text: str, indent: int, before: int, after: int = 0) -> str:
     """A string that may be too long for its line: then in pieces, in parentheses."""
     flat = literal(text)
-    if before + len(flat) + after <= WIDTH:
+    if before + columns(flat) + after <= WIDTH:
         return flat
+    if indent + 4 + columns(flat) <= WIDTH:
+        return "(\n" + " " * (indent + 4) + flat + "\n" + " " * indent + ")"
     pieces, piece = [], ""
     for word in text.split(" "):
         longer = f"{piece}{word} "
-        if piece and len(literal(longer)) + indent + 4 > WIDTH:
+        if piece and columns(literal(longer)) + indent + 4 > WIDTH:
             pieces.append(piece)
             longer = f"{word} "
         piece = longer
     pieces.append(piece[:-1])
     if len(pieces) == 1:
-        return flat  # a single word: parentheses would not make it any shorter
+        return flat  # a single word that no line has room for
     pad = " " * (indent + 4)
     return "(\n" + "".join(f"{pad}{literal(each)}\n" for each in pieces) + " " * indent + ")"
+
+
+def name(text: str, indent: int, before: int) -> str:
+    """A name as the right side of an assignment: in parentheses where only they make room for it."""
+    if before + columns(text) <= WIDTH or indent + 4 + columns(text) > WIDTH:
+        return text
+    return "(\n" + " " * (indent + 4) + text + "\n" + " " * indent + ")"
+
+
+def bracketed(opened: str, items: Sequence[str], closed: str, indent: int) -> str:
+    """``opened``, items and ``closed`` on one line; else the items on a line of their own; else a line for each."""
+    flat = ", ".join(items)
+    if indent + columns(opened) + columns(flat) + columns(closed) <= WIDTH:
+        return f"{opened}{flat}{closed}"
+    pad, inner = " " * indent, " " * (indent + 4)
+    if len(inner) + columns(flat) <= WIDTH or len(items) == 1:
+        return f"{opened}\n{inner}{flat}\n{pad}{closed}"
+    return f"{opened}\n" + "".join(f"{inner}{each},\n" for each in items) + f"{pad}{closed}"
+
+
+def typed(lead: str, annotation: str, tail: str, indent: int, *, statement: bool = False) -> str:
+    """``lead`` with a type behind it, and ``tail``; a type that is too long is broken at its bracket or its bars.
+
+    ``statement``: it is a statement of its own, where parentheses go round what is long.
+    """
+    if indent + columns(lead) + columns(annotation) + columns(tail) <= WIDTH:
+        return f"{lead}{annotation}{tail}"
+    pad = " " * indent
+    parts = _bars(annotation)
+    if len(parts) > 1 and not statement:
+        return f"{lead}{parts[0]}" + "".join(f"\n{pad}| {each}" for each in parts[1:]) + tail
+    if statement and "[" not in annotation and indent + 4 + columns(annotation) <= WIDTH:
+        return f"{lead}(\n{pad}    {annotation}\n{pad}){tail}"
+    outer, bracket, inner = annotation.partition("[")
+    if bracket and inner.endswith("]"):
+        return f"{lead}{outer}[\n{pad}    {inner[:-1]}\n{pad}]{tail}"
+    return f"{lead}{annotation}{tail}"
+
+
+def _bars(annotation: str) -> list[str]:
+    """The members of a union; one whose bars stand in brackets is a single member. No string of a Literal is long enough
+    to come here.
+    """
+    parts: list[str] = []
+    for piece in annotation.split(" | "):
+        if parts and parts[-1].count("[") > parts[-1].count("]"):
+            parts[-1] += f" | {piece}"
+        else:
+            parts.append(piece)
+    return parts
 
 
 def subscript(name: str, items: Sequence[str], indent: int, before: int, after: int) -> str:
     """``Literal["a", "b"]``, broken where it does not fit."""
     flat = f"{name}[{', '.join(items)}]"
-    if before + len(flat) + after <= WIDTH:
+    if before + columns(flat) + after <= WIDTH:
         return flat
     pad = " " * (indent + 4)
     return f"{name}[\n" + "".join(f"{pad}{each},\n" for each in items) + " " * indent + "]"

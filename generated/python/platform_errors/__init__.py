@@ -1,6 +1,8 @@
-"""Core Platform errors in Python: exceptions, the envelope, retries. Standard library only.
+"""Core Platform errors in Python: exceptions, the envelope, retries. Standard
+library only.
 
-The ASGI error boundary is in ``platform_errors.asgi``, the types of details in ``platform_errors.details``.
+The ASGI error boundary is in ``platform_errors.asgi``, the types of details in
+``platform_errors.details``.
 """
 
 # Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile taxonomy.yaml

@@ -1,16 +1,25 @@
-"""The error boundary of a service: whatever goes wrong behind it leaves in the envelope, with a correlation id.
+"""The error boundary of a service: whatever goes wrong behind it leaves in the
+envelope, with a correlation id.
 
     app = ErrorBoundary(app, body_limit=1_000_000)
 
-An error of this package is answered as itself, any other exception as an internal error, and an answer that a framework
-made (an unknown route, a wrong method or media type …) as the code its status stands for.
+An error of this package is answered as itself, any other exception as an internal
+error, and an answer that a framework made (an unknown route, a wrong method or media
+type …) as the code its status stands for.
 """
 
 # Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile taxonomy.yaml
 
 from ._runtime import asgi, ids
 from .codes import FACTS, codes_for
-from .errors import ERRORS, EnvelopeName, PlatformError, UnknownError, bare, undeclared
+from .errors import (
+    ERRORS,
+    EnvelopeName,
+    PlatformError,
+    UnknownError,
+    bare,
+    undeclared,
+)
 from .wire import ENVELOPES, is_envelope, render
 
 CORRELATION_HEADER = "X-Correlation-Id"
@@ -18,7 +27,9 @@ CORRELATION_FORMATS = ("uuid7", "ulid")
 
 
 class ErrorBoundary(asgi.ErrorBoundary):
-    """ASGI middleware to put around the whole application; ``body_limit`` in bytes, or None. See ``_runtime.asgi``."""
+    """ASGI middleware to put around the whole application; ``body_limit`` in bytes,
+    or None. See ``_runtime.asgi``.
+    """
 
     def __init__(
         self,
@@ -27,41 +38,54 @@ class ErrorBoundary(asgi.ErrorBoundary):
         envelope: EnvelopeName = "error",
         body_limit: int | None = None,
     ) -> None:
+        media_type = ENVELOPES[envelope].media_type
         super().__init__(
             app,
             render=lambda problem: answer(problem, envelope),
             is_envelope=lambda body, content_type: (
-                content_type.partition(";")[0].strip().lower() == ENVELOPES[envelope].media_type and is_envelope(body)
+                content_type.partition(";")[0].strip().lower() == media_type
+                and is_envelope(body)
             ),
             correlation=asgi.Correlation(
                 CORRELATION_HEADER,
                 lambda value: ids.matches(CORRELATION_FORMATS, value),
                 lambda: ids.new(CORRELATION_FORMATS[0]),
             ),
-            media_type=ENVELOPES[envelope].media_type,
+            media_type=media_type,
             body_limit=body_limit,
         )
 
 
-def answer(problem: asgi.Problem, envelope: EnvelopeName = "error") -> asgi.Answer:
-    """The envelope for what went wrong; an error that came from elsewhere unread is an internal one here."""
+def answer(
+    problem: asgi.Problem,
+    envelope: EnvelopeName = "error",
+) -> asgi.Answer:
+    """The envelope for what went wrong; an error that came from elsewhere unread is an
+    internal one here.
+    """
     failure = problem.exception
-    if isinstance(failure, PlatformError) and not isinstance(failure, UnknownError):
-        error: PlatformError = failure
-    elif failure is None:
+    error: PlatformError
+    if failure is None:
         error = for_status(problem.status)
+    elif isinstance(failure, UnknownError):
+        error = undeclared(failure.original_code)
+    elif isinstance(failure, PlatformError):
+        error = failure
     else:
-        error = undeclared(failure.original_code if isinstance(failure, UnknownError) else None)
+        error = undeclared()
     error.correlation_id = problem.correlation_id
     rendered = render(error, envelope=envelope)
     headers = tuple(
-        (name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in rendered.headers.items()
+        (name.encode("latin-1"), value.encode("latin-1", "replace"))
+        for name, value in rendered.headers.items()
     )
     return asgi.Answer(rendered.status, headers, rendered.body)
 
 
 def for_status(status: int) -> PlatformError:
-    """The error that a bare status stands for: the code whose default it is, else one that may travel under it."""
+    """The error that a bare status stands for: the code whose default it is, else one
+    that may travel under it.
+    """
     codes = [code for code in codes_for(status) if code in ERRORS]
     if not codes:
         error = undeclared()

@@ -1,4 +1,6 @@
-"""The details of each code of Core Platform errors: what stands in the envelope beside the message."""
+"""The details of each code of Core Platform errors: what stands in the envelope
+beside the message.
+"""
 
 # Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile taxonomy.yaml
 

@@ -1,7 +1,7 @@
 """An exception for each code of Core Platform errors.
 
-A service raises them; a client catches them, made from an answer by ``wire.parse``. Only declared codes can be raised,
-each with its own details, boundaries and statuses.
+A service raises them; a client catches them, made from an answer by ``wire.parse``.
+Only declared codes can be raised, each with its own details, boundaries and statuses.
 """
 
 # Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile taxonomy.yaml
@@ -25,12 +25,14 @@ class Unset(Enum):
 
 
 class PlatformError(Exception):
-    """Any error of Core Platform errors; what is raised is one of its subclasses, one for each code.
+    """Any error of Core Platform errors; what is raised is one of its subclasses,
+    one for each code.
 
-    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
-    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that
-    the code travels in unless told otherwise. What caused the error is its ``__cause__`` (``raise … from failure``),
-    and never travels.
+    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP
+    status, None for a code without one. ``headers`` travel beside the envelope, and
+    ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that the code
+    travels in unless told otherwise. What caused the error is its ``__cause__``
+    (``raise … from failure``), and never travels.
     """
 
     __slots__ = (
@@ -57,7 +59,7 @@ class PlatformError(Exception):
         message: str | None = None,
         *,
         details: Mapping[str, object],
-        nullable: frozenset[str] = frozenset(),
+        nullable: Sequence[str] = (),
         boundary: str | None = None,
         status: int | None = None,
         retriable: bool | None = None,
@@ -66,17 +68,21 @@ class PlatformError(Exception):
         headers: Mapping[str, str | None] | None = None,
     ) -> None:
         if not hasattr(self, "code"):
-            raise TypeError(f"{type(self).__name__} has no code; raise one of its subclasses")
-        given = {key: value for key, value in details.items() if value is not Unset.UNSET}
+            name = type(self).__name__
+            raise TypeError(f"{name} has no code; raise one of its subclasses")
         self._details: Mapping[str, object] = {
-            key: value for key, value in given.items() if value is not None or key in nullable
+            key: value
+            for key, value in details.items()
+            if value is not Unset.UNSET and (value is not None or key in nullable)
         }
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
         self.status = _allowed_status(self.code, self.facts, status)
         self.retry_after = retry_after
         self.correlation_id = correlation_id
-        self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
+        self.headers = {
+            name: value for name, value in (headers or {}).items() if value is not None
+        }
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
         self.message = said(type(self), self._details) if message is None else message
@@ -85,27 +91,32 @@ class PlatformError(Exception):
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
-    def __reduce__(self) -> tuple[t.Callable[..., "PlatformError"], tuple[object, ...]]:
-        return restored, (type(self), {name: getattr(self, name) for name in PlatformError.__slots__})
+    def __reduce__(self) -> tuple[object, ...]:
+        return restored, (type(self), _state(self))
 
     @property
     def details(self) -> Mapping[str, object]:
-        """What stands in the envelope beside the message, typed by each subclass; not to be changed."""
+        """What stands in the envelope beside the message, typed by each subclass; not
+        to be changed.
+        """
         return self._details
 
     @property
     def retriable(self) -> bool:
-        """Whether this request may be sent again: as the error says, else by the code."""
+        """Whether this request may be sent again: as it says, else by the code."""
         if self._retriable is not None:
             return self._retriable
         if self.facts.retriable == "conditional":
-            return _decided(self.facts.rules, {"status": self.status, **_prefixed(self._details)})
+            facts = {"status": self.status, **_prefixed(self._details)}
+            return _decided(self.facts.rules, facts)
         if self.facts.retriable in ("always", "never"):
             return self.facts.retriable == "always"
         return self.facts.client_action == "retry"
 
     def _flag(self) -> bool:
-        """The flag among the details: what the error itself says, else whether the client action is ``retry``."""
+        """The flag among the details: what the error itself says, else whether the
+        client action is ``retry``.
+        """
         decides = self._retriable is not None or self.facts.retriable == "conditional"
         return self.retriable if decides else self.facts.client_action == "retry"
 
@@ -115,8 +126,8 @@ class InvalidRequest(PlatformError):
 
     HTTP 400; from service or gateway; clients do not retry.
 
-    ``bad_items``: The items of a batch that failed. ``field``: The failing input field. ``hint``: Guidance for a human.
-    ``allow``: the value of Allow.
+    ``bad_items``: The items of a batch that failed. ``field``: The failing input field.
+    ``hint``: Guidance for a human. ``allow``: the value of Allow.
     """
 
     __slots__ = ()
@@ -166,7 +177,8 @@ class ValidationFailed(PlatformError):
 
     HTTP 400; from service; clients do not retry.
 
-    ``bad_items``: The items of a batch that failed. ``field``: The failing input field. ``hint``: Guidance for a human.
+    ``bad_items``: The items of a batch that failed. ``field``: The failing input field.
+    ``hint``: Guidance for a human.
     """
 
     __slots__ = ()
@@ -250,8 +262,8 @@ class Unauthenticated(PlatformError):
 
     HTTP 401; from gateway; a person has to act.
 
-    ``www_authenticate``: the value of WWW-Authenticate. ``field``: The failing input field. ``hint``: Guidance for a
-    human.
+    ``www_authenticate``: the value of WWW-Authenticate. ``field``: The failing input
+    field. ``hint``: Guidance for a human.
     """
 
     __slots__ = ()
@@ -421,8 +433,8 @@ class Conflict(PlatformError):
 
     HTTP 409; from service; clients do not retry.
 
-    ``existing_id``: The id of the resource that is there already. ``field``: The failing input field. ``hint``:
-    Guidance for a human.
+    ``existing_id``: The id of the resource that is there already. ``field``: The
+    failing input field. ``hint``: Guidance for a human.
     """
 
     __slots__ = ()
@@ -464,8 +476,8 @@ class AlreadyExists(PlatformError):
 
     HTTP 409; from service; clients do not retry.
 
-    ``existing_id``: The id of the resource that is there already. ``field``: The failing input field. ``hint``:
-    Guidance for a human.
+    ``existing_id``: The id of the resource that is there already. ``field``: The
+    failing input field. ``hint``: Guidance for a human.
     """
 
     __slots__ = ()
@@ -507,8 +519,9 @@ class RateLimited(PlatformError):
 
     HTTP 429; from gateway; clients retry (exponential_jitter).
 
-    ``retry_after``: seconds to wait. ``limit``: Requests allowed in the window. ``window_sec``: The length of the
-    window in seconds. ``field``: The failing input field. ``hint``: Guidance for a human.
+    ``retry_after``: seconds to wait. ``limit``: Requests allowed in the window.
+    ``window_sec``: The length of the window in seconds. ``field``: The failing input
+    field. ``hint``: Guidance for a human.
     """
 
     __slots__ = ()
@@ -552,11 +565,11 @@ class RateLimited(PlatformError):
 class Timeout(PlatformError):
     """The work was not done in time.
 
-    HTTP 504, 502, 503; from service or dependency or gateway; clients retry (exponential_jitter). The operation may
-    have taken effect.
+    HTTP 504, 502, 503; from service or dependency or gateway; clients retry
+    (exponential_jitter). The operation may have taken effect.
 
-    ``offset``: How far a stream had come. ``field``: The failing input field. ``hint``: Guidance for a human.
-    ``retry_after``: seconds to wait.
+    ``offset``: How far a stream had come. ``field``: The failing input field. ``hint``:
+    Guidance for a human. ``retry_after``: seconds to wait.
     """
 
     __slots__ = ()
@@ -602,10 +615,11 @@ class Timeout(PlatformError):
 class DependencyUnavailable(PlatformError):
     """Something the service needs cannot be reached.
 
-    HTTP 503, 502, 504; from dependency; clients retry (linear_then_exponential). The operation may have taken effect.
+    HTTP 503, 502, 504; from dependency; clients retry (linear_then_exponential). The
+    operation may have taken effect.
 
-    ``offset``: How far a stream had come. ``field``: The failing input field. ``hint``: Guidance for a human.
-    ``retry_after``: seconds to wait.
+    ``offset``: How far a stream had come. ``field``: The failing input field. ``hint``:
+    Guidance for a human. ``retry_after``: seconds to wait.
     """
 
     __slots__ = ()
@@ -651,7 +665,8 @@ class InternalError(PlatformError):
 
     HTTP 500; from service; clients do not retry. The operation may have taken effect.
 
-    ``offset``: How far a stream had come. ``field``: The failing input field. ``hint``: Guidance for a human.
+    ``offset``: How far a stream had come. ``field``: The failing input field. ``hint``:
+    Guidance for a human.
     """
 
     __slots__ = ()
@@ -735,7 +750,8 @@ class SerializationFailure(PlatformError):
 
     HTTP 503; from service; clients retry (serializable).
 
-    ``field``: The failing input field. ``hint``: Guidance for a human. ``retry_after``: seconds to wait.
+    ``field``: The failing input field. ``hint``: Guidance for a human. ``retry_after``:
+    seconds to wait.
     """
 
     __slots__ = ()
@@ -777,8 +793,9 @@ class StaleRead(PlatformError):
 
     HTTP 412; from service; clients read again before they retry.
 
-    ``expected_etag``: The validator the resource has now. ``field``: The failing input field. ``hint``: Guidance for a
-    human. ``retriable``: whether this one may be sent again.
+    ``expected_etag``: The validator the resource has now. ``field``: The failing input
+    field. ``hint``: Guidance for a human. ``retriable``: whether this one may be sent
+    again.
     """
 
     __slots__ = ()
@@ -821,10 +838,11 @@ class StaleRead(PlatformError):
 
 
 class UnknownError(PlatformError):
-    """An answer that is no declared error: an unknown code, another shape, or no JSON at all.
+    """An answer that is no declared error: an unknown code, another shape, or no JSON
+    at all.
 
-    ``raw`` is the body as it came; ``original_code`` what stood in the place of the code, if anything did. Neither is
-    safe to show.
+    ``raw`` is the body as it came; ``original_code`` what stood in the place of the
+    code, if anything did. Neither is safe to show.
     """
 
     __slots__ = ("original_code", "raw")
@@ -861,9 +879,9 @@ class UnknownError(PlatformError):
     def __str__(self) -> str:
         return f"unknown error (status {self.status}, code {self.original_code!r})"
 
-    def __reduce__(self) -> tuple[t.Callable[..., PlatformError], tuple[object, ...]]:
-        kind, state = t.cast(tuple[type, dict[str, object]], super().__reduce__()[1])
-        return restored, (kind, {**state, "raw": self.raw, "original_code": self.original_code})
+    def __reduce__(self) -> tuple[object, ...]:
+        own = {"raw": self.raw, "original_code": self.original_code}
+        return restored, (UnknownError, {**_state(self), **own})
 
 
 ERRORS: Mapping[ErrorCode, type[PlatformError]] = {
@@ -887,17 +905,36 @@ ERRORS: Mapping[ErrorCode, type[PlatformError]] = {
 """The exception of each code that means the same for every operation."""
 
 _ALL = {
-    (each.operation, str(each.facts.wire)): each for each in PlatformError.__subclasses__() if each is not UnknownError
+    (each.operation, str(each.facts.wire)): each
+    for each in PlatformError.__subclasses__()
+    if each is not UnknownError
 }
 
 
-def error_class(wire: str | int, operation: str | None = None) -> type[PlatformError] | None:
-    """The exception for what stands in the code slot: the operation's own, else the shared one; None if unknown."""
+def error_class(
+    wire: str | int,
+    operation: str | None = None,
+) -> type[PlatformError] | None:
+    """The exception for what stands in the code slot: the operation's own, else the
+    shared one; None if unknown.
+    """
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
 
 
-def restored(kind: type[PlatformError], state: Mapping[str, object]) -> PlatformError:
-    """An error with this state, unchecked: how a pickled one, and one read from the wire, comes back."""
+def _state(
+    error: PlatformError,
+) -> dict[str, object]:
+    names = PlatformError.__slots__
+    return {name: getattr(error, name) for name in names}
+
+
+def restored(
+    kind: type[PlatformError],
+    state: Mapping[str, object],
+) -> PlatformError:
+    """An error with this state, unchecked: how a pickled one, and one read from the
+    wire, comes back.
+    """
     error = kind.__new__(kind)
     for name, value in state.items():
         setattr(error, name, value)
@@ -905,8 +942,13 @@ def restored(kind: type[PlatformError], state: Mapping[str, object]) -> Platform
     return error
 
 
-def said(kind: type[PlatformError], details: Mapping[str, object]) -> str:
-    """The default message with each ``${key}`` replaced by that detail; the summary where one is missing."""
+def said(
+    kind: type[PlatformError],
+    details: Mapping[str, object],
+) -> str:
+    """The default message with each ``${key}`` replaced by that detail; the summary
+    where one is missing.
+    """
     template = kind.default_message
     if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
         return kind.summary
@@ -919,10 +961,13 @@ def bare(
     status: int | None = None,
     details: Mapping[str, object] | None = None,
 ) -> PlatformError:
-    """An error with its default message, for where nobody is there to give the details that it asks for."""
+    """An error with its default message, for where nobody is there to give the details
+    that it asks for.
+    """
     known = dict(details or {})
+    names = PlatformError.__slots__
     state: dict[str, object] = {
-        **dict.fromkeys(PlatformError.__slots__),
+        **dict.fromkeys(names),
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
@@ -935,25 +980,41 @@ def bare(
     return error
 
 
-def undeclared(original_code: str | int | None = None) -> PlatformError:
-    """What a service answers for an error that it did not declare; ``original_code`` stays out of the answer."""
-    return bare(ERRORS[ErrorCode.INTERNAL_ERROR])
+def undeclared(
+    original_code: str | int | None = None,
+) -> PlatformError:
+    """What a service answers for an error that it did not declare; ``original_code``
+    stays out of the answer.
+    """
+    internal = ErrorCode.INTERNAL_ERROR
+    return bare(ERRORS[internal])
 
 
 def entity_tag(value: str) -> str:
-    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left where it is (RFC 9110 §8.8.3)."""
+    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left
+    where it is (RFC 9110 §8.8.3).
+    """
     return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
+
+
+def _entity_tag(value: str | None) -> str | None:
+    return None if value is None else entity_tag(value)
 
 
 def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
     if boundary is None:
         return next(iter(facts.boundaries), None)
     if boundary not in facts.boundaries:
-        raise ValueError(f"{facts.wire} does not come from {boundary!r}, but from {' or '.join(facts.boundaries)}")
+        own = " or ".join(facts.boundaries)
+        raise ValueError(f"{facts.wire} comes from {own}, and not from {boundary!r}")
     return boundary
 
 
-def _allowed_status(code: ErrorCode, facts: Facts, status: int | None) -> int | None:
+def _allowed_status(
+    code: ErrorCode,
+    facts: Facts,
+    status: int | None,
+) -> int | None:
     if status is None:
         return facts.status
     if status not in facts.statuses and code not in codes_for(status):
@@ -968,9 +1029,13 @@ def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
 def _decided(rules: Sequence[RetriableRule], facts: Mapping[str, object]) -> bool:
     """The answer of the first rule that holds; False where none does."""
     for rule in rules:
-        if all(any(_same(facts.get(fact), value) for value in values) for fact, values in rule.when):
+        if all(_holds(facts.get(fact), values) for fact, values in rule.when):
             return rule.then
     return False
+
+
+def _holds(fact: object, values: Sequence[object]) -> bool:
+    return any(_same(fact, value) for value in values)
 
 
 def _same(a: object, b: object) -> bool:

@@ -4,7 +4,8 @@
     while (plan := plan_retry(error, state)).retry:
         time.sleep(plan.delay)
         state = plan.state
-        ...  # once more, with the same idempotency key; on success leave, on failure ``error`` is the new one
+        ...  # once more, with the same idempotency key; on success leave,
+        ...  # on failure ``error`` is the new one
 
 Nothing here waits or sends.
 """
@@ -31,8 +32,11 @@ from ._runtime.retry import (
     start,
     succeed,
 )
+from ._runtime.retry_after import render as render_seconds
 from .codes import ErrorCode
-from .errors import PlatformError
+from .errors import (
+    PlatformError,
+)
 
 __all__ = [
     "ELIGIBLE",
@@ -103,13 +107,20 @@ def new_idempotency_key() -> str:
     return ids.new("uuid4")
 
 
-def policy_for(error: PlatformError) -> Policy:
+def policy_for(
+    error: PlatformError,
+) -> Policy:
     """The policy of the error's code."""
     return NEVER if error.facts.retry is None else POLICIES[error.facts.retry]
 
 
-def start_retry(error: PlatformError, tokens: float | None = None) -> State:
-    """The state after the first try failed with ``error``; ``tokens`` are what other calls left of a shared budget."""
+def start_retry(
+    error: PlatformError,
+    tokens: float | None = None,
+) -> State:
+    """The state after the first try failed with ``error``; ``tokens`` are what other
+    calls left of a shared budget.
+    """
     return start(policy_for(error), tokens)
 
 
@@ -124,17 +135,21 @@ def plan_retry(
 ) -> Plan:
     """Whether to send the request again, after how many seconds, and why.
 
-    ``idempotent``: sending it twice does what sending it once does, by its method or by an idempotency key. ``kind``
-    picks a special case of the policy. ``now``: seconds since 1970.
+    ``idempotent``: sending it twice does what sending it once does, by its method or by
+    an idempotency key. ``kind`` picks a special case of the policy. ``now``: seconds
+    since 1970.
     """
     policy = policy_for(error)
+    headers = {name.lower(): value for name, value in error.headers.items()}
+    seconds = None if error.retry_after is None else render_seconds(error.retry_after)
     failure = Failure(
         retriable=error.retriable and error.facts.client_action in ("retry", "none"),
         kind=kind,
-        retry_after=next((value for name, value in error.headers.items() if name.lower() == "retry-after"), None)
-        or (None if error.retry_after is None else str(error.retry_after)),
+        retry_after=headers.get("retry-after", seconds),
         idempotent=idempotent,
         eligible=error.code in ELIGIBLE.get(policy.name, {error.code}),
         effect=error.facts.effect,
     )
-    return plan(policy, state, failure, now=time.time() if now is None else now, random=random)
+    if now is None:
+        now = time.time()
+    return plan(policy, state, failure, now=now, random=random)

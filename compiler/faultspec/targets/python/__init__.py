@@ -9,9 +9,10 @@ import faultspec.runtime
 from faultspec.language.model import Code, Taxonomy
 from faultspec.runtime import ids
 from faultspec.runtime.retry import Policy
+from faultspec.targets import layout
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import literal, pascal
-from faultspec.targets.layout import Raw, broken, source, string, subscript
+from faultspec.targets.layout import Raw, bracketed, broken, source, string, subscript, typed
 from faultspec.targets.model import Model
 from faultspec.targets.python import facts, names
 from faultspec.targets.python.annotations import Annotations
@@ -45,10 +46,11 @@ class CodeRow(NamedTuple):
 class ErrorRow(NamedTuple):
     """An exception class.
 
-    ``facts``: source of its facts. ``summary`` and ``message``: source of the texts. ``parameters``: of its constructor,
-    mandatory ones first. ``arguments``: what the constructor passes on, each ``name=value`` at the indentation of the
-    call. ``fields``: the members of the TypedDict of its details, or empty where that needs the functional form, whose
-    items are ``pairs``. ``flagless``: its details have no place for the retry flag although others' have. ``envelope``:
+    ``class_`` and ``details_class``: the first line of it, and of the type of its details. ``code``, ``facts``,
+    ``summary`` and ``message``: source of what they are. ``parameters``: of its constructor, mandatory ones first.
+    ``arguments``: what the constructor passes on, each ``name=value`` at the indentation of the call. ``cast``: source of
+    its details. ``fields``: the members of the TypedDict of its details, or empty where that needs the functional form,
+    whose items are ``pairs``. ``flagless``: its details have no place for the retry flag although others' have. ``envelope``:
     the one it travels in unless told otherwise.
     """
 
@@ -56,6 +58,8 @@ class ErrorRow(NamedTuple):
     member: str
     operation: str | None
     doc: str
+    class_: str
+    code: str
     facts: str
     summary: str
     message: str
@@ -63,8 +67,10 @@ class ErrorRow(NamedTuple):
     arguments: tuple[str, ...]
     envelope: str
     details: str
-    fields: tuple[tuple[str, str], ...]
-    pairs: tuple[tuple[str, str], ...]
+    details_class: str
+    cast: str
+    fields: tuple[str, ...]
+    pairs: tuple[str, ...]
     flagless: bool
     opaque: bool
 
@@ -140,7 +146,14 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
     taken = {base, *names.MODULE}
     errors = tuple(
         _error_row(
-            operation, code, members[code.name], names.exception(operation, code.name, taken), slots, taxonomy, types
+            operation,
+            code,
+            members[code.name],
+            names.exception(operation, code.name, taken),
+            base,
+            slots,
+            taxonomy,
+            types,
         )
         for operation, code in schemas.live(taxonomy)
     )
@@ -204,12 +217,12 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         unknown_summary=literal(_NO_MESSAGE) if standin is None else standin.summary,
         unknown_message=literal(_NO_MESSAGE) if standin is None else standin.message,
         undeclared_key=place.removeprefix("/details/")
-        if place.count("/") == 2 and place.startswith("/details/")
+        if internal in members and place.count("/") == 2 and place.startswith("/details/")
         else None,
         carried=carried_headers(taxonomy),
         internal=members.get(internal) if internal else None,
         idempotency_header=taxonomy.idempotency.key if taxonomy.idempotency else None,
-        exports=tuple(sorted((name for _, group in imports for name in group), key=_all_order)),
+        exports=tuple(sorted((name for _, group in imports for name in group), key=_import_order)),
         imports=imports,
     )
 
@@ -260,10 +273,6 @@ def _import_order(name: str) -> tuple[int, str]:
     return (0 if name.isupper() and len(name) > 1 else 1 if name[0].isupper() else 2, name)
 
 
-def _all_order(name: str) -> tuple[int, str]:
-    return _import_order(name)
-
-
 def runtime_files(view: View) -> Iterator[tuple[str, Path]]:
     """The runtime's modules, taken over as they are."""
     folder = Path(faultspec.runtime.__file__ or "").parent
@@ -276,6 +285,7 @@ def _error_row(
     code: Code,
     member: str,
     name: str,
+    base: str,
     slots: tuple[SlotRow, ...],
     taxonomy: Taxonomy,
     types: Annotations,
@@ -283,25 +293,33 @@ def _error_row(
     envelope = schemas.own_envelope(taxonomy, operation, code)
     made = Constructor(code, name, slots, envelope, taxonomy, types)
     flag, keys = flag_key(taxonomy), allowed(code)
-    typed = []
+    annotations = []
     for key, each in keys.items():
-        kind = types.of(each.schema, name + pascal(key), prefix="")
-        typed.append((key, kind if each.presence == "required" else f"t.NotRequired[{kind}]"))
+        kind = types.of(each.schema, name + pascal(key), key, prefix="")
+        annotations.append((key, kind if each.presence == "required" else f"t.NotRequired[{kind}]"))
     plain = all(key.isidentifier() and not keyword.iskeyword(key) and not key.startswith("__") for key in keys)
     return ErrorRow(
         name=name,
         member=member,
         operation=operation,
         doc=_doc(code, made.parameters),
-        facts=f"FACTS[ErrorCode.{member}]" if operation is None else facts.source_of(code),
+        class_=bracketed(f"class {name}(", [base], "):", 0),
+        code=layout.name(f"ErrorCode.{member}", 4, len("    code = ")),
+        facts=bracketed("facts = FACTS[", [f"ErrorCode.{member}"], "]", 4).removeprefix("facts = ")
+        if operation is None
+        else facts.source_of(code),
         summary=string(code.summary, 4, len("    summary = ")),
         message=string(code.message or code.summary, 4, len("    default_message = ")),
         parameters=tuple(made.parameters),
         arguments=tuple(made.arguments),
         envelope=envelope.name,
         details=f"{name}Details",
-        fields=tuple(typed) if plain else (),
-        pairs=() if plain else tuple((literal(key), kind) for key, kind in typed),
+        details_class=bracketed(f"class {name}Details(", ["t.TypedDict"], "):", 0),
+        cast="self._details"
+        if code.details_schema is not None
+        else bracketed("return t.cast(", [f"d.{name}Details", "self._details"], ")", 8).removeprefix("return "),
+        fields=tuple(typed(f"{key}: ", kind, "", 4, statement=True) for key, kind in annotations) if plain else (),
+        pairs=() if plain else tuple(typed(f"{literal(key)}: ", kind, ",", 8) for key, kind in annotations),
         flagless=flag is not None and (flag not in keys or code.details_schema is not None),
         opaque=code.details_schema is not None,
     )
@@ -309,7 +327,7 @@ def _error_row(
 
 def _code_row(code: Code, member: str) -> CodeRow:
     summary = code.summary + (f" Deprecated{facts.instead(code)}." if code.lifecycle == "deprecated" else "")
-    return CodeRow(member, literal(code.name), summary, facts.source_of(code))
+    return CodeRow(member, string(code.name, 4, len(f"    {member} = ")), summary, facts.source_of(code))
 
 
 def _doc(code: Code, parameters: list[Parameter]) -> str:

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Sequence
 
 from faultspec.language.model import Schema, Taxonomy
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import literal
+from faultspec.targets.filters import WIDTH, literal
 from faultspec.targets.layout import subscript
 
 _PYTHON = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 
-#: Columns up to which the values of a Literal stand where it is used; a longer one gets a name of its own.
-_INLINE = 60
+#: Columns of a line that uses a type, beside the type and what it is the type of: the indentation of a parameter, and the
+#: longest default behind it. The values of a Literal that does not fit then get a name of their own.
+_AROUND = len("        : ") + len(" | Unset = Unset.UNSET,")
 
 
 class Annotations:
@@ -23,29 +24,30 @@ class Annotations:
         self.taxonomy = taxonomy
         self.named: dict[str, str] = {}
 
-    def of(self, schema: Schema, name: str, prefix: str = "d.") -> str:
-        """The type of a value: a Literal where its values are listed, ``object`` where nothing is known."""
+    def of(self, schema: Schema, name: str, key: str, prefix: str = "d.") -> str:
+        """The type of the value of ``key``: a Literal where its values are listed, ``object`` where nothing is known."""
         values = listed(schema, self.taxonomy)
         if values:
-            return self.choice(values, name, prefix)
+            return self.choice(values, name, key, prefix)
         if not schema.types or schema.opaque is not None:
             return "object"
-        parts = [self._plain(each, schema, name, prefix) for each in schema.types]
+        parts = [self._plain(each, schema, name, key, prefix) for each in schema.types]
         if "float" in parts and "int" in parts:
             parts.remove("int")
         return union(parts)
 
-    def choice(self, values: Sequence[object], name: str, prefix: str = "d.") -> str:
-        """One of the values."""
+    def choice(self, values: Sequence[object], name: str, key: str, prefix: str = "d.") -> str:
+        """One of the values; the first of them may be the default of a parameter."""
         flat = f"t.Literal[{', '.join(map(literal, values))}]"
-        if len(flat) <= _INLINE:
+        if len(flat) + len(key) + max(_AROUND, len(f"        :  = {literal(values[0])},")) <= WIDTH:
             return flat
         self.named[name] = subscript("t.Literal", [literal(each) for each in values], 0, len(f"{name} = "), 0)
         return f"{prefix}{name}"
 
-    def _plain(self, kind: str, schema: Schema, name: str, prefix: str) -> str:
+    def _plain(self, kind: str, schema: Schema, name: str, key: str, prefix: str) -> str:
         if kind == "array":
-            return f"Sequence[{self.of(schema.items, name, prefix) if schema.items else 'object'}]"
+            item = self.of(schema.items, name, f"{key}Sequence[]", prefix) if schema.items else "object"
+            return f"Sequence[{item}]"
         return _PYTHON.get(kind, "Mapping[str, object]")
 
 

@@ -7,6 +7,7 @@ from faultspec.language.model import Code, Envelope, HeaderRule, Member, Taxonom
 from faultspec.runtime.shape import slot_places
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import literal, pascal, snake
+from faultspec.targets.layout import source, typed
 from faultspec.targets.python.annotations import Annotations, nullable, parts, union
 from faultspec.targets.python.facts import NAMED_STATUSES
 from faultspec.targets.python.names import PARAMETERS, parameter, unique
@@ -26,8 +27,8 @@ class Parameter(NamedTuple):
 
     @property
     def line(self) -> str:
-        """The parameter as it stands in a signature."""
-        return f"{self.name}: {self.annotation}" + ("" if self.default is None else f" = {self.default}")
+        """The parameter as it stands in a signature, the comma behind it."""
+        return typed(f"{self.name}: ", self.annotation, "," if self.default is None else f" = {self.default},", 8)
 
 
 class Constructor:
@@ -93,14 +94,14 @@ class Constructor:
                 self.keys[key] = unique(name, self.taken)
                 self.parameters.append(self.detail(key, member))
                 if nullable(member.schema):
-                    free.append(literal(key))
+                    free.append(key)
         self.arguments.append(_mapping("details", [f"{literal(key)}: {name}" for key, name in self.keys.items()]))
         if free:
-            self.arguments.append(f"nullable=frozenset({{{', '.join(free)}}}),")
+            self.arguments.append(f"nullable={source(tuple(free), 12, len('            nullable='))},")
 
     def detail(self, key: str, member: Member) -> Parameter:
         """The parameter of one key."""
-        name, kind = self.keys[key], self.types.of(member.schema, self.name + pascal(key))
+        name, kind = self.keys[key], self.types.of(member.schema, self.name + pascal(key), self.keys[key])
         registered = self.taxonomy.detail_keys.get(key)
         doc = member.schema.description or (registered.summary if registered else None) or ""
         if key == "retry_after":
@@ -115,7 +116,7 @@ class Constructor:
         """Which of several boundaries it was."""
         names = self.code.boundaries
         if len(names) > 1:
-            kind = self.types.choice(names, f"{self.name}Boundary")
+            kind = self.types.choice(names, f"{self.name}Boundary", "boundary")
             self.parameters.append(Parameter("boundary", kind, literal(names[0])))
             self.arguments.append("boundary=boundary,")
 
@@ -189,9 +190,8 @@ class Constructor:
             if member.schema.types != ("string",):
                 continue
             name = self.keys[key.name]
-            value = f"entity_tag({name})" if key.equals_header.lower() == "etag" else name
-            optional = member.presence != "required" and value != name
-            found[key.equals_header] = f"None if {name} is None else {value}" if optional else value
+            quoted = "entity_tag" if member.presence == "required" else "_entity_tag"
+            found[key.equals_header] = f"{quoted}({name})" if key.equals_header.lower() == "etag" else name
         return found
 
     @property
@@ -226,7 +226,7 @@ class Constructor:
         """What the envelopes hold beside the well-known slots; mandatory where the code's own cannot do without."""
         values = self.code.facts.get(slot.slot)
         if values:
-            kind, default = self.types.choice(values, self.name + pascal(slot.slot)), literal(values[0])
+            kind, default = self.types.choice(values, self.name + pascal(slot.slot), slot.attribute), literal(values[0])
             self.parameters.append(Parameter(slot.attribute, kind, default))
         elif slot.slot in self.given:
             self.parameters.append(Parameter(slot.attribute, slot.annotation, None))

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from faultspec.language.model import Code, StatusRange, Test
-from faultspec.targets.filters import literal
 from faultspec.targets.layout import Raw, broken
 
 #: Statuses up to which each is named; a longer stretch is written as a range.
@@ -41,7 +40,7 @@ def source_of(code: Code) -> str:
     facts = Facts(
         wire=code.wire,
         status=code.http.default,
-        statuses=Raw(_statuses(code.http.statuses)),
+        statuses=_statuses(code.http.statuses),
         retriable=code.retriable.kind,
         client_action=code.client_action,
         effect=code.effect,
@@ -78,19 +77,17 @@ def merged(ranges: Sequence[StatusRange]) -> list[StatusRange]:
 
 
 def _test(test: Test) -> object:
-    values = [literal(each) for each in test.values] + [f"*{span(each)}" for each in test.ranges]
-    return (test.fact, Raw(f"({', '.join(values)}{',' if len(values) == 1 else ''})"))
+    return (test.fact, (*test.values, *(Raw(f"*{span(each)}") for each in test.ranges)))
 
 
-def _statuses(ranges: Sequence[StatusRange]) -> str:
+def _statuses(ranges: Sequence[StatusRange]) -> object:
     """A tuple of statuses; a range where it is long."""
     if len(ranges) == 1 and ranges[0].width > NAMED_STATUSES:
-        return span(ranges[0])
+        return Raw(span(ranges[0]))
     parts: list[str] = []
     for each in ranges:
         if each.width > NAMED_STATUSES:
             parts.append(f"*{span(each)}")
         else:
             parts += map(str, range(each.low, each.high + 1))
-    parts = list(dict.fromkeys(parts))
-    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+    return tuple(map(Raw, dict.fromkeys(parts)))

@@ -8,8 +8,8 @@ from faultspec.runtime import ids
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import literal, pascal
-from faultspec.targets.layout import Raw, source
-from faultspec.targets.python.annotations import Annotations, listed, nullable
+from faultspec.targets.layout import Raw, name, source, typed
+from faultspec.targets.python.annotations import Annotations, listed, nullable, parts, union
 from faultspec.targets.python.facts import merged, span
 from faultspec.targets.python.names import ATTRIBUTES, parameter, unique
 
@@ -30,16 +30,19 @@ _KINDS = {
 class SlotRow(NamedTuple):
     """A slot that is an attribute of every error.
 
-    ``kinds``: types that a value from the wire may have. ``default``: source of the value for an error that has none of
-    its own. ``generate``: source of the format a missing value is made in, or None. ``header``: the response header that
-    repeats it, or None. ``needed``: an envelope requires it and null is no value of it.
+    ``kinds``: types that a value from the wire may have. ``parameter`` and ``assignment``: what the base class takes it
+    by, and how it keeps it. ``place``: the row of ``wire.PLACES``. ``generate``: source of the format a missing value is
+    made in, or None. ``header``: the response header that repeats it, or None. ``needed``: an envelope requires it and
+    null is no value of it.
     """
 
     slot: str
     attribute: str
     annotation: str
     kinds: str
-    default: str
+    parameter: str
+    assignment: str
+    place: str
     generate: str | None
     header: str | None
     needed: bool
@@ -69,9 +72,17 @@ def slot_rows(taxonomy: Taxonomy, types: Annotations) -> tuple[SlotRow, ...]:
     return tuple(found.values())
 
 
+class Place(NamedTuple):
+    """A row of ``wire.PLACES``; the same fields, in the same order, as its template declares."""
+
+    attribute: str
+    slot: str
+    kinds: Raw
+    header: str | None = None
+
+
 def _actions(taxonomy: Taxonomy) -> SlotRow:
-    header = _header_of("actions", None, taxonomy)
-    return SlotRow("actions", "actions", "Sequence[str]", "list", "list(error.facts.actions)", None, header, False)
+    return _row("actions", "actions", "Sequence[str]", "list", _header_of("actions", None, taxonomy))
 
 
 def _slot(slot: str, taxonomy: Taxonomy, types: Annotations, taken: set[str]) -> SlotRow:
@@ -79,17 +90,34 @@ def _slot(slot: str, taxonomy: Taxonomy, types: Annotations, taken: set[str]) ->
     known = field.schema if field is not None else Schema()
     formats = [each for each in known.format if each in ids.PATTERNS] if field is not None and field.echo else []
     places = [slot_places(each.shape).get(slot, ()) for each in taxonomy.envelopes.values()]
-    return SlotRow(
-        slot=slot,
-        attribute=unique(parameter(slot, ATTRIBUTES), taken),
-        annotation=types.of(known, pascal(slot)),
-        kinds=_KINDS.get(known.types[0], "object") if len(known.types) == 1 else "object",
-        default="None",
+    attribute = unique(parameter(slot, ATTRIBUTES), taken)
+    row = _row(
+        slot,
+        attribute,
+        types.of(known, pascal(slot), attribute),
+        _KINDS.get(known.types[0], "object") if len(known.types) == 1 else "object",
+        _header_of(slot, field, taxonomy),
+    )
+    return row._replace(
         generate=literal(formats[0]) if formats else None,
-        header=_header_of(slot, field, taxonomy),
         needed=bool(known.types or listed(known, taxonomy))
         and not nullable(known)
         and any(place.required for each in places for place in each),
+    )
+
+
+def _row(slot: str, attribute: str, annotation: str, kinds: str, header: str | None) -> SlotRow:
+    return SlotRow(
+        slot=slot,
+        attribute=attribute,
+        annotation=annotation,
+        kinds=kinds,
+        parameter=typed(f"{attribute}: ", union((*parts(annotation), "None")), " = None,", 8),
+        assignment=f"self.{attribute} = {name(attribute, 8, len(f'        self.{attribute} = '))}",
+        place=source(Place(attribute, slot, Raw(kinds), header), 4, 4),
+        generate=None,
+        header=header,
+        needed=False,
     )
 
 

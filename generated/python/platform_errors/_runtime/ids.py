@@ -1,19 +1,18 @@
-"""Formats of identifiers: what they look like, whether a string is one, and how to make a new one.
+"""Formats of identifiers: what they look like, whether a string is one, and how to make
+a new one.
 
-`PATTERNS` is the one definition. Each is an ECMA-262 regular expression, anchored, to stand in a JSON Schema as it is.
-(Python's `$` also matches before a final newline; `matches` doesn't fall for that, nor does ECMA-262.)
+`PATTERNS` is the one definition. Each is an ECMA-262 regular expression, anchored, to
+stand in a JSON Schema as it is. (Python's `$` also matches before a final newline;
+`matches` doesn't fall for that, nor does ECMA-262.)
 
-| format        | what it is                                                                                    |
-|---------------|-----------------------------------------------------------------------------------------------|
-| `uuid`        | RFC 9562: versions 1 to 8, the Nil and the Max UUID; either case, as section 4 asks of readers |
-| `uuid4`       | RFC 9562 section 5.4                                                                          |
-| `uuid7`       | RFC 9562 section 5.7                                                                          |
-| `ulid`        | 26 Crockford characters, the first at most 7 (128 bits); either case                          |
-| `ksuid`       | 27 base-62 characters; whether they exceed the largest KSUID is not checked                   |
-| `traceparent` | W3C Trace Context, version 00; neither id all zeros                                           |
-| `trace_id`    | its trace-id alone                                                                            |
-| `span_id`     | its parent-id alone                                                                           |
-| `token`       | RFC 9110 section 5.6.2: any non-empty run of token characters                                 |
+- `uuid`: RFC 9562, versions 1 to 8, the Nil and the Max UUID; either case, as section 4
+  asks of readers
+- `uuid4`, `uuid7`: RFC 9562 sections 5.4 and 5.7
+- `ulid`: 26 Crockford characters, the first at most 7 (128 bits); either case
+- `ksuid`: 27 base-62 characters; whether they exceed the largest KSUID is not checked
+- `traceparent`: W3C Trace Context, version 00; neither id all zeros
+- `trace_id`, `span_id`: either id of it alone
+- `token`: RFC 9110 section 5.6.2, any non-empty run of token characters
 """
 
 import os
@@ -30,12 +29,18 @@ _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _KSUID_EPOCH = 1_400_000_000  # seconds; a KSUID counts its 32 bits of time from here
 
 
+def _alike(digit: str) -> str:
+    return f"{digit}{{8}}(?:-{digit}{{4}}){{3}}-{digit}{{12}}"
+
+
 def _uuid(version: str) -> str:
-    return f"{_HEX}{{8}}-{_HEX}{{4}}-{version}{_HEX}{{3}}-[89abAB]{_HEX}{{3}}-{_HEX}{{12}}"
+    return (
+        f"{_HEX}{{8}}-{_HEX}{{4}}-{version}{_HEX}{{3}}-[89abAB]{_HEX}{{3}}-{_HEX}{{12}}"
+    )
 
 
 PATTERNS: Mapping[str, str] = {
-    "uuid": f"^(?:{_uuid('[1-8]')}|0{{8}}(?:-0{{4}}){{3}}-0{{12}}|[fF]{{8}}(?:-[fF]{{4}}){{3}}-[fF]{{12}})$",
+    "uuid": f"^(?:{_uuid('[1-8]')}|{_alike('0')}|{_alike('[fF]')})$",
     "uuid4": f"^{_uuid('4')}$",
     "uuid7": f"^{_uuid('7')}$",
     "ulid": "^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$",
@@ -51,16 +56,22 @@ def _matcher(pattern: str) -> Callable[[str], bool]:
     return lambda value: re.fullmatch(pattern, value) is not None
 
 
-FORMATS: Mapping[str, Callable[[str], bool]] = {name: _matcher(pattern) for name, pattern in PATTERNS.items()}
+FORMATS: Mapping[str, Callable[[str], bool]] = {
+    name: _matcher(pattern) for name, pattern in PATTERNS.items()
+}
 
 
 def matches(formats: Iterable[str], value: str) -> bool:
-    """Whether `value` has at least one of the formats; raises KeyError for a format that there isn't."""
+    """Whether `value` has at least one of the formats; raises KeyError for a format
+    that there isn't.
+    """
     return any(FORMATS[each](value) for each in formats)
 
 
 class _Draw(NamedTuple):
-    """What a new identifier is made of: the clock's seconds since 1970 and a source of random bytes."""
+    """What a new identifier is made of: the clock's seconds since 1970 and a source of
+    random bytes.
+    """
 
     now: float
     entropy: Callable[[int], bytes]
@@ -69,14 +80,23 @@ class _Draw(NamedTuple):
         return int(self.now * 1000).to_bytes(6, "big")
 
 
-def new(format: str, *, clock: Callable[[], float] = time.time, entropy: Callable[[int], bytes] = os.urandom) -> str:
-    """A new identifier of the format; raises ValueError, naming the formats, for one that there isn't.
+def new(
+    format: str,
+    *,
+    clock: Callable[[], float] = time.time,
+    entropy: Callable[[int], bytes] = os.urandom,
+) -> str:
+    """A new identifier of the format; raises ValueError, naming the formats, for one
+    that there isn't.
 
-    Those that begin with the time sort by it, to the millisecond (`ksuid`: to the second), in no order within.
+    Those that begin with the time sort by it, to the millisecond (`ksuid`: to the
+    second), in no order within.
     """
     make = _MAKERS.get(format)
     if make is None:
-        raise ValueError(f"there is no format called {format!r} (formats: {', '.join(_MAKERS)})")
+        raise ValueError(
+            f"there is no format called {format!r} (formats: {', '.join(_MAKERS)})"
+        )
     return make(_Draw(clock(), entropy))
 
 
@@ -105,7 +125,9 @@ def _new_uuid7(draw: _Draw) -> str:
 
 
 def _new_ulid(draw: _Draw) -> str:
-    return _digits(int.from_bytes(draw.milliseconds() + draw.entropy(10), "big"), _CROCKFORD, 26)
+    return _digits(
+        int.from_bytes(draw.milliseconds() + draw.entropy(10), "big"), _CROCKFORD, 26
+    )
 
 
 def _new_ksuid(draw: _Draw) -> str:
@@ -115,7 +137,9 @@ def _new_ksuid(draw: _Draw) -> str:
 
 def _new_hex(size: int) -> Callable[[_Draw], str]:
     # The last byte is made odd: an id of zeros only is not one.
-    return lambda draw: (int.from_bytes(draw.entropy(size), "big") | 1).to_bytes(size, "big").hex()
+    return lambda draw: (
+        (int.from_bytes(draw.entropy(size), "big") | 1).to_bytes(size, "big").hex()
+    )
 
 
 _new_trace_id = _new_hex(16)

@@ -1,10 +1,13 @@
-"""The nodes of a compiled shape, and ways to look at them. `shape` says how they are written."""
+"""The nodes of a compiled shape, and ways to look at them. `shape` says how they are
+written.
+"""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 
-# Nodes are tuples, and tuples of equal content are equal: `kind` keeps Slot("x") from equalling Literal("x").
+# Nodes are tuples, and tuples of equal content are equal: `kind` keeps Slot("x") from
+# equalling Literal("x").
 class Slot(NamedTuple):
     """A place that takes the slot's value as it is."""
 
@@ -15,12 +18,14 @@ class Slot(NamedTuple):
 class Literal(NamedTuple):
     """A scalar that is always the same."""
 
-    value: str | int | float | bool | None
+    value: str | float | bool | None
     kind: str = "literal"
 
 
 class Template(NamedTuple):
-    """A string of texts and slots in turn: one text more than slots, and no empty text between two slots."""
+    """A string of texts and slots in turn: one text more than slots, and no empty text
+    between two slots.
+    """
 
     texts: tuple[str, ...]
     slots: tuple[str, ...]
@@ -36,7 +41,9 @@ class Member(NamedTuple):
 
 
 class Object(NamedTuple):
-    """An object with these members; `spread` names the slot whose members stand beside them."""
+    """An object with these members; `spread` names the slot whose members stand beside
+    them.
+    """
 
     members: tuple[Member, ...]
     spread: str | None = None
@@ -54,7 +61,9 @@ Node = Slot | Literal | Template | Object | Array
 
 
 class Place(NamedTuple):
-    """A node and the JSON Pointer at which it renders; `required` is false at and below an optional member."""
+    """A node and the JSON Pointer at which it renders; `required` is false at and below
+    an optional member.
+    """
 
     path: str
     node: Node
@@ -62,7 +71,9 @@ class Place(NamedTuple):
 
     @property
     def slots(self) -> tuple[str, ...]:
-        """The slots that stand here themselves, not further down; a spread slot stands at its object."""
+        """The slots that stand here themselves, not further down; a spread slot stands
+        at its object.
+        """
         match self.node:
             case Slot(name=name):
                 return (name,)
@@ -79,7 +90,9 @@ def walk(node: Node, path: str = "", required: bool = True) -> Iterator[Place]:
     yield Place(path, node, required)
     if isinstance(node, Object):
         for member in node.members:
-            yield from walk(member.node, child(path, member.name), required and not member.optional)
+            yield from walk(
+                member.node, child(path, member.name), required and not member.optional
+            )
     elif isinstance(node, Array):
         yield from walk(node.item, child(path, 0), required)
 
@@ -104,7 +117,11 @@ def describe(node: Node) -> str:
         case Literal(value=value):
             return json_text(value)
         case Template(texts=texts, slots=slots):
-            return "a string like " + texts[0] + "".join(f"${{{s}}}{t}" for s, t in zip(slots, texts[1:], strict=True))
+            return (
+                "a string like "
+                + texts[0]
+                + "".join(f"${{{s}}}{t}" for s, t in zip(slots, texts[1:], strict=True))
+            )
         case Object():
             return "an object"
         case Array():
@@ -113,8 +130,9 @@ def describe(node: Node) -> str:
             return "any value"
 
 
-def json_text(value: str | int | float | bool | None) -> str:
+def json_text(value: str | float | bool | None) -> str:
     """A scalar as JSON writes it."""
-    import json  # here, so that a binding that only renders and reads envelopes doesn't pay for it
+    # Here, so that a binding that only renders and reads envelopes doesn't pay for it
+    import json
 
     return json.dumps(value, ensure_ascii=False)

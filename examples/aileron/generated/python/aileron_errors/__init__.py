@@ -1,9 +1,12 @@
-"""Aileron failures in Python: exceptions, the envelope, retries. Standard library only.
+"""Aileron failures in Python: exceptions, the envelope, retries. Standard library
+only.
 
-The ASGI error boundary is in ``aileron_errors.asgi``, the types of details in ``aileron_errors.details``.
+The ASGI error boundary is in ``aileron_errors.asgi``, the types of details in
+``aileron_errors.details``.
 """
 
-# Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/aileron/taxonomy.yaml
+# Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/aileron/taxonomy.yaml
 
 from .codes import (
     FACTS,

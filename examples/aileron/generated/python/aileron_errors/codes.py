@@ -1,6 +1,7 @@
 """The codes of Aileron failures, and what is known of each."""
 
-# Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/aileron/taxonomy.yaml
+# Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/aileron/taxonomy.yaml
 
 import typing as t
 from collections.abc import Mapping, Sequence
@@ -23,7 +24,9 @@ class ErrorCode(StrEnum):
     """The connector hit a limit: memory, wall time or fuel."""
 
     CONNECTOR_RUNTIME_ERROR = "connector_runtime_error"
-    """The connector's own code failed: it panicked, threw, or answered in an unexpected shape."""
+    """The connector's own code failed: it panicked, threw, or answered in an
+    unexpected shape.
+    """
 
     NETWORK_ERROR = "network_error"
     """The outbound call failed before it reached a server."""
@@ -32,24 +35,32 @@ class ErrorCode(StrEnum):
     """The upstream service answered with an error."""
 
     HASH_MISMATCH = "hash_mismatch"
-    """The bytes of a connector or an action on disk are not those that were declared."""
+    """The bytes of a connector or an action on disk are not those that were
+    declared.
+    """
 
     SIGNATURE_FAILURE = "signature_failure"
     """The signature of a binary does not verify."""
 
 
 ClientAction = t.Literal["retry", "refetch", "user", "none"]
-"""What a client does: send the same request again, read the resource again first, ask a person, or give up."""
+"""What a client does: send the same request again, read the resource again first, ask a
+person, or give up.
+"""
 
 Effect = t.Literal["none", "possible", "unknown"]
 """Whether the operation may have taken effect although the error was returned."""
 
 Retriability = t.Literal["always", "never", "caller", "none", "conditional"]
-"""Whether the same request may be sent again; ``caller``: each error says; ``none``: errors have no such flag."""
+"""Whether the same request may be sent again; ``caller``: each error says; ``none``:
+errors have no such flag.
+"""
 
 
 class RetriableRule(t.NamedTuple):
-    """``then`` is the answer where each fact, such as ``status`` or ``details.reason``, has one of its values."""
+    """``then`` is the answer where each fact, such as ``status`` or ``details.reason``,
+    has one of its values.
+    """
 
     then: bool
     when: tuple[tuple[str, Sequence[object]], ...] = ()
@@ -58,9 +69,11 @@ class RetriableRule(t.NamedTuple):
 class Facts(t.NamedTuple):
     """What is known of a code.
 
-    ``wire`` stands in the envelope. ``status`` is the default, None for a code that never travels over HTTP;
-    ``statuses`` are all it may have. The first of ``boundaries`` is the default. ``retry`` names a policy. ``until`` is
-    the action after which the request may be sent again. The first of ``rules`` that holds decides a conditional flag.
+    ``wire`` stands in the envelope. ``status`` is the default, None for a code that
+    never travels over HTTP; ``statuses`` are all it may have. The first of
+    ``boundaries`` is the default. ``retry`` names a policy. ``until`` is the action
+    after which the request may be sent again. The first of ``rules`` that holds decides
+    a conditional flag.
     """
 
     wire: str | int
@@ -136,7 +149,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         effect="possible",
         boundaries=("external",),
         retry="runtime",
-        rules=(RetriableRule(then=False, when=(("operation.idempotent", (False,)),)), RetriableRule(then=True)),
+        rules=(
+            RetriableRule(then=False, when=(("operation.idempotent", (False,)),)),
+            RetriableRule(then=True),
+        ),
     ),
     ErrorCode.EXTERNAL_API_ERROR: Facts(
         wire="external_api_error",
@@ -149,7 +165,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         retry="runtime",
         rules=(
             RetriableRule(then=False, when=(("operation.idempotent", (False,)),)),
-            RetriableRule(then=True, when=(("details.status", (429, *range(500, 600))),)),
+            RetriableRule(
+                then=True,
+                when=(("details.status", (429, *range(500, 600))),),
+            ),
             RetriableRule(then=False),
         ),
     ),
@@ -173,15 +192,24 @@ FACTS: Mapping[ErrorCode, Facts] = {
     ),
 }
 
-RETRYABLE = frozenset(code for code, facts in FACTS.items() if facts.client_action == "retry")
+RETRYABLE = frozenset(
+    code for code, facts in FACTS.items() if facts.client_action == "retry"
+)
 """The codes whose client action is to send the same request again."""
 
-FALLBACKS: Sequence[tuple[range, ErrorCode | None]] = ((range(400, 500), None), (range(500, 600), None))
-"""The code of an error status that no code claims, the narrowest range first; None where the status is not sent."""
+FALLBACKS: Sequence[tuple[range, ErrorCode | None]] = (
+    (range(400, 500), None),
+    (range(500, 600), None),
+)
+"""The code of an error status that no code claims, the narrowest range first; None
+where the status is not sent.
+"""
 
 
 def is_retryable(code: str) -> bool:
-    """Whether the client action is ``retry``: to send the same request again. False for an unknown code."""
+    """Whether the client action is ``retry``: to send the same request again. False for
+    an unknown code.
+    """
     return code in RETRYABLE
 
 
@@ -192,12 +220,14 @@ def client_action(code: str) -> ClientAction:
 
 
 def http_status(code: ErrorCode) -> int | None:
-    """The status a code travels under by default; None for one that never travels over HTTP."""
+    """The status a code travels under by default; None if it never goes over HTTP."""
     return FACTS[code].status
 
 
 def codes_for(status: int) -> tuple[ErrorCode, ...]:
-    """The codes that may travel under a status; the fallback where no code claims it, and none where there is none."""
+    """The codes that may travel under a status; the fallback where no code claims it,
+    and none where there is none.
+    """
     claimed = tuple(code for code, facts in FACTS.items() if status in facts.statuses)
     if claimed:
         return claimed

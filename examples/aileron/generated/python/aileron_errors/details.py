@@ -1,6 +1,9 @@
-"""The details of each code of Aileron failures: what stands in the envelope beside the message."""
+"""The details of each code of Aileron failures: what stands in the envelope beside
+the message.
+"""
 
-# Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/aileron/taxonomy.yaml
+# Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/aileron/taxonomy.yaml
 
 import typing as t
 from collections.abc import Mapping, Sequence
@@ -19,6 +22,8 @@ __all__ = [
 
 Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
 """A value as JSON has it."""
+
+CapabilityDeniedBoundary = t.Literal["sandbox", "connector_manifest", "action"]
 
 
 class CapabilityDeniedDetails(t.TypedDict):

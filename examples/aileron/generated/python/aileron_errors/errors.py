@@ -1,10 +1,11 @@
 """An exception for each code of Aileron failures.
 
-A service raises them; a client catches them, made from an answer by ``wire.parse``. Only declared codes can be raised,
-each with its own details, boundaries and statuses.
+A service raises them; a client catches them, made from an answer by ``wire.parse``.
+Only declared codes can be raised, each with its own details, boundaries and statuses.
 """
 
-# Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/aileron/taxonomy.yaml
+# Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/aileron/taxonomy.yaml
 
 import re
 import typing as t
@@ -25,12 +26,14 @@ class Unset(Enum):
 
 
 class AileronError(Exception):
-    """Any error of Aileron failures; what is raised is one of its subclasses, one for each code.
+    """Any error of Aileron failures; what is raised is one of its subclasses, one
+    for each code.
 
-    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
-    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that
-    the code travels in unless told otherwise. What caused the error is its ``__cause__`` (``raise … from failure``),
-    and never travels.
+    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP
+    status, None for a code without one. ``headers`` travel beside the envelope, and
+    ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that the code
+    travels in unless told otherwise. What caused the error is its ``__cause__``
+    (``raise … from failure``), and never travels.
     """
 
     __slots__ = (
@@ -58,7 +61,7 @@ class AileronError(Exception):
         message: str | None = None,
         *,
         details: Mapping[str, object],
-        nullable: frozenset[str] = frozenset(),
+        nullable: Sequence[str] = (),
         boundary: str | None = None,
         status: int | None = None,
         retriable: bool | None = None,
@@ -68,10 +71,12 @@ class AileronError(Exception):
         headers: Mapping[str, str | None] | None = None,
     ) -> None:
         if not hasattr(self, "code"):
-            raise TypeError(f"{type(self).__name__} has no code; raise one of its subclasses")
-        given = {key: value for key, value in details.items() if value is not Unset.UNSET}
+            name = type(self).__name__
+            raise TypeError(f"{name} has no code; raise one of its subclasses")
         self._details: Mapping[str, object] = {
-            key: value for key, value in given.items() if value is not None or key in nullable
+            key: value
+            for key, value in details.items()
+            if value is not Unset.UNSET and (value is not None or key in nullable)
         }
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
@@ -79,7 +84,9 @@ class AileronError(Exception):
         self.retry_after = retry_after
         self.audit_id = audit_id
         self.request_id = request_id
-        self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
+        self.headers = {
+            name: value for name, value in (headers or {}).items() if value is not None
+        }
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
         self.message = said(type(self), self._details) if message is None else message
@@ -88,27 +95,32 @@ class AileronError(Exception):
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
-    def __reduce__(self) -> tuple[t.Callable[..., "AileronError"], tuple[object, ...]]:
-        return restored, (type(self), {name: getattr(self, name) for name in AileronError.__slots__})
+    def __reduce__(self) -> tuple[object, ...]:
+        return restored, (type(self), _state(self))
 
     @property
     def details(self) -> Mapping[str, object]:
-        """What stands in the envelope beside the message, typed by each subclass; not to be changed."""
+        """What stands in the envelope beside the message, typed by each subclass; not
+        to be changed.
+        """
         return self._details
 
     @property
     def retriable(self) -> bool:
-        """Whether this request may be sent again: as the error says, else by the code."""
+        """Whether this request may be sent again: as it says, else by the code."""
         if self._retriable is not None:
             return self._retriable
         if self.facts.retriable == "conditional":
-            return _decided(self.facts.rules, {"status": self.status, **_prefixed(self._details)})
+            facts = {"status": self.status, **_prefixed(self._details)}
+            return _decided(self.facts.rules, facts)
         if self.facts.retriable in ("always", "never"):
             return self.facts.retriable == "always"
         return self.facts.client_action == "retry"
 
     def _flag(self) -> bool:
-        """The flag among the details: what the error itself says, else whether the client action is ``retry``."""
+        """The flag among the details: what the error itself says, else whether the
+        client action is ``retry``.
+        """
         decides = self._retriable is not None or self.facts.retriable == "conditional"
         return self.retriable if decides else self.facts.client_action == "retry"
 
@@ -118,8 +130,8 @@ class CapabilityDenied(AileronError):
 
     HTTP 403; from sandbox or connector_manifest or action; clients do not retry.
 
-    ``host``: The host that was denied. ``scope``: The credential scope that did not match. ``suggestion``: What the
-    user can do about it.
+    ``host``: The host that was denied. ``scope``: The credential scope that did not
+    match. ``suggestion``: What the user can do about it.
     """
 
     __slots__ = ()
@@ -137,7 +149,7 @@ class CapabilityDenied(AileronError):
         host: str | None = None,
         scope: str | None = None,
         suggestion: str | None = None,
-        boundary: t.Literal["sandbox", "connector_manifest", "action"] = "sandbox",
+        boundary: d.CapabilityDeniedBoundary = "sandbox",
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -165,8 +177,8 @@ class BindingRequired(AileronError):
 
     HTTP 412; from runtime; a person has to act.
 
-    ``binding``: The binding that was used, such as oauth2/slack/work. ``scope``: The credential scope that did not
-    match. ``suggestion``: What the user can do about it.
+    ``binding``: The binding that was used, such as oauth2/slack/work. ``scope``: The
+    credential scope that did not match. ``suggestion``: What the user can do about it.
     """
 
     __slots__ = ()
@@ -210,9 +222,9 @@ class BindingFailed(AileronError):
 
     HTTP 412; from runtime; a person has to act.
 
-    ``retriable``: whether this one may be sent again. ``binding``: The binding that was used, such as
-    oauth2/slack/work. ``scope``: The credential scope that did not match. ``suggestion``: What the user can do about
-    it.
+    ``retriable``: whether this one may be sent again. ``binding``: The binding that was
+    used, such as oauth2/slack/work. ``scope``: The credential scope that did not match.
+    ``suggestion``: What the user can do about it.
     """
 
     __slots__ = ()
@@ -294,18 +306,23 @@ class ResourceLimitExceeded(AileronError):
 
 
 class ConnectorRuntimeError(AileronError):
-    """The connector's own code failed: it panicked, threw, or answered in an unexpected shape.
+    """The connector's own code failed: it panicked, threw, or answered in an
+    unexpected shape.
 
     HTTP 500; from sandbox; clients do not retry. The operation may have taken effect.
 
-    ``retriable``: whether this one may be sent again. ``suggestion``: What the user can do about it.
+    ``retriable``: whether this one may be sent again. ``suggestion``: What the user can
+    do about it.
     """
 
     __slots__ = ()
 
     code = ErrorCode.CONNECTOR_RUNTIME_ERROR
     facts = FACTS[ErrorCode.CONNECTOR_RUNTIME_ERROR]
-    summary = "The connector's own code failed: it panicked, threw, or answered in an unexpected shape."
+    summary = (
+        "The connector's own code failed: it panicked, threw, or answered in an "
+        "unexpected shape."
+    )
     default_message = "The connector failed"
 
     def __init__(
@@ -338,10 +355,12 @@ class ConnectorRuntimeError(AileronError):
 class NetworkError(AileronError):
     """The outbound call failed before it reached a server.
 
-    HTTP 502; from external; clients retry (runtime). The operation may have taken effect.
+    HTTP 502; from external; clients retry (runtime). The operation may have taken
+    effect.
 
-    ``retried``: How often the runtime retried before it gave up. ``suggestion``: What the user can do about it.
-    ``retriable``: whether this one may be sent again; by the rules of the code where it is left out.
+    ``retried``: How often the runtime retried before it gave up. ``suggestion``: What
+    the user can do about it. ``retriable``: whether this one may be sent again; by the
+    rules of the code where it is left out.
     """
 
     __slots__ = ()
@@ -383,11 +402,13 @@ class NetworkError(AileronError):
 class ExternalApiError(AileronError):
     """The upstream service answered with an error.
 
-    HTTP 502; from external; clients retry (runtime). The operation may have taken effect.
+    HTTP 502; from external; clients retry (runtime). The operation may have taken
+    effect.
 
-    ``status_``: The status the upstream service answered with. ``binding``: The binding that was used, such as
-    oauth2/slack/work. ``retried``: How often the runtime retried before it gave up. ``suggestion``: What the user can
-    do about it. ``retriable``: whether this one may be sent again; by the rules of the code where it is left out.
+    ``status_``: The status the upstream service answered with. ``binding``: The binding
+    that was used, such as oauth2/slack/work. ``retried``: How often the runtime retried
+    before it gave up. ``suggestion``: What the user can do about it. ``retriable``:
+    whether this one may be sent again; by the rules of the code where it is left out.
     """
 
     __slots__ = ()
@@ -431,7 +452,8 @@ class ExternalApiError(AileronError):
 
 
 class HashMismatch(AileronError):
-    """The bytes of a connector or an action on disk are not those that were declared.
+    """The bytes of a connector or an action on disk are not those that were
+    declared.
 
     HTTP 422; from runtime; clients do not retry.
 
@@ -442,7 +464,10 @@ class HashMismatch(AileronError):
 
     code = ErrorCode.HASH_MISMATCH
     facts = FACTS[ErrorCode.HASH_MISMATCH]
-    summary = "The bytes of a connector or an action on disk are not those that were declared."
+    summary = (
+        "The bytes of a connector or an action on disk are not those that were "
+        "declared."
+    )
     default_message = "The installed bytes are not the declared ones"
 
     def __init__(
@@ -511,17 +536,25 @@ class SignatureFailure(AileronError):
 
 
 class UnknownError(AileronError):
-    """An answer that is no declared error: an unknown code, another shape, or no JSON at all.
+    """An answer that is no declared error: an unknown code, another shape, or no JSON
+    at all.
 
-    ``raw`` is the body as it came; ``original_code`` what stood in the place of the code, if anything did. Neither is
-    safe to show.
+    ``raw`` is the body as it came; ``original_code`` what stood in the place of the
+    code, if anything did. Neither is safe to show.
     ``code`` is None: it is no declared error, and is not taken for one.
     """
 
     __slots__ = ("original_code", "raw")
 
     code = None  # the taxonomy names no code for what it does not know
-    facts = Facts(wire="unknown", status=None, statuses=(), retriable="never", client_action="none", effect="unknown")
+    facts = Facts(
+        wire="unknown",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="none",
+        effect="unknown",
+    )
     summary = "The answer is not an error that is known here"
     default_message = "The answer is not an error that is known here"
     flag_key = None
@@ -554,9 +587,9 @@ class UnknownError(AileronError):
     def __str__(self) -> str:
         return f"unknown error (status {self.status}, code {self.original_code!r})"
 
-    def __reduce__(self) -> tuple[t.Callable[..., AileronError], tuple[object, ...]]:
-        kind, state = t.cast(tuple[type, dict[str, object]], super().__reduce__()[1])
-        return restored, (kind, {**state, "raw": self.raw, "original_code": self.original_code})
+    def __reduce__(self) -> tuple[object, ...]:
+        own = {"raw": self.raw, "original_code": self.original_code}
+        return restored, (UnknownError, {**_state(self), **own})
 
 
 ERRORS: Mapping[ErrorCode, type[AileronError]] = {
@@ -573,17 +606,36 @@ ERRORS: Mapping[ErrorCode, type[AileronError]] = {
 """The exception of each code that means the same for every operation."""
 
 _ALL = {
-    (each.operation, str(each.facts.wire)): each for each in AileronError.__subclasses__() if each is not UnknownError
+    (each.operation, str(each.facts.wire)): each
+    for each in AileronError.__subclasses__()
+    if each is not UnknownError
 }
 
 
-def error_class(wire: str | int, operation: str | None = None) -> type[AileronError] | None:
-    """The exception for what stands in the code slot: the operation's own, else the shared one; None if unknown."""
+def error_class(
+    wire: str | int,
+    operation: str | None = None,
+) -> type[AileronError] | None:
+    """The exception for what stands in the code slot: the operation's own, else the
+    shared one; None if unknown.
+    """
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
 
 
-def restored(kind: type[AileronError], state: Mapping[str, object]) -> AileronError:
-    """An error with this state, unchecked: how a pickled one, and one read from the wire, comes back."""
+def _state(
+    error: AileronError,
+) -> dict[str, object]:
+    names = AileronError.__slots__
+    return {name: getattr(error, name) for name in names}
+
+
+def restored(
+    kind: type[AileronError],
+    state: Mapping[str, object],
+) -> AileronError:
+    """An error with this state, unchecked: how a pickled one, and one read from the
+    wire, comes back.
+    """
     error = kind.__new__(kind)
     for name, value in state.items():
         setattr(error, name, value)
@@ -591,8 +643,13 @@ def restored(kind: type[AileronError], state: Mapping[str, object]) -> AileronEr
     return error
 
 
-def said(kind: type[AileronError], details: Mapping[str, object]) -> str:
-    """The default message with each ``${key}`` replaced by that detail; the summary where one is missing."""
+def said(
+    kind: type[AileronError],
+    details: Mapping[str, object],
+) -> str:
+    """The default message with each ``${key}`` replaced by that detail; the summary
+    where one is missing.
+    """
     template = kind.default_message
     if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
         return kind.summary
@@ -605,10 +662,13 @@ def bare(
     status: int | None = None,
     details: Mapping[str, object] | None = None,
 ) -> AileronError:
-    """An error with its default message, for where nobody is there to give the details that it asks for."""
+    """An error with its default message, for where nobody is there to give the details
+    that it asks for.
+    """
     known = dict(details or {})
+    names = AileronError.__slots__
     state: dict[str, object] = {
-        **dict.fromkeys(AileronError.__slots__),
+        **dict.fromkeys(names),
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
@@ -621,25 +681,41 @@ def bare(
     return error
 
 
-def undeclared(original_code: str | int | None = None) -> AileronError:
-    """What a service answers for an error that it did not declare; ``original_code`` stays out of the answer."""
-    return bare(ERRORS[ErrorCode.CONNECTOR_RUNTIME_ERROR])
+def undeclared(
+    original_code: str | int | None = None,
+) -> AileronError:
+    """What a service answers for an error that it did not declare; ``original_code``
+    stays out of the answer.
+    """
+    internal = ErrorCode.CONNECTOR_RUNTIME_ERROR
+    return bare(ERRORS[internal])
 
 
 def entity_tag(value: str) -> str:
-    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left where it is (RFC 9110 §8.8.3)."""
+    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left
+    where it is (RFC 9110 §8.8.3).
+    """
     return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
+
+
+def _entity_tag(value: str | None) -> str | None:
+    return None if value is None else entity_tag(value)
 
 
 def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
     if boundary is None:
         return next(iter(facts.boundaries), None)
     if boundary not in facts.boundaries:
-        raise ValueError(f"{facts.wire} does not come from {boundary!r}, but from {' or '.join(facts.boundaries)}")
+        own = " or ".join(facts.boundaries)
+        raise ValueError(f"{facts.wire} comes from {own}, and not from {boundary!r}")
     return boundary
 
 
-def _allowed_status(code: ErrorCode | None, facts: Facts, status: int | None) -> int | None:
+def _allowed_status(
+    code: ErrorCode | None,
+    facts: Facts,
+    status: int | None,
+) -> int | None:
     if status is None:
         return facts.status
     if status not in facts.statuses and code not in codes_for(status):
@@ -654,9 +730,13 @@ def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
 def _decided(rules: Sequence[RetriableRule], facts: Mapping[str, object]) -> bool:
     """The answer of the first rule that holds; False where none does."""
     for rule in rules:
-        if all(any(_same(facts.get(fact), value) for value in values) for fact, values in rule.when):
+        if all(_holds(facts.get(fact), values) for fact, values in rule.when):
             return rule.then
     return False
+
+
+def _holds(fact: object, values: Sequence[object]) -> bool:
+    return any(_same(fact, value) for value in values)
 
 
 def _same(a: object, b: object) -> bool:

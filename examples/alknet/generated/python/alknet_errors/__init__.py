@@ -1,9 +1,12 @@
-"""alknet call errors in Python: exceptions, the envelope, retries. Standard library only.
+"""alknet call errors in Python: exceptions, the envelope, retries. Standard library
+only.
 
-The ASGI error boundary is in ``alknet_errors.asgi``, the types of details in ``alknet_errors.details``.
+The ASGI error boundary is in ``alknet_errors.asgi``, the types of details in
+``alknet_errors.details``.
 """
 
-# Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/alknet/taxonomy.yaml
+# Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/alknet/taxonomy.yaml
 
 from .codes import (
     FACTS,

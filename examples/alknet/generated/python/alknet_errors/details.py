@@ -1,6 +1,9 @@
-"""The details of each code of alknet call errors: what stands in the envelope beside the message."""
+"""The details of each code of alknet call errors: what stands in the envelope beside
+the message.
+"""
 
-# Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/alknet/taxonomy.yaml
+# Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/alknet/taxonomy.yaml
 
 import typing as t
 from collections.abc import Mapping, Sequence

@@ -1,10 +1,11 @@
 """An exception for each code of alknet call errors.
 
-A service raises them; a client catches them, made from an answer by ``wire.parse``. Only declared codes can be raised,
-each with its own details, boundaries and statuses.
+A service raises them; a client catches them, made from an answer by ``wire.parse``.
+Only declared codes can be raised, each with its own details, boundaries and statuses.
 """
 
-# Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/alknet/taxonomy.yaml
+# Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/alknet/taxonomy.yaml
 
 import re
 import typing as t
@@ -25,12 +26,14 @@ class Unset(Enum):
 
 
 class AlknetError(Exception):
-    """Any error of alknet call errors; what is raised is one of its subclasses, one for each code.
+    """Any error of alknet call errors; what is raised is one of its subclasses, one
+    for each code.
 
-    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
-    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that
-    the code travels in unless told otherwise. What caused the error is its ``__cause__`` (``raise … from failure``),
-    and never travels.
+    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP
+    status, None for a code without one. ``headers`` travel beside the envelope, and
+    ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that the code
+    travels in unless told otherwise. What caused the error is its ``__cause__``
+    (``raise … from failure``), and never travels.
     """
 
     __slots__ = (
@@ -57,7 +60,7 @@ class AlknetError(Exception):
         message: str | None = None,
         *,
         details: Mapping[str, object],
-        nullable: frozenset[str] = frozenset(),
+        nullable: Sequence[str] = (),
         boundary: str | None = None,
         status: int | None = None,
         retriable: bool | None = None,
@@ -66,17 +69,21 @@ class AlknetError(Exception):
         headers: Mapping[str, str | None] | None = None,
     ) -> None:
         if not hasattr(self, "code"):
-            raise TypeError(f"{type(self).__name__} has no code; raise one of its subclasses")
-        given = {key: value for key, value in details.items() if value is not Unset.UNSET}
+            name = type(self).__name__
+            raise TypeError(f"{name} has no code; raise one of its subclasses")
         self._details: Mapping[str, object] = {
-            key: value for key, value in given.items() if value is not None or key in nullable
+            key: value
+            for key, value in details.items()
+            if value is not Unset.UNSET and (value is not None or key in nullable)
         }
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
         self.status = _allowed_status(self.code, self.facts, status)
         self.retry_after = retry_after
         self.request_id = request_id
-        self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
+        self.headers = {
+            name: value for name, value in (headers or {}).items() if value is not None
+        }
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
         self.message = said(type(self), self._details) if message is None else message
@@ -85,27 +92,32 @@ class AlknetError(Exception):
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
-    def __reduce__(self) -> tuple[t.Callable[..., "AlknetError"], tuple[object, ...]]:
-        return restored, (type(self), {name: getattr(self, name) for name in AlknetError.__slots__})
+    def __reduce__(self) -> tuple[object, ...]:
+        return restored, (type(self), _state(self))
 
     @property
     def details(self) -> Mapping[str, object]:
-        """What stands in the envelope beside the message, typed by each subclass; not to be changed."""
+        """What stands in the envelope beside the message, typed by each subclass; not
+        to be changed.
+        """
         return self._details
 
     @property
     def retriable(self) -> bool:
-        """Whether this request may be sent again: as the error says, else by the code."""
+        """Whether this request may be sent again: as it says, else by the code."""
         if self._retriable is not None:
             return self._retriable
         if self.facts.retriable == "conditional":
-            return _decided(self.facts.rules, {"status": self.status, **_prefixed(self._details)})
+            facts = {"status": self.status, **_prefixed(self._details)}
+            return _decided(self.facts.rules, facts)
         if self.facts.retriable in ("always", "never"):
             return self.facts.retriable == "always"
         return self.facts.client_action == "retry"
 
     def _flag(self) -> bool:
-        """The flag among the details: what the error itself says, else whether the client action is ``retry``."""
+        """The flag among the details: what the error itself says, else whether the
+        client action is ``retry``.
+        """
         decides = self._retriable is not None or self.facts.retriable == "conditional"
         return self.retriable if decides else self.facts.client_action == "retry"
 
@@ -122,7 +134,9 @@ class NotFound(AlknetError):
 
     code = ErrorCode.NOT_FOUND
     facts = FACTS[ErrorCode.NOT_FOUND]
-    summary = "The operation is not registered, or is internal and was called from outside."
+    summary = (
+        "The operation is not registered, or is internal and was called from outside."
+    )
     default_message = "There is no such operation"
 
     def __init__(
@@ -231,7 +245,8 @@ class InvalidInput(AlknetError):
 
 
 class InvalidOperationType(AlknetError):
-    """The wrong way to call an operation of this type, such as invoke on a subscription.
+    """The wrong way to call an operation of this type, such as invoke on a
+    subscription.
 
     HTTP 500; from registry or operation_env; clients do not retry.
 
@@ -242,7 +257,10 @@ class InvalidOperationType(AlknetError):
 
     code = ErrorCode.INVALID_OPERATION_TYPE
     facts = FACTS[ErrorCode.INVALID_OPERATION_TYPE]
-    summary = "The wrong way to call an operation of this type, such as invoke on a subscription."
+    summary = (
+        "The wrong way to call an operation of this type, such as invoke on a "
+        "subscription."
+    )
     default_message = "The operation cannot be called this way"
 
     def __init__(
@@ -271,9 +289,11 @@ class InvalidOperationType(AlknetError):
 
 
 class Internal(AlknetError):
-    """A handler panicked or failed in a way it did not declare, or the connection broke.
+    """A handler panicked or failed in a way it did not declare, or the connection
+    broke.
 
-    HTTP 500; from registry or adapter; clients do not retry. The operation may have taken effect.
+    HTTP 500; from registry or adapter; clients do not retry. The operation may have
+    taken effect.
 
     ``code``: The code of an error that the operation did not declare.
     """
@@ -282,7 +302,10 @@ class Internal(AlknetError):
 
     code = ErrorCode.INTERNAL
     facts = FACTS[ErrorCode.INTERNAL]
-    summary = "A handler panicked or failed in a way it did not declare, or the connection broke."
+    summary = (
+        "A handler panicked or failed in a way it did not declare, or the connection "
+        "broke."
+    )
     default_message = "Something went wrong"
 
     def __init__(
@@ -355,7 +378,8 @@ class ReadFileFileNotFound(AlknetError):
 
     From handler; clients do not retry.
 
-    ``path``: The path that was asked for. ``errno``: What the operating system called it.
+    ``path``: The path that was asked for. ``errno``: What the operating system called
+    it.
     """
 
     __slots__ = ()
@@ -405,7 +429,8 @@ class ReadFilePermissionDenied(AlknetError):
 
     From handler; clients do not retry.
 
-    ``path``: The path that was asked for. ``errno``: What the operating system called it.
+    ``path``: The path that was asked for. ``errno``: What the operating system called
+    it.
     """
 
     __slots__ = ()
@@ -498,8 +523,8 @@ class CreateMachineRateLimited(AlknetError):
 
     HTTP 429; from handler; clients retry.
 
-    ``details_retry_after``: Seconds to wait (``retry_after`` among the details). ``retry_after``: seconds to wait (the
-    header Retry-After).
+    ``details_retry_after``: Seconds to wait (``retry_after`` among the details).
+    ``retry_after``: seconds to wait (the header Retry-After).
     """
 
     __slots__ = ()
@@ -587,17 +612,21 @@ class ChatContextOverflow(AlknetError):
 
 
 class UnknownError(AlknetError):
-    """An answer that is no declared error: an unknown code, another shape, or no JSON at all.
+    """An answer that is no declared error: an unknown code, another shape, or no JSON
+    at all.
 
-    ``raw`` is the body as it came; ``original_code`` what stood in the place of the code, if anything did. Neither is
-    safe to show.
+    ``raw`` is the body as it came; ``original_code`` what stood in the place of the
+    code, if anything did. Neither is safe to show.
     """
 
     __slots__ = ("original_code", "raw")
 
     code = ErrorCode.INTERNAL
     facts = FACTS[code]
-    summary = "A handler panicked or failed in a way it did not declare, or the connection broke."
+    summary = (
+        "A handler panicked or failed in a way it did not declare, or the connection "
+        "broke."
+    )
     default_message = "Something went wrong"
     flag_key = None
 
@@ -627,9 +656,9 @@ class UnknownError(AlknetError):
     def __str__(self) -> str:
         return f"unknown error (status {self.status}, code {self.original_code!r})"
 
-    def __reduce__(self) -> tuple[t.Callable[..., AlknetError], tuple[object, ...]]:
-        kind, state = t.cast(tuple[type, dict[str, object]], super().__reduce__()[1])
-        return restored, (kind, {**state, "raw": self.raw, "original_code": self.original_code})
+    def __reduce__(self) -> tuple[object, ...]:
+        own = {"raw": self.raw, "original_code": self.original_code}
+        return restored, (UnknownError, {**_state(self), **own})
 
 
 ERRORS: Mapping[ErrorCode, type[AlknetError]] = {
@@ -643,7 +672,9 @@ ERRORS: Mapping[ErrorCode, type[AlknetError]] = {
 """The exception of each code that means the same for every operation."""
 
 _ALL = {
-    (each.operation, str(each.facts.wire)): each for each in AlknetError.__subclasses__() if each is not UnknownError
+    (each.operation, str(each.facts.wire)): each
+    for each in AlknetError.__subclasses__()
+    if each is not UnknownError
 }
 
 
@@ -655,15 +686,32 @@ _OPERATIONS: Mapping[str, str] = {
 """The operation behind each tool, method or route that it is called by."""
 
 
-def error_class(wire: str | int, operation: str | None = None) -> type[AlknetError] | None:
-    """The exception for what stands in the code slot: the operation's own, else the shared one; None if unknown."""
+def error_class(
+    wire: str | int,
+    operation: str | None = None,
+) -> type[AlknetError] | None:
+    """The exception for what stands in the code slot: the operation's own, else the
+    shared one; None if unknown.
+    """
     if operation is not None:
         operation = _OPERATIONS.get(operation, operation)
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
 
 
-def restored(kind: type[AlknetError], state: Mapping[str, object]) -> AlknetError:
-    """An error with this state, unchecked: how a pickled one, and one read from the wire, comes back."""
+def _state(
+    error: AlknetError,
+) -> dict[str, object]:
+    names = AlknetError.__slots__
+    return {name: getattr(error, name) for name in names}
+
+
+def restored(
+    kind: type[AlknetError],
+    state: Mapping[str, object],
+) -> AlknetError:
+    """An error with this state, unchecked: how a pickled one, and one read from the
+    wire, comes back.
+    """
     error = kind.__new__(kind)
     for name, value in state.items():
         setattr(error, name, value)
@@ -671,8 +719,13 @@ def restored(kind: type[AlknetError], state: Mapping[str, object]) -> AlknetErro
     return error
 
 
-def said(kind: type[AlknetError], details: Mapping[str, object]) -> str:
-    """The default message with each ``${key}`` replaced by that detail; the summary where one is missing."""
+def said(
+    kind: type[AlknetError],
+    details: Mapping[str, object],
+) -> str:
+    """The default message with each ``${key}`` replaced by that detail; the summary
+    where one is missing.
+    """
     template = kind.default_message
     if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
         return kind.summary
@@ -685,10 +738,13 @@ def bare(
     status: int | None = None,
     details: Mapping[str, object] | None = None,
 ) -> AlknetError:
-    """An error with its default message, for where nobody is there to give the details that it asks for."""
+    """An error with its default message, for where nobody is there to give the details
+    that it asks for.
+    """
     known = dict(details or {})
+    names = AlknetError.__slots__
     state: dict[str, object] = {
-        **dict.fromkeys(AlknetError.__slots__),
+        **dict.fromkeys(names),
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
@@ -701,28 +757,45 @@ def bare(
     return error
 
 
-def undeclared(original_code: str | int | None = None) -> AlknetError:
-    """What a service answers for an error that it did not declare, with that error's own code among the details."""
+def undeclared(
+    original_code: str | int | None = None,
+) -> AlknetError:
+    """What a service answers for an error that it did not declare, with that error's
+    own code among the details.
+    """
+    details: dict[str, object] = {}
     # Whatever does not look like a code stays out of the answer.
-    known = original_code is not None and re.fullmatch(r"[A-Za-z0-9_.:-]{1,64}", str(original_code)) is not None
-    details = {"code": original_code} if known else None
-    return bare(ERRORS[ErrorCode.INTERNAL], details=details)
+    if re.fullmatch(r"[A-Za-z0-9_.:-]{1,64}", str(original_code or "")):
+        details["code"] = original_code
+    internal = ErrorCode.INTERNAL
+    return bare(ERRORS[internal], details=details)
 
 
 def entity_tag(value: str) -> str:
-    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left where it is (RFC 9110 §8.8.3)."""
+    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left
+    where it is (RFC 9110 §8.8.3).
+    """
     return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
+
+
+def _entity_tag(value: str | None) -> str | None:
+    return None if value is None else entity_tag(value)
 
 
 def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
     if boundary is None:
         return next(iter(facts.boundaries), None)
     if boundary not in facts.boundaries:
-        raise ValueError(f"{facts.wire} does not come from {boundary!r}, but from {' or '.join(facts.boundaries)}")
+        own = " or ".join(facts.boundaries)
+        raise ValueError(f"{facts.wire} comes from {own}, and not from {boundary!r}")
     return boundary
 
 
-def _allowed_status(code: ErrorCode, facts: Facts, status: int | None) -> int | None:
+def _allowed_status(
+    code: ErrorCode,
+    facts: Facts,
+    status: int | None,
+) -> int | None:
     if status is None:
         return facts.status
     if status not in facts.statuses and code not in codes_for(status):
@@ -737,9 +810,13 @@ def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
 def _decided(rules: Sequence[RetriableRule], facts: Mapping[str, object]) -> bool:
     """The answer of the first rule that holds; False where none does."""
     for rule in rules:
-        if all(any(_same(facts.get(fact), value) for value in values) for fact, values in rule.when):
+        if all(_holds(facts.get(fact), values) for fact, values in rule.when):
             return rule.then
     return False
+
+
+def _holds(fact: object, values: Sequence[object]) -> bool:
+    return any(_same(fact, value) for value in values)
 
 
 def _same(a: object, b: object) -> bool:

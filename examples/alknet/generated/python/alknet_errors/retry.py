@@ -4,12 +4,14 @@
     while (plan := plan_retry(error, state)).retry:
         time.sleep(plan.delay)
         state = plan.state
-        ...  # once more, with the same idempotency key; on success leave, on failure ``error`` is the new one
+        ...  # once more, with the same idempotency key; on success leave,
+        ...  # on failure ``error`` is the new one
 
 Nothing here waits or sends.
 """
 
-# Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/alknet/taxonomy.yaml
+# Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/alknet/taxonomy.yaml
 
 import random as _random
 import time
@@ -30,8 +32,11 @@ from ._runtime.retry import (
     start,
     succeed,
 )
+from ._runtime.retry_after import render as render_seconds
 from .codes import ErrorCode
-from .errors import AlknetError
+from .errors import (
+    AlknetError,
+)
 
 __all__ = [
     "ELIGIBLE",
@@ -63,13 +68,20 @@ NEVER = Policy("never", max_attempts=1)
 """What holds for a code without a policy."""
 
 
-def policy_for(error: AlknetError) -> Policy:
+def policy_for(
+    error: AlknetError,
+) -> Policy:
     """The policy of the error's code."""
     return NEVER if error.facts.retry is None else POLICIES[error.facts.retry]
 
 
-def start_retry(error: AlknetError, tokens: float | None = None) -> State:
-    """The state after the first try failed with ``error``; ``tokens`` are what other calls left of a shared budget."""
+def start_retry(
+    error: AlknetError,
+    tokens: float | None = None,
+) -> State:
+    """The state after the first try failed with ``error``; ``tokens`` are what other
+    calls left of a shared budget.
+    """
     return start(policy_for(error), tokens)
 
 
@@ -84,17 +96,21 @@ def plan_retry(
 ) -> Plan:
     """Whether to send the request again, after how many seconds, and why.
 
-    ``idempotent``: sending it twice does what sending it once does, by its method or by an idempotency key. ``kind``
-    picks a special case of the policy. ``now``: seconds since 1970.
+    ``idempotent``: sending it twice does what sending it once does, by its method or by
+    an idempotency key. ``kind`` picks a special case of the policy. ``now``: seconds
+    since 1970.
     """
     policy = policy_for(error)
+    headers = {name.lower(): value for name, value in error.headers.items()}
+    seconds = None if error.retry_after is None else render_seconds(error.retry_after)
     failure = Failure(
         retriable=error.retriable and error.facts.client_action in ("retry", "none"),
         kind=kind,
-        retry_after=next((value for name, value in error.headers.items() if name.lower() == "retry-after"), None)
-        or (None if error.retry_after is None else str(error.retry_after)),
+        retry_after=headers.get("retry-after", seconds),
         idempotent=idempotent,
         eligible=error.code in ELIGIBLE.get(policy.name, {error.code}),
         effect=error.facts.effect,
     )
-    return plan(policy, state, failure, now=time.time() if now is None else now, random=random)
+    if now is None:
+        now = time.time()
+    return plan(policy, state, failure, now=now, random=random)

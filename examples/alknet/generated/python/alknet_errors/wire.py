@@ -1,6 +1,7 @@
 """The envelope: an error to an answer, and an answer to an error."""
 
-# Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/alknet/taxonomy.yaml
+# Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/alknet/taxonomy.yaml
 
 import json
 import time
@@ -10,7 +11,14 @@ from collections.abc import Mapping, Sequence
 from ._runtime import retry_after
 from ._runtime.shape import Extraction, Node, compile_shape, extract
 from ._runtime.shape import render as render_shape
-from .errors import AlknetError, EnvelopeName, UnknownError, error_class, restored, said
+from .errors import (
+    AlknetError,
+    EnvelopeName,
+    UnknownError,
+    error_class,
+    restored,
+    said,
+)
 
 
 class Envelope(t.NamedTuple):
@@ -59,16 +67,36 @@ CARRIED = frozenset(
         "retry-after",
     }
 )
-"""Headers, in lower case, that say what to do about an error; the others belong to the one answer it came with."""
+"""Headers, in lower case, that say what to do about an error; the others belong to the
+one answer it came with.
+"""
+
+
+class Place(t.NamedTuple):
+    """Where an attribute of errors stands on the wire: the slot of the envelope, what a
+    value of it is an instance of, and the header that repeats it.
+    """
+
+    attribute: str
+    slot: str
+    kinds: type | tuple[type, ...]
+    header: str | None = None
+
+
+PLACES: Sequence[Place] = [
+    Place(attribute="request_id", slot="request_id", kinds=str),
+]
 
 NEEDED: Mapping[str, str] = {
     "request_id": "request_id",
 }
-"""Slots that are never null where an envelope requires them, each with the attribute of errors that fills it."""
+"""Slots that are never null where an envelope requires them, each with the attribute of
+errors that fills it.
+"""
 
 
 class Rendered(t.NamedTuple):
-    """An answer, ready to be sent. ``headers`` include Content-Type and not Content-Length."""
+    """An answer, ready to send. ``headers`` have Content-Type, not Content-Length."""
 
     status: int
     headers: dict[str, str]
@@ -81,7 +109,8 @@ def to_envelope(
     envelope: EnvelopeName | None = None,
     slots: Mapping[str, object] | None = None,
 ) -> object:
-    """The body of an error, as JSON data; ``slots`` are values for places that the error itself knows nothing of.
+    """The body of an error, as JSON data; ``slots`` are values for places that the
+    error itself knows nothing of.
 
     ``envelope``: by default the one its code travels in.
     Raises ``MissingSlot`` where that cannot do without a value that nobody gave.
@@ -97,10 +126,12 @@ def to_envelope(
         "boundary": error.boundary,
         "domain": error.facts.domain,
         "details": [details] if chosen.listed and details is not None else details,
-        "request_id": error.request_id,
+        **{each.slot: getattr(error, each.attribute) for each in PLACES},
     }
-    known = {slot: value for slot, value in values.items() if value is not None or slot not in NEEDED}
-    return render_shape(chosen.shape, {**known, **(slots or {})})
+    for slot in NEEDED:
+        if values[slot] is None:
+            del values[slot]
+    return render_shape(chosen.shape, {**values, **(slots or {})})
 
 
 def render(
@@ -109,14 +140,22 @@ def render(
     envelope: EnvelopeName | None = None,
     slots: Mapping[str, object] | None = None,
 ) -> Rendered:
-    """The whole answer: status, headers and body. A code that has no HTTP status is sent as 500."""
+    """The whole answer: status, headers and body. A code that has no HTTP status is
+    sent as 500.
+    """
     content = to_envelope(error, envelope=envelope, slots=slots)
     status = error.status or 500
     headers = {"Content-Type": ENVELOPES[envelope or error.envelope].media_type}
-    headers |= {name: value for name, value, on in HEADERS if any(status in each for each in on)}
+    for name, value, on in HEADERS:
+        if any(status in each for each in on):
+            headers[name] = value
     headers |= error.headers
     if error.retry_after is not None:
         headers["Retry-After"] = retry_after.render(error.retry_after)
+    for place in PLACES:
+        repeated = getattr(error, place.attribute)
+        if place.header is not None and repeated is not None:
+            headers[place.header] = str(repeated)
     body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return Rendered(status, headers, body.encode("utf-8", "backslashreplace"))
 
@@ -130,9 +169,10 @@ def parse(
 ) -> AlknetError:
     """The error that an answer says; never raises, whatever the body.
 
-    What is not declared comes back as ``UnknownError``, which keeps the body. ``status`` and ``headers`` are those of
-    the answer; ``operation`` is the one that was asked for, where operations have codes of their own: its name, or the
-    tool, method or route that it is called by, as the taxonomy writes it.
+    What is not declared comes back as ``UnknownError``, which keeps the body.
+    ``status`` and ``headers`` are those of the answer; ``operation`` is the one that
+    was asked for, where operations have codes of their own: its name, or the tool,
+    method or route that it is called by, as the taxonomy writes it.
     """
     headers = headers or {}
     found = _read(body)
@@ -144,19 +184,25 @@ def parse(
     if isinstance(details, list) and len(details) == 1:
         details = details[0]
     known = dict(details) if isinstance(details, Mapping) else {}
-    message = values.get("message")
+    message = _typed(values.get("message"), str)
+    carried = {name: each for name, each in headers.items() if name.lower() in CARRIED}
     state: dict[str, object] = {
         "_details": known,
         "_retriable": _flag(values.get("retriable"), known, kind),
         "boundary": _typed(values.get("boundary"), str),
-        "request_id": _typed(values.get("request_id"), str),
-        "headers": {name: value for name, value in headers.items() if name.lower() in CARRIED},
-        "message": message if isinstance(message, str) else said(kind or UnknownError, known),
+        "headers": carried,
+        "message": said(kind or UnknownError, known) if message is None else message,
         "retry_after": _retry_after(headers),
         "status": _typed(values.get("status"), int) if status is None else status,
     }
+    for place in PLACES:
+        value = _typed(values.get(place.slot), place.kinds)
+        if not value and place.header is not None and place.kinds is str:
+            value = _header(headers, place.header)
+        state[place.attribute] = value
     if kind is None:
-        return restored(UnknownError, {**state, "_retriable": False, "raw": body, "original_code": code})
+        state["_retriable"] = False
+        return restored(UnknownError, {**state, "raw": body, "original_code": code})
     if state["status"] is None:
         state["status"] = kind.facts.status
     return restored(kind, state)
@@ -170,31 +216,41 @@ def is_envelope(body: bytes) -> bool:
 
 
 def _read(body: bytes | str | Mapping[str, object]) -> Extraction | None:
-    """What the body says through the first envelope that fits, else through the first in which a code can be found."""
+    """What the body says through the first envelope that fits, else through the first
+    in which a code can be found.
+    """
     try:
         data: object = body if isinstance(body, Mapping) else json.loads(body)
     except (TypeError, ValueError, RecursionError):
         return None
     readings = [extract(envelope.shape, data) for envelope in ENVELOPES.values()]
-    fitting = [each for each in readings if each.fits] or [each for each in readings if "code" in each.slots]
-    return next(iter(fitting), None)
+    fitting = [each for each in readings if each.fits]
+    coded = [each for each in readings if "code" in each.slots]
+    return next(iter(fitting or coded), None)
 
 
-def _flag(slot: object, details: Mapping[str, object], kind: type[AlknetError] | None) -> bool | None:
+def _flag(
+    slot: object,
+    details: Mapping[str, object],
+    kind: type[AlknetError] | None,
+) -> bool | None:
     key = None if kind is None else kind.flag_key
     value = slot if key is None or isinstance(slot, bool) else details.get(key)
     return value if isinstance(value, bool) else None
 
 
 def _typed(value: object, kind: type | tuple[type, ...]) -> t.Any:
-    """The value where it is of the kind; otherwise None, as a body may hold anything."""
+    """The value where it is of the kind; else None, as a body may hold anything."""
     return value if isinstance(value, kind) else None
 
 
 def _header(headers: Mapping[str, str], name: str) -> str | None:
-    return next((value for key, value in headers.items() if key.lower() == name.lower()), None)
+    wanted = name.lower()
+    return next((each for key, each in headers.items() if key.lower() == wanted), None)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
     value = _header(headers, "Retry-After")
-    return None if value is None else retry_after.parse(value, now=time.time(), lenient=True).seconds
+    if value is None:
+        return None
+    return retry_after.parse(value, now=time.time(), lenient=True).seconds

@@ -1,9 +1,12 @@
-"""KeenBench errors in Python: exceptions, the envelope, retries. Standard library only.
+"""KeenBench errors in Python: exceptions, the envelope, retries. Standard library
+only.
 
-The ASGI error boundary is in ``keenbench_errors.asgi``, the types of details in ``keenbench_errors.details``.
+The ASGI error boundary is in ``keenbench_errors.asgi``, the types of details in
+``keenbench_errors.details``.
 """
 
-# Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/keenbench/taxonomy.yaml
+# Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/keenbench/taxonomy.yaml
 
 from .codes import (
     FACTS,

@@ -1,6 +1,7 @@
 """The codes of KeenBench errors, and what is known of each."""
 
-# Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/keenbench/taxonomy.yaml
+# Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/keenbench/taxonomy.yaml
 
 import typing as t
 from collections.abc import Mapping, Sequence
@@ -66,17 +67,23 @@ class ErrorCode(StrEnum):
 
 
 ClientAction = t.Literal["retry", "refetch", "user", "none"]
-"""What a client does: send the same request again, read the resource again first, ask a person, or give up."""
+"""What a client does: send the same request again, read the resource again first, ask a
+person, or give up.
+"""
 
 Effect = t.Literal["none", "possible", "unknown"]
 """Whether the operation may have taken effect although the error was returned."""
 
 Retriability = t.Literal["always", "never", "caller", "none", "conditional"]
-"""Whether the same request may be sent again; ``caller``: each error says; ``none``: errors have no such flag."""
+"""Whether the same request may be sent again; ``caller``: each error says; ``none``:
+errors have no such flag.
+"""
 
 
 class RetriableRule(t.NamedTuple):
-    """``then`` is the answer where each fact, such as ``status`` or ``details.reason``, has one of its values."""
+    """``then`` is the answer where each fact, such as ``status`` or ``details.reason``,
+    has one of its values.
+    """
 
     then: bool
     when: tuple[tuple[str, Sequence[object]], ...] = ()
@@ -85,9 +92,11 @@ class RetriableRule(t.NamedTuple):
 class Facts(t.NamedTuple):
     """What is known of a code.
 
-    ``wire`` stands in the envelope. ``status`` is the default, None for a code that never travels over HTTP;
-    ``statuses`` are all it may have. The first of ``boundaries`` is the default. ``retry`` names a policy. ``until`` is
-    the action after which the request may be sent again. The first of ``rules`` that holds decides a conditional flag.
+    ``wire`` stands in the envelope. ``status`` is the default, None for a code that
+    never travels over HTTP; ``statuses`` are all it may have. The first of
+    ``boundaries`` is the default. ``retry`` names a policy. ``until`` is the action
+    after which the request may be sent again. The first of ``rules`` that holds decides
+    a conditional flag.
     """
 
     wire: str | int
@@ -291,15 +300,21 @@ FACTS: Mapping[ErrorCode, Facts] = {
     ),
 }
 
-RETRYABLE = frozenset(code for code, facts in FACTS.items() if facts.client_action == "retry")
+RETRYABLE = frozenset(
+    code for code, facts in FACTS.items() if facts.client_action == "retry"
+)
 """The codes whose client action is to send the same request again."""
 
 FALLBACKS: Sequence[tuple[range, ErrorCode | None]] = ()
-"""The code of an error status that no code claims, the narrowest range first; None where the status is not sent."""
+"""The code of an error status that no code claims, the narrowest range first; None
+where the status is not sent.
+"""
 
 
 def is_retryable(code: str) -> bool:
-    """Whether the client action is ``retry``: to send the same request again. False for an unknown code."""
+    """Whether the client action is ``retry``: to send the same request again. False for
+    an unknown code.
+    """
     return code in RETRYABLE
 
 
@@ -310,12 +325,14 @@ def client_action(code: str) -> ClientAction:
 
 
 def http_status(code: ErrorCode) -> int | None:
-    """The status a code travels under by default; None for one that never travels over HTTP."""
+    """The status a code travels under by default; None if it never goes over HTTP."""
     return FACTS[code].status
 
 
 def codes_for(status: int) -> tuple[ErrorCode, ...]:
-    """The codes that may travel under a status; the fallback where no code claims it, and none where there is none."""
+    """The codes that may travel under a status; the fallback where no code claims it,
+    and none where there is none.
+    """
     claimed = tuple(code for code, facts in FACTS.items() if status in facts.statuses)
     if claimed:
         return claimed

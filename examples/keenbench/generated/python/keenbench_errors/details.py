@@ -1,6 +1,9 @@
-"""The details of each code of KeenBench errors: what stands in the envelope beside the message."""
+"""The details of each code of KeenBench errors: what stands in the envelope beside
+the message.
+"""
 
-# Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/keenbench/taxonomy.yaml
+# Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/keenbench/taxonomy.yaml
 
 import typing as t
 from collections.abc import Mapping, Sequence
@@ -30,6 +33,8 @@ Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
 """A value as JSON has it."""
 
 Phase = t.Literal["workbench", "workshop", "review", "publish", "restore", "settings"]
+
+Subphase = t.Literal["stream", "proposal", "apply", "add_files"]
 
 
 class EgressConsentRequiredDetails(t.TypedDict):

@@ -1,10 +1,11 @@
 """An exception for each code of KeenBench errors.
 
-A service raises them; a client catches them, made from an answer by ``wire.parse``. Only declared codes can be raised,
-each with its own details, boundaries and statuses.
+A service raises them; a client catches them, made from an answer by ``wire.parse``.
+Only declared codes can be raised, each with its own details, boundaries and statuses.
 """
 
-# Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/keenbench/taxonomy.yaml
+# Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/keenbench/taxonomy.yaml
 
 import re
 import typing as t
@@ -25,12 +26,14 @@ class Unset(Enum):
 
 
 class KeenbenchError(Exception):
-    """Any error of KeenBench errors; what is raised is one of its subclasses, one for each code.
+    """Any error of KeenBench errors; what is raised is one of its subclasses, one
+    for each code.
 
-    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
-    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that
-    the code travels in unless told otherwise. What caused the error is its ``__cause__`` (``raise … from failure``),
-    and never travels.
+    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP
+    status, None for a code without one. ``headers`` travel beside the envelope, and
+    ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that the code
+    travels in unless told otherwise. What caused the error is its ``__cause__``
+    (``raise … from failure``), and never travels.
     """
 
     __slots__ = (
@@ -60,22 +63,24 @@ class KeenbenchError(Exception):
         message: str | None = None,
         *,
         details: Mapping[str, object],
-        nullable: frozenset[str] = frozenset(),
+        nullable: Sequence[str] = (),
         boundary: str | None = None,
         status: int | None = None,
         retriable: bool | None = None,
         retry_after: float | None = None,
         phase: d.Phase | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str | None] | None = None,
     ) -> None:
         if not hasattr(self, "code"):
-            raise TypeError(f"{type(self).__name__} has no code; raise one of its subclasses")
-        given = {key: value for key, value in details.items() if value is not Unset.UNSET}
+            name = type(self).__name__
+            raise TypeError(f"{name} has no code; raise one of its subclasses")
         self._details: Mapping[str, object] = {
-            key: value for key, value in given.items() if value is not None or key in nullable
+            key: value
+            for key, value in details.items()
+            if value is not Unset.UNSET and (value is not None or key in nullable)
         }
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
@@ -85,7 +90,9 @@ class KeenbenchError(Exception):
         self.subphase = subphase
         self.actions = actions
         self.request_id = request_id
-        self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
+        self.headers = {
+            name: value for name, value in (headers or {}).items() if value is not None
+        }
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
         self.message = said(type(self), self._details) if message is None else message
@@ -94,27 +101,32 @@ class KeenbenchError(Exception):
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
-    def __reduce__(self) -> tuple[t.Callable[..., "KeenbenchError"], tuple[object, ...]]:
-        return restored, (type(self), {name: getattr(self, name) for name in KeenbenchError.__slots__})
+    def __reduce__(self) -> tuple[object, ...]:
+        return restored, (type(self), _state(self))
 
     @property
     def details(self) -> Mapping[str, object]:
-        """What stands in the envelope beside the message, typed by each subclass; not to be changed."""
+        """What stands in the envelope beside the message, typed by each subclass; not
+        to be changed.
+        """
         return self._details
 
     @property
     def retriable(self) -> bool:
-        """Whether this request may be sent again: as the error says, else by the code."""
+        """Whether this request may be sent again: as it says, else by the code."""
         if self._retriable is not None:
             return self._retriable
         if self.facts.retriable == "conditional":
-            return _decided(self.facts.rules, {"status": self.status, **_prefixed(self._details)})
+            facts = {"status": self.status, **_prefixed(self._details)}
+            return _decided(self.facts.rules, facts)
         if self.facts.retriable in ("always", "never"):
             return self.facts.retriable == "always"
         return self.facts.client_action == "retry"
 
     def _flag(self) -> bool:
-        """The flag among the details: what the error itself says, else whether the client action is ``retry``."""
+        """The flag among the details: what the error itself says, else whether the
+        client action is ``retry``.
+        """
         decides = self._retriable is not None or self.facts.retriable == "conditional"
         return self.retriable if decides else self.facts.client_action == "retry"
 
@@ -124,9 +136,10 @@ class EgressConsentRequired(KeenbenchError):
 
     A person has to act.
 
-    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
-    ``detail_ref``: The path of a local file with structured details.
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
+    one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a
+    local file with structured details.
     """
 
     __slots__ = ()
@@ -147,7 +160,7 @@ class EgressConsentRequired(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -180,9 +193,10 @@ class EgressBlockedByPolicy(KeenbenchError):
 
     A person has to act.
 
-    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
-    ``detail_ref``: The path of a local file with structured details.
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
+    one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a
+    local file with structured details.
     """
 
     __slots__ = ()
@@ -203,7 +217,7 @@ class EgressBlockedByPolicy(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -236,9 +250,10 @@ class ProviderNotConfigured(KeenbenchError):
 
     A person has to act.
 
-    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
-    ``detail_ref``: The path of a local file with structured details.
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
+    one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a
+    local file with structured details.
     """
 
     __slots__ = ()
@@ -259,7 +274,7 @@ class ProviderNotConfigured(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -292,9 +307,10 @@ class ProviderAuthFailed(KeenbenchError):
 
     A person has to act.
 
-    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
-    ``detail_ref``: The path of a local file with structured details.
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
+    one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a
+    local file with structured details.
     """
 
     __slots__ = ()
@@ -315,7 +331,7 @@ class ProviderAuthFailed(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -348,9 +364,10 @@ class ProviderRateLimited(KeenbenchError):
 
     Clients retry (automatic).
 
-    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
-    ``detail_ref``: The path of a local file with structured details.
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
+    one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a
+    local file with structured details.
     """
 
     __slots__ = ()
@@ -371,7 +388,7 @@ class ProviderRateLimited(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -404,9 +421,10 @@ class ProviderUnavailable(KeenbenchError):
 
     Clients retry (automatic).
 
-    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
-    ``detail_ref``: The path of a local file with structured details.
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
+    one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a
+    local file with structured details.
     """
 
     __slots__ = ()
@@ -427,7 +445,7 @@ class ProviderUnavailable(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -460,9 +478,10 @@ class NetworkUnavailable(KeenbenchError):
 
     Clients retry (automatic).
 
-    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
-    ``detail_ref``: The path of a local file with structured details.
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
+    one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a
+    local file with structured details.
     """
 
     __slots__ = ()
@@ -483,7 +502,7 @@ class NetworkUnavailable(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -516,9 +535,10 @@ class SandboxViolation(KeenbenchError):
 
     Clients do not retry.
 
-    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
-    ``detail_ref``: The path of a local file with structured details.
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
+    one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a
+    local file with structured details.
     """
 
     __slots__ = ()
@@ -539,7 +559,7 @@ class SandboxViolation(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -572,9 +592,11 @@ class ValidationFailed(KeenbenchError):
 
     Clients do not retry.
 
-    ``retriable``: whether this one may be sent again. ``provider_id``: The provider, where one is involved.
-    ``model_id``: The model, where one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
-    Short extra context without the contents of files. ``detail_ref``: The path of a local file with structured details.
+    ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
+    where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without
+    the contents of files. ``detail_ref``: The path of a local file with structured
+    details.
     """
 
     __slots__ = ()
@@ -596,7 +618,7 @@ class ValidationFailed(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -630,9 +652,10 @@ class ContextExhausted(KeenbenchError):
 
     A person has to act.
 
-    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
-    ``detail_ref``: The path of a local file with structured details.
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
+    one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a
+    local file with structured details.
     """
 
     __slots__ = ()
@@ -653,7 +676,7 @@ class ContextExhausted(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -686,9 +709,10 @@ class DiskFull(KeenbenchError):
 
     A person has to act.
 
-    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
-    ``detail_ref``: The path of a local file with structured details.
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
+    one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a
+    local file with structured details.
     """
 
     __slots__ = ()
@@ -709,7 +733,7 @@ class DiskFull(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -742,9 +766,11 @@ class FileReadFailed(KeenbenchError):
 
     Clients do not retry.
 
-    ``retriable``: whether this one may be sent again. ``provider_id``: The provider, where one is involved.
-    ``model_id``: The model, where one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
-    Short extra context without the contents of files. ``detail_ref``: The path of a local file with structured details.
+    ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
+    where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without
+    the contents of files. ``detail_ref``: The path of a local file with structured
+    details.
     """
 
     __slots__ = ()
@@ -766,7 +792,7 @@ class FileReadFailed(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -800,9 +826,11 @@ class FileWriteFailed(KeenbenchError):
 
     Clients do not retry. The operation may have taken effect.
 
-    ``retriable``: whether this one may be sent again. ``provider_id``: The provider, where one is involved.
-    ``model_id``: The model, where one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
-    Short extra context without the contents of files. ``detail_ref``: The path of a local file with structured details.
+    ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
+    where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without
+    the contents of files. ``detail_ref``: The path of a local file with structured
+    details.
     """
 
     __slots__ = ()
@@ -824,7 +852,7 @@ class FileWriteFailed(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -858,9 +886,11 @@ class CheckpointCreateFailed(KeenbenchError):
 
     Clients do not retry.
 
-    ``retriable``: whether this one may be sent again. ``provider_id``: The provider, where one is involved.
-    ``model_id``: The model, where one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
-    Short extra context without the contents of files. ``detail_ref``: The path of a local file with structured details.
+    ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
+    where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without
+    the contents of files. ``detail_ref``: The path of a local file with structured
+    details.
     """
 
     __slots__ = ()
@@ -882,7 +912,7 @@ class CheckpointCreateFailed(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -916,9 +946,11 @@ class CheckpointRestoreFailed(KeenbenchError):
 
     Clients do not retry. The operation may have taken effect.
 
-    ``retriable``: whether this one may be sent again. ``provider_id``: The provider, where one is involved.
-    ``model_id``: The model, where one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
-    Short extra context without the contents of files. ``detail_ref``: The path of a local file with structured details.
+    ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
+    where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
+    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without
+    the contents of files. ``detail_ref``: The path of a local file with structured
+    details.
     """
 
     __slots__ = ()
@@ -940,7 +972,7 @@ class CheckpointRestoreFailed(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -974,9 +1006,10 @@ class BudgetCapReached(KeenbenchError):
 
     A person has to act.
 
-    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
-    ``detail_ref``: The path of a local file with structured details.
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
+    one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a
+    local file with structured details.
     """
 
     __slots__ = ()
@@ -997,7 +1030,7 @@ class BudgetCapReached(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -1030,9 +1063,10 @@ class ConflictPublishedChanged(KeenbenchError):
 
     Clients read again before they retry.
 
-    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
-    ``detail_ref``: The path of a local file with structured details.
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
+    one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a
+    local file with structured details.
     """
 
     __slots__ = ()
@@ -1053,7 +1087,7 @@ class ConflictPublishedChanged(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -1086,9 +1120,10 @@ class UserCanceled(KeenbenchError):
 
     A person has to act. The operation may have taken effect.
 
-    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without the contents of files.
-    ``detail_ref``: The path of a local file with structured details.
+    ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
+    one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
+    Short extra context without the contents of files. ``detail_ref``: The path of a
+    local file with structured details.
     """
 
     __slots__ = ()
@@ -1109,7 +1144,7 @@ class UserCanceled(KeenbenchError):
         workbench_id: str | None = None,
         detail: str | None = None,
         detail_ref: str | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -1138,17 +1173,25 @@ class UserCanceled(KeenbenchError):
 
 
 class UnknownError(KeenbenchError):
-    """An answer that is no declared error: an unknown code, another shape, or no JSON at all.
+    """An answer that is no declared error: an unknown code, another shape, or no JSON
+    at all.
 
-    ``raw`` is the body as it came; ``original_code`` what stood in the place of the code, if anything did. Neither is
-    safe to show.
+    ``raw`` is the body as it came; ``original_code`` what stood in the place of the
+    code, if anything did. Neither is safe to show.
     ``code`` is None: it is no declared error, and is not taken for one.
     """
 
     __slots__ = ("original_code", "raw")
 
     code = None  # the taxonomy names no code for what it does not know
-    facts = Facts(wire="unknown", status=None, statuses=(), retriable="never", client_action="none", effect="unknown")
+    facts = Facts(
+        wire="unknown",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="none",
+        effect="unknown",
+    )
     summary = "The answer is not an error that is known here"
     default_message = "The answer is not an error that is known here"
     flag_key = None
@@ -1162,7 +1205,7 @@ class UnknownError(KeenbenchError):
         status: int | None = None,
         retry_after: float | None = None,
         phase: d.Phase | None = None,
-        subphase: t.Literal["stream", "proposal", "apply", "add_files"] | None = None,
+        subphase: d.Subphase | None = None,
         actions: Sequence[str] | None = None,
         request_id: str | int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -1185,9 +1228,9 @@ class UnknownError(KeenbenchError):
     def __str__(self) -> str:
         return f"unknown error (status {self.status}, code {self.original_code!r})"
 
-    def __reduce__(self) -> tuple[t.Callable[..., KeenbenchError], tuple[object, ...]]:
-        kind, state = t.cast(tuple[type, dict[str, object]], super().__reduce__()[1])
-        return restored, (kind, {**state, "raw": self.raw, "original_code": self.original_code})
+    def __reduce__(self) -> tuple[object, ...]:
+        own = {"raw": self.raw, "original_code": self.original_code}
+        return restored, (UnknownError, {**_state(self), **own})
 
 
 ERRORS: Mapping[ErrorCode, type[KeenbenchError]] = {
@@ -1213,17 +1256,36 @@ ERRORS: Mapping[ErrorCode, type[KeenbenchError]] = {
 """The exception of each code that means the same for every operation."""
 
 _ALL = {
-    (each.operation, str(each.facts.wire)): each for each in KeenbenchError.__subclasses__() if each is not UnknownError
+    (each.operation, str(each.facts.wire)): each
+    for each in KeenbenchError.__subclasses__()
+    if each is not UnknownError
 }
 
 
-def error_class(wire: str | int, operation: str | None = None) -> type[KeenbenchError] | None:
-    """The exception for what stands in the code slot: the operation's own, else the shared one; None if unknown."""
+def error_class(
+    wire: str | int,
+    operation: str | None = None,
+) -> type[KeenbenchError] | None:
+    """The exception for what stands in the code slot: the operation's own, else the
+    shared one; None if unknown.
+    """
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
 
 
-def restored(kind: type[KeenbenchError], state: Mapping[str, object]) -> KeenbenchError:
-    """An error with this state, unchecked: how a pickled one, and one read from the wire, comes back."""
+def _state(
+    error: KeenbenchError,
+) -> dict[str, object]:
+    names = KeenbenchError.__slots__
+    return {name: getattr(error, name) for name in names}
+
+
+def restored(
+    kind: type[KeenbenchError],
+    state: Mapping[str, object],
+) -> KeenbenchError:
+    """An error with this state, unchecked: how a pickled one, and one read from the
+    wire, comes back.
+    """
     error = kind.__new__(kind)
     for name, value in state.items():
         setattr(error, name, value)
@@ -1231,8 +1293,13 @@ def restored(kind: type[KeenbenchError], state: Mapping[str, object]) -> Keenben
     return error
 
 
-def said(kind: type[KeenbenchError], details: Mapping[str, object]) -> str:
-    """The default message with each ``${key}`` replaced by that detail; the summary where one is missing."""
+def said(
+    kind: type[KeenbenchError],
+    details: Mapping[str, object],
+) -> str:
+    """The default message with each ``${key}`` replaced by that detail; the summary
+    where one is missing.
+    """
     template = kind.default_message
     if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
         return kind.summary
@@ -1245,10 +1312,13 @@ def bare(
     status: int | None = None,
     details: Mapping[str, object] | None = None,
 ) -> KeenbenchError:
-    """An error with its default message, for where nobody is there to give the details that it asks for."""
+    """An error with its default message, for where nobody is there to give the details
+    that it asks for.
+    """
     known = dict(details or {})
+    names = KeenbenchError.__slots__
     state: dict[str, object] = {
-        **dict.fromkeys(KeenbenchError.__slots__),
+        **dict.fromkeys(names),
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
@@ -1261,25 +1331,40 @@ def bare(
     return error
 
 
-def undeclared(original_code: str | int | None = None) -> KeenbenchError:
-    """What a service answers for an error that it did not declare; ``original_code`` stays out of the answer."""
+def undeclared(
+    original_code: str | int | None = None,
+) -> KeenbenchError:
+    """What a service answers for an error that it did not declare; ``original_code``
+    stays out of the answer.
+    """
     return UnknownError(raw=None, status=500)
 
 
 def entity_tag(value: str) -> str:
-    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left where it is (RFC 9110 §8.8.3)."""
+    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left
+    where it is (RFC 9110 §8.8.3).
+    """
     return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
+
+
+def _entity_tag(value: str | None) -> str | None:
+    return None if value is None else entity_tag(value)
 
 
 def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
     if boundary is None:
         return next(iter(facts.boundaries), None)
     if boundary not in facts.boundaries:
-        raise ValueError(f"{facts.wire} does not come from {boundary!r}, but from {' or '.join(facts.boundaries)}")
+        own = " or ".join(facts.boundaries)
+        raise ValueError(f"{facts.wire} comes from {own}, and not from {boundary!r}")
     return boundary
 
 
-def _allowed_status(code: ErrorCode | None, facts: Facts, status: int | None) -> int | None:
+def _allowed_status(
+    code: ErrorCode | None,
+    facts: Facts,
+    status: int | None,
+) -> int | None:
     if status is None:
         return facts.status
     if status not in facts.statuses and code not in codes_for(status):
@@ -1294,9 +1379,13 @@ def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
 def _decided(rules: Sequence[RetriableRule], facts: Mapping[str, object]) -> bool:
     """The answer of the first rule that holds; False where none does."""
     for rule in rules:
-        if all(any(_same(facts.get(fact), value) for value in values) for fact, values in rule.when):
+        if all(_holds(facts.get(fact), values) for fact, values in rule.when):
             return rule.then
     return False
+
+
+def _holds(fact: object, values: Sequence[object]) -> bool:
+    return any(_same(fact, value) for value in values)
 
 
 def _same(a: object, b: object) -> bool:

@@ -1,9 +1,11 @@
 """Kinto errors in Python: exceptions, the envelope, retries. Standard library only.
 
-The ASGI error boundary is in ``kinto_errors.asgi``, the types of details in ``kinto_errors.details``.
+The ASGI error boundary is in ``kinto_errors.asgi``, the types of details in
+``kinto_errors.details``.
 """
 
-# Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/kinto/taxonomy.yaml
+# Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/kinto/taxonomy.yaml
 
 from .codes import (
     FACTS,

@@ -1,6 +1,9 @@
-"""The details of each code of Kinto errors: what stands in the envelope beside the message."""
+"""The details of each code of Kinto errors: what stands in the envelope beside the
+message.
+"""
 
-# Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/kinto/taxonomy.yaml
+# Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/kinto/taxonomy.yaml
 
 import typing as t
 from collections.abc import Mapping, Sequence

@@ -1,10 +1,11 @@
 """An exception for each code of Kinto errors.
 
-A service raises them; a client catches them, made from an answer by ``wire.parse``. Only declared codes can be raised,
-each with its own details, boundaries and statuses.
+A service raises them; a client catches them, made from an answer by ``wire.parse``.
+Only declared codes can be raised, each with its own details, boundaries and statuses.
 """
 
-# Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/kinto/taxonomy.yaml
+# Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/kinto/taxonomy.yaml
 
 import re
 import typing as t
@@ -25,12 +26,14 @@ class Unset(Enum):
 
 
 class KintoError(Exception):
-    """Any error of Kinto errors; what is raised is one of its subclasses, one for each code.
+    """Any error of Kinto errors; what is raised is one of its subclasses, one for
+    each code.
 
-    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
-    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that
-    the code travels in unless told otherwise. What caused the error is its ``__cause__`` (``raise … from failure``),
-    and never travels.
+    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP
+    status, None for a code without one. ``headers`` travel beside the envelope, and
+    ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that the code
+    travels in unless told otherwise. What caused the error is its ``__cause__``
+    (``raise … from failure``), and never travels.
     """
 
     __slots__ = (
@@ -58,7 +61,7 @@ class KintoError(Exception):
         message: str | None = None,
         *,
         details: Mapping[str, object],
-        nullable: frozenset[str] = frozenset(),
+        nullable: Sequence[str] = (),
         boundary: str | None = None,
         status: int | None = None,
         retriable: bool | None = None,
@@ -68,10 +71,12 @@ class KintoError(Exception):
         headers: Mapping[str, str | None] | None = None,
     ) -> None:
         if not hasattr(self, "code"):
-            raise TypeError(f"{type(self).__name__} has no code; raise one of its subclasses")
-        given = {key: value for key, value in details.items() if value is not Unset.UNSET}
+            name = type(self).__name__
+            raise TypeError(f"{name} has no code; raise one of its subclasses")
         self._details: Mapping[str, object] = {
-            key: value for key, value in given.items() if value is not None or key in nullable
+            key: value
+            for key, value in details.items()
+            if value is not Unset.UNSET and (value is not None or key in nullable)
         }
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
@@ -79,7 +84,9 @@ class KintoError(Exception):
         self.retry_after = retry_after
         self.error = error
         self.info = info
-        self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
+        self.headers = {
+            name: value for name, value in (headers or {}).items() if value is not None
+        }
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
         self.message = said(type(self), self._details) if message is None else message
@@ -88,27 +95,32 @@ class KintoError(Exception):
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
-    def __reduce__(self) -> tuple[t.Callable[..., "KintoError"], tuple[object, ...]]:
-        return restored, (type(self), {name: getattr(self, name) for name in KintoError.__slots__})
+    def __reduce__(self) -> tuple[object, ...]:
+        return restored, (type(self), _state(self))
 
     @property
     def details(self) -> Mapping[str, object]:
-        """What stands in the envelope beside the message, typed by each subclass; not to be changed."""
+        """What stands in the envelope beside the message, typed by each subclass; not
+        to be changed.
+        """
         return self._details
 
     @property
     def retriable(self) -> bool:
-        """Whether this request may be sent again: as the error says, else by the code."""
+        """Whether this request may be sent again: as it says, else by the code."""
         if self._retriable is not None:
             return self._retriable
         if self.facts.retriable == "conditional":
-            return _decided(self.facts.rules, {"status": self.status, **_prefixed(self._details)})
+            facts = {"status": self.status, **_prefixed(self._details)}
+            return _decided(self.facts.rules, facts)
         if self.facts.retriable in ("always", "never"):
             return self.facts.retriable == "always"
         return self.facts.client_action == "retry"
 
     def _flag(self) -> bool:
-        """The flag among the details: what the error itself says, else whether the client action is ``retry``."""
+        """The flag among the details: what the error itself says, else whether the
+        client action is ``retry``.
+        """
         decides = self._retriable is not None or self.facts.retriable == "conditional"
         return self.retriable if decides else self.facts.client_action == "retry"
 
@@ -332,11 +344,13 @@ class InvalidPostedData(KintoError):
 class InvalidResourceId(KintoError):
     """Invalid Token / id
 
-    Answered only to who may write to the parent; others get FORBIDDEN whether the object is there or not.
+    Answered only to who may write to the parent; others get FORBIDDEN whether the
+    object is there or not.
 
     HTTP 404; clients do not retry.
 
-    ``id``: The id that was not found. ``resource_name``: What kind of object was not found.
+    ``id``: The id that was not found. ``resource_name``: What kind of object was not
+    found.
     """
 
     __slots__ = ()
@@ -378,7 +392,8 @@ class MissingResource(KintoError):
 
     HTTP 404; clients do not retry.
 
-    ``id``: The id that was not found. ``resource_name``: What kind of object was not found.
+    ``id``: The id that was not found. ``resource_name``: What kind of object was not
+    found.
     """
 
     __slots__ = ()
@@ -488,7 +503,8 @@ class RequestTooLarge(KintoError):
 class ModifiedMeanwhile(KintoError):
     """Resource was modified meanwhile
 
-    The client overwrites by repeating the request without a precondition, or fetches, merges and repeats it.
+    The client overwrites by repeating the request without a precondition, or fetches,
+    merges and repeats it.
 
     HTTP 412; clients read again before they retry.
 
@@ -672,7 +688,8 @@ class Forbidden(KintoError):
 class ConstraintViolated(KintoError):
     """Another resource violates constraint
 
-    Transactions of concurrent requests overlapped. Retrying the same request will usually be enough.
+    Transactions of concurrent requests overlapped. Retrying the same request will
+    usually be enough.
 
     HTTP 409; clients retry.
     """
@@ -748,7 +765,8 @@ class Backend(KintoError):
 class ServiceDeprecated(KintoError):
     """Service deprecated
 
-    The client is too old, or another service took the place of this one. An Alert header may say more.
+    The client is too old, or another service took the place of this one. An Alert
+    header may say more.
 
     HTTP 410; clients do not retry.
 
@@ -828,10 +846,11 @@ class Undefined(KintoError):
 
 
 class UnknownError(KintoError):
-    """An answer that is no declared error: an unknown code, another shape, or no JSON at all.
+    """An answer that is no declared error: an unknown code, another shape, or no JSON
+    at all.
 
-    ``raw`` is the body as it came; ``original_code`` what stood in the place of the code, if anything did. Neither is
-    safe to show.
+    ``raw`` is the body as it came; ``original_code`` what stood in the place of the
+    code, if anything did. Neither is safe to show.
     """
 
     __slots__ = ("original_code", "raw")
@@ -870,9 +889,9 @@ class UnknownError(KintoError):
     def __str__(self) -> str:
         return f"unknown error (status {self.status}, code {self.original_code!r})"
 
-    def __reduce__(self) -> tuple[t.Callable[..., KintoError], tuple[object, ...]]:
-        kind, state = t.cast(tuple[type, dict[str, object]], super().__reduce__()[1])
-        return restored, (kind, {**state, "raw": self.raw, "original_code": self.original_code})
+    def __reduce__(self) -> tuple[object, ...]:
+        own = {"raw": self.raw, "original_code": self.original_code}
+        return restored, (UnknownError, {**_state(self), **own})
 
 
 ERRORS: Mapping[ErrorCode, type[KintoError]] = {
@@ -899,17 +918,36 @@ ERRORS: Mapping[ErrorCode, type[KintoError]] = {
 """The exception of each code that means the same for every operation."""
 
 _ALL = {
-    (each.operation, str(each.facts.wire)): each for each in KintoError.__subclasses__() if each is not UnknownError
+    (each.operation, str(each.facts.wire)): each
+    for each in KintoError.__subclasses__()
+    if each is not UnknownError
 }
 
 
-def error_class(wire: str | int, operation: str | None = None) -> type[KintoError] | None:
-    """The exception for what stands in the code slot: the operation's own, else the shared one; None if unknown."""
+def error_class(
+    wire: str | int,
+    operation: str | None = None,
+) -> type[KintoError] | None:
+    """The exception for what stands in the code slot: the operation's own, else the
+    shared one; None if unknown.
+    """
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
 
 
-def restored(kind: type[KintoError], state: Mapping[str, object]) -> KintoError:
-    """An error with this state, unchecked: how a pickled one, and one read from the wire, comes back."""
+def _state(
+    error: KintoError,
+) -> dict[str, object]:
+    names = KintoError.__slots__
+    return {name: getattr(error, name) for name in names}
+
+
+def restored(
+    kind: type[KintoError],
+    state: Mapping[str, object],
+) -> KintoError:
+    """An error with this state, unchecked: how a pickled one, and one read from the
+    wire, comes back.
+    """
     error = kind.__new__(kind)
     for name, value in state.items():
         setattr(error, name, value)
@@ -917,8 +955,13 @@ def restored(kind: type[KintoError], state: Mapping[str, object]) -> KintoError:
     return error
 
 
-def said(kind: type[KintoError], details: Mapping[str, object]) -> str:
-    """The default message with each ``${key}`` replaced by that detail; the summary where one is missing."""
+def said(
+    kind: type[KintoError],
+    details: Mapping[str, object],
+) -> str:
+    """The default message with each ``${key}`` replaced by that detail; the summary
+    where one is missing.
+    """
     template = kind.default_message
     if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
         return kind.summary
@@ -931,10 +974,13 @@ def bare(
     status: int | None = None,
     details: Mapping[str, object] | None = None,
 ) -> KintoError:
-    """An error with its default message, for where nobody is there to give the details that it asks for."""
+    """An error with its default message, for where nobody is there to give the details
+    that it asks for.
+    """
     known = dict(details or {})
+    names = KintoError.__slots__
     state: dict[str, object] = {
-        **dict.fromkeys(KintoError.__slots__),
+        **dict.fromkeys(names),
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
@@ -947,25 +993,41 @@ def bare(
     return error
 
 
-def undeclared(original_code: str | int | None = None) -> KintoError:
-    """What a service answers for an error that it did not declare; ``original_code`` stays out of the answer."""
-    return bare(ERRORS[ErrorCode.UNDEFINED])
+def undeclared(
+    original_code: str | int | None = None,
+) -> KintoError:
+    """What a service answers for an error that it did not declare; ``original_code``
+    stays out of the answer.
+    """
+    internal = ErrorCode.UNDEFINED
+    return bare(ERRORS[internal])
 
 
 def entity_tag(value: str) -> str:
-    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left where it is (RFC 9110 §8.8.3)."""
+    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left
+    where it is (RFC 9110 §8.8.3).
+    """
     return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
+
+
+def _entity_tag(value: str | None) -> str | None:
+    return None if value is None else entity_tag(value)
 
 
 def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
     if boundary is None:
         return next(iter(facts.boundaries), None)
     if boundary not in facts.boundaries:
-        raise ValueError(f"{facts.wire} does not come from {boundary!r}, but from {' or '.join(facts.boundaries)}")
+        own = " or ".join(facts.boundaries)
+        raise ValueError(f"{facts.wire} comes from {own}, and not from {boundary!r}")
     return boundary
 
 
-def _allowed_status(code: ErrorCode, facts: Facts, status: int | None) -> int | None:
+def _allowed_status(
+    code: ErrorCode,
+    facts: Facts,
+    status: int | None,
+) -> int | None:
     if status is None:
         return facts.status
     if status not in facts.statuses and code not in codes_for(status):
@@ -980,9 +1042,13 @@ def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
 def _decided(rules: Sequence[RetriableRule], facts: Mapping[str, object]) -> bool:
     """The answer of the first rule that holds; False where none does."""
     for rule in rules:
-        if all(any(_same(facts.get(fact), value) for value in values) for fact, values in rule.when):
+        if all(_holds(facts.get(fact), values) for fact, values in rule.when):
             return rule.then
     return False
+
+
+def _holds(fact: object, values: Sequence[object]) -> bool:
+    return any(_same(fact, value) for value in values)
 
 
 def _same(a: object, b: object) -> bool:

@@ -1,9 +1,12 @@
-"""Theodosia refusals in Python: exceptions, the envelope, retries. Standard library only.
+"""Theodosia refusals in Python: exceptions, the envelope, retries. Standard library
+only.
 
-The ASGI error boundary is in ``theodosia_errors.asgi``, the types of details in ``theodosia_errors.details``.
+The ASGI error boundary is in ``theodosia_errors.asgi``, the types of details in
+``theodosia_errors.details``.
 """
 
-# Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/theodosia/taxonomy.yaml
+# Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/theodosia/taxonomy.yaml
 
 from .codes import (
     FACTS,

@@ -1,6 +1,9 @@
-"""The details of each code of Theodosia refusals: what stands in the envelope beside the message."""
+"""The details of each code of Theodosia refusals: what stands in the envelope beside
+the message.
+"""
 
-# Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/theodosia/taxonomy.yaml
+# Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/theodosia/taxonomy.yaml
 
 import typing as t
 from collections.abc import Mapping, Sequence
@@ -29,7 +32,9 @@ class ValidationFailedDetails(t.TypedDict):
     """Details of ``ValidationFailed``."""
 
     field: t.NotRequired[str]
-    got: t.NotRequired[str | float | bool | Mapping[str, object] | Sequence[object] | None]
+    got: t.NotRequired[
+        str | float | bool | Mapping[str, object] | Sequence[object] | None
+    ]
 
 
 class ActionTimeoutDetails(t.TypedDict):

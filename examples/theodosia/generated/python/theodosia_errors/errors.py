@@ -1,10 +1,11 @@
 """An exception for each code of Theodosia refusals.
 
-A service raises them; a client catches them, made from an answer by ``wire.parse``. Only declared codes can be raised,
-each with its own details, boundaries and statuses.
+A service raises them; a client catches them, made from an answer by ``wire.parse``.
+Only declared codes can be raised, each with its own details, boundaries and statuses.
 """
 
-# Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec compile examples/theodosia/taxonomy.yaml
+# Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/theodosia/taxonomy.yaml
 
 import re
 import typing as t
@@ -25,12 +26,14 @@ class Unset(Enum):
 
 
 class TheodosiaError(Exception):
-    """Any error of Theodosia refusals; what is raised is one of its subclasses, one for each code.
+    """Any error of Theodosia refusals; what is raised is one of its subclasses, one
+    for each code.
 
-    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP status, None for a code without one.
-    ``headers`` travel beside the envelope, and ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that
-    the code travels in unless told otherwise. What caused the error is its ``__cause__`` (``raise … from failure``),
-    and never travels.
+    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP
+    status, None for a code without one. ``headers`` travel beside the envelope, and
+    ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that the code
+    travels in unless told otherwise. What caused the error is its ``__cause__``
+    (``raise … from failure``), and never travels.
     """
 
     __slots__ = (
@@ -60,7 +63,7 @@ class TheodosiaError(Exception):
         message: str | None = None,
         *,
         details: Mapping[str, object],
-        nullable: frozenset[str] = frozenset(),
+        nullable: Sequence[str] = (),
         boundary: str | None = None,
         status: int | None = None,
         retriable: bool | None = None,
@@ -72,10 +75,12 @@ class TheodosiaError(Exception):
         headers: Mapping[str, str | None] | None = None,
     ) -> None:
         if not hasattr(self, "code"):
-            raise TypeError(f"{type(self).__name__} has no code; raise one of its subclasses")
-        given = {key: value for key, value in details.items() if value is not Unset.UNSET}
+            name = type(self).__name__
+            raise TypeError(f"{name} has no code; raise one of its subclasses")
         self._details: Mapping[str, object] = {
-            key: value for key, value in given.items() if value is not None or key in nullable
+            key: value
+            for key, value in details.items()
+            if value is not Unset.UNSET and (value is not None or key in nullable)
         }
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
@@ -85,7 +90,9 @@ class TheodosiaError(Exception):
         self.valid_next_actions = valid_next_actions
         self.error_type = error_type
         self.known_actions = known_actions
-        self.headers = {name: value for name, value in (headers or {}).items() if value is not None}
+        self.headers = {
+            name: value for name, value in (headers or {}).items() if value is not None
+        }
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
         self.message = said(type(self), self._details) if message is None else message
@@ -94,27 +101,32 @@ class TheodosiaError(Exception):
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
-    def __reduce__(self) -> tuple[t.Callable[..., "TheodosiaError"], tuple[object, ...]]:
-        return restored, (type(self), {name: getattr(self, name) for name in TheodosiaError.__slots__})
+    def __reduce__(self) -> tuple[object, ...]:
+        return restored, (type(self), _state(self))
 
     @property
     def details(self) -> Mapping[str, object]:
-        """What stands in the envelope beside the message, typed by each subclass; not to be changed."""
+        """What stands in the envelope beside the message, typed by each subclass; not
+        to be changed.
+        """
         return self._details
 
     @property
     def retriable(self) -> bool:
-        """Whether this request may be sent again: as the error says, else by the code."""
+        """Whether this request may be sent again: as it says, else by the code."""
         if self._retriable is not None:
             return self._retriable
         if self.facts.retriable == "conditional":
-            return _decided(self.facts.rules, {"status": self.status, **_prefixed(self._details)})
+            facts = {"status": self.status, **_prefixed(self._details)}
+            return _decided(self.facts.rules, facts)
         if self.facts.retriable in ("always", "never"):
             return self.facts.retriable == "always"
         return self.facts.client_action == "retry"
 
     def _flag(self) -> bool:
-        """The flag among the details: what the error itself says, else whether the client action is ``retry``."""
+        """The flag among the details: what the error itself says, else whether the
+        client action is ``retry``.
+        """
         decides = self._retriable is not None or self.facts.retriable == "conditional"
         return self.retriable if decides else self.facts.client_action == "retry"
 
@@ -220,7 +232,13 @@ class ValidationFailed(TheodosiaError):
         requested: str,
         valid_next_actions: Sequence[str],
         field: str | None = None,
-        got: str | float | bool | Mapping[str, object] | Sequence[object] | Unset | None = Unset.UNSET,
+        got: str
+        | float
+        | bool
+        | Mapping[str, object]
+        | Sequence[object]
+        | Unset
+        | None = Unset.UNSET,
         error_type: str | None = None,
         known_actions: Sequence[str] | None = None,
         headers: Mapping[str, str] | None = None,
@@ -231,7 +249,7 @@ class ValidationFailed(TheodosiaError):
                 "field": field,
                 "got": got,
             },
-            nullable=frozenset({"got"}),
+            nullable=("got",),
             headers=headers,
             requested=requested,
             valid_next_actions=valid_next_actions,
@@ -330,17 +348,25 @@ class ActionError(TheodosiaError):
 
 
 class UnknownError(TheodosiaError):
-    """An answer that is no declared error: an unknown code, another shape, or no JSON at all.
+    """An answer that is no declared error: an unknown code, another shape, or no JSON
+    at all.
 
-    ``raw`` is the body as it came; ``original_code`` what stood in the place of the code, if anything did. Neither is
-    safe to show.
+    ``raw`` is the body as it came; ``original_code`` what stood in the place of the
+    code, if anything did. Neither is safe to show.
     ``code`` is None: it is no declared error, and is not taken for one.
     """
 
     __slots__ = ("original_code", "raw")
 
     code = None  # the taxonomy names no code for what it does not know
-    facts = Facts(wire="unknown", status=None, statuses=(), retriable="never", client_action="none", effect="unknown")
+    facts = Facts(
+        wire="unknown",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="none",
+        effect="unknown",
+    )
     summary = "The answer is not an error that is known here"
     default_message = "The answer is not an error that is known here"
     flag_key = None
@@ -377,9 +403,9 @@ class UnknownError(TheodosiaError):
     def __str__(self) -> str:
         return f"unknown error (status {self.status}, code {self.original_code!r})"
 
-    def __reduce__(self) -> tuple[t.Callable[..., TheodosiaError], tuple[object, ...]]:
-        kind, state = t.cast(tuple[type, dict[str, object]], super().__reduce__()[1])
-        return restored, (kind, {**state, "raw": self.raw, "original_code": self.original_code})
+    def __reduce__(self) -> tuple[object, ...]:
+        own = {"raw": self.raw, "original_code": self.original_code}
+        return restored, (UnknownError, {**_state(self), **own})
 
 
 ERRORS: Mapping[ErrorCode, type[TheodosiaError]] = {
@@ -392,17 +418,36 @@ ERRORS: Mapping[ErrorCode, type[TheodosiaError]] = {
 """The exception of each code that means the same for every operation."""
 
 _ALL = {
-    (each.operation, str(each.facts.wire)): each for each in TheodosiaError.__subclasses__() if each is not UnknownError
+    (each.operation, str(each.facts.wire)): each
+    for each in TheodosiaError.__subclasses__()
+    if each is not UnknownError
 }
 
 
-def error_class(wire: str | int, operation: str | None = None) -> type[TheodosiaError] | None:
-    """The exception for what stands in the code slot: the operation's own, else the shared one; None if unknown."""
+def error_class(
+    wire: str | int,
+    operation: str | None = None,
+) -> type[TheodosiaError] | None:
+    """The exception for what stands in the code slot: the operation's own, else the
+    shared one; None if unknown.
+    """
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
 
 
-def restored(kind: type[TheodosiaError], state: Mapping[str, object]) -> TheodosiaError:
-    """An error with this state, unchecked: how a pickled one, and one read from the wire, comes back."""
+def _state(
+    error: TheodosiaError,
+) -> dict[str, object]:
+    names = TheodosiaError.__slots__
+    return {name: getattr(error, name) for name in names}
+
+
+def restored(
+    kind: type[TheodosiaError],
+    state: Mapping[str, object],
+) -> TheodosiaError:
+    """An error with this state, unchecked: how a pickled one, and one read from the
+    wire, comes back.
+    """
     error = kind.__new__(kind)
     for name, value in state.items():
         setattr(error, name, value)
@@ -410,8 +455,13 @@ def restored(kind: type[TheodosiaError], state: Mapping[str, object]) -> Theodos
     return error
 
 
-def said(kind: type[TheodosiaError], details: Mapping[str, object]) -> str:
-    """The default message with each ``${key}`` replaced by that detail; the summary where one is missing."""
+def said(
+    kind: type[TheodosiaError],
+    details: Mapping[str, object],
+) -> str:
+    """The default message with each ``${key}`` replaced by that detail; the summary
+    where one is missing.
+    """
     template = kind.default_message
     if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
         return kind.summary
@@ -424,10 +474,13 @@ def bare(
     status: int | None = None,
     details: Mapping[str, object] | None = None,
 ) -> TheodosiaError:
-    """An error with its default message, for where nobody is there to give the details that it asks for."""
+    """An error with its default message, for where nobody is there to give the details
+    that it asks for.
+    """
     known = dict(details or {})
+    names = TheodosiaError.__slots__
     state: dict[str, object] = {
-        **dict.fromkeys(TheodosiaError.__slots__),
+        **dict.fromkeys(names),
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
@@ -440,25 +493,40 @@ def bare(
     return error
 
 
-def undeclared(original_code: str | int | None = None) -> TheodosiaError:
-    """What a service answers for an error that it did not declare; ``original_code`` stays out of the answer."""
+def undeclared(
+    original_code: str | int | None = None,
+) -> TheodosiaError:
+    """What a service answers for an error that it did not declare; ``original_code``
+    stays out of the answer.
+    """
     return UnknownError(raw=None, status=500)
 
 
 def entity_tag(value: str) -> str:
-    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left where it is (RFC 9110 §8.8.3)."""
+    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left
+    where it is (RFC 9110 §8.8.3).
+    """
     return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
+
+
+def _entity_tag(value: str | None) -> str | None:
+    return None if value is None else entity_tag(value)
 
 
 def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
     if boundary is None:
         return next(iter(facts.boundaries), None)
     if boundary not in facts.boundaries:
-        raise ValueError(f"{facts.wire} does not come from {boundary!r}, but from {' or '.join(facts.boundaries)}")
+        own = " or ".join(facts.boundaries)
+        raise ValueError(f"{facts.wire} comes from {own}, and not from {boundary!r}")
     return boundary
 
 
-def _allowed_status(code: ErrorCode | None, facts: Facts, status: int | None) -> int | None:
+def _allowed_status(
+    code: ErrorCode | None,
+    facts: Facts,
+    status: int | None,
+) -> int | None:
     if status is None:
         return facts.status
     if status not in facts.statuses and code not in codes_for(status):
@@ -473,9 +541,13 @@ def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
 def _decided(rules: Sequence[RetriableRule], facts: Mapping[str, object]) -> bool:
     """The answer of the first rule that holds; False where none does."""
     for rule in rules:
-        if all(any(_same(facts.get(fact), value) for value in values) for fact, values in rule.when):
+        if all(_holds(facts.get(fact), values) for fact, values in rule.when):
             return rule.then
     return False
+
+
+def _holds(fact: object, values: Sequence[object]) -> bool:
+    return any(_same(fact, value) for value in values)
 
 
 def _same(a: object, b: object) -> bool:

@@ -1,20 +1,25 @@
-"""The error boundary of an ASGI service: whatever goes wrong behind it leaves in the envelope, with a correlation id.
+"""The error boundary of an ASGI service: whatever goes wrong behind it leaves in the
+envelope, with a correlation id.
 
 What it does to an HTTP exchange, in order:
 
-1. The correlation id is read from the request if it is one, and made otherwise; a malformed or repeated header is
-   never reflected. It stands in `scope["state"]["correlation_id"]` for the application, and in every response, but for
-   one that already names a well-formed id of its own (a replayed one, say).
-2. A request body longer than `body_limit` is answered with 413, before the application sees it if its length is
-   declared, and as soon as it has grown too long if it isn't.
+1. The correlation id is read from the request if it is one, and made otherwise; a
+   malformed or repeated header is never reflected. It stands in
+   `scope["state"]["correlation_id"]` for the application, and in every response, but
+   for one that already names a well-formed id of its own (a replayed one, say).
+2. A request body longer than `body_limit` is answered with 413, before the application
+   sees it if its length is declared, and as soon as it has grown too long if it isn't.
 3. A response below 400 passes through as it comes, unbuffered.
-4. A response from 400 on whose body is the envelope passes, with `Cache-Control: no-store`. Any other (a framework's
-   404, 405, 415 …) is answered anew by `render`; of its headers those in `KEPT` and the CORS headers survive.
-5. An exception is logged and answered by `render` if nothing has been sent yet; after that it is raised again, since
-   half a response can't be taken back. A framework that answers 500 by itself before it raises is overruled.
+4. A response from 400 on whose body is the envelope passes, with `Cache-Control:
+   no-store`. Any other (a framework's 404, 405 …) is answered anew by `render`; of
+   its headers those in `KEPT` and the CORS headers survive.
+5. An exception is logged and answered by `render` if nothing has been sent yet; after
+   that it is raised again, since half a response can't be taken back. A framework that
+   answers 500 by itself before it raises is overruled.
 
-To HEAD the same headers go out, without a body. WebSocket and lifespan scopes are passed on untouched. Middleware that
-compresses, or adds headers to whatever goes out, belongs around the boundary and not inside it.
+To HEAD the same headers go out, without a body. WebSocket and lifespan scopes are
+passed on untouched. Middleware that compresses, or adds headers to whatever goes out,
+belongs around the boundary and not inside it.
 """
 
 import logging
@@ -29,22 +34,35 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Headers = tuple[tuple[bytes, bytes], ...]
 
 KEPT = frozenset(
-    (b"allow", b"retry-after", b"www-authenticate", b"proxy-authenticate", b"etag", b"vary", b"accept", b"accept-patch")
+    (
+        b"allow",
+        b"retry-after",
+        b"www-authenticate",
+        b"proxy-authenticate",
+        b"etag",
+        b"vary",
+        b"accept",
+        b"accept-patch",
+    )
 )
-"""Headers of an answer that outlive its body: they say what to do about the error, not what the body was."""
+"""Headers of an answer that outlive its body: they say what to do about the error, not
+what the body was.
+"""
 
 _CORS = b"access-control-"  # without these a browser shows its user no error at all
-_LARGEST_ENVELOPE = 1 << 20  # bytes; an error body that is longer is no envelope, and isn't held in memory to be sure
-_LONGEST_ID = 128  # characters; whatever the format allows, a longer id is not worth a line of every log
+# Bytes; an error body that is longer is no envelope, and isn't held in memory for it
+_LARGEST_ENVELOPE = 1 << 20
+# Characters; whatever the format allows, a longer id is not worth a line of every log
+_LONGEST_ID = 128
 
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class Problem(NamedTuple):
     """What `render` has to put into the envelope.
 
-    `status` is the one that the framework chose, 413 for a body too long, 500 for an exception. `headers` are those
-    that will be kept, names in lower case.
+    `status` is the one that the framework chose, 413 for a body too long, 500 for an
+    exception. `headers` are those that will be kept, names in lower case.
     """
 
     status: int
@@ -54,7 +72,9 @@ class Problem(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The envelope on the wire. `headers` needn't name content-length, cache-control or the correlation id."""
+    """The envelope on the wire. `headers` needn't name content-length, cache-control or
+    the correlation id.
+    """
 
     status: int
     headers: Headers
@@ -62,7 +82,9 @@ class Answer(NamedTuple):
 
 
 class Correlation(NamedTuple):
-    """Which header carries the correlation id, whether a value is one, and how a new one is made."""
+    """Which header carries the correlation id, whether a value is one, and how a new
+    one is made.
+    """
 
     header: str
     accepts: Callable[[str], bool]
@@ -72,9 +94,10 @@ class Correlation(NamedTuple):
 class ErrorBoundary:
     """ASGI middleware; see the module's documentation.
 
-    `render` turns a `Problem` into the service's envelope. `is_envelope` says of an error body and its content type
-    whether it is the envelope already; `media_type` is the envelope's, which decides for HEAD, where there is no body.
-    `body_limit` in bytes, or None.
+    `render` turns a `Problem` into the service's envelope. `is_envelope` says of an
+    error body and its content type whether it is the envelope already; `media_type` is
+    the envelope's, which decides for HEAD, where there is no body. `body_limit` in
+    bytes, or None.
     """
 
     def __init__(
@@ -103,17 +126,21 @@ class ErrorBoundary:
 
 
 class BodyTooLarge(Exception):
-    """The request's body has grown beyond the limit; the answer is a 413 whatever the application makes of this."""
+    """The request's body has grown beyond the limit; the answer is a 413 whatever the
+    application makes of this.
+    """
 
 
 class _Exchange:
     """One request and its answer.
 
-    `held` is what has come so far of an error response that may have to be replaced; `sent` says that a response is on
-    its way, and `done` that nothing more may follow.
+    `held` is what has come so far of an error response that may have to be replaced;
+    `sent` says that a response is on its way, and `done` that nothing more may follow.
     """
 
-    def __init__(self, boundary: ErrorBoundary, scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(
+        self, boundary: ErrorBoundary, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         self.boundary = boundary
         self.scope = scope
         self.upstream_receive = receive
@@ -127,12 +154,17 @@ class _Exchange:
         self.done = False
 
     def inbound_id(self) -> str | None:
-        values = [value for name, value in self.scope["headers"] if name.lower() == self.id_header]
+        values = [
+            value
+            for name, value in self.scope["headers"]
+            if name.lower() == self.id_header
+        ]
         text = values[0].decode("latin-1") if len(values) == 1 else ""
         return text if self.is_id(text) else None
 
     def is_id(self, text: str) -> bool:
-        harmless = text.isascii() and text.isprintable() and len(text) <= _LONGEST_ID  # nothing may split a header
+        # Nothing may split a header
+        harmless = text.isascii() and text.isprintable() and len(text) <= _LONGEST_ID
         return harmless and self.boundary.correlation.accepts(text)
 
     async def run(self) -> None:
@@ -155,23 +187,34 @@ class _Exchange:
         elif self.too_large:
             await self.answer(413)
         else:
-            await self.answer(500, RuntimeError("the application returned without a response"))
+            await self.answer(
+                500, RuntimeError("the application returned without a response")
+            )
 
     def log(self, exception: Exception, level: int) -> None:
-        _log.log(
+        _logger.log(
             level,
             "%s %s failed (correlation id %s)",
-            self.scope["method"],
-            self.scope["path"].encode("unicode_escape").decode("ascii"),  # a path may hold line ends
-            self.correlation_id,
+            *self.said(),
             exc_info=exception if level >= logging.ERROR else None,
             extra={"correlation_id": self.correlation_id},
         )
 
+    def said(self) -> tuple[str, str, str]:
+        """What a line of the log is about. A path may hold line ends."""
+        path = self.scope["path"].encode("unicode_escape").decode("ascii")
+        return self.scope["method"], path, self.correlation_id
+
     def declared_too_large(self) -> bool:
         limit = self.boundary.body_limit
-        lengths = [value for name, value in self.scope["headers"] if name.lower() == b"content-length"]
-        return limit is not None and any(each.isdigit() and float(each) > limit for each in lengths)
+        lengths = [
+            value
+            for name, value in self.scope["headers"]
+            if name.lower() == b"content-length"
+        ]
+        return limit is not None and any(
+            each.isdigit() and float(each) > limit for each in lengths
+        )
 
     async def receive(self) -> Message:
         message = await self.upstream_receive()
@@ -197,21 +240,36 @@ class _Exchange:
         elif kind == "http.response.body":
             body = self.held.body + message.get("body", b"")
             self.held = self.held._replace(body=body[: _LARGEST_ENVELOPE + 1])
-            complete = not message.get("more_body", False) or len(self.held.body) > _LARGEST_ENVELOPE
+            complete = (
+                not message.get("more_body", False)
+                or len(self.held.body) > _LARGEST_ENVELOPE
+            )
             if complete and not self.awaits_exception(self.held):
                 await self.settle(self.held)
 
     def awaits_exception(self, held: Answer) -> bool:
-        """A bare 500 may be a framework's last word before it raises; the exception tells `render` more."""
+        """A bare 500 may be a framework's last word before it raises; the exception
+        tells `render` more.
+        """
         return held.status == 500 and not self.is_envelope(held)
 
     def is_envelope(self, held: Answer) -> bool:
         content_type = next(
-            (value.decode("latin-1") for name, value in held.headers if name.lower() == b"content-type"), ""
+            (
+                value.decode("latin-1")
+                for name, value in held.headers
+                if name.lower() == b"content-type"
+            ),
+            "",
         )
         if self.scope["method"] == "HEAD" and not held.body:
-            return content_type.partition(";")[0].strip().lower() == self.boundary.media_type
-        return len(held.body) <= _LARGEST_ENVELOPE and self.boundary.is_envelope(held.body, content_type)
+            return (
+                content_type.partition(";")[0].strip().lower()
+                == self.boundary.media_type
+            )
+        return len(held.body) <= _LARGEST_ENVELOPE and self.boundary.is_envelope(
+            held.body, content_type
+        )
 
     async def settle(self, held: Answer) -> None:
         """Send what was held if it is the envelope, and another in its place if not."""
@@ -222,18 +280,28 @@ class _Exchange:
         else:
             await self.answer(held.status, kept=_kept(held.headers))
 
-    async def answer(self, status: int, exception: Exception | None = None, kept: Headers = ()) -> None:
+    async def answer(
+        self, status: int, exception: Exception | None = None, kept: Headers = ()
+    ) -> None:
         try:
-            answer = self.boundary.render(Problem(status, self.correlation_id, exception, kept))
-        except Exception as failure:
-            self.log(failure, logging.ERROR)
+            answer = self.boundary.render(
+                Problem(status, self.correlation_id, exception, kept)
+            )
+        except Exception:
+            _logger.exception(
+                "%s %s could not be answered (correlation id %s)", *self.said()
+            )
             answer = Answer(500, (), b"")
         if exception is not None:
             self.log(exception, logging.ERROR if answer.status >= 500 else logging.INFO)
         rendered = ((name.lower(), _visible(value)) for name, value in answer.headers)
         settled = {b"content-length", *(name for name, _ in kept)}
         length = (b"content-length", str(len(answer.body)).encode("ascii"))
-        headers = (*kept, *(each for each in rendered if each[0] not in settled), length)
+        headers = (
+            *kept,
+            *(each for each in rendered if each[0] not in settled),
+            length,
+        )
         await self.respond(answer._replace(headers=headers))
 
     async def respond(self, answer: Answer) -> None:
@@ -249,7 +317,9 @@ class _Exchange:
         await self.upstream_send({**message, "headers": list(headers)})
 
     def with_id(self, headers: Headers) -> Headers:
-        own = tuple((name, value) for name, value in headers if name.lower() == self.id_header)
+        own = tuple(
+            (name, value) for name, value in headers if name.lower() == self.id_header
+        )
         if len(own) == 1 and self.is_id(own[0][1].decode("latin-1")):
             return headers
         rest = (each for each in headers if each[0].lower() != self.id_header)
@@ -257,7 +327,9 @@ class _Exchange:
 
 
 def _visible(value: bytes) -> bytes:
-    """A field value without control characters: a line break in one would begin another field (RFC 9110 §5.5)."""
+    """A field value without control characters: a line break in one would begin another
+    field (RFC 9110 §5.5).
+    """
     return bytes(each if each >= 0x20 and each != 0x7F else 0x20 for each in value)
 
 
@@ -268,7 +340,11 @@ def _kept(headers: Headers) -> Headers:
 
 def _not_stored(headers: Headers) -> Headers:
     """The headers with `Cache-Control: no-store`, alone unless they say so already."""
-    directives = ",".join(value.decode("latin-1") for name, value in headers if name.lower() == b"cache-control")
+    directives = ",".join(
+        value.decode("latin-1")
+        for name, value in headers
+        if name.lower() == b"cache-control"
+    )
     if "no-store" in (each.strip().lower() for each in directives.split(",")):
         return headers
     rest = (each for each in headers if each[0].lower() != b"cache-control")

@@ -1,13 +1,25 @@
-"""Read a body through a shape, taking whatever can be read and noting whatever departs."""
+"""Read a body through a shape, taking what can be read and noting what departs."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from .nodes import Array, Literal, Node, Object, Slot, Template, child, describe, json_text
+from .nodes import (
+    Array,
+    Literal,
+    Node,
+    Object,
+    Slot,
+    Template,
+    child,
+    describe,
+    json_text,
+)
 
 
 class Mismatch(NamedTuple):
-    """At `path` the body holds `got` where the shape wants `expected` (in words, or the JSON text of a scalar)."""
+    """At `path` the body holds `got` where the shape wants `expected` (in words, or the
+    JSON text of a scalar).
+    """
 
     path: str
     expected: str
@@ -15,11 +27,13 @@ class Mismatch(NamedTuple):
 
 
 class Extraction(NamedTuple):
-    """What a body says, read through a shape, with everything that departs from the shape.
+    """What a body says, read through a shape, with everything that departs from the
+    shape.
 
-    `slots` are the values found and `where` their places. Of a list the first item counts; `more` has the slots of each
-    further item, while departures are reported for all of them. `unexpected` are members that the shape doesn't name.
-    Places are JSON Pointers.
+    `slots` are the values found and `where` their places. Of a list the first item
+    counts; `more` has the slots of each further item, while departures are reported for
+    all of them. `unexpected` are members that the shape doesn't name. Places are JSON
+    Pointers.
     """
 
     slots: dict[str, object]
@@ -31,15 +45,19 @@ class Extraction(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        """Whether all that the shape asks for is there; unexpected members are for the caller to allow or forbid."""
+        """Whether all that the shape asks for is there; unexpected members are for the
+        caller to allow or forbid.
+        """
         return not self.missing and not self.mismatched
 
 
 def extract(node: Node, body: object) -> Extraction:
-    """Read whatever of `body` can be read through the shape; never raises, whatever the body.
+    """Read whatever of `body` can be read through the shape; never raises, whatever the
+    body.
 
-    A string template is read from the left: each slot takes as little as lets the rest match. Where a slot stands in a
-    template and also on its own, the value is the latter's. A spread slot is absent if nothing is left to spread.
+    A string template is read from the left: each slot takes as little as lets the rest
+    match. Where a slot stands in a template and also on its own, the value is the
+    latter's. A spread slot is absent if nothing is left to spread.
     """
     reading = _Reading()
     reading.read(node, body, "", _FIRST)
@@ -63,7 +81,8 @@ def scalar_text(value: object) -> str | None:
     return repr(value) if isinstance(value, int | float) else None
 
 
-_FIRST = ""  # the item whose slots count, in `_Reading.found`; the others go by their path
+# The item whose slots count, in `_Reading.found`; the others go by their path
+_FIRST = ""
 
 
 class _Reading:
@@ -72,7 +91,8 @@ class _Reading:
     def __init__(self) -> None:
         self.found: dict[str, dict[str, object]] = {}  # by item, then by slot
         self.where: dict[str, str] = {}
-        self.from_template: set[tuple[str, str]] = set()  # (item, slot) read from inside a string so far
+        # (item, slot) read from inside a string so far
+        self.from_template: set[tuple[str, str]] = set()
         self.missing: list[str] = []
         self.mismatched: list[Mismatch] = []
         self.unexpected: list[str] = []
@@ -83,7 +103,9 @@ class _Reading:
                 self.read_slot(name, value, path, item)
             case Literal(value=expected) if _same(expected, value):
                 pass
-            case Template() if isinstance(value, str) and (texts := _match(node, value)) is not None:
+            case Template() if (
+                isinstance(value, str) and (texts := _match(node, value)) is not None
+            ):
                 for name, text in zip(node.slots, texts, strict=True):
                     self.read_text(name, text, path, item)
             case Array(item=shape) if isinstance(value, list) and value:
@@ -95,7 +117,9 @@ class _Reading:
             case _:
                 self.mismatched.append(Mismatch(path, describe(node), value))
 
-    def read_object(self, node: Object, value: Mapping[str, object], path: str, item: str) -> None:
+    def read_object(
+        self, node: Object, value: Mapping[str, object], path: str, item: str
+    ) -> None:
         for member in node.members:
             here = child(path, member.name)
             if member.name in value:
@@ -140,7 +164,8 @@ class _Reading:
 def _match(node: Template, text: str) -> list[str] | None:
     """The texts of the slots, each as short as lets the rest match, or None.
 
-    Looking for the next separator from the left is enough, without going back, because a slot may take any text.
+    Looking for the next separator from the left is enough, without going back, because
+    a slot may take any text.
     """
     first, *separators, last = node.texts
     end = len(text) - len(last)
@@ -163,7 +188,7 @@ def _same(a: object, b: object) -> bool:
 
 
 def _equal(a: object, b: object) -> bool:
-    """`_same`, all the way down; what nests too deeply to compare counts as different."""
+    """`_same` all the way down; what nests too deep to compare counts as different."""
     try:
         if isinstance(a, Mapping) and isinstance(b, Mapping):
             return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)

@@ -1,4 +1,5 @@
-"""An envelope is a picture of the wire with slots in it: compile the picture, render it, read it back.
+"""An envelope is a picture of the wire with slots in it: compile the picture, render
+it, read it back.
 
 | written                 | means                                                    |
 |-------------------------|----------------------------------------------------------|
@@ -11,14 +12,28 @@
 | `{use: name}`           | the shape called `name`                                  |
 | any other scalar        | itself                                                   |
 
-Places in a body are JSON Pointers (RFC 6901); an item of a list goes by its index, and a rendered list has one item.
-A slot that stands in several places must have one value there: `extract` reports those that disagree.
+Places in a body are JSON Pointers (RFC 6901); an item of a list goes by its index, and
+a rendered list has one item. A slot that stands in several places must have one value
+there: `extract` reports those that disagree.
 """
 
 from collections.abc import Mapping
 
 from .extraction import Extraction, Mismatch, extract, scalar_text
-from .nodes import Array, Literal, Member, Node, Object, Place, Slot, Template, child, describe, slot_places, walk
+from .nodes import (
+    Array,
+    Literal,
+    Member,
+    Node,
+    Object,
+    Place,
+    Slot,
+    Template,
+    child,
+    describe,
+    slot_places,
+    walk,
+)
 
 __all__ = [
     "Array",
@@ -50,7 +65,9 @@ _NAME = _NAME_START | frozenset("0123456789")
 
 
 class ShapeError(ValueError):
-    """A shape is not well written; `path` leads to the offending key or item, as it is written."""
+    """A shape is not well written; `path` leads to the offending key or item, as it is
+    written.
+    """
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(f"{'/'.join(map(str, path)) or 'the shape'}: {problem}")
@@ -59,7 +76,9 @@ class ShapeError(ValueError):
 
 
 class MissingSlot(KeyError):
-    """A shape was rendered without a value for `slot`, which stands at `path` and is not optional there."""
+    """A shape was rendered without a value for `slot`, which stands at `path` and is
+    not optional there.
+    """
 
     def __init__(self, slot: str, path: str) -> None:
         super().__init__(slot)
@@ -67,21 +86,25 @@ class MissingSlot(KeyError):
         self.path = path
 
     def __str__(self) -> str:
-        return f"no value for the slot {self.slot!r}, which {self.path or 'the whole body'} needs"
+        where = self.path or "the whole body"
+        return f"no value for the slot {self.slot!r}, which {where} needs"
 
 
 def compile_shape(data: object, uses: Mapping[str, Node] | None = None) -> Node:
-    """Compile a shape from its JSON-like data, with `uses` for the shapes it refers to; raises ShapeError."""
+    """Compile a shape from its JSON-like data, with `uses` for the shapes it refers to;
+    raises ShapeError.
+    """
     return _compile(data, uses or {}, ())
 
 
 def render(node: Node, slots: Mapping[str, object]) -> object:
     """The body with the slots filled in.
 
-    A required slot may be None, which is null on the wire. An optional member is left out when its slots are all absent
-    or None, or, for a string, when any of them is. Slots that the shape has no place for are ignored. Raises
-    MissingSlot, and ValueError for a value that can't stand where its slot does (a list inside a string, a spread
-    member that the shape already names).
+    A required slot may be None, which is null on the wire. An optional member is left
+    out when its slots are all absent or None, or, for a string, when any of them is.
+    Slots that the shape has no place for are ignored. Raises MissingSlot, and
+    ValueError for a value that can't stand where its slot does (a list inside a string,
+    a spread member that the shape already names).
     """
     return _render(node, slots, "")
 
@@ -93,7 +116,9 @@ def _compile(data: object, uses: Mapping[str, Node], path: Path) -> Node:
         return Literal(data)
     if isinstance(data, list | tuple):
         if len(data) != 1:
-            raise ShapeError(path, "a list is written with one element, the shape of each item")
+            raise ShapeError(
+                path, "a list is written with one element, the shape of each item"
+            )
         return Array(_compile(data[0], uses, (*path, 0)))
     if not isinstance(data, Mapping):
         raise ShapeError(path, f"a {type(data).__name__} has no place in JSON")
@@ -101,12 +126,17 @@ def _compile(data: object, uses: Mapping[str, Node], path: Path) -> Node:
     if len(data) == 1 and isinstance(name, str) and not name.startswith("$"):
         if name not in uses:
             known = ", ".join(uses) or "none"
-            raise ShapeError((*path, "use"), f"there is no shape called {name!r} (known here: {known})")
+            raise ShapeError(
+                (*path, "use"),
+                f"there is no shape called {name!r} (known here: {known})",
+            )
         return uses[name]
     return _compile_object(data, uses, path)
 
 
-def _compile_object(data: Mapping[object, object], uses: Mapping[str, Node], path: Path) -> Object:
+def _compile_object(
+    data: Mapping[object, object], uses: Mapping[str, Node], path: Path
+) -> Object:
     members: dict[str, Member] = {}
     spread: str | None = None
     for key, value in data.items():
@@ -116,12 +146,17 @@ def _compile_object(data: Mapping[object, object], uses: Mapping[str, Node], pat
         if key == "...":
             node = _compile(value, uses, here)
             if not isinstance(node, Slot):
-                raise ShapeError(here, "only a slot can be spread, as in `...: $details`")
+                raise ShapeError(
+                    here, "only a slot can be spread, as in `...: $details`"
+                )
             spread = node.name
             continue
         name = key.removesuffix("?")
         if name in members:
-            raise ShapeError(here, f"the member {name!r} is there twice, once with `?` and once without")
+            raise ShapeError(
+                here,
+                f"the member {name!r} is there twice, once with `?` and once without",
+            )
         members[name] = Member(name, _compile(value, uses, here), optional=name != key)
     return Object(tuple(members.values()), spread)
 
@@ -139,9 +174,17 @@ def _compile_string(text: str, path: Path) -> Node:
             continue
         name, closed, after = piece[1:].partition("}")
         if not piece.startswith("{") or not closed or not _is_name(name):
-            raise ShapeError(path, "a slot is `$name` as the whole string, `${name}` inside one; a dollar is `$$`")
+            raise ShapeError(
+                path,
+                "a slot is `$name` as the whole string, `${name}` inside one; "
+                "a dollar is `$$`",
+            )
         if slots and texts[-1] == "":
-            raise ShapeError(path, f"nothing separates ${{{slots[-1]}}} from ${{{name}}}: they can't be told apart")
+            raise ShapeError(
+                path,
+                f"nothing separates ${{{slots[-1]}}} from ${{{name}}}: "
+                "they can't be told apart",
+            )
         slots.append(name)
         texts.append(after)
     return Template(tuple(texts), tuple(slots)) if slots else Literal(texts[0])
@@ -159,14 +202,18 @@ def _render(node: Node, slots: Mapping[str, object], path: str) -> object:
             return value
         case Template(texts=texts, slots=names):
             filled = (_text(name, slots, path) for name in names)
-            return texts[0] + "".join(each + text for each, text in zip(filled, texts[1:], strict=True))
+            return texts[0] + "".join(
+                each + text for each, text in zip(filled, texts[1:], strict=True)
+            )
         case Array(item=item):
             return [_render(item, slots, child(path, 0))]
         case Object():
             return _render_object(node, slots, path)
 
 
-def _render_object(node: Object, slots: Mapping[str, object], path: str) -> dict[str, object]:
+def _render_object(
+    node: Object, slots: Mapping[str, object], path: str
+) -> dict[str, object]:
     body = {
         member.name: _render(member.node, slots, child(path, member.name))
         for member in node.members
@@ -175,17 +222,28 @@ def _render_object(node: Object, slots: Mapping[str, object], path: str) -> dict
     extra = slots.get(node.spread) if node.spread is not None else None
     if extra is None:
         return body
-    if not isinstance(extra, Mapping):
-        raise ValueError(f"the slot {node.spread!r} is spread, so its value has to be an object, not {extra!r}")
-    if taken := [member.name for member in node.members if member.name in extra]:
-        raise ValueError(f"the slot {node.spread!r} is spread beside a member that is also called {taken[0]!r}")
-    return {**body, **extra}
+    beside = extra if isinstance(extra, Mapping) else None
+    if beside is None:
+        raise ValueError(
+            f"the slot {node.spread!r} is spread, "
+            f"so its value has to be an object, not {extra!r}"
+        )
+    if taken := [member.name for member in node.members if member.name in beside]:
+        raise ValueError(
+            f"the slot {node.spread!r} is spread "
+            f"beside a member that is also called {taken[0]!r}"
+        )
+    return {**body, **beside}
 
 
 def _vacant(node: Node, slots: Mapping[str, object]) -> bool:
-    """Whether there are slots here or further down, and no place for them can be filled."""
+    """Whether there are slots here or further down, and no place for them can be
+    filled.
+    """
     places = [place.slots for place in walk(node) if place.slots]
-    return bool(places) and all(any(slots.get(name) is None for name in names) for names in places)
+    return bool(places) and all(
+        any(slots.get(name) is None for name in names) for names in places
+    )
 
 
 def _value(name: str, slots: Mapping[str, object], path: str) -> object:
@@ -198,5 +256,8 @@ def _text(name: str, slots: Mapping[str, object], path: str) -> str:
     value = _value(name, slots, path)
     text = scalar_text(value)
     if text is None:
-        raise ValueError(f"the slot {name!r} stands inside a string, so its value has to be a scalar, not {value!r}")
+        raise ValueError(
+            f"the slot {name!r} stands inside a string, "
+            f"so its value has to be a scalar, not {value!r}"
+        )
     return text

@@ -1,4 +1,5 @@
-"""The retry planner: whether to try again after a failure, and how long to wait first. Pure, and it explains itself.
+"""The retry planner: whether to try again after a failure, and how long to wait first.
+Pure, and it explains itself.
 
     state = start(policy)
     while True:
@@ -7,18 +8,22 @@
         if not decision.retry: give up, for decision.reason
         sleep(decision.delay); state = decision.state
 
-Counting. `max_attempts` counts tries, the first included. The delay before the n-th retry of a phase has index n - 1:
-exponential `base * factor**index`, linear `base + step * index`, constant `base`; never above the phase's `max`.
+Counting. `max_attempts` counts tries, the first included. The delay before the n-th
+retry of a phase has index n - 1: exponential `base * factor**index`, linear `base +
+step * index`, constant `base`; never above the phase's `max`.
 
-Phases follow each other by time since the first try: a phase with `for_seconds` ends when they are over, the last phase
-never does, and the index starts again with each. That time is the sum of the delays; a caller with a clock may put the
-true figure into `State.elapsed` before it plans.
+Phases follow each other by time since the first try: a phase with `for_seconds` ends
+when they are over, the last phase never does, and the index starts again with each.
+That time is the sum of the delays; a caller with a clock may put the true figure into
+`State.elapsed` before it plans.
 
-Order. The computed delay is: phase, then `max`, then jitter. A readable `Retry-After` is applied after that. Whether to
-retry at all is asked in this order: is the failure retriable, is it eligible, is it safe to send again, are there
-attempts left, does the budget cover it, does the delay end within `max_elapsed`.
+Order. The computed delay is: phase, then `max`, then jitter. A readable `Retry-After`
+is applied after that. Whether to retry at all is asked in this order: is the failure
+retriable, is it eligible, is it safe to send again, are there attempts left, does the
+budget cover it, does the delay end within `max_elapsed`.
 
-Safe to send again means: the operation is idempotent, or the failure is known to have had no effect.
+Safe to send again means: the operation is idempotent, or the failure is known to have
+had no effect.
 """
 
 from collections.abc import Callable, Mapping
@@ -53,7 +58,8 @@ class Phase(NamedTuple):
 class Jitter(NamedTuple):
     """How chance spreads a delay d.
 
-    full: [0, d]; equal: [d/2, d]; additive: [d, d(1 + ratio)]; ratio: [d(1 - ratio), d(1 + ratio)].
+    full: [0, d]; equal: [d/2, d]; additive: [d, d(1 + ratio)]; ratio: [d(1 - ratio),
+    d(1 + ratio)].
     """
 
     kind: Literal["none", "full", "equal", "additive", "ratio"] = "none"
@@ -61,7 +67,9 @@ class Jitter(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What is different for one kind of failure: the price of a retry, and the base of every phase."""
+    """What is different for one kind of failure: the price of a retry, and the base of
+    every phase.
+    """
 
     cost: float | None = None
     base: float | None = None
@@ -70,8 +78,8 @@ class Kind(NamedTuple):
 class Budget(NamedTuple):
     """A bucket of tokens that pays for retries, across the calls that share it.
 
-    A success gives back what the last retry cost (if `refund` says so), or `idle_refund` if there was none; never more
-    than `tokens`.
+    A success gives back what the last retry cost (if `refund` says so), or
+    `idle_refund` if there was none; never more than `tokens`.
     """
 
     tokens: float
@@ -81,11 +89,13 @@ class Budget(NamedTuple):
 
 
 class RetryAfterRule(NamedTuple):
-    """What a readable `Retry-After` does to the computed delay; one that can't be read is ignored.
+    """What a readable `Retry-After` does to the computed delay; one that can't be read
+    is ignored.
 
-    `max`: a longer hint is cut to it (`clamp` "cap") or ignored. `over`: the hint is cut to this much above the
-    computed delay. `min_is_computed`: the delay is never below the computed one; otherwise the hint replaces it.
-    Seconds. The AWS SDKs' standard mode 2.1 is `over=5.0, min_is_computed=True`.
+    `max`: a longer hint is cut to it (`clamp` "cap") or ignored. `over`: the hint is
+    cut to this much above the computed delay. `min_is_computed`: the delay is never
+    below the computed one; otherwise the hint replaces it. Seconds. The AWS SDKs'
+    standard mode 2.1 is `over=5.0, min_is_computed=True`.
     """
 
     honor: bool = True
@@ -96,7 +106,8 @@ class RetryAfterRule(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """How a client retries. No phases: at once. `max_attempts` None: as long as the budget and `max_elapsed` last.
+    """How a client retries. No phases: at once. `max_attempts` None: as long as the
+    budget and `max_elapsed` last.
 
     Which codes a policy is for is decided elsewhere and arrives in `Failure.eligible`.
     """
@@ -112,10 +123,12 @@ class Policy(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where a call stands. `attempt` counts the tries made, `elapsed` the seconds since the first one.
+    """Where a call stands. `attempt` counts the tries made, `elapsed` the seconds since
+    the first one.
 
-    `tokens` are what is left of the budget; share them between calls by passing them to `start`. `last_cost` is what
-    the last retry cost. `taken` counts the delays taken in the phase with the number `phase`.
+    `tokens` are what is left of the budget; share them between calls by passing them to
+    `start`. `last_cost` is what the last retry cost. `taken` counts the delays taken in
+    the phase with the number `phase`.
     """
 
     attempt: int = 1
@@ -127,7 +140,9 @@ class State(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """What is known of a failed try. `kind` picks a `Kind` of the policy; `retry_after` is the header's value."""
+    """What is known of a failed try. `kind` picks a `Kind` of the policy; `retry_after`
+    is the header's value.
+    """
 
     retriable: bool
     kind: str | None = None
@@ -138,9 +153,11 @@ class Failure(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What to do. `delay` (seconds) and `computed`, the delay before `Retry-After`, are None without a retry.
+    """What to do. `delay` (seconds) and `computed`, the delay before `Retry-After`, are
+    None without a retry.
 
-    `jitter_band` is the least and the greatest delay that chance could have given. `explain` tells it in sentences.
+    `jitter_band` is the least and the greatest delay that chance could have given.
+    `explain` tells it in sentences.
     """
 
     retry: bool
@@ -153,45 +170,73 @@ class Plan(NamedTuple):
 
 
 def start(policy: Policy, tokens: float | None = None) -> State:
-    """The state after the first try, with a full budget or with the tokens that other calls have left."""
+    """The state after the first try, with a full budget or with the tokens that other
+    calls have left.
+    """
     full = policy.budget.tokens if policy.budget else 0.0
     return State(tokens=full if tokens is None else tokens)
 
 
-def plan(policy: Policy, state: State, failure: Failure, *, now: float, random: Callable[[], float]) -> Plan:
-    """Decide on a retry after `failure`. `now`: seconds since 1970, for a `Retry-After` date. `random`: in [0, 1].
+def plan(
+    policy: Policy,
+    state: State,
+    failure: Failure,
+    *,
+    now: float,
+    random: Callable[[], float],
+) -> Plan:
+    """Decide on a retry after `failure`. `now`: seconds since 1970, for a `Retry-After`
+    date. `random`: in [0, 1].
 
     Without a retry the state stays as it is.
     """
-    tries = f"try {state.attempt}" + (f" of {policy.max_attempts}" if policy.max_attempts is not None else "")
+    tries = f"try {state.attempt}" + (
+        f" of {policy.max_attempts}" if policy.max_attempts is not None else ""
+    )
     refusal = _refusal(policy, state, failure)
     if refusal is not None:
         reason, sentence = refusal
-        return Plan(False, None, reason, state, None, None, (f"{tries} failed", sentence))
+        return Plan(
+            False, None, reason, state, None, None, (f"{tries} failed", sentence)
+        )
 
     phase, base = _phase(policy, state, failure.kind)
     low, high = _spread(policy.jitter, base)
     computed = low + (high - low) * random()
     hint, said = _hint(policy.retry_after, failure.retry_after, now)
     delay = _apply(policy.retry_after, hint, computed)
-    band = (_apply(policy.retry_after, hint, low), _apply(policy.retry_after, hint, high))
+    band = (
+        _apply(policy.retry_after, hint, low),
+        _apply(policy.retry_after, hint, high),
+    )
     cost = _cost(policy, failure.kind)
     explain = (
         f"{tries} failed",
         *_explain_phase(policy, phase, base, computed),
         *said,
         *([f"the delay is {_s(delay)}"] if hint is not None else []),
-        *([f"the retry costs {cost:g} of {state.tokens:g} tokens"] if policy.budget else []),
+        *(
+            [f"the retry costs {cost:g} of {state.tokens:g} tokens"]
+            if policy.budget
+            else []
+        ),
     )
     if policy.max_elapsed is not None and state.elapsed + delay > policy.max_elapsed:
-        late = f"{_s(delay)} after {_s(state.elapsed)} would exceed the limit of {_s(policy.max_elapsed)}"
+        late = (
+            f"{_s(delay)} after {_s(state.elapsed)} "
+            f"would exceed the limit of {_s(policy.max_elapsed)}"
+        )
         return Plan(False, None, "time_exhausted", state, None, None, (*explain, late))
-    after = advance(policy, state, delay)._replace(tokens=state.tokens - cost, last_cost=cost)
+    after = advance(policy, state, delay)._replace(
+        tokens=state.tokens - cost, last_cost=cost
+    )
     return Plan(True, delay, "retry", after, computed, band, explain)
 
 
 def succeed(policy: Policy, state: State) -> State:
-    """The state for the next call after a try that succeeded: the budget refunded, the counts begun again."""
+    """The state for the next call after a try that succeeded: the budget refunded, the
+    counts begun again.
+    """
     if policy.budget is None:
         return start(policy)
     last = state.last_cost if policy.budget.refund == "last_cost" else 0.0
@@ -199,13 +244,19 @@ def succeed(policy: Policy, state: State) -> State:
     return start(policy, min(policy.budget.tokens, state.tokens + refund))
 
 
-def bounds(policy: Policy, state: State, kind: str | None = None) -> tuple[float, float]:
-    """The least and greatest computed delay, in seconds, before the next try, leaving `Retry-After` aside."""
+def bounds(
+    policy: Policy, state: State, kind: str | None = None
+) -> tuple[float, float]:
+    """The least and greatest computed delay, in seconds, before the next try, leaving
+    `Retry-After` aside.
+    """
     return _spread(policy.jitter, _phase(policy, state, kind)[1])
 
 
 def advance(policy: Policy, state: State, delay: float) -> State:
-    """The state after waiting `delay` seconds and trying once more: what an observer of a client follows it with."""
+    """The state after waiting `delay` seconds and trying once more: what an observer of
+    a client follows it with.
+    """
     phase = _phase_at(policy, state)
     return state._replace(
         attempt=state.attempt + 1,
@@ -215,18 +266,29 @@ def advance(policy: Policy, state: State, delay: float) -> State:
     )
 
 
-def _refusal(policy: Policy, state: State, failure: Failure) -> tuple[Reason, str] | None:
+def _refusal(
+    policy: Policy, state: State, failure: Failure
+) -> tuple[Reason, str] | None:
     if not failure.retriable:
         return "not_retriable", "the failure is not retriable"
     if not failure.eligible:
-        return "not_eligible", f"the failure is retriable, but the policy {policy.name} is not for it"
+        return (
+            "not_eligible",
+            f"the failure is retriable, but the policy {policy.name} is not for it",
+        )
     if not failure.idempotent and failure.effect != "none":
-        return "not_idempotent", "the operation is not idempotent and may have taken effect"
+        return (
+            "not_idempotent",
+            "the operation is not idempotent and may have taken effect",
+        )
     if policy.max_attempts is not None and state.attempt >= policy.max_attempts:
         return "attempts_exhausted", "no attempts are left"
     cost = _cost(policy, failure.kind)
     if policy.budget is not None and state.tokens < cost:
-        return "budget_exhausted", f"a retry costs {cost:g} tokens, and {state.tokens:g} are left"
+        return (
+            "budget_exhausted",
+            f"a retry costs {cost:g} tokens, and {state.tokens:g} are left",
+        )
     return None
 
 
@@ -294,8 +356,12 @@ def _spread(jitter: Jitter, delay: float) -> tuple[float, float]:
             return delay * (1 - jitter.ratio), delay * (1 + jitter.ratio)
 
 
-def _hint(rule: RetryAfterRule, value: str | None, now: float) -> tuple[float | None, tuple[str, ...]]:
-    """The seconds that `Retry-After` asks for, as far as the rule lets it, and the sentence about it."""
+def _hint(
+    rule: RetryAfterRule, value: str | None, now: float
+) -> tuple[float | None, tuple[str, ...]]:
+    """The seconds that `Retry-After` asks for, as far as the rule lets it, and the
+    sentence about it.
+    """
     if value is None:
         return None, ()
     if not rule.honor:
@@ -306,8 +372,12 @@ def _hint(rule: RetryAfterRule, value: str | None, now: float) -> tuple[float | 
     if rule.max is None or read.seconds <= rule.max:
         return read.seconds, (f"Retry-After asks for {_s(read.seconds)}",)
     if rule.clamp == "ignore":
-        return None, (f"Retry-After is ignored: {_s(read.seconds)} is more than {_s(rule.max)}",)
-    return rule.max, (f"Retry-After asks for {_s(read.seconds)}, and gets at most {_s(rule.max)}",)
+        return None, (
+            f"Retry-After is ignored: {_s(read.seconds)} is more than {_s(rule.max)}",
+        )
+    return rule.max, (
+        f"Retry-After asks for {_s(read.seconds)}, and gets at most {_s(rule.max)}",
+    )
 
 
 def _apply(rule: RetryAfterRule, hint: float | None, computed: float) -> float:
@@ -318,7 +388,9 @@ def _apply(rule: RetryAfterRule, hint: float | None, computed: float) -> float:
     return max(computed, hint) if rule.min_is_computed else hint
 
 
-def _explain_phase(policy: Policy, phase: int, base: float, computed: float) -> tuple[str, ...]:
+def _explain_phase(
+    policy: Policy, phase: int, base: float, computed: float
+) -> tuple[str, ...]:
     if not policy.phases:
         return ("no backoff is declared",)
     name = f"{policy.phases[phase].kind} backoff"
@@ -327,10 +399,8 @@ def _explain_phase(policy: Policy, phase: int, base: float, computed: float) -> 
     if policy.jitter.kind == "none":
         return (f"{name} gives {_s(base)}",)
     low, high = _spread(policy.jitter, base)
-    return (
-        f"{name} gives {_s(base)}",
-        f"{policy.jitter.kind} jitter makes that {_s(low)} to {_s(high)}, and chose {_s(computed)}",
-    )
+    band = f"{policy.jitter.kind} jitter makes that {_s(low)} to {_s(high)}"
+    return f"{name} gives {_s(base)}", f"{band}, and chose {_s(computed)}"
 
 
 def _s(seconds: float) -> str:
