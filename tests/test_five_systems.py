@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -135,7 +135,7 @@ def cited(value: object) -> Iterator[str]:
 
 def test_the_generated_python_is_typed_and_formatted(folder: Path) -> None:
     """It satisfies mypy --strict, and ruff as it comes, with no settings at all, whatever the system."""
-    packages = [str(each) for each in sorted((folder / "python").iterdir())]
+    packages = [str(each) for each in sorted((folder / "python").iterdir()) if each.is_dir()]
     layout = ["ruff", "format", "--check", "--isolated", "--no-cache", *packages]
     rules = ["ruff", "check", "--isolated", "--no-cache", *packages]
     types = ["mypy", "--strict", "--no-incremental", "--config-file=", *packages]
@@ -175,16 +175,17 @@ class Shown(NamedTuple):
         payload = json.loads((SEEDS / self.system / f"{self.file}.json").read_text())
         return {"type": "call.error", "id": "call-1", "payload": payload} if self.framed else payload
 
+    def whole(self, body: object) -> object:
+        """What travels when a body is this one's; a tool's is the structured content of its result."""
+        if self.transport != "mcp":
+            return body
+        return {"content": [], "structuredContent": body, "isError": self.code in ("action_timeout", "action_error")}
+
     def exchange(self, body: object) -> Exchange:
-        """A body as the answer that this one is; a tool's is the structured content of its result."""
+        """A body as the answer that this one is."""
         typed = (("Content-Type", "application/json"),) if self.transport == "http" else ()
         request = Request("POST", self.target)
-        if self.transport == "mcp":
-            body = {
-                "content": [],
-                "structuredContent": body,
-                "isError": self.code in ("action_timeout", "action_error"),
-            }
+        body = self.whole(body)
         elapsed = 30.06 if self.code == "action_timeout" else 0.01
         response = Response(self.status, typed, json.dumps(body).encode(), elapsed)
         return Exchange(request, response, self.transport)  # type: ignore[arg-type]  # one of the transports
@@ -221,9 +222,9 @@ NO_ERRORS = ("aileron/tool_message", "alknet/services_schema")
 every_example = pytest.mark.parametrize("shown", SHOWN, ids=lambda each: f"{each.system}-{each.file}")
 
 
-def validator(folder: Path, system: str, envelope: str) -> Draft202012Validator:
-    """The generated schema of an envelope."""
-    schema = json.loads((folder / system / "jsonschema" / f"{envelope}.schema.json").read_text())
+def validator(folder: Path, system: str, name: str, target: str = "jsonschema") -> Draft202012Validator:
+    """The generated schema of an envelope, or of whatever another target names so."""
+    schema = json.loads((folder / system / target / f"{name}.schema.json").read_text())
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
 
@@ -328,6 +329,9 @@ def test_judge_and_schema_agree_on_every_variation(shown: Shown, folder: Path) -
             continue  # what makes it an error is gone
         wrong = {each.clause for each in found.findings if each.level == "error"} - beyond
         assert (wrong == set()) == any(each.is_valid(body) for each in schemas), (name, wrong)
+        if shown.transport != "http":
+            of_surface = validator(folder, shown.system, surface.surface.name, "surfaces")
+            assert (wrong == set()) == of_surface.is_valid(shown.whole(body)), (name, wrong)
 
 
 # The examples of the taxonomies
@@ -384,6 +388,68 @@ def test_the_judge_is_silent_on_the_taxonomys_examples(system: str) -> None:
         silent[key] |= found.findings == () and found.code == code.name
     assert silent
     assert [key for key, each in silent.items() if not each] == []
+
+
+#: What each transport says when the protocol fails, and not the application (JSON-RPC 2.0 §5.1).
+PARSE_ERROR = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error"}}
+
+
+@pytest.mark.parametrize(
+    ("error", "accepted"),
+    [
+        (PARSE_ERROR, True),
+        (PARSE_ERROR | {"error": {"code": -32601, "message": "x", "data": {"method": "y"}}}, True),
+        (PARSE_ERROR | {"error": {"code": -32050, "message": "x"}}, False),
+        (PARSE_ERROR | {"error": {"code": -32700}}, False),
+        (PARSE_ERROR | {"jsonrpc": "1.0"}, False),
+    ],
+)
+def test_the_protocols_errors_are_described_beside_ours(error: object, accepted: bool, folder: Path) -> None:
+    """What fails before the application is asked has a number of JSON-RPC's own and no ErrorInfo (B14)."""
+    assert validator(folder, "keenbench", "engine", "surfaces").is_valid(error) is accepted
+    exchange = Exchange(Request("POST", "x"), Response(None, (), json.dumps(error).encode()), "jsonrpc")
+    assert (judge(rules("keenbench"), exchange).findings == ()) is accepted
+
+
+def test_a_tools_output_schema_holds_refusals_and_successes(folder: Path) -> None:
+    """What `step` answers conforms to its output schema, refused or not; a success without the next actions does not (T1, T2)."""
+    schema = validator(folder, "theodosia", "step.output", "mcp")
+    assert schema.schema["type"] == "object"
+    shown = [each for each in SHOWN if each.system == "theodosia"]
+    assert [each.file for each in shown if not schema.is_valid(each.body)] == []
+    assert schema.is_valid({"action": "pay", "result": {}, "valid_next_actions": []})
+    assert not schema.is_valid({"action": "pay", "result": {}})
+    assert not schema.is_valid({"error": "no_such_refusal", "valid_next_actions": []})
+
+
+def test_a_mark_that_is_not_the_codes_is_no_result_of_the_tool(folder: Path) -> None:
+    """The schema of the surface holds `isError` to what the code declares; left out, it is false (T12)."""
+    schema = validator(folder, "theodosia", "step", "surfaces")
+    for shown in (each for each in SHOWN if each.system == "theodosia"):
+        whole = cast(dict[str, Any], shown.whole(shown.body))
+        assert schema.is_valid(whole)
+        assert not schema.is_valid(whole | {"isError": not whole["isError"]})
+        del whole["isError"]
+        assert schema.is_valid(whole) is (shown.code not in ("action_timeout", "action_error"))
+
+
+def test_records_are_described(folder: Path) -> None:
+    """An audit record names a declared class; a record of a step may be one of a success (A34, T11)."""
+    schema = validator(folder, "aileron", "audit", "records")
+    record = {
+        "class": "network_error",
+        "message": "x",
+        "boundary": "external",
+        "retried": 3,
+        "actor": "a",
+        "time": "t",
+        "audit_id": "audit-1",
+    }
+    assert schema.is_valid(record)
+    assert not schema.is_valid(record | {"class": "other"})
+    history = validator(folder, "theodosia", "audit", "records")
+    assert history.is_valid({"seq": 0, "action": "pay", "refused": False})
+    assert not history.is_valid({"seq": 0, "action": "pay", "refused": True, "refusal_reason": "other"})
 
 
 # What one system has and the others do not

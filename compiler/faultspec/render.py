@@ -26,7 +26,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from faultspec.diagnostic import Diagnostic, Span
 from faultspec.language.model import Taxonomy
-from faultspec.targets import Context, Target, TargetError, filters
+from faultspec.targets import Context, Output, Target, TargetError, filters
 
 MANIFEST = "MANIFEST"
 
@@ -99,6 +99,8 @@ def render(taxonomy: Taxonomy, targets: Iterable[Target], source: str, overrides
         folders = [each / target.name for each in (overrides, shipped_templates()) if each is not None]
         templates = environment(ChoiceLoader([FileSystemLoader(str(each)) for each in folders]))
         context = target.context(taxonomy, source)
+        if context is None:
+            continue
         for path, text in _outputs(templates, target, context, folders):
             _reserve(f"{target.name}/{path}", taken)
             tree[f"{target.name}/{path}"] = text
@@ -111,11 +113,20 @@ def _outputs(
     for output in target.outputs:
         with _template_errors(output.template, folders):
             template = templates.get_template(output.template)
-            for each in (None,) if output.each is None else getattr(context.model, output.each):
+            for each in _items(output, context):
                 names = {"view": context.view, "model": context.model, "each": each}
                 yield _path(templates, output.path, names), template.render(names)
     for path, origin in target.copies(context):
         yield path, origin.read_text(encoding="utf-8")
+
+
+def _items(output: Output, context: Context) -> Iterable[object]:
+    """What the template is rendered once for each of."""
+    if output.each is None:
+        return (None,)
+    of_view = output.each.startswith("view.")
+    found: Iterable[object] = getattr(context.view if of_view else context.model, output.each.removeprefix("view."))
+    return found
 
 
 def _path(templates: ImmutableSandboxedEnvironment, path: str, names: Mapping[str, object]) -> str:

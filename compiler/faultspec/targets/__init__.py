@@ -28,8 +28,8 @@ class TargetError(Exception):
 class Output(NamedTuple):
     """A template and the path, below the target's folder, of the file it becomes; the path is a template too.
 
-    ``each``: a list of the model, e.g. ``codes``; the template is then rendered once for each of its items, as
-    ``each``.
+    ``each``: a list of the model, e.g. ``codes``, or ``view.`` and a list of the view; the template is then rendered
+    once for each of its items, as ``each``.
     """
 
     template: str
@@ -46,7 +46,7 @@ class Context(NamedTuple):
 
 class Target(NamedTuple):
     """A name, the outputs, and where its view is made: ``module:function`` of ``(taxonomy, model)``, or None for the
-    model.
+    model. Where that function returns None the target has nothing to say of the taxonomy, and no files.
 
     ``copied``: ``module:function`` of the view that yields files taken over verbatim, as (path, origin).
     """
@@ -57,10 +57,11 @@ class Target(NamedTuple):
     view: str | None = None
     copied: str | None = None
 
-    def context(self, taxonomy: Taxonomy, source: str) -> Context:
-        """The values for this target's templates; ``source`` is the taxonomy's path as headers name it."""
+    def context(self, taxonomy: Taxonomy, source: str) -> Context | None:
+        """The values for this target's templates, None where it has no files; ``source``: the path headers name."""
         model = model_of(taxonomy, source)
-        return Context(model, model if self.view is None else _function(self.view)(taxonomy, model))
+        view = model if self.view is None else _function(self.view)(taxonomy, model)
+        return None if view is None else Context(model, view)
 
     def copies(self, context: Context) -> Iterator[tuple[str, Path]]:
         """Files taken over verbatim: path below the target's folder, and origin."""
@@ -105,6 +106,24 @@ SHIPPED: Mapping[str, Target] = {
             Output("components-3.0.json.jinja", "openapi-3.0.json"),
         ),
         view="faultspec.targets.openapi:view",
+    ),
+    "surfaces": Target(
+        name="surfaces",
+        summary="JSON Schema of a whole error on each surface but HTTP: JSON-RPC responses, tool results, events, logs",
+        outputs=(Output("document.json.jinja", "{{ each.name }}.schema.json", each="view.files"),),
+        view="faultspec.targets.surfaces:view",
+    ),
+    "mcp": Target(
+        name="mcp",
+        summary="the output schema of each MCP tool, refusals and successes",
+        outputs=(Output("document.json.jinja", "{{ each.name }}.output.schema.json", each="view.files"),),
+        view="faultspec.targets.mcp:view",
+    ),
+    "records": Target(
+        name="records",
+        summary="JSON Schema of an error's log record and of its audit record",
+        outputs=(Output("document.json.jinja", "{{ each.name }}.schema.json", each="view.files"),),
+        view="faultspec.targets.records:view",
     ),
 }
 

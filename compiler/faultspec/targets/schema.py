@@ -229,6 +229,11 @@ def of_undeclared(envelope: Envelope, taxonomy: Taxonomy) -> Json:
     return _of_node(branch_point(envelope.shape), envelope, None, taxonomy, other)
 
 
+def of_shape(envelope: Envelope, code: Json, taxonomy: Taxonomy) -> Json:
+    """The whole body of an envelope whose code slot holds what ``code`` describes."""
+    return _of_node(envelope.shape, envelope, None, taxonomy, code)
+
+
 def of_envelope(envelope: Envelope, branches: Json, taxonomy: Taxonomy) -> Json:
     """The whole body, with ``branches`` standing where the codes differ."""
     point = branch_point(envelope.shape)

@@ -1,0 +1,48 @@
+"""The records target: JSON Schema of the log record of an error and of its record in the audit log."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from faultspec.language.model import Member, Taxonomy
+from faultspec.targets import schema as schemas
+from faultspec.targets.jsonschema import DIALECT
+from faultspec.targets.model import Model
+from faultspec.targets.surfaces import File
+
+
+class View(NamedTuple):
+    """One document a kind of record."""
+
+    files: tuple[File, ...]
+
+
+def view(taxonomy: Taxonomy, model: Model) -> View | None:
+    """The documents, or None where no record is declared."""
+    records: dict[str, Mapping[str, Member]] = {}
+    if taxonomy.telemetry is not None and taxonomy.telemetry.log:
+        records["log"] = taxonomy.telemetry.log
+    if taxonomy.audit is not None:
+        records["audit"] = taxonomy.audit.record
+    means = taxonomy.audit.means if taxonomy.audit is not None else {}
+    files = tuple(
+        File(kind, _document(kind, members, means if kind == "audit" else {}, taxonomy, model))
+        for kind, members in records.items()
+    )
+    return View(files) if files else None
+
+
+def _document(
+    kind: str, members: Mapping[str, Member], means: Mapping[str, str], taxonomy: Taxonomy, model: Model
+) -> schemas.Json:
+    found = schemas.of_members(members, taxonomy)
+    for name, meant in means.items():
+        if meant == "$code":
+            codes = list(dict.fromkeys(code.wire for _, code in schemas.live(taxonomy)))
+            found["properties"][name] = {**found["properties"][name], "enum": codes}
+    return {
+        "$schema": DIALECT,
+        "$comment": model.header,
+        "title": f"{taxonomy.title}: the {kind} record of an error",
+        "type": "object",
+        **found,
+    }

@@ -1,0 +1,147 @@
+"""The surfaces target: what an error is on each surface that is not HTTP, as JSON Schema of the whole body.
+
+For JSON-RPC that is the response object, the protocol's own errors included; for MCP the tool result with its mark; for
+events, streams and logs the record. (On HTTP it is the envelope, and OpenAPI says where it travels.)
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from faultspec.language.carriers import reaches, wears
+from faultspec.language.model import Code, Envelope, Surface, Taxonomy
+from faultspec.targets import schema as schemas
+from faultspec.targets.jsonschema import DIALECT, definition
+from faultspec.targets.model import Model
+
+
+class File(NamedTuple):
+    """A JSON document and its name without the ending."""
+
+    name: str
+    document: schemas.Json
+
+
+class View(NamedTuple):
+    """One document a surface."""
+
+    files: tuple[File, ...]
+
+
+def view(taxonomy: Taxonomy, model: Model) -> View | None:
+    """The documents, or None where there is nothing but HTTP."""
+    files = tuple(
+        File(surface.name, _document(surface, taxonomy, model))
+        for surface in taxonomy.surfaces.values()
+        if surface.transport != "http" and surface.envelopes
+    )
+    return View(files) if files else None
+
+
+def _document(surface: Surface, taxonomy: Taxonomy, model: Model) -> schemas.Json:
+    others = dict(_others(surface, taxonomy))
+    carried = [(each, _carried(surface, each.code, each.schema)) for each in errors(surface, taxonomy)]
+    return {
+        "$schema": DIALECT,
+        "$comment": model.header,
+        "title": f"{taxonomy.title}: an error on {surface.name}",
+        "oneOf": [*branches(each for each, _ in carried), *({"$ref": f"#/$defs/{name}"} for name in others)],
+        "$defs": {each.label: schema for each, schema in carried} | others,
+    }
+
+
+class Carried(NamedTuple):
+    """An error in an envelope of a surface. ``label``: its name among the definitions."""
+
+    label: str
+    operation: str | None
+    code: Code
+    schema: schemas.Json
+
+
+def errors(surface: Surface, taxonomy: Taxonomy) -> Iterator[Carried]:
+    """Every error that may stand in the surface's envelopes."""
+    several = len(surface.envelopes) > 1
+    for operation, code in schemas.live(taxonomy):
+        if not reaches(surface, code, of_operation=operation is not None):
+            continue
+        for name in surface.envelopes:
+            if wears(code, name):
+                envelope = taxonomy.envelopes[name]
+                own = definition(operation, code)
+                label = f"{own}.{name}" if several and len(code.envelopes) != 1 else own
+                yield Carried(label, operation, code, _whole(envelope, code, taxonomy))
+
+
+def _whole(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> schemas.Json:
+    return {
+        "description": code.summary,
+        **schemas.of_envelope(envelope, schemas.of_body(envelope, code, taxonomy), taxonomy),
+    }
+
+
+def branches(carried: Iterable[Carried]) -> list[schemas.Json]:
+    """References to the errors, of which one alone can be meant; those that only the operation tells apart as one."""
+    found: dict[tuple[bool, object], list[schemas.Json]] = {}
+    for each in carried:
+        reference = {"$ref": f"#/$defs/{each.label}"}
+        found.setdefault((each.operation is not None, each.code.wire), []).append(reference)
+    return [
+        group[0] if len(group) == 1 and not of_operation else {"anyOf": group}
+        for (of_operation, _), group in found.items()
+    ]
+
+
+def _others(surface: Surface, taxonomy: Taxonomy) -> Iterator[tuple[str, schemas.Json]]:
+    """What may stand there besides the declared codes: undeclared ones, and the protocol's."""
+    if surface.codes is None:
+        for name in surface.envelopes:
+            envelope = taxonomy.envelopes[name]
+            branch = schemas.of_undeclared(envelope, taxonomy)
+            label = "undeclared" if len(surface.envelopes) == 1 else f"undeclared.{name}"
+            yield label, _carried(surface, None, schemas.of_envelope(envelope, branch, taxonomy))
+    if surface.protocol is not None:
+        yield "protocol", _carried(surface, None, _protocol(surface, taxonomy))
+
+
+def _protocol(surface: Surface, taxonomy: Taxonomy) -> schemas.Json:
+    """The protocol's own errors: its numbers, alone or in ranges."""
+    assert surface.protocol is not None
+    envelope = taxonomy.envelopes[surface.protocol.envelope]
+    numbers = [
+        {"const": each.low, "description": each.summary}
+        if each.low == each.high
+        else {"type": "integer", "minimum": each.low, "maximum": each.high, "description": each.summary}
+        for each in surface.protocol.codes
+    ]
+    return schemas.of_shape(envelope, {"anyOf": numbers}, taxonomy)
+
+
+def _carried(surface: Surface, code: Code | None, inner: schemas.Json) -> schemas.Json:
+    """The schema of the body that has ``inner`` where the surface keeps its envelope, and the marks of an error."""
+    found = inner
+    for step in reversed(surface.at.split("/")[1:]):
+        key = step.replace("~1", "/").replace("~0", "~")
+        found = {"type": "object", "properties": {key: found}, "required": [key]}
+    for pointer, value in surface.error_equals.items():
+        found = _with(found, pointer, {"const": value}, required=True)
+    if surface.transport == "mcp" and code is not None and code.mcp is not None:
+        marks = list(dict.fromkeys(each for each in (code.mcp.is_error, code.mcp.strict) if each is not None))
+        # Left out, the mark is false (MCP, CallToolResult).
+        found = _with(found, "/isError", {"enum": marks}, required=False not in marks)
+    return found
+
+
+def _with(schema: schemas.Json, pointer: str, value: schemas.Json, *, required: bool) -> schemas.Json:
+    """The schema, with ``value`` for the member at ``pointer`` beside whatever it says already."""
+    for step in reversed(pointer.split("/")[1:]):
+        key = step.replace("~1", "/").replace("~0", "~")
+        value = {"type": "object", "properties": {key: value}, **({"required": [key]} if required else {})}
+    first = pointer.split("/")[1]
+    if pointer.count("/") == 1 and first not in schema.get("properties", {}):
+        return {
+            **schema,
+            "type": "object",
+            "properties": {**schema.get("properties", {}), first: value["properties"][first]},
+            **({"required": [*schema.get("required", ()), first]} if required else {}),
+        }
+    return {"allOf": [schema, value]}
