@@ -17,7 +17,7 @@ from faultspec.cli import COMMANDS, main
 from faultspec.diagnostic import Diagnostic, Span
 from faultspec.language import load, read
 from faultspec.lint import check
-from faultspec_conformance import target, waivers
+from faultspec_conformance import openapi, target, waivers
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -391,3 +391,10 @@ def test_the_command_line_survives_broken_files(tmp_path_factory: pytest.TempPat
     assert (compiled, out) == (0 if code == 0 else compiled, "")
     assert (compiled == 2) == (not (path.parent / "out").exists())
     assert err
+
+
+def test_an_openapi_document_has_nothing_untold() -> None:
+    """Of a service's own document an alias is refused, and what its text does not tell is left out."""
+    data, problem = openapi.parse("openapi: 3.1.0\npaths: {}\nx: {max: 99999999999999999999, list: [1, !!int 2]}\n")
+    assert (data, problem) == ({"openapi": "3.1.0", "paths": {}, "x": {"list": [1]}}, "")
+    assert openapi.parse("openapi: &v 3.1.0\npaths: {}\nx: *v\n") == (None, "the alias `*v` is not allowed")

@@ -233,6 +233,19 @@ def test_endless_patterns_are_found(pattern: str, slow: bool) -> None:
     assert any(each.code == "slow-pattern" for each in reported(data)[1]) == slow
 
 
+@pytest.mark.parametrize("envelope", ["5", "*none", "{shape: $codes}", "{summary: No shape.}"])
+def test_a_lost_envelope_hides_no_bad_example(envelope: str) -> None:
+    """Where an envelope cannot be read, the examples of the codes in it are still held against their details."""
+    text = (
+        "faultspec: 1\ntaxonomy: {name: shop, version: 1.0.0}\n"
+        f"envelopes: {{error: {envelope}, other: {{shape: {{code: $code}}}}}}\n"
+        "surfaces: {api: {transport: http, envelope: [error, other]}}\n"
+        "codes: {a: {summary: A., http: 500, details: {n: {type: integer}}, example: {details: {n: x, m: 1}}}}\n"
+    )
+    found = [(each.code, each.pointer) for each in read(text, "t.yaml").diagnostics if each.pointer[:1] == ("codes",)]
+    assert found == [("bad-example", ("codes", "a", "example", "details", "n"))]
+
+
 def test_the_flagship_reads_without_a_word() -> None:
     """The taxonomy of this repository is sound."""
     loaded = read(FLAGSHIP, "taxonomy.yaml")

@@ -565,6 +565,13 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
     ):
         await step(f"fault {code}", "GET", "/notebooks", {**birch, "X-Fault": code, **inbound})
 
+    comment = {**birch, "Idempotency-Key": "comment-1"}
+    for turn in ("comment", "comment again", "comment once more"):
+        await step(turn, "POST", f"{one}/comments", comment, {"text": "Well put"})
+    await step("other tenant's comment", "POST", f"{one}/comments", cedar, {"text": "Well put"})
+    await step("later page", "GET", "/notebooks?offset=1", cedar)
+    await step("search for nothing", "GET", "/search?q=nowhere", cedar)
+    await step("long head", "GET", "/notebooks", {**birch, **{f"X-Padding-{n}": "x" * 8000 for n in range(3)}})
     await step("bad query", "GET", "/search?q=" + "canary" * 30, birch)
     for number in range(5):
         await step(f"search {number}", "GET", "/search?q=One", birch)

@@ -84,7 +84,7 @@ def test_findings_are_masked_with_their_evidence() -> None:
     """Message, exchanges and command lines of a finding hold no secret."""
     raw = Finding("leaks/canary", f"{TOKEN} came back", evidence=(exchange(ALICE.headers, "/", TOKEN.encode()),))
     masked = masking([ALICE]).finding(raw)
-    assert TOKEN not in masked.message + curl.lines("http://h", masked.evidence) + repr(masked.evidence)
+    assert TOKEN not in masked.message + "".join(curl.lines("http://h", masked.evidence)) + repr(masked.evidence)
 
 
 SHELL = shutil.which("sh")

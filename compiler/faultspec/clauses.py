@@ -566,6 +566,15 @@ _RELATIONS = (
         "code",
     ),
     _relation(
+        "framework/large-head",
+        "A header section that is too large is refused in the declared form",
+        "The server refuses it before the application sees it, so it is a warning at most; and the service has to outlive it.",
+        "A request with a large header section, if it is refused.",
+        (),
+        "status",
+        "code",
+    ),
+    _relation(
         "framework/unknown-id",
         "An id that names nothing is refused in the declared form",
         "A client that is told 200, or 500, goes on with what isn't there.",

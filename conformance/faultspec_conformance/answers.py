@@ -19,6 +19,23 @@ STREAM = "text/event-stream"
 #: Names of server-sent events that tell a failure.
 ERROR_EVENTS = frozenset({"error", "failure", "fault"})
 
+#: The clauses that say whether an error has its declared form; the others speak of what is in it.
+FORM = frozenset(
+    {
+        "surface/known",
+        "envelope/media-type",
+        "envelope/json",
+        "envelope/shape",
+        "envelope/types",
+        "code/declared",
+        "code/reserved",
+        "code/status",
+    }
+)
+
+#: Characters of a value that a message quotes.
+_BRIEF = 60
+
 #: So much of an answer explains why it was no success.
 _QUOTED = 160
 
@@ -91,6 +108,39 @@ def point(body: object, pointer: str) -> object:
         else:
             return None
     return body
+
+
+def leaves(value: object, pointer: str = "") -> Iterator[tuple[str, object]]:
+    """What is in a JSON value and has nothing in it, each by its JSON Pointer."""
+    if isinstance(value, dict) and value:
+        for key, each in value.items():
+            yield from leaves(each, f"{pointer}/{_escaped(key)}")
+    elif isinstance(value, list) and value:
+        for index, each in enumerate(value):
+            yield from leaves(each, f"{pointer}/{index}")
+    else:
+        yield pointer, value
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def difference(one: object, two: object) -> tuple[str, str, str]:
+    """Where two unequal bodies first differ: the pointer, and what stands there in each, in few words."""
+    left, right = dict(leaves(one)), dict(leaves(two))
+    missing = object()
+    for pointer in dict.fromkeys((*left, *right)):
+        pair = left.get(pointer, missing), right.get(pointer, missing)
+        if pair[0] != pair[1] or type(pair[0]) is not type(pair[1]):
+            before, now = ("not there" if each is missing else _brief(each) for each in pair)
+            return pointer, before, now
+    return "", _brief(one), _brief(two)
+
+
+def _brief(value: object) -> str:
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _BRIEF else text[: _BRIEF - 1] + "…"
 
 
 @dataclass(frozen=True, slots=True)

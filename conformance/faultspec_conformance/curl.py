@@ -38,9 +38,15 @@ def line(base: str, request: Request) -> str:
     return " ".join([*words, "--data-binary", _quoted(text)])
 
 
-def lines(base: str, evidence: tuple[Exchange, ...]) -> str:
-    """A command line for each exchange, in order, one a line."""
-    return "\n".join(line(base, each.request) for each in evidence if each.transport == "http")
+def lines(base: str, evidence: tuple[Exchange, ...]) -> tuple[str, ...]:
+    """A command line for each exchange, in order."""
+    return tuple(line(base, each.request) for each in evidence if each.transport == "http")
+
+
+def numbered(base: str, evidence: tuple[Exchange, ...]) -> tuple[tuple[str, str], ...]:
+    """The command lines, each with its place, such as ``1 of 2``; with none where there is only one."""
+    found = lines(base, evidence)
+    return tuple((f"{at} of {len(found)}" if len(found) > 1 else "", each) for at, each in enumerate(found, 1))
 
 
 def _quoted(text: str) -> str:

@@ -8,13 +8,17 @@ from urllib.parse import quote, urlsplit
 
 from faultspec_conformance.answers import Sent, point
 from faultspec_conformance.drivers.http import SAFE_METHODS
-from faultspec_conformance.openapi import Body, Description, Operation, Resource, matches, resources
+from faultspec_conformance.openapi import Body, Description, Operation, Resource, matches, resources, shape_of
 from faultspec_conformance.target import Call, Identity, ResourceConfig, Target
 
 JSON = "application/json"
 
 #: What a resource's operation is for.
 Role = Literal["create", "read", "update", "delete", "list"]
+
+
+#: The methods that are asked of what lies below an item.
+_BELOW = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,12 @@ def _completed(config: ResourceConfig, inferred: Resource, description: Descript
         chosen(config.delete, inferred.delete),
         chosen(config.list, inferred.list),
     )
+
+
+def below(operation: Operation, kind: Kind) -> bool:
+    """Whether an operation lies below an item, and leads to it with no other id."""
+    under = shape_of(operation.template).startswith(shape_of(kind.item or "") + "/")
+    return under and operation.method in _BELOW and len(operation.placeholders) == (kind.item or "").count("{")
 
 
 def placed(description: Description, method: str, path: str) -> str:

@@ -1,7 +1,7 @@
 """One run of the suite: find the service, probe it, fold what was seen into a `Result`. Never raises for what a service does."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
@@ -20,12 +20,15 @@ from faultspec_conformance.callers import refused, unwelcome
 from faultspec_conformance.drivers.http import Http, NoAnswer
 from faultspec_conformance.masking import Masking, masking
 from faultspec_conformance.openapi import Description
-from faultspec_conformance.probes import PROBES, Probe
+from faultspec_conformance.probes import OF_A_KIND, PROBES, Probe
 from faultspec_conformance.relations import clauses, meaningless
 from faultspec_conformance.target import Target
 from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result, folded
 from faultspec_conformance.waivers import Waiver, stale, unknown_clauses
 from faultspec_conformance.world import World
+
+#: So many kinds of resource are tested with everything else: the author's choice, or the simplest. The others come after.
+_KINDS = 4
 
 #: Where services commonly publish their document, when nobody says.
 _USUAL_PLACES = ("/openapi.json", "/openapi.yaml", "/swagger.json", "/v1/openapi.json", "/api/openapi.json")
@@ -66,6 +69,11 @@ class Unreachable:
 
 def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Report | Unreachable:
     """Judge one service."""
+    unfit = no_address(target.http)
+    if unfit is not None:
+        return Unreachable(
+            f"{target.http} is no address of a service: {unfit}", "give it as http://HOST:PORT or https://HOST"
+        )
     parts = urlsplit(target.http)
     base = f"{parts.scheme}://{parts.netloc}"
     with Http(base, target.limits) as driver:
@@ -82,9 +90,11 @@ def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Rep
             random=Random(options.seed),
         )
         known = clauses(taxonomy)
+        world.turn = world.kinds[:_KINDS]
         for probe in chosen(PROBES, options.only, known):
             options.progress(probe.name)
             play(world, probe)
+        world.notes += other_kinds(world, options, known)
         notes = (*notes, *world.notes)
         not_run = (*refused_identities(world), *world.not_run)
         generated = 0
@@ -98,6 +108,20 @@ def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Rep
             notes, not_run = (*notes, *swept.notes), (*not_run, *swept.not_run)
         result = replace(fold(world, known, options, notes=notes, not_run=not_run), generated=generated)
         return Report(result, base, known)
+
+
+def no_address(url: str) -> str | None:
+    """Why nothing can be asked at a URL; None where something can."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        return str(error)
+    if parts.scheme not in ("http", "https"):
+        return "its scheme is neither http nor https"
+    if not parts.hostname or any(each.isspace() for each in url):
+        return "it has no host" if not parts.hostname else "it has a blank in it"
+    return "port 0 is none" if port == 0 else None
 
 
 def describe(target: Target, driver: Http, path: str) -> tuple[Description, tuple[str, ...]] | Unreachable:
@@ -174,6 +198,21 @@ def play(world: World, probe: Probe) -> None:
             world.outcomes.append(outcome)
     except Unanswered as error:
         world.outcomes += world.unanswered(error.no_answer, probe.clauses)
+
+
+def other_kinds(world: World, options: Options, known: Iterable[str]) -> Iterator[str]:
+    """Test the kinds of resource after the first few, one probe after another, with half of the requests that are left."""
+    later = world.kinds[_KINDS:]
+    ceiling = (world.driver.requests + world.driver.limits.requests) // 2
+    for probe in chosen(OF_A_KIND, options.only, known) if later else ():
+        options.progress(f"{probe.name} of other resources")
+        for kind in later:
+            if world.driver.requests >= ceiling:
+                names = ", ".join(each.name for each in later[later.index(kind) :])
+                yield f"the limit of requests leaves out {probe.name} of {names}"
+                return
+            world.turn = (kind,)
+            play(world, probe)
 
 
 def fold(

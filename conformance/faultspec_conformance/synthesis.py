@@ -116,12 +116,14 @@ def violations(source: Source, schema: object, body: object) -> Iterator[tuple[s
         if name in body:
             yield f"the required member `{name}` left out", {key: each for key, each in body.items() if key != name}
             break
-    for name in body:
+    numbers = [name for name in properties if kind(merged(source.document, properties[name])) in ("integer", "number")]
+    for name in sorted(
+        body, key=lambda each: each not in numbers
+    ):  # who reckons with it crashes sooner than who stores it
         types = _types(merged(source.document, properties.get(name, {})))
         if types and "object" not in types:
             yield f"an object where `{name}` is {types[0]}", {**body, name: {"unexpected": True}}
             break
-    numbers = [name for name in properties if kind(merged(source.document, properties[name])) in ("integer", "number")]
     for name in dict.fromkeys((*numbers, *properties)):  # a number that is quietly corrected is the likelier mistake
         inner = merged(source.document, properties[name])
         beyond = _beyond(inner)

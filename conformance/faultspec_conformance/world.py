@@ -52,7 +52,7 @@ class World:
     ``made``: the resource of each kind that probes share; ``spare``: one that was made and left alone; ``absent``: the
     operations that were asked for an id that names nothing; ``keyless``: the service refuses idempotency keys;
     ``not_run``: what the file asks for and could not be done; ``unmet``: why a recipe did not bring about its code;
-    ``ended``: why the service is not asked any more.
+    ``ended``: why the service is not asked any more; ``turn``: the kinds of resource that are tested now.
     """
 
     taxonomy: Taxonomy
@@ -74,6 +74,7 @@ class World:
     not_run: list[str] = field(default_factory=list)
     unmet: dict[str, str] = field(default_factory=dict)
     ended: str | None = None
+    turn: tuple[Kind, ...] = ()
     _turn: int = 0
     _silent: int = 0
 
@@ -145,12 +146,14 @@ class World:
         route: str | Literal["same"] | None = "same",
         patient: bool = True,
         may_close: bool = False,
+        unbearable: bool = False,
     ) -> Sent:
         """Send one request and have the answer judged; raises Unanswered.
 
         ``values`` fill the placeholders of ``template``. A header of None is left out, even one of the identity.
         ``patient``: a 429 that nobody asked for is waited out and the request sent again. ``may_close``: servers hang up
-        on such a request, which says nothing of the service as long as it lives.
+        on such a request, which says nothing of the service as long as it lives. ``unbearable``: and they refuse it in words
+        of their own, which is not judged.
         """
         who = self.caller if identity is None else identity
         path, _, inline = template.partition("?")
@@ -175,7 +178,9 @@ class World:
         sent_headers: Headers = tuple((name, value) for name, value in fields.values() if value is not None)
         request = Request(method, target, sent_headers, content)
         known = route if route != "same" else path
-        sent = self.ask(request, who, route=known, plant=plant, patient=patient, may_close=may_close)
+        sent = self.ask(
+            request, who, route=known, plant=plant, patient=patient, may_close=may_close, unbearable=unbearable
+        )
         if sent.status == 429 and patient:
             after = sent.header("Retry-After")
             reason = f"the service limits the rate: {method} {path} is answered 429"
@@ -191,6 +196,7 @@ class World:
         plant: Sequence[Canary] = (),
         patient: bool = True,
         may_close: bool = False,
+        unbearable: bool = False,
     ) -> Sent:
         """Send a request as it stands and have the answer judged; raises Unanswered. ``who``: the caller whose headers it has."""
         self.planted += plant
@@ -202,7 +208,10 @@ class World:
             identity=None if who.anonymous else who.name,
             forbidden=(*self._forbidden(who), *plant),
         )
-        sent = self.judged(replace(asked, response=self._answered(asked, may_close)))
+        full = replace(asked, response=self._answered(asked, may_close or unbearable))
+        if unbearable and self.of_the_server(full):
+            return Sent(full, judge(self.contract, full))
+        sent = self.judged(full)
         if sent.status == 429 and patient and (wait := self.wait_asked(sent)) is not None and self.driver.pause(wait):
             sent = self.judged(replace(asked, response=self._answered(asked, may_close)))
         return sent
@@ -250,6 +259,14 @@ class World:
                 self.outcomes += echoed(self.taxonomy, self.echo, self.generated, each)
         self._learn(sent)
         return sent
+
+    def of_the_server(self, exchange: Exchange) -> bool:
+        """Whether an error is none of the application's, as far as can be told: it does not bring back the correlation id."""
+        if self.echo is not None:
+            sent, back = exchange.sent(self.echo.header), exchange.received(self.echo.slot.mirror or self.echo.header)
+            if back is not None and back == sent:
+                return False
+        return (exchange.response.status or 0) >= 400
 
     def _lenient(self, exchange: Exchange, judgement: Judgement) -> Judgement:
         """The judgement without complaints of an id's format, where it is a UUID of the caller's own that came back.

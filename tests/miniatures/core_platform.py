@@ -80,6 +80,7 @@ SWITCHES = frozenset(
         "invalid-field-accepted",
         "key-shared-across-tenants",
         "key-with-other-body-answers-first",
+        "other-tenant-comment-accepted",
         "other-tenant-delete-accepted",
         "other-tenant-export-readable",
         "other-tenant-is-403",
@@ -89,10 +90,12 @@ SWITCHES = frozenset(
         "other-tenant-shown-by-etag",
         "other-tenant-shown-by-message",
         "other-tenant-shown-by-precondition",
+        "other-tenants-on-later-pages",
         "rate-limit-never-recovers",
         "replay-adds-a-member",
         "replay-answers-200",
         "replay-drops-etag",
+        "replay-forgotten-once-made",
         "replay-inserts-silently",
         "replay-makes-another",
         "replay-refused-as-conflict",
@@ -264,6 +267,7 @@ def make_app(sins: frozenset[str] = frozenset(), *, clock: Callable[[], float] =
             "DELETE": Operation(service.delete, "write"),
         },
         "/notebooks/{notebook}/export": {"GET": Operation(service.export, produces="text/event-stream")},
+        "/notebooks/{notebook}/comments": {"POST": Operation(service.comment, "write", takes_body=True)},
         "/search": {"GET": Operation(service.search, limited=True)},
         "/admin/quota": {"GET": Operation(service.quota, "admin")},
         "/hooks/printers": {"POST": Operation(service.printed, "write", takes_body=True)},
@@ -428,6 +432,8 @@ class Service:
             if known.fingerprint == fingerprint or (
                 "key-with-other-body-answers-first" in self.sins and isinstance(known.outcome, Reply)
             ):
+                if "replay-forgotten-once-made" in self.sins:
+                    del self.remembered[slot]
                 return self.replay(call, known.outcome)
             if isinstance(known.outcome, Reply):
                 message = "The Idempotency-Key was used for another request"
@@ -490,6 +496,8 @@ class Service:
             return notebook
         if "other-tenant-export-readable" in self.sins and call.path.endswith("/export"):
             return notebook
+        if "other-tenant-comment-accepted" in self.sins and call.path.endswith("/comments"):
+            return notebook
         if "other-tenant-delete-accepted" in self.sins and call.method == "DELETE":
             return notebook
         if "other-tenant-is-403" in self.sins:
@@ -545,8 +553,12 @@ class Service:
         limit = call.query.get("limit", "100")
         if not re.fullmatch(r"[0-9]{1,3}", limit) or not 1 <= int(limit) <= 100:
             raise invalid("limit", "`limit` must be a whole number from 1 to 100")
-        own = [each.shown() for each in self.shelf.values() if each.tenant == call.caller.tenant]
-        return Reply(200, {"items": own[-int(limit) :]})
+        offset = call.query.get("offset", "0")
+        if not re.fullmatch(r"[0-9]{1,6}", offset):
+            raise invalid("offset", "`offset` must be a whole number from 0 to 999999")
+        later = int(offset) > 0 and "other-tenants-on-later-pages" in self.sins
+        own = [each.shown() for each in self.shelf.values() if later or each.tenant == call.caller.tenant]
+        return Reply(200, {"items": own[int(offset) :][: int(limit)]})
 
     def create(self, call: Call) -> Reply:
         """POST /notebooks."""
@@ -622,6 +634,14 @@ class Service:
         elif code not in FAULTS:
             events.append(event("end", {"pages": notebook.pages}))
         return Reply(200, "".join(events), media_type="text/event-stream")
+
+    def comment(self, call: Call) -> Reply:
+        """POST /notebooks/{notebook}/comments."""
+        notebook = self.find(call)
+        words = parsed(call.body).get("text")
+        if not isinstance(words, str) or not 1 <= len(words) <= 500 or has_surrogates(words):
+            raise invalid("text", "`text` must be a text of 1 to 500 characters")
+        return Reply(201, {"id": str(uuid.uuid4()), "notebook": notebook.id, "text": words}, about=notebook.id)
 
     def search(self, call: Call) -> Reply:
         """GET /search."""
@@ -768,6 +788,12 @@ def openapi() -> dict[str, object]:
     one = [{"name": "notebook", "in": "path", "required": True, "schema": {"type": "string", "format": "uuid"}}]
     q = {"name": "q", "in": "query", "required": True, "schema": {"type": "string", "minLength": 1, "maxLength": 100}}
     limit = {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 100}}
+    offset = {"name": "offset", "in": "query", "schema": {"type": "integer", "minimum": 0, "maximum": 999999}}
+    comment = {
+        "type": "object",
+        "required": ["text"],
+        "properties": {"text": {"type": "string", "minLength": 1, "maxLength": 500}},
+    }
     sample = {"title": "Field notes", "pages": 12}
     return {
         "openapi": "3.1.0",
@@ -777,7 +803,7 @@ def openapi() -> dict[str, object]:
             "/healthz": {"get": described("health", 200, {"type": "object"}, (), public=True)},
             "/openapi.json": {"get": described("description", 200, {"type": "object"}, (), public=True)},
             "/notebooks": {
-                "get": described("listNotebooks", 200, items, (400, *read), parameters=[limit]),
+                "get": described("listNotebooks", 200, items, (400, *read), parameters=[limit, offset]),
                 "post": described(
                     "createNotebook", 201, notebook, (*write, 409), body=draft, example=sample, etag=True
                 ),
@@ -822,6 +848,12 @@ def openapi() -> dict[str, object]:
             "/notebooks/{notebook}/export": {
                 "parameters": one,
                 "get": described("exportNotebook", 200, {"type": "string"}, (401, 404, 406), media="text/event-stream"),
+            },
+            "/notebooks/{notebook}/comments": {
+                "parameters": one,
+                "post": described(
+                    "comment", 201, {"type": "object"}, (*write, 404, 409), body=comment, example={"text": "Well put"}
+                ),
             },
             "/search": {"get": described("searchNotebooks", 200, items, (400, *read, 429), parameters=[q])},
             "/admin/quota": {"get": described("readQuota", 200, {"type": "object"}, (*read, 403))},

@@ -195,13 +195,14 @@ def asking(change: Callable[[Asked], Asked], *, path: str | None = None, method:
 
 NOTEBOOK = r"/notebooks/(?!batch$)[^/]+"
 EXPORT = NOTEBOOK + "/export"
+COMMENTS = NOTEBOOK + "/comments"
 EDITOR_OF = {
     caller.tenant: token
     for token, caller in CALLERS.items()
     if {"write"} <= caller.scopes and "admin" not in caller.scopes
 }
 SOMEONE = next(iter(CALLERS))
-KNOWN = rf"/healthz|/openapi\.json|/notebooks|/notebooks/batch|{NOTEBOOK}|{EXPORT}|/search|/admin/quota|/hooks/printers"
+KNOWN = rf"/healthz|/openapi\.json|/notebooks|/notebooks/batch|{NOTEBOOK}|{EXPORT}|{COMMENTS}|/search|/admin/quota|/hooks/printers"
 UNKNOWN = rf"(?!(?:{KNOWN})$).*"
 
 
@@ -280,6 +281,22 @@ def header_twice(_: Asked, answer: Answer) -> Answer:
     return replace(answer, headers=(*answer.headers, ("x-correlation-id", uuid7(time.time()))))
 
 
+# ---- before the application
+
+
+def short_headed(app: ASGIApp) -> ASGIApp:
+    """A server that takes 16 KiB of header section, and says so itself."""
+
+    async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or sum(len(name) + len(value) for name, value in scope["headers"]) < 16 * 1024:
+            await app(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": 400, "headers": [(b"content-type", b"text/plain")]})
+        await send({"type": "http.response.body", "body": b"Invalid HTTP request received."})
+
+    return wrapped
+
+
 # ---- whole shapes
 
 
@@ -296,6 +313,15 @@ def fastapi(before: Envelope) -> Envelope:
     """What FastAPI answers to an invalid field by itself."""
     name = (before.get("details") or {}).get("field", "body")
     return {"detail": [{"type": "value_error", "loc": ["body", name], "msg": before["message"], "input": None}]}
+
+
+def finds_nothing(_: Asked, answer: Answer) -> Answer:
+    """The envelope in place of an empty list."""
+    body = answer.json()
+    if answer.status != 200 or not isinstance(body, dict) or body.get("items"):
+        return answer
+    told = {"code": "not_found", "message": "Nothing found", "correlation_id": answer.header("x-correlation-id")}
+    return answer.with_json(told)
 
 
 def silently(_: Asked, answer: Answer) -> Answer:
@@ -537,6 +563,7 @@ def _all() -> Iterable[Sin]:
     yield sin("plain-431", "the header limit is the proxy's", "C26 C27 C15", on(text("text/plain", "Request Header Fields Too Large"), status=431))
     yield sin("html-414", "the address limit is the proxy's", "C26 C27 C15", on(html("414 Request-URI Too Large"), status=414))
     yield sin("empty-415", "a wrong media type gets an empty body", "C26 C1 C15", on(lambda a, r: replace(r.without_header("content-type"), body=b""), status=415))
+    yield sin("plain-before-the-application", "what the server refuses never meets the application, and gets the server's plain text", "C26 C15", short_headed)
     yield sin("plain-500", "a crash gets the server's plain text", "C26 C15 C1", on(text("text/plain; charset=utf-8", "Internal Server Error"), status=500))
     yield sin("html-503", "an unavailable dependency gets the proxy's page", "C26 C15", on(html("503 Service Temporarily Unavailable"), status=503))
     yield sin("html-504", "a timeout gets the proxy's page", "C26 C15", on(html("504 Gateway Time-out"), status=504))
@@ -553,6 +580,7 @@ def _all() -> Iterable[Sin]:
 
     # success and failure told apart
     yield sin("silent-failure", "an invalid field is answered with 200 and the envelope", "C2 C9 T1 T2", on(silently, code="validation_failed"))
+    yield sin("nothing-found-told-as-error", "a search that finds nothing is answered with 200 and an envelope", "C2 T1", on(finds_nothing, path="/search", every=True))
     yield sin("silent-not-found", "a missing notebook is answered with 200 and the envelope", "C2 C9 T1", on(silently, code="not_found", path=NOTEBOOK))
     yield sin("success-looks-like-an-envelope", "successes carry code, message and correlation_id too", "C2 T1", rewriting(wrapped_success))
     yield sin("login-redirect", "a missing token is redirected to a page for people", "C9 C26", on(login, status=401))
@@ -605,6 +633,7 @@ def _all() -> Iterable[Sin]:
     yield sin("timeout-told-as-internal-error", "504 with the code of 500", "C9", on(member("code", "internal_error"), code="timeout"))
     yield sin("already-exists-told-as-conflict", "the duplicate has the other code of 409", "C9", on(member("code", "conflict"), code="already_exists"), "the document gives no rule to choose between the two")
     yield sin("scope-told-as-forbidden", "the missing scope has the other code of 403", "C9", on(member("code", "forbidden"), code="scope_insufficient"), "the document gives no rule to choose between the two")
+    yield sin("validation-told-as-constraint", "an invalid field is told as a constraint of the database, 422", "C9", on(status(422, "constraint_violation"), code="validation_failed"))
     yield sin("validation-told-as-invalid-request", "the invalid field has the other code of 400", "C9", on(member("code", "invalid_request"), code="validation_failed"), "the document gives no rule to choose between the two")
 
     # headers
@@ -692,10 +721,12 @@ def _all() -> Iterable[Sin]:
     yield sin("idempotency-key-ignored", "the replay is judged as a new request, hence a duplicate", "C20 T6", asking(lambda a: a.without_header("idempotency-key")))
     yield sin("idempotency-key-ignored-on-changes", "only creation knows the key: a replayed change is stale", "C20 T6", asking(lambda a: a.without_header("idempotency-key"), method="PUT|PATCH|DELETE"))
     yield sin("idempotency-key-ignored-by-batch", "only single creation knows the key", "C20 T6", asking(lambda a: a.without_header("idempotency-key"), path="/notebooks/batch"))
+    yield sin("idempotency-key-ignored-on-comments", "a replayed comment is made again", "C20 T6", asking(lambda a: a.without_header("idempotency-key"), path=COMMENTS))
     yield sin("idempotency-key-refused", "a write with a key is a bad request", "C20", asking(lambda a: replace(a, body=b"") if a.header("idempotency-key") else a, method="POST|PUT|PATCH"))
     yield sin("replay-makes-another", "a replay makes a second notebook", "C20 T6")
     yield sin("replay-answers-200", "a replay has another status", "C20 T6")
     yield sin("replay-adds-a-member", "a replay says so in the body", "C20 T6")
+    yield sin("replay-forgotten-once-made", "a replay uses up what was remembered, so the next one is a new request", "C20 T6")
     yield sin("replay-drops-etag", "a replay has no ETag", "C20")
     yield sin("replay-refused-as-conflict", "a replay is a conflict", "C20 T6")
     yield sin("replay-inserts-silently", "a replay answers as before and stores a second copy", "C20", unchanged, "seen only by who lists all notebooks")
@@ -707,6 +738,8 @@ def _all() -> Iterable[Sin]:
     yield sin("other-tenant-is-403", "another tenant's notebook is forbidden", "C23")
     yield sin("other-tenant-readable", "the lookup forgets the tenant", "C23")
     yield sin("other-tenant-export-readable", "the export forgets the tenant", "C23")
+    yield sin("other-tenant-comment-accepted", "commenting forgets the tenant", "C23")
+    yield sin("other-tenants-on-later-pages", "all pages of the list but the first forget the tenant", "C23")
     yield sin("other-tenant-delete-accepted", "the deletion forgets the tenant", "C23")
     yield sin("other-tenant-shown-by-code", "404, but with the code forbidden", "C23 C9")
     yield sin("other-tenant-shown-by-message", "404, but the message knows better", "C23")

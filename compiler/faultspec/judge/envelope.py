@@ -523,6 +523,11 @@ def _registered(bench: Bench, told: Told, code: Code, details: Mapping[str, obje
                 )
 
 
+def _quoted(tag: str) -> str:
+    """A validator in quotes, which an entity tag brings with it (RFC 9110, 8.8.3)."""
+    return tag if tag.endswith('"') and '"' in tag[:-1] else shown(tag)
+
+
 def _validators(bench: Bench, details: Mapping[str, object], at: str) -> None:
     for key in bench.contract.taxonomy.detail_keys.values():
         value = details.get(key.name)
@@ -534,7 +539,7 @@ def _validators(bench: Bench, details: Mapping[str, object], at: str) -> None:
             pointer = child(at, key.name)
             bench.broken(
                 "details/validator",
-                f"{place(pointer)} is {shown(value)}; the header `{key.equals_header}` says {shown(header)}",
+                f"{place(pointer)} is {_quoted(value)}; the header `{key.equals_header}` says {_quoted(header)}",
                 pointer=pointer,
                 source=key.source,
             )
@@ -542,7 +547,7 @@ def _validators(bench: Bench, details: Mapping[str, object], at: str) -> None:
             pointer = child(at, key.name)
             bench.broken(
                 "details/validator",
-                f"{place(pointer)} is {shown(value)}, the validator that was sent in If-Match and just refused",
+                f"{place(pointer)} is {_quoted(value)}, the validator that was sent in If-Match and just refused",
                 pointer=pointer,
                 source=key.source,
             )

@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from faultspec_conformance.orders import platform_errors as errors
 from faultspec_conformance.orders.document import document
@@ -24,6 +24,9 @@ from faultspec_conformance.orders.store import Answer, Order, Store
 
 BODY_LIMIT = 64 * 1024
 """Bytes of the largest request body; an order is far smaller, and a limit worth testing must be cheap to exceed."""
+
+HEAD_LIMIT = 16 * 1024
+"""Bytes of the largest header section."""
 
 RATE = 3
 """Price look-ups a caller may make in ``WINDOW`` seconds; small, so that the limit is met without load."""
@@ -89,7 +92,7 @@ class Orders:
             resource("/prices/{sku}", GET=self.price),
             resource("/admin/usage", GET=self.usage),
         ]
-        return ErrorBoundary(Starlette(routes=routes), body_limit=BODY_LIMIT)
+        return ErrorBoundary(short_headed(Starlette(routes=routes)), body_limit=BODY_LIMIT)
 
     # who asks, and with what
 
@@ -278,6 +281,17 @@ def resource(path: str, **handlers: Handler) -> Route:
         return await handlers["GET" if request.method == "HEAD" else request.method](request)
 
     return Route(path, endpoint, methods=list(handlers))
+
+
+def short_headed(app: ASGIApp) -> ASGIApp:
+    """Refuse a header section that is too large, before anything looks at it."""
+
+    async def bounded(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and sum(len(name) + len(value) for name, value in scope["headers"]) > HEAD_LIMIT:
+            raise errors.InvalidRequest("The header section is too large", status=431)
+        await app(scope, receive, send)
+
+    return bounded
 
 
 def accept(request: Request) -> None:

@@ -12,6 +12,9 @@ from starlette.types import ASGIApp
 START_SECONDS = 10.0
 """Starting takes a few hundredths of a second; a loaded machine may need more."""
 
+HEAD_BYTES = 256 * 1024
+"""What is longer than this uvicorn refuses by itself, in plain text; the service's own limit lies well below."""
+
 
 @contextmanager
 def serving(app: ASGIApp, port: int = 0) -> Iterator[str]:
@@ -24,7 +27,15 @@ def serving(app: ASGIApp, port: int = 0) -> Iterator[str]:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listening.bind(("127.0.0.1", port))
     server = uvicorn.Server(
-        uvicorn.Config(app, lifespan="off", log_config=None, access_log=False, timeout_graceful_shutdown=1)
+        uvicorn.Config(
+            app,
+            http="h11",
+            h11_max_incomplete_event_size=HEAD_BYTES,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=1,
+        )
     )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

@@ -38,7 +38,8 @@ PROBES: tuple[Probe, ...] = (
     ),
     Probe("not-acceptable", framework.not_acceptable, ("framework/not-acceptable",)),
     Probe("invalid-queries", framework.invalid_queries, ("framework/invalid-input",)),
-    Probe("long-requests", framework.long_requests, ("framework/oversized",)),
+    Probe("searches", framework.searches),
+    Probe("long-requests", framework.long_requests, ("framework/oversized", "framework/large-head")),
     Probe("fixtures", resources.fixtures),
     Probe("duplicates", resources.duplicates, ("duplicates/refused", "duplicates/existing-id")),
     Probe("wrong-methods", framework.wrong_methods, ("framework/method",)),
@@ -59,6 +60,13 @@ PROBES: tuple[Probe, ...] = (
     Probe("unknown-ids", resources.unknown_ids, ("framework/unknown-id",)),
     Probe("batches", batch.batches, ("batch/mixed-only", "batch/items", "batch/bad-items")),
     Probe("streams", streams.broken_streams, ("stream/announced", "stream/offset")),
+    Probe("replays-below", idempotency.replays_below, ("idempotency/replay",)),
     Probe("recipes", provoke.recipes, ("provoke/code",)),
     Probe("limits", provoke.limits, ("provoke/code", "retry/recovers")),
 )
+
+OF_A_KIND: tuple[Probe, ...] = tuple(
+    next(each for each in PROBES if each.name == name)
+    for name in ("fixtures", "unknown-ids", "duplicates", "replays", "other-tenants", "stale-writes", "replays-below")
+)
+"""The probes of one kind of resource, the cheapest first, for the kinds that come after the first few."""

@@ -7,7 +7,6 @@ from faultspec_conformance.creating import fresh_key, untouched
 from faultspec_conformance.kinds import Kind, Made, content_type
 from faultspec_conformance.openapi import Operation
 from faultspec_conformance.probes.idempotency import change_body, changes
-from faultspec_conformance.probes.resources import _KINDS
 from faultspec_conformance.target import ABSENT
 from faultspec_conformance.verdict import Outcome
 from faultspec_conformance.world import World
@@ -26,7 +25,7 @@ def stale_writes(world: World) -> Iterator[Outcome]:
         if each in world.taxonomy.codes
     ):
         return
-    kinds = [each for each in world.kinds[:_KINDS] if isinstance(world.made.get(each.name), Made)]
+    kinds = [each for each in world.turn if isinstance(world.made.get(each.name), Made)]
     found = False
     for kind in kinds:
         for operation in changes(kind, world):

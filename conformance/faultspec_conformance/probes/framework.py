@@ -4,13 +4,16 @@ Only what the taxonomy pins is asked for. That an API looks at credentials befor
 its own affair, as long as the answer is one of the declared errors.
 """
 
+import re
 import secrets
 from collections.abc import Iterator
 from dataclasses import replace
 
 from faultspec.exchange import Canary
+from faultspec.finding import Finding, Level
+from faultspec.language.model import Code, Taxonomy
 from faultspec_conformance import synthesis
-from faultspec_conformance.answers import Sent, broken, held, skipped
+from faultspec_conformance.answers import FORM, Sent, broken, held, skipped
 from faultspec_conformance.creating import fresh_key, likely_body
 from faultspec_conformance.drivers.http import NoAnswer
 from faultspec_conformance.filling import values_for
@@ -21,37 +24,32 @@ from faultspec_conformance.target import ABSENT
 from faultspec_conformance.verdict import Outcome
 from faultspec_conformance.world import World
 
-#: The clauses that say whether an error has its declared form; the others speak of what is in it.
-FORM = frozenset(
-    {
-        "surface/known",
-        "envelope/media-type",
-        "envelope/json",
-        "envelope/shape",
-        "envelope/types",
-        "code/declared",
-        "code/reserved",
-        "code/status",
-    }
-)
-
 #: Answers that say nothing of the body: something else was looked at first.
 _LOOKED_ELSEWHERE = frozenset({401, 403, 404, 405, 406, 409, 410, 412, 428, 429})
 
 #: So many operations are asked one by one; the rest of a large API is built on the same framework.
 _OPERATIONS = 12
 
+#: The statuses that say that input is not valid (RFC 9110, 15.5.1 and 15.5.21).
+_INVALID_INPUT = (400, 422)
+
+#: What a code is called that says so, in whatever spelling.
+_VALIDITY = re.compile(r"valid|malformed|unprocessable|bad_?request|bad_?input", re.IGNORECASE)
+
 #: So many bodies that a schema rules out are sent in all.
 _INVALID = 3
 
 #: So many paths are asked for a method they do not have: one router answers for all.
-_PATHS = 3
+_PATHS = 2
 
 #: Bytes of body: just over common limits of frameworks, of proxies, and of gateways.
 _SIZES = (128 * 1024 + 1, 1024 * 1024 + 65_537, 11 * 1024 * 1024)
 
-#: Characters of a header or query: over the usual 8 KiB, under the 16 and 64 KiB where servers hang up without an answer.
+#: Characters of a query: over the usual 8 KiB, under the 16 and 64 KiB where servers hang up without an answer.
 _LONG = 9_000
+
+#: Bytes of a header section: what Node and proxies allow, and more than uvicorn or Go's proxies do.
+_HEADS = (16 * 1024, 128 * 1024)
 
 
 def unknown_routes(world: World) -> Iterator[Outcome]:
@@ -119,11 +117,16 @@ def refused(world: World, clause: str, sent: Sent, what: str) -> Outcome:
         return broken(clause, f"{what} is {verb} {sent}, as if it were in order", sent)
     if sent.status >= 500 and sent.status != 501:
         return broken(clause, f"{what} is answered {sent}: the caller's mistake is told as the server's", sent)
-    form = next((each for each in sent.judgement.findings if each.clause in FORM and each.level == "error"), None)
+    form = broken_form(sent)
     if form is not None:
         message = f"{what} is not answered in the declared form: {form.message}"
         return replace(broken(clause, message, sent), form=form.clause)
     return held(clause)
+
+
+def broken_form(sent: Sent) -> Finding | None:
+    """What an error lacks of its declared form, first of all; None where it lacks nothing."""
+    return next((each for each in sent.judgement.findings if each.clause in FORM and each.level == "error"), None)
 
 
 def wrong_methods(world: World) -> Iterator[Outcome]:
@@ -223,6 +226,30 @@ def invalid_queries(world: World) -> Iterator[Outcome]:
             yield refused(world, clause, sent, "a query that the document rules out")
 
 
+def searches(world: World) -> Iterator[Outcome]:
+    """Reads that take a text to look for, asked for what is nowhere: nothing found is a success, and looks like one."""
+    answered = {sent.exchange.operation for sent in world.exchanges if sent.ok}
+    for operation in world.description.operations:
+        texts = {
+            each.name: secrets.token_hex(8)
+            for each in operation.parameters
+            if each.where == "query" and _free(world, each.schema)
+        }
+        if operation.method != "GET" or operation.placeholders or not texts or operation.name in answered:
+            continue
+        with world.guarded():
+            sent = world.call("GET", operation.template, query={**_required(world, operation), **texts})
+            if sent.status >= 500:
+                yield broken(
+                    "framework/invalid-input", f"{operation.name} for what is nowhere is answered {sent}", sent
+                )
+
+
+def _free(world: World, schema: object) -> bool:
+    node = world.description.schema(schema)
+    return synthesis.kind(node) == "string" and not {"enum", "const", "format", "pattern", "default"} & set(node)
+
+
 def _broken_query(world: World, operation: Operation) -> dict[str, object] | None:
     parameters = [each for each in operation.parameters if each.where == "query"]
     if any(each.required for each in parameters):
@@ -235,22 +262,46 @@ def _broken_query(world: World, operation: Operation) -> dict[str, object] | Non
 
 
 def long_requests(world: World) -> Iterator[Outcome]:
-    """A query and a header longer than servers like."""
+    """A query longer than servers like, and header sections that some refuse before the application sees them."""
     clause = "framework/oversized"
     operation = readable(world)
     if operation is None:
         yield skipped(clause, "no operation can be read without knowing an id")
         return
     query = _required(world, operation)
-    for what, extra, headers in (
-        ("query", {"padding": "x" * _LONG}, {}),
-        ("header", {}, {"X-Padding": "x" * _LONG}),
-    ):
-        sent = world.try_call("GET", operation.template, query={**query, **extra}, headers=headers)
-        if isinstance(sent, NoAnswer) or sent.ok:
-            yield skipped(clause, f"a {what} of {_LONG} characters is no problem for the service")
-        elif sent.status not in _LOOKED_ELSEWHERE:
-            yield refused(world, clause, sent, f"a {what} of {_LONG} characters")
+    what = f"a query of {_LONG} characters"
+    sent = world.try_call("GET", operation.template, query={**query, "padding": "x" * _LONG}, may_close=True)
+    if isinstance(sent, NoAnswer) or sent.ok:
+        yield skipped(clause, f"{what} is no problem for the service")
+    elif sent.status not in _LOOKED_ELSEWHERE:
+        yield refused(world, clause, sent, what)
+    for size in _HEADS:
+        yield from _large_head(world, operation, query, size)
+
+
+def _large_head(world: World, operation: Operation, query: dict[str, object], size: int) -> Iterator[Outcome]:
+    """What a server refuses by itself no application can put in form, so it is a warning at most; an application can."""
+    what = f"a header section of {size // 1024} KiB"
+    sent = world.try_call(
+        "GET",
+        operation.template,
+        query=query,
+        headers={"X-Padding": "x" * size},
+        correlation="valid",
+        unbearable=True,
+    )
+    form = isinstance(sent, NoAnswer) or broken_form(sent) is None
+    if isinstance(sent, NoAnswer):
+        yield skipped("framework/large-head", f"{what}: {sent.reason}")
+    elif sent.ok:
+        yield skipped("framework/large-head", f"{what} is no problem for the service")
+    elif world.of_the_server(sent.exchange) and not form:
+        message = f"{what} is answered {sent} before the application, and not in the declared form"
+        yield broken("framework/large-head", message, sent, level="warning")
+    elif sent.status not in _LOOKED_ELSEWHERE:
+        yield held("framework/large-head")
+        if not world.of_the_server(sent.exchange):
+            yield refused(world, "framework/oversized", sent, what)
 
 
 def json_writes(world: World) -> list[Operation]:
@@ -313,6 +364,7 @@ def _unreadable(world: World, clause: str, sent: Sent, what: str, *, accepted_is
 def invalid_bodies(world: World) -> Iterator[Outcome]:
     """Bodies that their schema rules out, with values planted beside what is wrong."""
     clause = "framework/invalid-input"
+    invalid = codes_of_invalid_input(world.taxonomy)
     asked = 0
     for operation in json_writes(world):
         assert operation.body is not None
@@ -329,11 +381,39 @@ def invalid_bodies(world: World) -> Iterator[Outcome]:
             if sent.status in _LOOKED_ELSEWHERE:
                 yield skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
             elif sent.ok:
-                yield broken(clause, f"{what} is accepted, though the document rules it out", sent, level="warning")
+                # Where the taxonomy has a code for invalid input, input that is invalid has to be answered with it.
+                level: Level = "error" if invalid else "warning"
+                yield broken(clause, f"{what} is accepted, though the document rules it out", sent, level=level)
+            elif sent.code is not None and invalid and not _means_invalid(sent, invalid):
+                meant = " or ".join(f"{each.name} ({', '.join(map(str, _statuses(each)))})" for each in invalid)
+                message = f"{what} is answered {sent}; {meant} is for that"
+                yield _stated(broken(clause, message, sent), invalid)
             else:
                 yield refused(world, clause, sent, what)
     if not asked:
         yield skipped(clause, "no schema of a body rules anything out")
+
+
+def codes_of_invalid_input(taxonomy: Taxonomy) -> tuple[Code, ...]:
+    """The codes that say by their name that input is not valid, and travel under a status that says the same."""
+    return tuple(each for each in taxonomy.live_codes() if _VALIDITY.search(each.name) and _statuses(each))
+
+
+def _statuses(code: Code) -> tuple[int, ...]:
+    return tuple(status for status in _INVALID_INPUT if code.http.allows(status))
+
+
+def _means_invalid(sent: Sent, invalid: tuple[Code, ...]) -> bool:
+    """Whether the answer is of a code for invalid input, or has a status that such a code shares, or a status of its own."""
+    shared = {status for each in invalid for status in _statuses(each)}
+    return sent.status not in _INVALID_INPUT or sent.status in shared or sent.code in {each.name for each in invalid}
+
+
+def _stated(outcome: Outcome, codes: tuple[Code, ...]) -> Outcome:
+    """The outcome with the statements that the codes come from."""
+    statements = tuple(dict.fromkeys(each for code in codes for each in code.source.statements))
+    assert outcome.finding is not None
+    return replace(outcome, finding=replace(outcome.finding, statements=statements))
 
 
 def media_types(world: World) -> Iterator[Outcome]:
@@ -376,6 +456,7 @@ def oversized_bodies(world: World) -> Iterator[Outcome]:
             headers=fresh_key(world, operation),
             raw=b" " * size,
             content_type=content_type(operation),
+            may_close=True,
         )
         if isinstance(sent, NoAnswer):
             yield skipped(clause, f"a body of {size // 1024} KiB: {sent.reason}")

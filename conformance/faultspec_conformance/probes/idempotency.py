@@ -4,13 +4,13 @@ import secrets
 from collections.abc import Iterator
 
 from faultspec.language.model import Idempotency
-from faultspec_conformance.answers import Sent, broken, held, skipped
+from faultspec_conformance.answers import Sent, broken, difference, held, skipped
 from faultspec_conformance.creating import likely_body, untouched
 from faultspec_conformance.echoes import valid_ids
 from faultspec_conformance.filling import filled
-from faultspec_conformance.kinds import Kind, Made, content_type, identifier_of
+from faultspec_conformance.kinds import Kind, Made, below, content_type, identifier_of, is_json_write
 from faultspec_conformance.openapi import Operation
-from faultspec_conformance.probes.resources import _KINDS
+from faultspec_conformance.probes.framework import body_for
 from faultspec_conformance.probes.whose import marks, shows
 from faultspec_conformance.target import ABSENT, Identity
 from faultspec_conformance.verdict import Outcome
@@ -24,7 +24,7 @@ def replays(world: World) -> Iterator[Outcome]:
     rule = world.taxonomy.idempotency
     if rule is None:
         return
-    kinds = [each for each in world.kinds[:_KINDS] if isinstance(world.made.get(each.name), Made)]
+    kinds = [each for each in world.turn if isinstance(world.made.get(each.name), Made)]
     creating = [each for each in kinds if (op := each.operation("create")) is not None and op.method in rule.methods]
     if not creating:
         yield skipped(_REPLAY, "no resource could be made by a method that takes a key")
@@ -33,7 +33,8 @@ def replays(world: World) -> Iterator[Outcome]:
         made = world.made[kind.name]
         assert operation is not None
         assert isinstance(made, Made)
-        if index and operation.parameter(rule.key, "header") is None:
+        later = index > 0 or kind.name != world.kinds[0].name
+        if later and operation.parameter(rule.key, "header") is None:
             continue  # asked of one resource always, of the others where the document promises it
         yield from _creation(world, rule, kind, operation, made)
     for kind in kinds:
@@ -61,7 +62,11 @@ def _creation(world: World, rule: Idempotency, kind: Kind, operation: Operation,
         yield skipped(_REPLAY, f"{operation.name} was answered {first}")
         return
     again = create(key, body)
-    yield same(world, rule, first, again)
+    replayed = same(world, rule, first, again)
+    yield replayed
+    if replayed.kind == "held":
+        # The second replay is another case: what the first one left behind must not count as used up.
+        yield same(world, rule, first, create(key, body))
     last = (kind.item or "{id}").rpartition("{")[2].removesuffix("}")
     identifier = identifier_of(first, last, kind)
     if again.ok:
@@ -99,7 +104,9 @@ def same(world: World, rule: Idempotency, first: Sent, again: Sent) -> Outcome:
     if "status" in rule.equal and again.status != first.status:
         return broken(_REPLAY, f"{what} is answered {again}, the first time {first}", first, again)
     if "body" in rule.equal and _body(again) != _body(first):
-        return broken(_REPLAY, f"{what} has another body than the first time", first, again)
+        pointer, before, now = difference(_body(first), _body(again))
+        message = f"{what} has another body than the first time: {pointer or 'it'} is {now}, and was {before}"
+        return broken(_REPLAY, message, first, again, pointer=pointer)
     for name in rule.headers:
         if first.header(name) != again.header(name):
             return broken(_REPLAY, f"{what} has another {name} than the first time", first, again, pointer=name)
@@ -205,6 +212,43 @@ def _change(world: World, rule: Idempotency, kind: Kind) -> Iterator[Outcome]:
             yield same(world, rule, first, again)
         else:
             yield skipped(_REPLAY, f"{operation.name} was answered {first}")
+
+
+def replays_below(world: World) -> Iterator[Outcome]:
+    """What is done below an item under a key, such as closing it, done again; of those that the document promises a key.
+
+    Nothing that reads the item comes after it but generated traffic: who knows what became of it.
+    """
+    rule = world.taxonomy.idempotency
+    for kind in world.turn if rule is not None else ():
+        made = world.made.get(kind.name)
+        for operation in world.description.operations if isinstance(made, Made) else ():
+            assert rule is not None
+            assert isinstance(made, Made)
+            promised = operation.method in rule.methods and operation.parameter(rule.key, "header") is not None
+            if promised and below(operation, kind):
+                with world.guarded(_REPLAY):
+                    yield _again(world, rule, made, operation)
+
+
+def _again(world: World, rule: Idempotency, made: Made, operation: Operation) -> Outcome:
+    headers: dict[str, str | None] = {rule.key: secrets.token_hex(16)}
+    body = body_for(world, operation) if is_json_write(operation) else ABSENT
+    correlation = next(iter(valid_ids(world.echo)), "none")
+    first, again = (
+        world.call(
+            operation.method,
+            operation.template,
+            identity=made.owner,
+            values=dict(zip(operation.placeholders, made.values.values(), strict=False)),
+            headers=headers,
+            body=body,
+            content_type=content_type(operation),
+            correlation=correlation,
+        )
+        for _ in range(2)
+    )
+    return same(world, rule, first, again) if first.ok else skipped(_REPLAY, f"{operation.name} was answered {first}")
 
 
 def changes(kind: Kind, world: World) -> list[Operation]:

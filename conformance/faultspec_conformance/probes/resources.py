@@ -12,15 +12,15 @@ from faultspec_conformance.target import ABSENT
 from faultspec_conformance.verdict import Outcome
 from faultspec_conformance.world import World
 
-#: So many kinds of resource are tried; the first are the author's choice or the simplest.
-_KINDS = 4
+#: So many items of no resource are asked for by an id that names nothing.
+_OTHERS = 12
 
 _ITEM = ("read", "update", "delete")
 
 
 def fixtures(world: World) -> Iterator[Outcome]:
     """One resource of every kind, for the probes that follow."""
-    for kind in world.kinds[:_KINDS]:
+    for kind in world.turn:
         made = fixture(world, kind)
         if isinstance(made, str):
             yield skipped("framework/unknown-id", f"{kind.name}: {made}")
@@ -30,7 +30,7 @@ def unknown_ids(world: World) -> Iterator[Outcome]:
     """Reading, changing and deleting what is not there."""
     clause = "framework/unknown-id"
     asked = set(world.absent)
-    for kind in world.kinds[:_KINDS]:
+    for kind in world.turn:
         made = world.made.get(kind.name)
         for role in _ITEM:
             operation = kind.operation(role)  # type: ignore[arg-type]
@@ -45,7 +45,7 @@ def unknown_ids(world: World) -> Iterator[Outcome]:
             operation.method == "GET"
             and operation.placeholders
             and operation.name not in asked
-            and len(asked) < 3 * _KINDS
+            and len(asked) < _OTHERS
         ):
             asked.add(operation.name)
             yield _absent(world, operation, None)
@@ -84,7 +84,7 @@ def nothing_there(world: World, sent: Sent) -> Outcome:
 def duplicates(world: World) -> Iterator[Outcome]:
     """The same resource twice, under different idempotency keys; the one that exists must be pointed at and readable."""
     clause = "duplicates/refused"
-    kinds = [each for each in world.kinds[:_KINDS] if isinstance(world.made.get(each.name), Made)]
+    kinds = [each for each in world.turn if isinstance(world.made.get(each.name), Made)]
     if not kinds:
         yield skipped(clause, "no resource could be made")
     for kind in kinds:

@@ -8,14 +8,14 @@ import re
 from collections.abc import Generator, Iterator, Mapping
 
 from faultspec.language.model import Concealment
-from faultspec_conformance import synthesis
-from faultspec_conformance.answers import Sent, broken, held, skipped, slot
+from faultspec_conformance import pages, synthesis
+from faultspec_conformance.answers import Sent, broken, held, leaves, skipped, slot
 from faultspec_conformance.creating import fresh_key
-from faultspec_conformance.kinds import Kind, Made, content_type, is_json_write
+from faultspec_conformance.kinds import Kind, Made, below, content_type, is_json_write
 from faultspec_conformance.openapi import Operation, shape_of
 from faultspec_conformance.probes.idempotency import change_body
-from faultspec_conformance.probes.resources import _KINDS, nothing_there
-from faultspec_conformance.probes.whose import has, marks, namesake, unguessable, unshared
+from faultspec_conformance.probes.resources import nothing_there
+from faultspec_conformance.probes.whose import given, has, marks, namesake, unguessable, unshared
 from faultspec_conformance.target import ABSENT, Identity
 from faultspec_conformance.verdict import Outcome
 from faultspec_conformance.world import World
@@ -38,7 +38,7 @@ def concealed(world: World) -> Iterator[Outcome]:
     if rule is None:
         return
     asked = False
-    for kind in world.kinds[:_KINDS]:
+    for kind in world.turn:
         made = world.made.get(kind.name, "")
         if isinstance(made, str):
             continue
@@ -76,18 +76,16 @@ def _items(
 
 
 def _on_item(world: World, kind: Kind) -> list[Operation]:
-    """What can be asked of an item: the operations on its path, then reads below it; deleting comes last."""
+    """What can be asked of an item: the operations on its path, then what lies below it; deleting comes last."""
     item = shape_of(kind.item or "")
     found = [each for each in (kind.operation("read"), kind.operation("update")) if each is not None]
-    depth = (kind.item or "").count("{")
     for each in world.description.operations:
         shape = shape_of(each.template)
         here = shape == item and each.method in ("GET", "PUT", "PATCH")
-        below = shape.startswith(item + "/") and each.method == "GET" and len(each.placeholders) == depth
-        if (here or below) and each not in found:
+        if (here or below(each, kind)) and each not in found:
             found.append(each)
     delete = kind.operation("delete")
-    return [*found, delete] if delete is not None else found
+    return [*sorted(found, key=lambda each: each.writes), *([delete] if delete is not None else [])]
 
 
 def _ask(
@@ -118,7 +116,10 @@ def _compared(
     known: tuple[Sent, object] | None,
     own_marks: tuple[str, ...],
 ) -> Generator[Outcome, None, tuple[Sent, object] | None]:
-    """Compare one operation; the result is the answer about nothing, which reads of what lies below are compared with first."""
+    """Compare one operation; the result is the answer about nothing, which others are compared with first.
+
+    A change of the item is compared with one of nothing: it is looked for elsewhere than for a read, as often as not.
+    """
     names = operation.placeholders
     own = dict(zip(names, made.values.values(), strict=False))
 
@@ -129,7 +130,8 @@ def _compared(
 
     foreign = _ask(world, kind, operation, own, stranger, "valid")
     world.absent.add(operation.name)
-    if known is not None and not operation.writes and not _differences(world, foreign, made.id, *known):
+    changes_it = operation.method in ("PUT", "PATCH") and not below(operation, kind)
+    if known is not None and not changes_it and not _differences(world, foreign, made.id, *known):
         yield held(_CLAUSE)
         return known
     nothing, identifier = absent()
@@ -184,7 +186,7 @@ def _differences(world: World, one: Sent, one_id: object, two: Sent, two_id: obj
             found.append((name, f"it lacks the header {name}"))
         elif first[name] != second[name] and one.header(name) != two.header(name):
             found.append((name, f"the header {name} differs"))
-    left, right = dict(_leaves(_body(one))), dict(_leaves(_body(two)))
+    left, right = dict(leaves(_body(one))), dict(leaves(_body(two)))
     found += [
         (f"body {pointer}", f"the body differs at {pointer or 'its root'}")
         for pointer in dict.fromkeys((*left, *right))
@@ -236,27 +238,26 @@ def _without(world: World, sent: Sent, identifier: object, text: str) -> str:
     return re.sub(whole, "{id}", text, flags=re.IGNORECASE)
 
 
-def _leaves(value: object, pointer: str = "") -> Iterator[tuple[str, object]]:
-    if isinstance(value, dict) and value:
-        for key, each in value.items():
-            yield from _leaves(each, f"{pointer}/{key}")
-    elif isinstance(value, list) and value:
-        for index, each in enumerate(value):
-            yield from _leaves(each, f"{pointer}/{index}")
-    else:
-        yield pointer, value
-
-
 def _listed(world: World, kind: Kind, made: Made, stranger: Identity, own: tuple[str, ...]) -> Iterator[Outcome]:
     listing = kind.operation("list")
     if listing is None or listing.placeholders:
         return
-    sent = world.call("GET", listing.template, identity=stranger)
-    text = sent.exchange.response.body.decode("utf-8", "replace")
-    if sent.ok and (has(sent, own) or (unguessable(made.id) and str(made.id) in text)):
-        yield broken(_CLAUSE, f"{listing.name} shows another tenant's {kind.name}", made.sent, sent)
-    elif sent.ok:
-        yield held(_CLAUSE)
+    theirs = [each for each in given(world, kind, made.owner) if unguessable(each)]
+
+    def shown(sent: Sent, *before: Sent) -> Iterator[Outcome]:
+        text = sent.exchange.response.body.decode("utf-8", "replace")
+        if sent.ok and (has(sent, own) or any(each in text for each in theirs)):
+            message = f"{listing.name} shows another tenant's {kind.name}{' on a later page' if before else ''}"
+            yield broken(_CLAUSE, message, made.sent, *before, sent)
+        elif sent.ok:
+            yield held(_CLAUSE)
+
+    first = world.call("GET", listing.template, query=pages.opening(listing), identity=stranger)
+    outcomes = list(shown(first))
+    yield from outcomes
+    following = pages.following(listing, first)
+    if following is not None and [each.kind for each in outcomes] == ["held"]:
+        yield from shown(world.call("GET", listing.template, query=following, identity=stranger), first)
 
 
 def _same_values(world: World, rule: Concealment, kind: Kind, made: Made, stranger: Identity) -> Iterator[Outcome]:

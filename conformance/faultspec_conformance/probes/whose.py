@@ -90,24 +90,24 @@ def _same(made: Made, marks: Sequence[str], sent: Sent) -> bool:
 def unshared(world: World, kind: Kind, made: Made, stranger: Identity) -> Made | str:
     """A resource of the owner's whose id the other tenant's own creations did not yield; a text says that there is none."""
     for _ in range(_MORE):
-        if str(made.id) not in _given(world, kind, stranger):
+        if str(made.id) not in given(world, kind, stranger):
             return made
         more = make(world, kind, owner=made.owner)
         if isinstance(more, str):
             return more
         made = more
-    if str(made.id) not in _given(world, kind, stranger):
+    if str(made.id) not in given(world, kind, stranger):
         return made
     return f"both tenants have a {kind.name} of the id {made.id}"
 
 
-def _given(world: World, kind: Kind, stranger: Identity) -> set[str]:
-    """The ids of what the stranger's tenant has made in this run."""
+def given(world: World, kind: Kind, who: Identity) -> set[str]:
+    """The ids of what the tenant of an identity has made in this run."""
     create = kind.operation("create")
     if create is None:
         return set()
     last = (kind.item or "{id}").rpartition("{")[2].partition("}")[0]
-    names = {each.name for each in world.identities() if each.tenant == stranger.tenant}
+    names = {each.name for each in world.identities() if each.tenant == who.tenant}
     return {
         str(identifier_of(each, last, kind))
         for each in world.exchanges

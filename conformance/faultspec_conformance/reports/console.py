@@ -120,9 +120,8 @@ def _finding(base: str, reported: Reported, colour: bool) -> list[str]:
         if body:
             shown = re.sub(r"\s+", " ", body)
             out.append(f"  > {_shortened(visible(shown), 2 * _WIDTH)}")
-    commands = curl.lines(base, finding.evidence).splitlines()
-    for number, line in enumerate(commands, 1):
-        order = f"({number} of {len(commands)}) " if len(commands) > 1 else ""
+    for place_of, line in curl.numbered(base, finding.evidence):
+        order = f"({place_of}) " if place_of else ""
         out.append(f"  {order}$ {_shortened(visible(line), _COMMAND)}")
     return out
 

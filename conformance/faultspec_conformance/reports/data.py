@@ -84,7 +84,7 @@ def finding(base: str, reported: Reported) -> dict[str, object]:
         "waived": reported.waived,
         "exchange": exchange(last) if last is not None else None,
         "before": [exchange(one) for one in before if one is not None],
-        "curl": curl.lines(base, each.evidence),
+        "curl": list(curl.lines(base, each.evidence)),
     }
 
 

@@ -33,7 +33,7 @@ class FindingRow:
     waived: str | None
     statements: str
     exchanges: tuple[tuple[str, str], ...]
-    again: str
+    again: tuple[tuple[str, str], ...]
     fingerprint: str
 
 
@@ -116,7 +116,7 @@ def _finding(base: str, reported: Reported) -> FindingRow:
         reported.waived,
         ", ".join(finding.statements),
         tuple(_exchange(each) for each in finding.evidence),
-        curl.lines(base, finding.evidence),
+        curl.numbered(base, finding.evidence),
         finding.fingerprint,
     )
 

@@ -67,7 +67,13 @@ def _case(report: Report, clause: ClauseResult) -> list[str]:
             ]
             message = findings[0].message if findings else clause.title
             lines = "\n\n".join(
-                f"{each.operation or ''} {each.status or ''}\n{each.message}\n{curl.lines(report.base, each.evidence)}"
+                "\n".join(
+                    (
+                        f"{each.operation or ''} {each.status or ''}",
+                        each.message,
+                        *curl.lines(report.base, each.evidence),
+                    )
+                )
                 for each in findings
             )
             inner = [f"      <failure message={_attribute(message)}>{_text(lines)}</failure>"]
