@@ -2,7 +2,7 @@
 
 import re
 
-from faultspec.language.constructs import DETECTORS
+from faultspec.language.constructs.policies import DETECTORS
 from faultspec.language.grammar import Path
 from faultspec.language.model import (
     Alert,

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from faultspec.language.catalog import CODES
-from faultspec.language.constructs import DOCUMENT, SCHEMA_KEYS
+from faultspec.language.constructs import DOCUMENT
+from faultspec.language.constructs.parts import SCHEMA_KEYS
 from faultspec.language.grammar import (
     Anything,
     Choice,

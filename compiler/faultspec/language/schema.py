@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from faultspec.language import constructs
+from faultspec.language.constructs import DOCUMENT, failures, parts, wire
 from faultspec.language.grammar import (
     Anything,
     Choice,
@@ -29,16 +29,16 @@ from faultspec.language.grammar import (
 
 #: Types that stand in many places, by their name under `$defs`.
 SHARED: Mapping[str, Type] = {
-    "source": constructs.SOURCE,
-    "term": constructs.TERM_VALUE,
-    "status": constructs.STATUS,
-    "statuses": constructs.STATUSES,
-    "duration": constructs.DURATION,
-    "condition": constructs.CONDITION,
-    "schema": constructs.SCHEMA,
-    "member": constructs.MEMBER,
-    "header_rules": constructs.HEADER_RULES,
-    "code": constructs.CODE,
+    "source": parts.SOURCE,
+    "term": parts.TERM_VALUE,
+    "status": parts.STATUS,
+    "statuses": parts.STATUSES,
+    "duration": parts.DURATION,
+    "condition": parts.CONDITION,
+    "schema": parts.SCHEMA,
+    "member": parts.MEMBER,
+    "header_rules": wire.HEADER_RULES,
+    "code": failures.CODE,
 }
 
 _NAMES = {id(type): name for name, type in SHARED.items()}
@@ -50,7 +50,7 @@ def schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "faultspec taxonomy",
         "description": "An error taxonomy: codes, envelopes, statuses, headers, retries and what must not leave.",
-        **_inline(constructs.DOCUMENT),
+        **_inline(DOCUMENT),
         "$defs": {name: _inline(type) for name, type in SHARED.items()},
     }
 

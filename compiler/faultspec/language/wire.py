@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from faultspec.language.constructs import ENVELOPE, STATUS_KEY
+from faultspec.language.constructs.parts import STATUS_KEY
+from faultspec.language.constructs.wire import ENVELOPE
 from faultspec.language.grammar import Path, closest
 from faultspec.language.model import (
     Batch,
