@@ -16,6 +16,7 @@ from faultspec.targets.layout import Raw, bracketed, broken, source, string, sub
 from faultspec.targets.model import Model
 from faultspec.targets.python import facts, names
 from faultspec.targets.python.annotations import Annotations
+from faultspec.targets.python.bare import BareRows, bare_rows
 from faultspec.targets.python.constructors import Constructor, Parameter, allowed, flag_key
 from faultspec.targets.python.wire import (
     EnvelopeRow,
@@ -46,7 +47,8 @@ class CodeRow(NamedTuple):
 class ErrorRow(NamedTuple):
     """An exception class.
 
-    ``class_`` and ``details_class``: the first line of it, and of the type of its details. ``code``, ``facts``,
+    ``class_`` and ``details_class``: the first line of it, and of the type of its details. ``defaults``: source of the
+    attributes that the code decides, or None where it decides none. ``code``, ``facts``,
     ``summary`` and ``message``: source of what they are. ``parameters``: of its constructor, mandatory ones first.
     ``arguments``: what the constructor passes on, each ``name=value`` at the indentation of the call. ``cast``: source of
     its details. ``fields``: the members of the TypedDict of its details, or empty where that needs the functional form,
@@ -60,6 +62,7 @@ class ErrorRow(NamedTuple):
     doc: str
     class_: str
     code: str
+    defaults: str | None
     facts: str
     summary: str
     message: str
@@ -97,7 +100,8 @@ class View(NamedTuple):
     ``envelope``: the one that most errors travel in, and ``http_envelope`` that of answers over HTTP, by the first surface
     that has any. ``operations``: what each operation is called by, and its name. ``needed``: the slots without which an
     error cannot be rendered. ``flag_key``: the details key that is the retry flag. ``unknown``: the member of
-    ``ErrorCode`` that stands for an unknown code, or None where the taxonomy names none. ``undeclared_key``: the details
+    ``ErrorCode`` that stands for an unknown code, or None where the taxonomy names none. ``internal``: the
+    one that an undeclared error becomes, and ``internal_code`` its source. ``bare``: what needs no details. ``undeclared_key``: the details
     key that keeps the code of an undeclared error.
     """
 
@@ -115,7 +119,7 @@ class View(NamedTuple):
     aliases: tuple[Alias, ...]
     correlation_attribute: str | None
     correlation_header: str
-    correlation_formats: tuple[str, ...]
+    correlation_formats: str
     envelopes: tuple[EnvelopeRow, ...]
     envelope_names: str
     envelope: str
@@ -131,6 +135,8 @@ class View(NamedTuple):
     unknown_summary: str
     unknown_message: str
     internal: str | None
+    internal_code: str
+    bare: tuple[BareRows, ...]
     undeclared_key: str | None
     idempotency_header: str | None
     exports: tuple[str, ...]
@@ -189,9 +195,12 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         if correlation is None
         else next(e.attribute for e in slots if e.slot == correlation.slot),
         correlation_header=(correlation.echo if correlation else None) or "X-Request-Id",
-        correlation_formats=tuple(e for e in correlation.schema.format if e in ids.PATTERNS) or ("token",)
-        if correlation
-        else ("token",),
+        correlation_formats=source(
+            tuple(each for each in (correlation.schema.format if correlation else ()) if each in ids.PATTERNS)
+            or ("token",),
+            0,
+            len("CORRELATION_FORMATS = "),
+        ),
         envelopes=tuple(envelope_row(each) for each in taxonomy.envelopes.values()),
         envelope_names=subscript(
             "t.Literal", [literal(each) for each in taxonomy.envelopes], 0, len("EnvelopeName = "), 0
@@ -221,6 +230,10 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         else None,
         carried=carried_headers(taxonomy),
         internal=members.get(internal) if internal else None,
+        internal_code=layout.name(f"ErrorCode.{members[internal]}", 0, len("INTERNAL: ErrorCode | None = "))
+        if internal in members
+        else "None",
+        bare=bare_rows(taxonomy, members, flag_key(taxonomy)),
         idempotency_header=taxonomy.idempotency.key if taxonomy.idempotency else None,
         exports=tuple(sorted((name for _, group in imports for name in group), key=_import_order)),
         imports=imports,
@@ -305,6 +318,13 @@ def _error_row(
         doc=_doc(code, made.parameters),
         class_=bracketed(f"class {name}(", [base], "):", 0),
         code=layout.name(f"ErrorCode.{member}", 4, len("    code = ")),
+        defaults=source(
+            tuple((each.attribute, code.facts[each.slot][0]) for each in slots if code.facts.get(each.slot)),
+            4,
+            len("    defaults = "),
+        )
+        if any(code.facts.get(each.slot) for each in slots)
+        else None,
         facts=bracketed("facts = FACTS[", [f"ErrorCode.{member}"], "]", 4).removeprefix("facts = ")
         if operation is None
         else facts.source_of(code),
