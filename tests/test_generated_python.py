@@ -247,12 +247,30 @@ def test_facts_answer_questions_about_codes(platform: Any) -> None:
     assert not platform.is_retryable("teapot")
     assert platform.client_action("stale_read") == "refetch"
     assert platform.client_action("teapot") == "none"
+    assert not platform.is_retryable(None)
     assert platform.http_status(platform.ErrorCode.TIMEOUT) == 504
     assert platform.codes_for(400) == ("invalid_request", "validation_failed")
     assert platform.codes_for(405) == ("invalid_request",)
     assert platform.codes_for(501) == ("internal_error",)
     assert platform.codes_for(200) == ()
     assert {"rate_limited", "timeout", "dependency_unavailable", "serialization_failure"} == platform.RETRYABLE
+
+
+@pytest.mark.parametrize("retriable", [False, True])
+def test_an_unknown_code_follows_the_taxonomy(retriable: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a client does about a code that nobody declared is what `unknown` says, not whatever an absence comes to."""
+    text = (ROOT / "taxonomy.yaml").read_text().replace("name: platform\n", f"name: unknown_{retriable}\n", 1)
+    before = "unknown: {becomes: internal_error, retriable: false"
+    assert before in text
+    (tmp_path / "t.yaml").write_text(text.replace(before, before.replace("false", str(retriable).lower())))
+    loaded = load(str(tmp_path / "t.yaml"))
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    write(render(loaded.taxonomy, [SHIPPED["python"]], "t.yaml"), tmp_path, ["python"])
+    monkeypatch.syspath_prepend(str(tmp_path / "python"))
+    package = importlib.import_module(f"unknown_{str(retriable).lower()}_errors")
+    assert package.is_retryable("zzz") is retriable
+    assert package.client_action("zzz") == ("retry" if retriable else "none")
+    assert package.parse('{"code": "zzz", "message": "x"}', status=500).retriable is retriable
 
 
 def test_each_live_code_has_its_exception(folder: Path) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from faultspec import language
-from faultspec.clauses import CLAUSES, Clause
+from faultspec.clauses import CLAUSES, Clause, clauses_of
 from faultspec.language.model import Taxonomy
-from faultspec_conformance.relations import clauses, meaningless
+from faultspec_conformance.relations import meaningless
 from faultspec_conformance.run import Options, Unreachable, run
 from faultspec_conformance.target import read
 from faultspec_conformance.verdict import Result
@@ -42,7 +42,7 @@ def taxonomy(miniature: str) -> Taxonomy:
 
 def every_clause() -> dict[str, Clause]:
     """The clauses of all miniatures: the closed list, and those of their headers."""
-    return {address: clause for each in MINIATURES for address, clause in clauses(taxonomy(each)).items()}
+    return {address: clause for each in MINIATURES for address, clause in clauses_of(taxonomy(each)).items()}
 
 
 def judged(miniature: str, sin: str | None = None) -> Result:
@@ -93,7 +93,7 @@ def test_every_sin_is_accounted_for() -> None:
 def test_only_clauses_are_named() -> None:
     """The matrix names clauses that there are in the taxonomy of the sin's miniature."""
     for kill in KILLS.values():
-        known = set(clauses(taxonomy(kill.miniature)))
+        known = set(clauses_of(taxonomy(kill.miniature)))
         assert {each.removeprefix("~") for each in kill.tripped} <= known
 
 

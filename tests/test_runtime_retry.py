@@ -61,7 +61,7 @@ def failure_of(extras):
     """What a client would make of the response: AWS gives its hint in milliseconds."""
     hint = extras.get("retry_after_ms")
     if hint is not None and hint.isdigit():
-        hint = str(int(hint) / 1000)
+        hint = int(hint) / 1000
     return Failure(
         retriable=True, kind="throttling" if extras.get("error_code") == "Throttling" else None, retry_after=hint
     )
@@ -287,6 +287,15 @@ def test_each_kind_of_jitter(jitter, band):
         (RetryAfterRule(max=20, clamp="ignore"), "30", 10),
         (RetryAfterRule(max=20, clamp="ignore"), "20", 20),
         (RetryAfterRule(), "Thu, 01 Jan 1970 00:00:30 GMT", 30),
+        (RetryAfterRule(), 12.5, 12.5),
+        (RetryAfterRule(max=20), "99999999999", 20),
+        *[
+            (RetryAfterRule(min_is_computed=False), each, 10)
+            for each in ("-1", "1e9", "nan", "Wed, 31 Dec 1969 23:59:59 GMT", "Thu, 30 Feb 2023 00:00:00 GMT", -1.0)
+        ],
+        (RetryAfterRule(min_is_computed=False), "0", 0),
+        (RetryAfterRule(min_is_computed=False), "5.5", 6),
+        (RetryAfterRule(min_is_computed=False), "120, 60", 120),
     ],
 )
 def test_each_rule_for_a_hint(rule, hint, delay):
@@ -353,3 +362,11 @@ def test_three_retries_of_one_two_and_four_seconds_with_a_fifth_more():
         state = decision.state
     assert bands == [(1, 1.2), (2, 2.4), (4, 4.8)]
     assert state.attempt == 4
+
+
+def test_a_wait_that_nobody_lives_to_see_is_the_end() -> None:
+    """A hint of 2^31 s or more that no `max` cuts ends retrying, and says so."""
+    policy = Policy("p", 3, (Phase("constant", 10),))
+    decision = plan(policy, start(policy), Failure(True, retry_after="9" * 400), now=0.0, random=lambda: 0.5)
+    assert (decision.retry, decision.reason) == (False, "time_exhausted")
+    assert decision.explain[-1] == "a wait of 2^31 s, which is 68 years, is none"

@@ -4,6 +4,7 @@ import calendar
 import datetime
 import email.utils
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -35,9 +36,17 @@ TABLE = [
     ("007", 7, 7, 7, ""),
     (" 8 ", None, 8, 8, ""),
     ("\t8", None, 8, 8, ""),
-    ("1.5", None, 1.5, None, "a decimal is common, and clear"),
-    ("-1", None, 0, None, "a sign is clear; less than nothing is nothing"),
-    ("+5", None, 5, None, "a sign is clear"),
+    ("1.5", None, 2, None, "a decimal is common, and clear; who waits longer has waited long enough"),
+    ("5.0", None, 5, None, "a decimal is common, and clear"),
+    ("5.", None, None, None, ""),
+    (".5", None, None, None, ""),
+    ("-1", None, None, None, ""),
+    ("-1.5", None, None, None, ""),
+    ("+5", None, None, None, ""),
+    ("1e9", None, None, None, ""),
+    ("-inf", None, None, None, ""),
+    ("Thu, 30 Feb 2023 00:00:00 GMT", None, None, 21_600, "urllib3 takes 30 February for 2 March; that day never was"),
+    ("Thu, 01 Jan 1970 00:00:00 GMT", 0, 0, 0, ""),
     ("", None, None, None, ""),
     ("soon", None, None, None, ""),
     ("1e3", None, None, None, ""),
@@ -45,7 +54,9 @@ TABLE = [
     ("inf", None, None, None, ""),
     ("0x10", None, None, None, ""),
     ("1_000", None, None, None, ""),
-    ("8, 9", None, None, None, ""),
+    ("120, 60", None, 120, None, "two headers that a proxy joined; the longer wait obeys both"),
+    ("8,", None, None, None, ""),
+    ("8, soon", None, None, None, ""),
     ("8;", None, None, None, ""),
     ("8 s", None, None, None, ""),
     ("٨", None, None, None, ""),
@@ -79,6 +90,22 @@ def test_strict_lenient_and_urllib3_differ_only_as_the_table_says(value, strict,
         urllib3 = None
     assert urllib3 == theirs
     assert (lenient == theirs) == (why == "")
+
+
+def documented():
+    """The rows of the table in the documentation."""
+    text = (Path(__file__).parent.parent / "docs/retry-after.md").read_text(encoding="utf-8")
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| `")
+    ]
+    assert len(rows) > 10
+    return [(row[0].strip("`"), *(int(each) if each.isdigit() else None for each in row[1:4]), row[4]) for row in rows]
+
+
+@pytest.mark.parametrize(("value", "strict", "lenient", "theirs", "why"), documented(), ids=lambda each: repr(each))
+def test_the_documented_table_is_true(value, strict, lenient, theirs, why, monkeypatch):
+    """What the documentation says of a value is so, for the suite, for a client and for urllib3."""
+    test_strict_lenient_and_urllib3_differ_only_as_the_table_says(value, strict, lenient, theirs, why, monkeypatch)
 
 
 @given(st.text(max_size=30) | st.from_regex(r"\A[-+]?[0-9]{1,5}(\.[0-9]{1,3})?\Z"), st.floats(0, 4e9))

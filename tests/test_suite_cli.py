@@ -60,7 +60,9 @@ def test_who_sins_is_caught() -> None:
     assert done.returncode == 1
     found = json.loads(done.stdout)["findings"]
     assert {each["clause"] for each in found} == {"headers/cache-control"}
-    assert all(each["statements"] == ["C13"] and all(line.startswith("curl -sS") for line in each["curl"]) for each in found)
+    assert all(
+        each["statements"] == ["C13"] and all(line.startswith("curl -sS") for line in each["curl"]) for each in found
+    )
 
 
 def test_a_url_alone_is_read_only(behaving: str) -> None:

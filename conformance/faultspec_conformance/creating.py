@@ -2,6 +2,7 @@
 
 import re
 import secrets
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 
 from faultspec_conformance import synthesis
@@ -162,9 +163,9 @@ def parent_values(world: World, operation: Operation) -> dict[str, object] | str
 
 
 def fresh_key(world: World, operation: Operation) -> dict[str, str | None]:
-    """An idempotency key of its own for a write that takes one."""
+    """An idempotency key of its own for a write that takes one: a UUID, as most clients make them."""
     rule = world.taxonomy.idempotency
-    return {rule.key: secrets.token_hex(16)} if rule is not None and _keyed(world, operation) else {}
+    return {rule.key: str(uuid.uuid4())} if rule is not None and _keyed(world, operation) else {}
 
 
 def _keyed(world: World, operation: Operation) -> bool:

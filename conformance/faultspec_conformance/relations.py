@@ -1,47 +1,9 @@
-"""The clauses of a run: those of the taxonomy, some that only probes know, and which of them a taxonomy gives no meaning."""
+"""Which clauses a taxonomy gives no meaning."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from faultspec.clauses import Clause, clauses_of
+from faultspec.clauses import clauses_of
 from faultspec.language.model import Taxonomy
-
-_OWN = (
-    Clause(
-        "framework/unknown-id",
-        "An id that names nothing is refused in the declared form",
-        "A client that is told 200, or 500, goes on with what isn't there.",
-        "An operation on an item that does not exist.",
-        reads=("sequence", "status", "code"),
-        relation=True,
-    ),
-    Clause(
-        "framework/invalid-input",
-        "Input that the document rules out is refused in the declared form",
-        "The caller's mistake, told as a success or as a crash, is looked for in the wrong place.",
-        "A body or a query that the OpenAPI document rules out.",
-        reads=("sequence", "status", "code"),
-        relation=True,
-    ),
-    Clause(
-        "stream/announced",
-        "A stream that breaks says so in an error event",
-        "A stream that just ends looks like one that was read to its end.",
-        "A stream that is made to fail.",
-        reads=("sequence", "body"),
-        relation=True,
-    ),
-)
-
-
-def clauses(taxonomy: Taxonomy) -> dict[str, Clause]:
-    """Every clause of a run, in order, with the statements that the taxonomy names for it."""
-    found = clauses_of(taxonomy)
-    kin = {"framework": "framework/unknown-route", "stream": "stream/offset"}
-    for each in _OWN:
-        statements = found[kin[each.address.partition("/")[0]]].statements
-        found.setdefault(each.address, replace(each, statements=statements))
-    return found
 
 
 def meaningless(taxonomy: Taxonomy) -> Mapping[str, str]:

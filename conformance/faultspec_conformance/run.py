@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from urllib.parse import urlsplit
 
-from faultspec.clauses import Clause
+from faultspec.clauses import Clause, clauses_of
 from faultspec.contract import contract
 from faultspec.exchange import Request, Response
 from faultspec.finding import Finding
@@ -21,7 +21,7 @@ from faultspec_conformance.drivers.http import Http, NoAnswer
 from faultspec_conformance.masking import Masking, masking
 from faultspec_conformance.openapi import Description
 from faultspec_conformance.probes import OF_A_KIND, PROBES, Probe
-from faultspec_conformance.relations import clauses, meaningless
+from faultspec_conformance.relations import meaningless
 from faultspec_conformance.target import Target
 from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result, folded
 from faultspec_conformance.waivers import Waiver, stale, unknown_clauses
@@ -89,7 +89,7 @@ def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Rep
             driver=driver,
             random=Random(options.seed),
         )
-        known = clauses(taxonomy)
+        known = clauses_of(taxonomy)
         world.turn = world.kinds[:_KINDS]
         for probe in chosen(PROBES, options.only, known):
             options.progress(probe.name)

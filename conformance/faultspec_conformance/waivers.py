@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import NamedTuple
 
+from faultspec.clauses import clauses_of
 from faultspec.diagnostic import Diagnostic, ordered
 from faultspec.diagnostic import Path as Place
 from faultspec.finding import Finding
@@ -15,7 +16,6 @@ from faultspec.language import grammar
 from faultspec.language.grammar import Either, Integer, Key, Many, Record, Text
 from faultspec.language.model import Taxonomy
 from faultspec.source import UNTOLD, Document, SourceError, load
-from faultspec_conformance.relations import clauses
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def problems(loaded: Loaded, taxonomy: Taxonomy) -> Iterator[Diagnostic]:
     if loaded.document is None:
         return
     say = loaded.document.diagnostic
-    addresses = tuple(clauses(taxonomy))
+    addresses = tuple(clauses_of(taxonomy))
     declared = (
         *taxonomy.codes.values(),
         *(code for each in taxonomy.operations.values() for code in each.errors.values()),

@@ -42,6 +42,20 @@ codes:
 """,
     ),
     Rule(
+        "status-without-bare-code",
+        "note",
+        "A status that frameworks answer by themselves has a code that needs no details, since nobody is there to give them.",
+        statuses.status_without_bare_code,
+        bad="""\
+codes:
+  missing: {summary: It is not there., http: 404, details: {id: {type: string}}}
+""",
+        good="""\
+codes:
+  missing: {summary: It is not there., http: 404, details: {id?: {type: string}}}
+""",
+    ),
+    Rule(
         "code-without-transport",
         "error",
         "Every live code can reach somebody: by an HTTP status, another carrier, or a surface that is not HTTP.",

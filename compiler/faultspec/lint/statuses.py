@@ -29,6 +29,34 @@ def unmapped_status(subject: Subject) -> Iterator[Remark]:
         )
 
 
+#: What frameworks and gateways answer with no word of what was wrong, nor of anything that a handler knows.
+BARE = (401, 404, 405, 406, 413, 415, 429, 500, 502, 503, 504)
+
+
+def status_without_bare_code(subject: Subject) -> Iterator[Remark]:
+    """A status that frameworks answer by themselves has a code that needs no details, since nobody is there to give them."""
+    taxonomy = subject.taxonomy
+    for status in BARE:
+        names = taxonomy.codes_for(status)
+        if names and all(_asks(taxonomy.codes[name]) for name in names):
+            yield Remark(
+                ("codes", names[0]),
+                f"a framework that answers {status} by itself knows no details, and {_listed(names)} asks for some",
+                "make them optional, add a code for it, or tell the generated ErrorBoundary what to `choose`",
+            )
+
+
+def _asks(code: Code) -> bool:
+    opaque = code.details_schema.opaque if code.details_schema is not None else None
+    if opaque is not None:
+        return isinstance(opaque, dict) and bool(opaque.get("required"))
+    return any(member.presence == "required" for member in code.details.values())
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return " and ".join(f"`{name}`" for name in names) if len(names) < 3 else f"each of its {len(names)} codes"
+
+
 def code_without_transport(subject: Subject) -> Iterator[Remark]:
     """Every live code can reach somebody: by an HTTP status, another carrier, or a surface that is not HTTP."""
     taxonomy = subject.taxonomy

@@ -9,15 +9,22 @@ Strict, for what a service sends:
 - or an HTTP-date that a sender may write (see `http_dates`). One in the past is valid
   and means 0 s.
 
-Lenient, for a client, which would rather wait too long than not at all, but not for
-what it can't read:
+Lenient, for a client, which would rather wait too long than too short, but does not
+guess. What it ignores leaves the delay to the policy's own backoff:
 
-- spaces and tabs around the value are dropped (RFC 9110 section 5.5);
-- `1.5` is taken, and so is a sign: less than nothing is 0 s;
-- any HTTP-date that a recipient may take;
-- what is longer than 2^31 s is 2^31 s;
-- an exponent, `nan`, `inf`, a list, a unit or anything else is unreadable: the caller
-  ignores the header.
+- `120`, `007`: so many seconds; spaces and tabs around a value are dropped (RFC 9110
+  section 5.5)
+- `5.5`: rounded up to 6 s, since the service meant at least that
+- `120, 60`: the longer of the two, which obeys both; that is how a proxy joins two
+  headers
+- `-1`, `+5`: ignored, no number of seconds has a sign; 0 s in place of -1 would be the
+  one reading that a service in trouble cannot have meant
+- `1e9`, `nan`, `inf`, `0x10`, `1_000`, `8 s` and whatever else: ignored
+- an HTTP-date of any of the three forms: the seconds until then
+- a date in the past: 0 s, which the planner takes for no hint
+- a date that never was, such as 30 February: ignored
+- more than 2^31 s: 2^31 s, which the planner cuts to the policy's `max`, and without one
+  takes for the end of retrying
 """
 
 import re
@@ -29,6 +36,9 @@ CEILING = 2.0**31
 """Seconds: no delay is longer, whoever asks (RFC 9111 section 1.2.2 has recipients stop
 counting here).
 """
+
+
+_DECIMAL = r"[0-9]+(?:\.[0-9]+)?"
 
 
 class RetryAfter(NamedTuple):
@@ -44,11 +54,14 @@ class RetryAfter(NamedTuple):
 
 def parse(value: str, *, now: float, lenient: bool) -> RetryAfter:
     """Read the value of one `Retry-After` header; `now` in seconds since 1970."""
+    number = "[0-9]+"
     if lenient:
         value = value.strip(" \t")
-    if re.fullmatch(r"[+-]?[0-9]+(?:\.[0-9]+)?" if lenient else "[0-9]+", value):
+        number = rf"{_DECIMAL}(?:[ \t]*,[ \t]*{_DECIMAL})*"
+    if re.fullmatch(number, value):
         # A run of digits too long for a float is infinity, without an error
-        seconds = max(0.0, float(value))
+        longest = max(float(each) for each in value.split(","))
+        seconds = float(-(-min(longest, 2 * CEILING) // 1))
         if seconds > CEILING and not lenient:
             return RetryAfter(
                 False,
@@ -59,12 +72,10 @@ def parse(value: str, *, now: float, lenient: bool) -> RetryAfter:
         return RetryAfter(True, min(seconds, CEILING), "delta-seconds", None)
     date = http_dates.parse(value, now=now, lenient=lenient)
     if date is None:
-        return RetryAfter(
-            False,
-            None,
-            None,
-            "neither a whole number of seconds in ASCII digits nor an HTTP-date",
-        )
+        problem = "neither a whole number of seconds in ASCII digits nor an HTTP-date"
+        if re.fullmatch(rf"[+-]{_DECIMAL}", value):
+            problem = "a number of seconds has no sign"
+        return RetryAfter(False, None, None, problem)
     if date.seconds is None:
         return RetryAfter(False, None, "http-date", date.problem)
     return RetryAfter(

@@ -51,6 +51,7 @@ class PlatformError(Exception):
     summary: t.ClassVar[str]
     default_message: t.ClassVar[str]
     operation: t.ClassVar[str | None] = None
+    defaults: t.ClassVar[Sequence[tuple[str, object]]] = ()
     flag_key: t.ClassVar[str | None] = "retryable"
     envelope: t.ClassVar[EnvelopeName] = "error"
 
@@ -968,6 +969,7 @@ def bare(
     names = PlatformError.__slots__
     state: dict[str, object] = {
         **dict.fromkeys(names),
+        **dict(kind.defaults),
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},

@@ -19,7 +19,7 @@ PARAMETERS = frozenset(
 ATTRIBUTES = frozenset(
     {
         *PARAMETERS,
-        *("code", "facts", "default_message", "summary", "flag_key", "operation", "envelope", "nullable"),
+        *("code", "defaults", "facts", "default_message", "summary", "flag_key", "operation", "envelope", "nullable"),
         *("args", "add_note", "with_traceback"),
     }
 )

@@ -22,6 +22,9 @@ is applied after that. Whether to retry at all is asked in this order: is the fa
 retriable, is it eligible, is it safe to send again, are there attempts left, does the
 budget cover it, does the delay end within `max_elapsed`.
 
+A delay that reaches 2^31 s, asked for or computed, ends in `time_exhausted`: nobody waits
+that long, and a client that only seems to wait is worse than one that gave up.
+
 Safe to send again means: the operation is idempotent, or the failure is known to have
 had no effect.
 """
@@ -141,12 +144,12 @@ class State(NamedTuple):
 
 class Failure(NamedTuple):
     """What is known of a failed try. `kind` picks a `Kind` of the policy; `retry_after`
-    is the header's value.
+    is the header's value, or the seconds where they are known.
     """
 
     retriable: bool
     kind: str | None = None
-    retry_after: str | None = None
+    retry_after: str | float | None = None
     idempotent: bool = True
     eligible: bool = True
     effect: Literal["none", "possible", "unknown"] = "unknown"
@@ -221,6 +224,9 @@ def plan(
             else []
         ),
     )
+    if delay >= CEILING:
+        never = "a wait of 2^31 s, which is 68 years, is none"
+        return Plan(False, None, "time_exhausted", state, None, None, (*explain, never))
     if policy.max_elapsed is not None and state.elapsed + delay > policy.max_elapsed:
         late = (
             f"{_s(delay)} after {_s(state.elapsed)} "
@@ -357,7 +363,7 @@ def _spread(jitter: Jitter, delay: float) -> tuple[float, float]:
 
 
 def _hint(
-    rule: RetryAfterRule, value: str | None, now: float
+    rule: RetryAfterRule, value: str | float | None, now: float
 ) -> tuple[float | None, tuple[str, ...]]:
     """The seconds that `Retry-After` asks for, as far as the rule lets it, and the
     sentence about it.
@@ -366,17 +372,25 @@ def _hint(
         return None, ()
     if not rule.honor:
         return None, ("Retry-After is ignored: the policy doesn't honor it",)
-    read = retry_after.parse(value, now=now, lenient=True)
-    if read.seconds is None:
-        return None, (f"Retry-After is ignored: {read.problem}",)
-    if rule.max is None or read.seconds <= rule.max:
-        return read.seconds, (f"Retry-After asks for {_s(read.seconds)}",)
+    if isinstance(value, str):
+        read = retry_after.parse(value, now=now, lenient=True)
+        if read.seconds is None:
+            return None, (f"Retry-After is ignored: {read.problem}",)
+        if read.form == "http-date" and read.seconds == 0:
+            return None, ("Retry-After is ignored: that moment has passed",)
+        seconds = read.seconds
+    elif value >= 0:
+        seconds = min(value, CEILING)
+    else:
+        return None, ("Retry-After is ignored: less than no time is no wait",)
+    if rule.max is None or seconds <= rule.max:
+        return seconds, (f"Retry-After asks for {_s(seconds)}",)
     if rule.clamp == "ignore":
         return None, (
-            f"Retry-After is ignored: {_s(read.seconds)} is more than {_s(rule.max)}",
+            f"Retry-After is ignored: {_s(seconds)} is more than {_s(rule.max)}",
         )
     return rule.max, (
-        f"Retry-After asks for {_s(read.seconds)}, and gets at most {_s(rule.max)}",
+        f"Retry-After asks for {_s(seconds)}, and gets at most {_s(rule.max)}",
     )
 
 

@@ -213,17 +213,24 @@ where the status is not sent.
 """
 
 
-def is_retryable(code: str) -> bool:
-    """Whether the client action is ``retry``: to send the same request again. False for
-    an unknown code.
+UNKNOWN_ACTION: ClientAction = "none"
+"""What a client does about a code that is not declared, such as one of a later version,
+by the taxonomy's rule for them.
+"""
+
+
+def is_retryable(code: str | None) -> bool:
+    """Whether the client action is ``retry``: to send the same request again. ``code``
+    is a member of ``ErrorCode`` or the name of one; any other name, and None, is a code
+    that is not declared, and has ``UNKNOWN_ACTION``.
     """
-    return code in RETRYABLE
+    return client_action(code) == "retry"
 
 
-def client_action(code: str) -> ClientAction:
-    """What a client does about a code; nothing about an unknown one."""
-    facts = t.cast(Mapping[str, Facts], FACTS).get(code)
-    return "none" if facts is None else facts.client_action
+def client_action(code: str | None) -> ClientAction:
+    """What a client does about a code; ``UNKNOWN_ACTION`` about an undeclared one."""
+    facts = t.cast(Mapping[str | None, Facts], FACTS).get(code)
+    return UNKNOWN_ACTION if facts is None else facts.client_action
 
 
 def http_status(code: ErrorCode) -> int | None:

@@ -55,6 +55,7 @@ class KeenbenchError(Exception):
     summary: t.ClassVar[str]
     default_message: t.ClassVar[str]
     operation: t.ClassVar[str | None] = None
+    defaults: t.ClassVar[Sequence[tuple[str, object]]] = ()
     flag_key: t.ClassVar[str | None] = None
     envelope: t.ClassVar[EnvelopeName] = "rpc"
 
@@ -1319,6 +1320,7 @@ def bare(
     names = KeenbenchError.__slots__
     state: dict[str, object] = {
         **dict.fromkeys(names),
+        **dict(kind.defaults),
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},

@@ -32,7 +32,6 @@ from ._runtime.retry import (
     start,
     succeed,
 )
-from ._runtime.retry_after import render as render_seconds
 from .codes import ErrorCode
 from .errors import (
     KeenbenchError,
@@ -111,11 +110,10 @@ def plan_retry(
     """
     policy = policy_for(error)
     headers = {name.lower(): value for name, value in error.headers.items()}
-    seconds = None if error.retry_after is None else render_seconds(error.retry_after)
     failure = Failure(
         retriable=error.retriable and error.facts.client_action in ("retry", "none"),
         kind=kind,
-        retry_after=headers.get("retry-after", seconds),
+        retry_after=headers.get("retry-after", error.retry_after),
         idempotent=idempotent,
         eligible=error.code in ELIGIBLE.get(policy.name, {error.code}),
         effect=error.facts.effect,

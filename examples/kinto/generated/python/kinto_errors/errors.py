@@ -53,6 +53,7 @@ class KintoError(Exception):
     summary: t.ClassVar[str]
     default_message: t.ClassVar[str]
     operation: t.ClassVar[str | None] = None
+    defaults: t.ClassVar[Sequence[tuple[str, object]]] = ()
     flag_key: t.ClassVar[str | None] = None
     envelope: t.ClassVar[EnvelopeName] = "error"
 
@@ -981,6 +982,7 @@ def bare(
     names = KintoError.__slots__
     state: dict[str, object] = {
         **dict.fromkeys(names),
+        **dict(kind.defaults),
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},

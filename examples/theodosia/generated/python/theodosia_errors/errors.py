@@ -55,6 +55,7 @@ class TheodosiaError(Exception):
     summary: t.ClassVar[str]
     default_message: t.ClassVar[str]
     operation: t.ClassVar[str | None] = None
+    defaults: t.ClassVar[Sequence[tuple[str, object]]] = ()
     flag_key: t.ClassVar[str | None] = None
     envelope: t.ClassVar[EnvelopeName] = "rejection"
 
@@ -481,6 +482,7 @@ def bare(
     names = TheodosiaError.__slots__
     state: dict[str, object] = {
         **dict.fromkeys(names),
+        **dict(kind.defaults),
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},

@@ -23,8 +23,11 @@ belongs around the boundary and not inside it.
 """
 
 import logging
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, NamedTuple
+
+from . import retry_after
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -46,7 +49,7 @@ KEPT = frozenset(
     )
 )
 """Headers of an answer that outlive its body: they say what to do about the error, not
-what the body was.
+what the body was. A malformed or empty one is dropped.
 """
 
 _CORS = b"access-control-"  # without these a browser shows its user no error at all
@@ -334,8 +337,23 @@ def _visible(value: bytes) -> bytes:
 
 
 def _kept(headers: Headers) -> Headers:
-    lower = ((name.lower(), value) for name, value in headers)
-    return tuple(each for each in lower if each[0] in KEPT or each[0].startswith(_CORS))
+    lower = [(name.lower(), value) for name, value in headers]
+    hints = {value for name, value in lower if name == b"retry-after"}
+    return tuple(
+        (name, value)
+        for name, value in lower
+        if (name in KEPT or name.startswith(_CORS))
+        and value.strip()
+        and (name != b"retry-after" or (len(hints) == 1 and _is_hint(value)))
+    )
+
+
+def _is_hint(value: bytes) -> bool:
+    """Whether a `Retry-After` is one that this service may send: well formed, and of a
+    time to come.
+    """
+    read = retry_after.parse(value.decode("latin-1"), now=time.time(), lenient=False)
+    return read.ok and (read.form == "delta-seconds" or bool(read.seconds))
 
 
 def _not_stored(headers: Headers) -> Headers:
