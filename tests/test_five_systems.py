@@ -318,11 +318,7 @@ def test_judge_and_schema_agree_on_every_variation(shown: Shown, folder: Path) -
     # The gateway lets bodies of another shape pass; an install is answered with the same envelope and does not.
     shown = shown._replace(target="/v1/actions/send") if surface.surface.reason else shown
     schemas = [validator(folder, shown.system, each.name) for each in surface.envelopes]
-    own = taxonomy(shown.system).codes.get(shown.code)
-    # A flag that other members or the operation decide is beyond a schema, and so is the time an answer took.
-    beyond = {"deadline/kept"}
-    if own is not None and own.retriable.kind == "conditional":
-        beyond.add("retriable/agrees")
+    beyond = {"deadline/kept"}  # the time an answer took is not in it
     for name, body in changed(shown.body):
         found = shown.judged(body)
         if not found.is_error:
