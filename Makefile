@@ -28,6 +28,8 @@ real: $(VENV)/.user
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m faultspec.lint.documents docs
+	$(BIN)/python -m faultspec.trace taxonomy.yaml $(foreach system,aileron alknet theodosia keenbench,examples/$(system)/taxonomy.yaml) > docs/trace.md.new
+	mv docs/trace.md.new docs/trace.md
 
 generate: $(VENV)/.user
 	$(BIN)/faultspec compile
