@@ -1,18 +1,28 @@
 """Nothing secret stands in a report, in whatever form it was sent or came back; a command line still reproduces."""
 
+import base64
+import html
 import json
+import re
 import shutil
 import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from urllib.parse import quote, quote_plus, unquote
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faultspec.exchange import Exchange, Request, Response
 from faultspec.finding import Finding
 from faultspec_conformance import curl
+from faultspec_conformance.encodings import layers
 from faultspec_conformance.masking import MASK, masking
+from faultspec_conformance.reports import FORMATS
+from faultspec_conformance.run import Report
 from faultspec_conformance.target import Identity
+from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result
 
 TOKEN = "s3cr3t-token-0123456789"
 ALICE = Identity(
@@ -62,22 +72,136 @@ def test_cookies_that_are_set_are_masked() -> None:
     assert masking([]).exchange(exchange()).response.headers == (("Set-Cookie", f"sid={MASK}; Path=/"),)
 
 
-@given(
-    st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=4, max_size=20),
-    st.text(max_size=30),
-    st.text(max_size=30),
-)
-def test_a_secret_is_gone_in_every_form_it_was_sent(secret: str, before: str, after: str) -> None:
-    """Plain or percent-encoded, in a target, a body or a message: no report holds the secret."""
-    from urllib.parse import quote
+def each_as(form: str) -> Callable[[str], str]:
+    """An encoding that writes every UTF-16 unit of a secret in this form."""
 
-    hidden = masking([], [(secret, "WORD")])
-    text = before + secret + after
-    assert secret not in hidden.text(text) or secret in "WORD" or secret in before + "WORD" + after
-    assert (
-        quote(secret, safe="") not in hidden.text("/x?q=" + quote(secret, safe=""))
-        or quote(secret, safe="") in "/x?q=WORD"
+    def encode(secret: str) -> str:
+        raw = secret.encode("utf-16-be")
+        return "".join(form % int.from_bytes(raw[at : at + 2]) for at in range(0, len(raw), 2))
+
+    return encode
+
+
+#: By name, what a service or a client may make of a secret.
+ENCODINGS: Mapping[str, Callable[[str], str]] = {
+    "plain": str,
+    "upper case": lambda each: each.upper() if len(each.upper()) == len(each) else each,
+    "JSON": lambda each: json.dumps(each)[1:-1],
+    "JSON with solidus": lambda each: json.dumps(each)[1:-1].replace("/", "\\/"),
+    "JSON in JSON": lambda each: json.dumps(json.dumps(each))[1:-1],
+    "JSON, all escaped": each_as("\\u%04x"),
+    "JSON, all escaped in capitals": each_as("\\u%04X"),
+    "JSON without < & >": lambda each: each.replace("<", "\\u003c").replace("&", "\\u0026").replace("+", "\\u002B"),
+    "HTML": html.escape,
+    "HTML, all escaped": lambda each: "".join(f"&#{ord(one)};" for one in each),
+    "HTML, all escaped in hexadecimal": lambda each: "".join(f"&#x{ord(one):X};" for one in each),
+    "URL": lambda each: quote(each, safe=""),
+    "URL in small letters": lambda each: re.sub("%..", lambda found: found[0].lower(), quote(each, safe="")),
+    "URL, all escaped": lambda each: "".join(f"%{byte:02x}" for byte in each.encode()),
+    "URL twice": lambda each: quote(quote(each, safe=""), safe=""),
+    "form": quote_plus,
+    "hexadecimal": lambda each: each.encode().hex(),
+    "hexadecimal in capitals": lambda each: each.encode().hex().upper(),
+    "base64": lambda each: base64.b64encode(each.encode()).decode(),
+    "base64 without padding": lambda each: base64.b64encode(each.encode()).decode().rstrip("="),
+    "base64 for URLs": lambda each: base64.urlsafe_b64encode(each.encode()).decode(),
+    "base64 in JSON": lambda each: base64.b64encode(each.encode()).decode().replace("/", "\\/"),
+    "base64 in a URL": lambda each: quote(base64.b64encode(each.encode()).decode(), safe=""),
+    "a user and base64": lambda each: base64.b64encode(b"user:" + each.encode()).decode(),
+    "a longer user and base64": lambda each: base64.b64encode(b"a-user:" + each.encode() + b"\n").decode(),
+    "a third user and base64": lambda each: base64.b64encode(b"users:" + each.encode() + b" x").decode(),
+}
+
+#: No word of a report: a secret that is one can't be told from it.
+SECRETS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=10, max_size=24).filter(
+    lambda each: sum(map(str.isalnum, each)) >= 4 and len(set(each)) >= 6
+) | st.from_regex(r"[A-Za-z0-9+/\"<&\\]{6}/[+\"][A-Za-z0-9]{6}", fullmatch=True)
+
+
+def readings(text: str) -> Iterator[str]:
+    """A report as it is, and as a reader sees it who undoes the encoding of its format."""
+    yield text
+    yield html.unescape(text)
+    with suppress(ValueError):
+        yield from strings(json.loads(text))
+
+
+def strings(value: object) -> Iterator[str]:
+    """Every text in a JSON value, and in the JSON and the URLs that are such texts."""
+    if isinstance(value, str):
+        yield value
+        yield unquote(value)
+        with suppress(ValueError, RecursionError):
+            inner = json.loads(value)
+            if not isinstance(inner, str | int | float):
+                yield from strings(inner)
+    elif isinstance(value, dict | list):
+        for each in [*value, *value.values()] if isinstance(value, dict) else value:
+            yield from strings(each)
+
+
+@settings(max_examples=150, deadline=None)
+@given(SECRETS, st.sampled_from(sorted(ENCODINGS)), st.sampled_from(["", '{"code": "x", "message": "', "key "]))
+def test_a_secret_in_any_encoding_anywhere_is_in_no_report(secret: str, encoding: str, before: str) -> None:
+    """Wherever it stood in a request, an answer or what is said of them: in no report, as it is or decoded."""
+    written = ENCODINGS[encoding](secret)
+    after = '"}' if before.startswith("{") else " was refused"
+    body = (before + written + after).encode()
+    seen = Exchange(
+        Request("POST", f"/a/{quote(written)}?q={quote(written)}", (("X-Sent", written),), body),
+        Response(400, (("X-Back", f"it is {written}"), (written, "1")), body),
+        operation=f"POST /a/{written}",
     )
+    finding = Finding(
+        "leaks/canary",
+        f"{written} came back",
+        operation=f"POST /a/{written}",
+        pointer=f"/{written}",
+        evidence=(seen, seen),
+    )
+    result = Result(
+        target=f"http://{written}@host",
+        taxonomy="platform 1.0.0",
+        clauses={
+            "leaks/canary": ClauseResult("leaks/canary", occasions=1, failures=1),
+            "auth/scope": ClauseResult("auth/scope", not_run=(written,), not_exercised=(written,)),
+        },
+        findings=(Reported(finding),),
+        coverage={"x": Coverage("x", 1, (400,), (written,)), "y": Coverage("y", reason=written)},
+        notes=(written,),
+        failures=(written,),
+        not_run=(written, f"cut off: {secret[:-2]}…"),
+    )
+    hidden = masking([], [(secret, "WORD")])
+    report = Report(hidden.result(result), "http://host", {})
+    for name, form in FORMATS.items():
+        for text in readings(form(report)):
+            assert secret not in text, name
+            assert written not in text, name
+            assert secret[:-2] not in text, name
+
+
+@given(st.text(max_size=60), st.lists(st.text(min_size=4, max_size=12), max_size=3))
+def test_masking_leaves_alone_what_is_no_secret(text: str, secrets: list[str]) -> None:
+    """What comes out is the text with words in some places, and the text itself where it holds no secret in any form."""
+    hidden = masking([], [(each, "\ue000") for each in secrets])
+    masked = hidden.text(text)
+    assert masked == text or "\ue000" in masked
+    pieces, at = masked.split("\ue000"), 0
+    for piece in pieces if "\ue000" not in text else []:
+        assert text.find(piece, at) >= at
+        at = text.find(piece, at) + len(piece)
+
+
+def test_the_layers_know_their_places() -> None:
+    """A place in a text with its escapes undone is that of the escape it came from."""
+    text = "a%2Fb \\u00e9 &lt;c&#62; %25%32%46 \\\\/ &nope; ~1"
+    decoded = layers(text)
+    assert [each.text for each in decoded][1:] == ["a/b é <c> %2F \\/ &nope; /", "a/b é <c> / / &nope; /"]
+    last = decoded[-1]
+    for at, character in enumerate(last.text):
+        source = text[last.source(at) : last.source(at + 1)]
+        assert source == character or layers(source)[-1].text == character
 
 
 def test_findings_are_masked_with_their_evidence() -> None:

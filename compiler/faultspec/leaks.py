@@ -300,10 +300,10 @@ def planted(text: str, canaries: Iterable[Canary], *, whole: bool) -> tuple[Leak
 
     One leak a value, in the order of the canaries; it shows nothing of the value.
     """
-    folded = _folded(text)
+    lowered = folded(text)
     found = []
     for canary in canaries:
-        at = next(_places(canary.value, text, folded, whole), None)
+        at = next(_places(canary.value, text, lowered, whole), None)
         if at is not None:
             how, start, end = at
             found.append(Leak(canary.kind, f"the {canary.kind} of the request{how}", "", start, end))
@@ -366,7 +366,7 @@ def _glimpse(text: str) -> str:
     return f"{text[:2].strip()}… ({len(text)} characters)"
 
 
-def _places(value: str, text: str, folded: str, whole: bool) -> Iterator[tuple[str, int, int]]:
+def _places(value: str, text: str, lowered: str, whole: bool) -> Iterator[tuple[str, int, int]]:
     if not value:
         return
     if len(value) < _BY_CHANCE:
@@ -377,7 +377,7 @@ def _places(value: str, text: str, folded: str, whole: bool) -> Iterator[tuple[s
             yield "", match.start(), match.end()
         return
     for how, needle, fold in _forms(value):
-        haystack = folded if fold else text
+        haystack = lowered if fold else text
         start = haystack.find(needle)
         while start >= 0:
             end = start + len(needle)
@@ -387,7 +387,7 @@ def _places(value: str, text: str, folded: str, whole: bool) -> Iterator[tuple[s
             start = haystack.find(needle, end)
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """The text without regard to case, every character at its place."""
     lowered = text.lower()
     if len(lowered) == len(text):
@@ -406,7 +406,7 @@ def _forms(value: str) -> tuple[tuple[str, str, bool], ...]:
 
 
 def _encoded(value: str) -> Iterator[tuple[str, str, bool]]:
-    yield "", _folded(value), True
+    yield "", folded(value), True
     if len(value) < _ENCODABLE:
         return
     escaped = {
@@ -421,7 +421,7 @@ def _encoded(value: str) -> Iterator[tuple[str, str, bool]]:
     for how, texts in escaped.items():
         for text in texts:
             if text != value:
-                yield how, _folded(text), True
+                yield how, folded(text), True
     raw = value.encode(errors="replace")
     yield " (hexadecimal)", raw.hex(), True
     for shift in range(3):

@@ -191,8 +191,10 @@ def slot(taxonomy: Taxonomy, sent: Sent, name: str) -> object:
 def said(taxonomy: Taxonomy, sent: Sent) -> str:
     """An answer in a line: its status, code and message."""
     message = slot(taxonomy, sent, "message")
-    body = message if isinstance(message, str) else sent.exchange.response.body[:_QUOTED].decode("utf-8", "replace")
-    text = " ".join(body.split())[:_QUOTED]
+    body = message if isinstance(message, str) else sent.exchange.response.body.decode("utf-8", "replace")
+    text = " ".join(body[: 2 * _QUOTED].split())
+    # The ellipsis also tells what masks the text that something may have been cut in two.
+    text = text if len(text) <= _QUOTED else text[: _QUOTED - 1] + "…"
     return f"{sent}: {text}" if text else str(sent)
 
 

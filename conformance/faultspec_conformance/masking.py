@@ -1,16 +1,18 @@
 """Nothing secret leaves in a report: credentials, cookies, keys, what came from the environment, planted canaries.
 
-A secret is replaced by a word that says what stood there, so that a command line stays usable with the variable set.
+A secret is replaced by a word that says what stood there, so that a command line stays usable with the variable set. It is
+found in whatever it was encoded by (`faultspec_conformance.encodings`), so no reader of a report can decode one out of it.
 """
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from urllib.parse import quote, quote_plus
 
 from faultspec.exchange import Exchange, Headers, Request, Response
 from faultspec.finding import Finding
+from faultspec_conformance.encodings import cut_off, layers, places
 from faultspec_conformance.target import CREDENTIALS, Identity
+from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result
 
 #: What stands for a value that must not be shown and has no name of its own.
 MASK = "***"
@@ -31,20 +33,36 @@ class Masking:
     secrets: tuple[tuple[str, str], ...] = ()
 
     def text(self, text: str) -> str:
-        """The text without any secret."""
-        for secret, word in self.secrets:
-            text = text.replace(secret, word)
-        return text
+        """The text without any secret, or what is left of one where the text was cut off."""
+        return self._without(text, whole=False)
 
     def data(self, data: bytes) -> bytes:
         """The bytes without any secret."""
-        for secret, word in self.secrets:
-            data = data.replace(secret.encode(), word.encode())
-        return data
+        text = data.decode("utf-8", "surrogateescape")
+        masked = self._without(text, whole=True)
+        return data if masked == text else masked.encode("utf-8", "surrogateescape")
+
+    def _without(self, text: str, *, whole: bool) -> str:
+        if len(text) < _SHORTEST or not self.secrets:
+            return text
+        layered = layers(text)
+        found = [
+            (start, end, word)
+            for secret, word in self.secrets
+            for start, end in (*places(layered, secret), *(() if whole else cut_off(layered, secret)))
+        ]
+        if not found:
+            return text
+        out, read = [], 0
+        for start, end, word in sorted(found, key=lambda each: (each[0], -each[1])):
+            if start >= read:
+                out += [text[read:start], word]
+            read = max(read, end)
+        return "".join([*out, text[read:]])
 
     def headers(self, headers: Headers) -> Headers:
         """Header fields without secrets; a credential that nobody named becomes ``***``, its scheme stays."""
-        return tuple((name, self.header(name, value)) for name, value in headers)
+        return tuple((self.text(name), self.header(name, value)) for name, value in headers)
 
     def header(self, name: str, value: str) -> str:
         """One header value without secrets."""
@@ -67,6 +85,8 @@ class Masking:
             response=Response(
                 response.status, self.headers(response.headers), self.data(response.body), response.elapsed
             ),
+            route=self._maybe(exchange.route),
+            operation=self._maybe(exchange.operation),
             forbidden=(),
         )
 
@@ -75,24 +95,47 @@ class Masking:
         return replace(
             finding,
             message=self.text(finding.message),
+            operation=self._maybe(finding.operation),
+            pointer=self._maybe(finding.pointer),
             evidence=tuple(self.exchange(each) for each in finding.evidence),
         )
 
-    def with_secrets(self, secrets: Iterable[tuple[str, str]]) -> "Masking":
-        """The same, with more secrets."""
-        return replace(self, secrets=_ordered([*self.secrets, *secrets]))
+    def result(self, result: Result) -> Result:
+        """The result as it may be shown: the one place where what is reported is masked."""
+        return replace(
+            result,
+            target=self.text(result.target),
+            clauses={address: self._clause(each) for address, each in result.clauses.items()},
+            findings=tuple(self._reported(each) for each in result.findings),
+            coverage={code: self._coverage(each) for code, each in result.coverage.items()},
+            notes=self._all(result.notes),
+            failures=self._all(result.failures),
+            not_run=self._all(result.not_run),
+        )
+
+    def _reported(self, reported: Reported) -> Reported:
+        return replace(reported, finding=self.finding(reported.finding))
+
+    def _clause(self, clause: ClauseResult) -> ClauseResult:
+        return replace(
+            clause,
+            not_run=self._all(clause.not_run),
+            not_exercised=self._all(clause.not_exercised),
+            not_checkable=self._all(clause.not_checkable),
+        )
+
+    def _coverage(self, coverage: Coverage) -> Coverage:
+        return replace(coverage, operations=self._all(coverage.operations), reason=self._maybe(coverage.reason))
+
+    def _all(self, texts: Iterable[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.text(each) for each in texts))
+
+    def _maybe(self, text: str | None) -> str | None:
+        return text if text is None else self.text(text)
 
 
 def masking(identities: Iterable[Identity], secrets: Iterable[tuple[str, str]] = ()) -> Masking:
     """What must not be shown of these identities, and of other secret texts with the word that stands for each."""
-    return Masking(_ordered([*(pair for each in identities for pair in each.secrets), *secrets]))
-
-
-def _ordered(secrets: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    kept = {
-        form: word
-        for secret, word in reversed(list(secrets))
-        if len(secret) >= _SHORTEST
-        for form in (secret, quote(secret, safe=""), quote_plus(secret))
-    }
-    return tuple(sorted(kept.items(), key=lambda pair: (-len(pair[0]), pair[0])))
+    pairs = [*(pair for each in identities for pair in each.secrets), *secrets]
+    kept = {secret: word for secret, word in reversed(pairs) if len(secret) >= _SHORTEST}
+    return Masking(tuple(sorted(kept.items(), key=lambda pair: (-len(pair[0]), pair[0]))))

@@ -107,7 +107,8 @@ def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Rep
             generated = driver.requests - probed
             notes, not_run = (*notes, *swept.notes), (*not_run, *swept.not_run)
         result = replace(fold(world, known, options, notes=notes, not_run=not_run), generated=generated)
-        return Report(result, base, known)
+        hidden = hiding(world)
+        return Report(hidden.result(result), hidden.text(base), known)
 
 
 def no_address(url: str) -> str | None:
@@ -215,14 +216,16 @@ def other_kinds(world: World, options: Options, known: Iterable[str]) -> Iterato
             play(world, probe)
 
 
+def hiding(world: World) -> Masking:
+    """What must not be shown of a run: credentials, what came from the environment, what was planted."""
+    planted = ((each.value, f"CANARY-{each.kind}") for each in world.planted)
+    return masking(world.target.identities.values(), [*world.target.secrets, *planted])
+
+
 def fold(
     world: World, known: Mapping[str, Clause], options: Options, *, notes: tuple[str, ...], not_run: tuple[str, ...]
 ) -> Result:
-    """Everything that was seen as one value, masked."""
-    hidden = masking(
-        world.target.identities.values(),
-        [*world.target.secrets, *((each.value, f"CANARY-{each.kind}") for each in world.planted)],
-    )
+    """Everything that was seen as one value, not masked yet."""
     findings: list[Finding] = []
     occasions: Counter[str] = Counter()
     if world.exchanges:
@@ -240,9 +243,9 @@ def fold(
         if outcome.finding is not None:
             findings.append(_with_statements(outcome.finding, known))
         if outcome.reason:
-            reasons.setdefault(outcome.clause, {}).setdefault(outcome.kind, {})[hidden.text(outcome.reason)] = None
+            reasons.setdefault(outcome.clause, {}).setdefault(outcome.kind, {})[outcome.reason] = None
     used: Counter[Waiver] = Counter()
-    reported = [_reported(each, options.waivers, used, hidden) for each in findings]
+    reported = [_reported(each, options.waivers, used) for each in findings]
     failing = Counter(each.finding.clause for each in reported if each.level == "error" and each.waived is None)
     waived = Counter(each.finding.clause for each in reported if each.waived is not None)
     warned = Counter(each.finding.clause for each in reported if each.level == "warning" and each.waived is None)
@@ -282,12 +285,12 @@ def fold(
         taxonomy=f"{world.taxonomy.name} {world.taxonomy.version}",
         clauses=results,
         findings=_sorted(folded(kept)),
-        coverage=covered(world, hidden),
+        coverage=covered(world),
         requests=world.driver.requests,
         seconds=world.driver.elapsed,
-        notes=tuple(hidden.text(each) for each in notes),
+        notes=tuple(dict.fromkeys(notes)),
         failures=failures if options.only is None else (),
-        not_run=tuple(hidden.text(each) for each in not_run),
+        not_run=tuple(dict.fromkeys(not_run)),
     )
 
 
@@ -319,11 +322,11 @@ def _with_statements(finding: Finding, known: Mapping[str, Clause]) -> Finding:
     return finding if finding.statements or clause is None else replace(finding, statements=clause.statements)
 
 
-def _reported(finding: Finding, waivers: tuple[Waiver, ...], used: Counter[Waiver], hidden: Masking) -> Reported:
+def _reported(finding: Finding, waivers: tuple[Waiver, ...], used: Counter[Waiver]) -> Reported:
     waiver = next((each for each in waivers if each.covers(finding)), None)
     if waiver is not None:
         used[waiver] += 1
-    return Reported(hidden.finding(finding), waived=waiver.reason if waiver is not None else None)
+    return Reported(finding, waived=waiver.reason if waiver is not None else None)
 
 
 def _sorted(findings: tuple[Reported, ...]) -> tuple[Reported, ...]:
@@ -343,7 +346,7 @@ def _sorted(findings: tuple[Reported, ...]) -> tuple[Reported, ...]:
     )
 
 
-def covered(world: World, hidden: Masking) -> dict[str, Coverage]:
+def covered(world: World) -> dict[str, Coverage]:
     """What was seen of every code, in order of declaration."""
     statuses: dict[str, set[int]] = {}
     operations: dict[str, dict[str, None]] = {}
@@ -375,7 +378,7 @@ def covered(world: World, hidden: Masking) -> dict[str, Coverage]:
             count=counts[code.name],
             statuses=tuple(sorted(statuses.get(code.name, ()))),
             operations=tuple(operations.get(code.name, ())),
-            reason=None if counts[code.name] else hidden.text(reason),
+            reason=None if counts[code.name] else reason,
             explained=explained,
         )
     return found

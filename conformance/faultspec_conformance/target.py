@@ -392,6 +392,7 @@ class _Reading:
         http = self.expanded(str(where.get("http", "")), ("target", "http"))
         if http and not _VARIABLE.search(http):  # one that is left is reported already
             self.address(http)
+        self.secrets += _of_an_address(http)
         if "upstreams" in data:
             message = "`upstreams` are not supported yet: this version observes no calls of the service to others"
             self.say("unsupported-key", message, ("upstreams",), hint="remove the key")
@@ -503,6 +504,7 @@ class _Reading:
             for part in [each.partition(" ")[2] or each]
         ]
         tenant = data.get("tenant")
+        self.secrets += self.from_environment([str(tenant)]) if tenant is not None else []
         return Identity(
             name=name,
             headers=headers,
@@ -786,6 +788,15 @@ class _Reading:
         """Report a mistake, unless what it was concluded from, `place` and `needs`, is lost."""
         if place not in self.lost and not any(each in self.lost for each in needs):
             self.found.append(self.document.diagnostic(code, message, place, key=key, hint=hint))
+
+
+def _of_an_address(http: str) -> list[tuple[str, str]]:
+    """The name and the password in an address, which the rest of it is not as secret as."""
+    try:
+        parts = urlsplit(http)
+        return [(each, "***") for each in (parts.username, parts.password) if each]
+    except ValueError:  # what is wrong with it is said elsewhere
+        return []
 
 
 def _text(value: object) -> str:
