@@ -1,8 +1,8 @@
 """Preconditions: who writes against a state that has passed is refused, loses nothing, and succeeds after a refetch."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from faultspec_conformance.answers import Sent, broken, held, skipped
+from faultspec_conformance.answers import Sent, broken, held, leaves, skipped
 from faultspec_conformance.creating import fresh_key, untouched
 from faultspec_conformance.kinds import Kind, Made, content_type
 from faultspec_conformance.openapi import Operation
@@ -15,6 +15,9 @@ _STALE, _RECOVERS = "preconditions/stale", "preconditions/recovers"
 
 #: A validator that no service has given out.
 _NEVER_GIVEN = '"faultspec-never-given"'
+
+#: Seconds between two reads that shall tell what changes by itself: many clocks in representations count whole seconds.
+_TICK = 1.1
 
 
 def stale_writes(world: World) -> Iterator[Outcome]:
@@ -83,8 +86,7 @@ def _cycle(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
         return
     now = changed if changed.header("ETag") is not None and _keys(changed) == _keys(before) else get()
     current = now.header("ETag") or changed.header("ETag")
-    moved = _stateful(now.json) != _stateful(before.json)
-    if current == old and moved:
+    if current == old and _moved(world, get, before, now):
         yield broken(
             _STALE,
             f"the ETag of a {kind.name} stays the same through a change: no stale write can be told",
@@ -111,7 +113,8 @@ def _cycle(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
         yield broken(_STALE, f"{operation.name} with a stale If-Match is answered {stale}, not 412", changed, stale)
         return
     after = get()
-    if _stateful(after.json) != _stateful(now.json):
+    kept = current is not None and after.header("ETag") == current
+    if not kept and _moved(world, get, now, after):
         yield broken(
             _STALE,
             f"{operation.name} was refused ({stale}) and changed the {kind.name} all the same",
@@ -154,15 +157,24 @@ def _deletion(world: World, kind: Kind, operation: Operation) -> Iterator[Outcom
         yield held(_STALE)
 
 
-def _stateful(body: object) -> object:
-    """The state that a change changes; what a read may count or date by itself is left out."""
-    if not isinstance(body, dict):
-        return body
-    return {
-        key: each
-        for key, each in body.items()
-        if key not in ("last_read", "accessed_at", "correlation_id", "request_id")
-    }
+def _moved(world: World, get: Callable[[], Sent], before: Sent, after: Sent) -> bool:
+    """Whether more differs than what differs between two plain reads, such as the moment of the reading."""
+    differing = _differing(before, after)
+    if not differing:
+        return False
+    first = get()
+    world.driver.pause(_TICK)
+    return bool(differing - _differing(first, get()))
+
+
+def _differing(one: Sent, other: Sent) -> frozenset[str]:
+    """Where two representations differ, by JSON Pointer."""
+    left, right = dict(leaves(one.json)), dict(leaves(other.json))
+    return frozenset(
+        pointer
+        for pointer in {*left, *right}
+        if pointer not in left or pointer not in right or left[pointer] != right[pointer]
+    )
 
 
 def _keys(sent: Sent) -> object:
