@@ -61,6 +61,7 @@ Bare = Mapping[ErrorCode, Sequence[tuple[str, Sequence[range]]]]
 BARE: Mapping[EnvelopeName, Bare] = {
     "error_info": {},
     "rpc": {},
+    "rpc_protocol": {},
 }
 """The codes that each envelope can carry although nobody is there to give details, and
 the headers without which they may not be sent under the statuses beside them.

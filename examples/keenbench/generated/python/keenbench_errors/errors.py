@@ -15,7 +15,7 @@ from enum import Enum
 from . import details as d
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
 
-EnvelopeName = t.Literal["error_info", "rpc"]
+EnvelopeName = t.Literal["error_info", "rpc", "rpc_protocol"]
 """The shapes on the wire; ``wire.ENVELOPES`` has them."""
 
 

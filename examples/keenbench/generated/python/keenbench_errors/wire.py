@@ -64,6 +64,20 @@ ENVELOPES: Mapping[EnvelopeName, Envelope] = {
             }
         ),
     ),
+    "rpc_protocol": Envelope(
+        media_type="application/json",
+        shape=compile_shape(
+            {
+                "jsonrpc": "2.0",
+                "id": "$request_id",
+                "error": {
+                    "code": "$code",
+                    "message": "$message",
+                    "data?": "$details",
+                },
+            }
+        ),
+    ),
 }
 
 HEADERS: Sequence[tuple[str, str, Sequence[range]]] = ()

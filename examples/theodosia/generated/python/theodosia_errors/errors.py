@@ -144,6 +144,7 @@ class InvalidTransition(TheodosiaError):
     facts = FACTS[ErrorCode.INVALID_TRANSITION]
     summary = "The action exists and cannot be reached from the current state."
     default_message = "The action cannot be reached from the current state"
+    envelope = "refusal"
 
     def __init__(
         self,
@@ -278,6 +279,7 @@ class ActionTimeout(TheodosiaError):
     facts = FACTS[ErrorCode.ACTION_TIMEOUT]
     summary = "The action ran longer than its budget."
     default_message = "The action exceeded its timeout"
+    envelope = "refusal"
 
     def __init__(
         self,

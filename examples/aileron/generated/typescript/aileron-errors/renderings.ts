@@ -1,0 +1,101 @@
+/** Errors as text, for readers without an envelope. */
+
+// Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/aileron/taxonomy.yaml
+
+import {
+  type Json,
+  type Parameters,
+  fill,
+  memberOf,
+} from "./_runtime/renderings.js";
+import type { Picture } from "./_runtime/shape.js";
+import { factsOf } from "./catalog.js";
+import type { AnyError } from "./errors.js";
+
+/** What each rendering needs that the error does not know. */
+export interface Given {
+  /** The result of a tool call in a chat completion. */
+  readonly tool_message: {
+    /** The call that failed. */
+    readonly tool_call_id: string;
+    /** The name of the action. */
+    readonly action: string;
+  };
+  /** The same for an API that has a block for it. */
+  readonly tool_result: {
+    /** The call that failed. */
+    readonly tool_use_id: string;
+  };
+}
+
+interface Rendering {
+  readonly picture: Picture;
+  readonly codes: readonly string[] | null;
+}
+
+const RENDERINGS: { readonly [N in keyof Given]: Rendering } = {
+  tool_message: {
+    picture: {
+      tool_call_id: "$tool_call_id",
+      role: "tool",
+      content:
+        "Action '${action}' failed: ${code} (${message}).\n${details.suggestion}\naudit_id: ${audit_id}",
+    },
+    codes: null,
+  },
+  tool_result: {
+    picture: {
+      type: "tool_result",
+      tool_use_id: "$tool_use_id",
+      is_error: true,
+      content:
+        "${code}: ${message}\n${details.suggestion}\naudit_id: ${audit_id}",
+    },
+    codes: null,
+  },
+};
+
+/** The members of errors that stand in the slots of these names. */
+const SLOTS: Readonly<Record<string, string>> = {
+  audit_id: "auditId",
+  request_id: "requestId",
+};
+
+/**
+ * An error as the rendering draws it, null for a code it is not for. A line of text
+ * that lacks something is left out.
+ */
+export function rendering<N extends keyof Given>(
+  name: N,
+  error: AnyError,
+  given: Given[N],
+): Json {
+  const { picture, codes } = RENDERINGS[name];
+  if (codes !== null && !codes.includes(error.code ?? "")) {
+    return null;
+  }
+  return fill(picture, parameters(error, given));
+}
+
+function parameters(error: AnyError, given: object): Parameters {
+  const facts = factsOf(error);
+  const own: Readonly<Record<string, unknown>> = {
+    code: error.known ? facts.wire : (error.originalCode ?? error.code),
+    message: error.message,
+    summary: facts.summary,
+    status: error.status,
+    retriable: error.retriable,
+    boundary: error.boundary,
+    domain: facts.domain,
+    details: error.details,
+    actions: facts.actions,
+  };
+  return (name) =>
+    memberOf(given, name) ??
+    memberOf(error, String(memberOf(SLOTS, name))) ??
+    memberOf(own, name) ??
+    (name.startsWith("details.")
+      ? memberOf(error.details, name.slice("details.".length))
+      : undefined);
+}
