@@ -10,7 +10,7 @@ from faultspec.runtime.retry import Policy
 from faultspec.runtime.shape import slot_places
 from faultspec.targets import schema as schemas
 from faultspec.targets.described import NO_MESSAGE, described, instead
-from faultspec.targets.filters import tsdoc, visible
+from faultspec.targets.filters import columns, tsdoc, visible
 from faultspec.targets.model import Model
 from faultspec.targets.python.constructors import allowed, flag_key
 from faultspec.targets.python.facts import NAMED_STATUSES, merged
@@ -22,12 +22,10 @@ from faultspec.targets.typescript.types import Types, envelope_type
 
 
 class CodeRow(NamedTuple):
-    """A member of ``ErrorCode`` and the code's facts, as source."""
+    """A code, as source: its line in ``ErrorCode``, what is said there, and its facts."""
 
     member: str
-    value: str
     doc: str
-    key: str
     facts: str
 
 
@@ -68,12 +66,12 @@ class EnvelopeRow(NamedTuple):
 
 
 class PolicyRow(NamedTuple):
-    """A retry policy, as source. ``eligible``: the codes it is for; empty for all that are retriable."""
+    """A retry policy, as source. ``eligible``: source of the codes it is for; empty for all that are retriable."""
 
     key: str
     doc: str
     text: str
-    eligible: tuple[str, ...]
+    eligible: str
 
 
 class RenderingRow(NamedTuple):
@@ -114,6 +112,7 @@ class View(NamedTuple):
     envelope: str
     carried: str
     policies: tuple[PolicyRow, ...]
+    policy_names: str
     selective: tuple[PolicyRow, ...]
     unknown: str
     unknown_facts: str
@@ -147,7 +146,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
             key(each.name),
             tsdoc(each.summary, 2) if each.summary else "",
             source(_policy(each.policy), 2, 2),
-            tuple(key(code) for code in each.eligible if code in enum),
+            _set(key(each.name), [code for code in each.eligible if code in enum]),
         )
         for each in taxonomy.retry_policies.values()
     )
@@ -167,6 +166,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         envelope=alias("Envelope", [each.name for each in envelopes]),
         carried=source(dict.fromkeys(carried_headers(taxonomy), True)),
         policies=policies,
+        policy_names=alias("PolicyName", [literal(each) for each in taxonomy.retry_policies] or ["string"]),
         selective=tuple(each for each in policies if each.eligible),
         unknown=literal(unknown),
         unknown_facts=_UNKNOWN_FACTS if unknown is None else f"FACTS{_at(unknown)}",
@@ -187,9 +187,9 @@ def runtime_files(view: View) -> Iterator[tuple[str, Path]]:
             yield f"{view.folder}/_runtime/{each.name}", each
 
 
-def _code_row(code: Code, member: str) -> CodeRow:
+def _code_row(code: Code, enum: str) -> CodeRow:
     summary = code.summary + (f" Deprecated{instead(code)}." if code.lifecycle == "deprecated" else "")
-    return CodeRow(member, literal(code.name), tsdoc(summary, 2), key(code.name), source(_facts(code), 2, 2))
+    return CodeRow(member(enum, code.name, 2), tsdoc(summary, 2), member(code.name, _facts(code), 2))
 
 
 def _error_row(operation: str | None, code: Code, taken: set[str], taxonomy: Taxonomy, types: Types) -> ErrorRow:
@@ -308,6 +308,12 @@ def _slots(taxonomy: Taxonomy, types: Types) -> tuple[SlotRow, ...]:
             line = typed(f"readonly {name}:", ["unknown"] if "unknown" in parts else parts, 2)
             found[slot] = SlotRow(slot, name, line, source(place, 2, 2))
     return tuple(found.values())
+
+
+def _set(name: str, codes: list[str]) -> str:
+    """A set of codes as a member of an object; nothing for none."""
+    lead = "new Set<ErrorCode>("
+    return f"{lead}{source(codes, 2, 2 + columns(f'{name}: {lead}'), 2)})" if codes else ""
 
 
 def _policy(policy: Policy) -> Mapping[str, object]:

@@ -13,6 +13,9 @@ from faultspec.targets.filters import columns
 #: Keys that need no quotes. `__proto__` would set the prototype, so it is computed.
 _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 
+#: Columns of a key from which on prettier breaks the line behind it.
+_WORTH_A_LINE = 5
+
 _NAMED_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
 
@@ -79,8 +82,9 @@ def member(name: str, value: object, indent: int) -> str:
     """``name: value`` as it stands in an object, without the comma."""
     lead = f"{key(name)}: "
     text = source(value, indent, indent + columns(lead))
-    # A string that is too long goes to a line of its own, unless the key is no wider than its indentation.
-    if isinstance(value, str) and indent + columns(lead) + columns(text) + 1 > WIDTH and columns(key(name)) > 2:
+    # A string, or a name, that is too long goes to a line of its own, unless the key is so short that this would win nothing.
+    long = indent + columns(lead) + columns(text) + 1 > WIDTH
+    if isinstance(value, str) and long and columns(key(name)) >= _WORTH_A_LINE:
         return f"{key(name)}:\n{' ' * (indent + 2)}{text}"
     return lead + text
 

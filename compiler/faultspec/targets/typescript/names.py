@@ -8,7 +8,18 @@ from faultspec.targets.python.names import unique
 RESERVED = frozenset(
     {
         *("Answer", "AnyError", "Budget", "ClientAction", "Common", "Condition", "Details", "Effect", "ErrorCode"),
-        *("Errors", "Failure", "Facts", "HeaderSource", "Jitter", "KnownError", "Kind", "PlanOptions", "Phase"),
+        *(
+            "Errors",
+            "Failure",
+            "Facts",
+            "HeaderSource",
+            "Jitter",
+            "KnownError",
+            "Kind",
+            "PlanOptions",
+            "PolicyName",
+            "Phase",
+        ),
         *("Plan", "Policy", "Reason", "Refusal", "Retriability", "RetriableRule", "Retry", "RetryAfterRule", "State"),
         *("UnknownError", "Wire", "Json"),
         *("Array", "Boolean", "Date", "Error", "Exclude", "Extract", "Function", "Iterable", "JSON", "Map", "Math"),

@@ -25,9 +25,10 @@ import {
   start,
 } from "./_runtime/retry.js";
 import { factsOf } from "./catalog.js";
+import type { ErrorCode, PolicyName } from "./codes.js";
 import type { AnyError } from "./errors.js";
 
-export const POLICIES: Readonly<Record<string, Policy>> = {
+export const POLICIES: Readonly<Record<PolicyName, Policy>> = {
   /** Three retries with exponential backoff; the same for every call. */
   runtime: {
     name: "runtime",
@@ -60,13 +61,10 @@ export const POLICIES: Readonly<Record<string, Policy>> = {
 };
 
 /** The codes that a policy is for, where that is not every retriable one. */
-export const ELIGIBLE: Readonly<
-  Record<string, Readonly<Record<string, true>>>
-> = {
-  runtime: {
-    network_error: true,
-    external_api_error: true,
-  },
+export const ELIGIBLE: {
+  readonly [N in PolicyName]?: ReadonlySet<ErrorCode>;
+} = {
+  runtime: new Set<ErrorCode>(["network_error", "external_api_error"]),
 };
 
 /** What holds for a code without a policy. */
@@ -101,7 +99,8 @@ export interface PlanOptions {
 
 /** The policy of the error's code. */
 export function policyFor(error: AnyError): Policy {
-  return POLICIES[factsOf(error).retry ?? ""] ?? NEVER;
+  const { retry } = factsOf(error);
+  return (retry === null ? null : POLICIES[retry]) ?? NEVER;
 }
 
 /**
@@ -128,7 +127,7 @@ export function planRetry(
   const told = Object.entries(error.headers).find(
     ([name]) => name.toLowerCase() === "retry-after",
   );
-  const eligible = ELIGIBLE[policy.name];
+  const eligible = facts.retry === null ? undefined : ELIGIBLE[facts.retry];
   const failure = {
     retriable:
       error.retriable &&
@@ -136,7 +135,9 @@ export function planRetry(
     kind,
     retryAfter: told?.[1] ?? error.retryAfter,
     idempotent,
-    eligible: eligible === undefined || eligible[error.code ?? ""] === true,
+    eligible:
+      eligible === undefined ||
+      (error.code !== null && eligible.has(error.code)),
     effect: facts.effect,
   };
   return plan(policy, state, failure, { now, random });

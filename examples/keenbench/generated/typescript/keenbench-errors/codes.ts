@@ -71,6 +71,9 @@ export type Retriability =
 /** What stands in the place of the code on the wire. */
 export type Wire = string | number;
 
+/** The names of the retry policies. */
+export type PolicyName = "automatic";
+
 /** A fact, such as `status` or `details.reason`, and the values it may have. */
 export interface Condition {
   readonly fact: string;
@@ -101,7 +104,7 @@ export interface Facts {
   readonly effect: Effect;
   readonly domain: string | null;
   readonly boundaries: readonly string[];
-  readonly retry: string | null;
+  readonly retry: PolicyName | null;
   readonly until: string | null;
   readonly actions: readonly string[];
   readonly rules: readonly RetriableRule[];
