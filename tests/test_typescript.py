@@ -21,9 +21,6 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
-from test_five_systems import SEEDS, SHOWN, SYSTEMS, changed
-from test_runtime_retry import OUTCOMES, VECTORS, failure_of
-from test_targets_laws import _Plain, nasty, with_code
 
 from faultspec.language import load, read
 from faultspec.language.model import Taxonomy
@@ -32,6 +29,9 @@ from faultspec.runtime import durations, http_dates, retry, retry_after, shape
 from faultspec.targets import SHIPPED
 from faultspec.targets.typescript import names
 from faultspec.targets.typescript.names import RESERVED, camel
+from test_five_systems import SEEDS, SHOWN, SYSTEMS, changed
+from test_runtime_retry import OUTCOMES, VECTORS, failure_of
+from test_targets_laws import _Plain, nasty, with_code
 
 #: The one place that says which compiler and which formatter.
 TOOLS = {"typescript": "5.9.3", "prettier": "3.6.2"}
@@ -88,7 +88,7 @@ def odd() -> Taxonomy:
         *(re.sub(r"(?<!^)(?=[A-Z])", "_", each).lower() for each in sorted(RESERVED)),
         "a_code_whose_name_is_so_long_that_little_else_stands_on_its_line",
     ]
-    words = list({each: None for each in words})
+    words = list(dict.fromkeys(words))
     slots = ["raw", "known", "original_code", "retry_after", "class", "constructor", "plain", "__proto"]
     shaped = {"code": "$code", "message?": "$message", "why?": "$details", "__proto__?": "$plain"}
     fields = {each: {"type": "string"} for each in slots}
@@ -319,7 +319,8 @@ def test_the_code_decides_the_type_of_the_details(compiled: Compiled) -> None:
         (folder / "client.ts").write_text(f"declare const console: {{ log(x: unknown): void }};\n{client}{wrong}}}\n")
         done = tsc(folder, "--noEmit", "--module", "nodenext", "client.ts")
         (folder / "client.ts").unlink()
-        assert (expected in done.stdout) and bool(done.stdout) == bool(expected), done.stdout
+        assert expected in done.stdout
+        assert bool(done.stdout) == bool(expected), done.stdout
 
 
 def test_the_example_of_the_readme_compiles(compiled: Compiled) -> None:
