@@ -17,7 +17,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"diagnostic", "source"}),
     frozenset({"printers", "language"}),
     frozenset({"body"}),
-    frozenset({"exchange", "finding", "clauses", "leaks", "contract", "judge", "targets", "render", "lint"}),
+    frozenset({"exchange", "finding", "clauses", "leaks", "contract", "judge", "targets", "render", "lint", "trace"}),
     frozenset({"cli"}),
 )
 

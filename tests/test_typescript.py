@@ -27,6 +27,7 @@ from faultspec.language.model import Taxonomy
 from faultspec.render import render, write
 from faultspec.runtime import durations, http_dates, retry, retry_after, shape
 from faultspec.targets import SHIPPED
+from faultspec.targets.model import model_of
 from faultspec.targets.typescript import names
 from faultspec.targets.typescript.names import RESERVED, camel
 from test_five_systems import SEEDS, SHOWN, SYSTEMS, changed
@@ -703,7 +704,8 @@ def test_both_bindings_hear_alike(compiled: Compiled) -> None:
     ]
     members = {}
     for system in {each.system for each in answers}:
-        views = [target.context(compiled.taxonomies[system], "x") for target in TARGETS]
+        taxonomy = compiled.taxonomies[system]
+        views = [target.context(taxonomy, model_of(taxonomy, "x")) for target in TARGETS]
         rows = [each.view.slots for each in views if each is not None]  # type: ignore[attr-defined]
         members[system] = {a.attribute: b.member for a, b in zip(*rows, strict=True)}
     seen: dict[str, set[bool]] = {}
@@ -805,6 +807,13 @@ def test_ailerons_tool_message_is_drawn(compiled: Compiled) -> None:
         ]
     )
     assert whole["text"][0] == wanted
+    package = compiled.python("aileron")
+    drawn = importlib.import_module("aileron_errors.renderings")
+    for body, found in (({"error": error}, bare), ({"error": {**error, "details": {"suggestion": 1.5}}}, None)):
+        asked = [{**question, "body": body}]
+        read = package.parse(body)
+        texts = [drawn.tool_message(read, **given["tool_message"]), drawn.tool_result(read, **given["tool_result"])]
+        assert (found or compiled.ask(asked)[0])["text"] == texts
     short = f"external_api_error: {error['message']}\naudit_id: {error['audit_id']}"
     assert bare["text"][1] == {"type": "tool_result", "tool_use_id": "u", "is_error": True, "content": short}
     assert "audit_id" not in unknown["text"][0]["content"]

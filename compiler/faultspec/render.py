@@ -27,6 +27,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from faultspec.diagnostic import Diagnostic, Span
 from faultspec.language.model import Taxonomy
 from faultspec.targets import Context, Output, Target, TargetError, filters
+from faultspec.targets.model import model_of
 
 MANIFEST = "MANIFEST"
 
@@ -95,10 +96,11 @@ def render(taxonomy: Taxonomy, targets: Iterable[Target], source: str, overrides
     """
     tree: dict[str, str] = {}
     taken: set[str] = set()
+    model = model_of(taxonomy, source)
     for target in targets:
         folders = [each / target.name for each in (overrides, shipped_templates()) if each is not None]
         templates = environment(ChoiceLoader([FileSystemLoader(str(each)) for each in folders]))
-        context = target.context(taxonomy, source)
+        context = target.context(taxonomy, model)
         if context is None:
             continue
         for path, text in _outputs(templates, target, context, folders):

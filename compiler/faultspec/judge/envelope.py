@@ -1,6 +1,6 @@
 """The body of an error: its shape, its slots, its code, and the details that go with the code."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -600,7 +600,7 @@ def _or(words: Iterable[str]) -> str:
     return f"{', '.join(named[:-1])} or {named[-1]}" if len(named) > 1 else named[0]
 
 
-def _one_of(names: tuple[str, ...]) -> str:
+def _one_of(names: Collection[str]) -> str:
     if len(names) > 8:
         return f"one of its {len(names)} codes"  # a list that long helps nobody
     return _or(map("`{}`".format, names)) if names else "none"

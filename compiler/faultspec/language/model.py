@@ -5,7 +5,7 @@ keep the order of declaration, which is the order of everything generated.
 A construct's address in the YAML is its key path, e.g. ``("codes", "rate_limited", "headers")``.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from faultspec.runtime.nodes import Node
@@ -275,7 +275,8 @@ class Surface(NamedTuple):
 
     ``error_when``: the statuses that make an exchange an error. ``error_pointer``: a JSON Pointer whose presence does.
     ``error_equals``: pointers and values that together do. ``at``: where in the body the envelope stands.
-    ``envelopes`` empty: errors here carry none, for ``reason``. ``codes`` None: open; otherwise the allowed code names.
+    ``envelopes`` empty: errors here carry none, for ``reason``. ``codes`` None: open; otherwise the allowed code
+    names, in order.
     ``foreign``: codes here are another namespace's. ``success``: members by pointer that every success has.
     ``repeats``: the surface whose errors are carried here too, written to ``sink``.
     """
@@ -286,7 +287,7 @@ class Surface(NamedTuple):
     error_when: tuple[StatusRange, ...]
     error_pointer: str | None
     envelopes: tuple[str, ...]
-    codes: tuple[str, ...] | None
+    codes: Collection[str] | None
     reason: str | None = None
     batch: Batch | None = None
     requires_details: tuple[str, ...] = ()
@@ -549,12 +550,11 @@ class Imported(NamedTuple):
 
 
 class Rendering(NamedTuple):
-    """An error as text. ``given``: what the error does not know, by name. ``codes`` empty: for all."""
+    """An error as text. ``given``: what the error does not know, by name."""
 
     name: str
     picture: object
     given: Mapping[str, str]
-    codes: tuple[str, ...]
     summary: str | None = None
     source: Source = NOWHERE
 

@@ -1,7 +1,7 @@
 """Envelopes, surfaces, header rules and statuses: the parts of a document that describe what travels."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from faultspec.language.constructs.parts import STATUS_KEY
 from faultspec.language.constructs.wire import ENVELOPE
@@ -201,7 +201,7 @@ def surfaces(scope: Scope) -> dict[str, Surface]:
     """The declared surfaces; without any, all of HTTP with the first envelope."""
     if "surfaces" not in scope.data:
         first = tuple(scope.section("envelopes"))[:1]
-        return {"api": Surface("api", "http", Match(), ERROR_STATUSES, None, first, tuple(scope.section("codes")))}
+        return {"api": Surface("api", "http", Match(), ERROR_STATUSES, None, first, scope.section("codes").keys())}
     return {name: _surface(scope, name, each) for name, each in scope.section("surfaces").items()}
 
 
@@ -285,12 +285,13 @@ def _protocol(scope: Scope, data: Data, path: Path) -> Protocol:
     return Protocol(data["envelope"], tuple(ranges), scope.source(data.get("source"), path))
 
 
-def _codes(scope: Scope, value: object, path: Path) -> tuple[str, ...] | None:
+def _codes(scope: Scope, value: object, path: Path) -> Collection[str] | None:
+    """The codes a surface allows, in order and quick to be asked; None: any."""
     if value in ("open", "foreign"):
         return None
     known = scope.names("codes")
     if value == "closed":
-        return known or ()
+        return dict.fromkeys(known or ()).keys()
     if isinstance(value, str) and known is not None and value not in known:
         hint = (
             closest(value, ("open", "closed", "foreign", *known))
@@ -298,7 +299,7 @@ def _codes(scope: Scope, value: object, path: Path) -> tuple[str, ...] | None:
         )
         scope.wrong(path, "dangling-reference", f"there is no code `{value}`", hint)
         return ()
-    return scope.refer_all(value, known, "code", path)
+    return dict.fromkeys(scope.refer_all(value, known, "code", path)).keys()
 
 
 def _batch(scope: Scope, data: Data, path: Path) -> Batch:

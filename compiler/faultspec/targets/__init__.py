@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from faultspec.diagnostic import Diagnostic
 from faultspec.language.model import Taxonomy
-from faultspec.targets.model import Model, model_of
+from faultspec.targets.model import Model
 
 #: The lists of the model that a template can be rendered once for each item of.
 LISTS = ("codes", "envelopes", "statuses", "domains", "boundaries", "actions", "policies")
@@ -57,9 +57,8 @@ class Target(NamedTuple):
     view: str | None = None
     copied: str | None = None
 
-    def context(self, taxonomy: Taxonomy, source: str) -> Context | None:
-        """The values for this target's templates, None where it has no files; ``source``: the path headers name."""
-        model = model_of(taxonomy, source)
+    def context(self, taxonomy: Taxonomy, model: Model) -> Context | None:
+        """The values for this target's templates, None where it has no files."""
         view = model if self.view is None else _function(self.view)(taxonomy, model)
         return None if view is None else Context(model, view)
 
@@ -85,6 +84,7 @@ SHIPPED: Mapping[str, Target] = {
         summary="an exception per code, parse and render, retries and an ASGI boundary; standard library only",
         outputs=(
             *(Output(f"{each}.py.jinja", f"{{{{ view.package }}}}/{each}.py") for each in _PYTHON_MODULES),
+            Output("renderings.py.jinja", "{{ each.package }}/renderings.py", each="view.renderings"),
             Output("py.typed.jinja", "{{ view.package }}/py.typed"),
             Output("ruff.toml.jinja", "ruff.toml"),
         ),

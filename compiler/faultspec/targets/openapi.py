@@ -51,7 +51,7 @@ def components(taxonomy: Taxonomy) -> Json:
     found: dict[str, Json] = {"schemas": {}, "responses": {}, "headers": {}, "examples": {}}
     names = _Names(taxonomy)
     for envelope in taxonomy.envelopes.values():
-        answered = schemas.answered(taxonomy, envelope.name)
+        answered = {(operation, code.name) for operation, code in schemas.answered(taxonomy, envelope.name)}
         for operation, code in schemas.carried(taxonomy, envelope.name):
             name = names.schema(envelope, operation, code)
             found["schemas"][name] = {
@@ -60,7 +60,7 @@ def components(taxonomy: Taxonomy) -> Json:
                 **({"deprecated": True} if code.lifecycle == "deprecated" else {}),
                 **schemas.of_body(envelope, code, taxonomy),
             }
-            if code.http.statuses and (operation, code) in answered:
+            if code.http.statuses and (operation, code.name) in answered:
                 found["examples"] |= dict(_examples(name, envelope, code, taxonomy))
         found["schemas"][names.union(envelope)] = _union(envelope, names, taxonomy)
     for envelope in taxonomy.envelopes.values():

@@ -85,7 +85,7 @@ def wire_names(taxonomy: Taxonomy) -> tuple[tuple[str, str], ...]:
     """(tool, method or route, operation) where it calls that operation, which has codes of its own, and no other."""
     found: dict[str, list[str]] = {}
     for each in taxonomy.operations.values():
-        for wire in (*each.match.tools, *each.match.routes):
+        for wire in (*({each.wire} - {each.name}), *each.match.tools, *each.match.routes):
             found.setdefault(wire, []).append(each.name)
     return tuple(
         (wire, owners[0])

@@ -75,7 +75,7 @@ class PolicyRow(NamedTuple):
 
 
 class RenderingRow(NamedTuple):
-    """An error as text. ``given``: the type of what the error does not know. ``text``: its picture and its codes."""
+    """An error as text. ``given``: the type of what the error does not know. ``text``: its picture."""
 
     key: str
     doc: str
@@ -335,7 +335,7 @@ def _renderings(taxonomy: Taxonomy, slots: tuple[SlotRow, ...]) -> tuple[Renderi
             key(each.name),
             tsdoc(each.summary or f"The rendering `{each.name}`.", 2),
             _given(each.given),
-            member(each.name, {"picture": each.picture, "codes": list(each.codes) or None}, 2),
+            member(each.name, each.picture, 2),
         )
         for each in taxonomy.renderings.values()
     )

@@ -29,30 +29,19 @@ export interface Given {
   };
 }
 
-interface Rendering {
-  readonly picture: Picture;
-  readonly codes: readonly string[] | null;
-}
-
-const RENDERINGS: { readonly [N in keyof Given]: Rendering } = {
+const PICTURES: { readonly [N in keyof Given]: Picture } = {
   tool_message: {
-    picture: {
-      tool_call_id: "$tool_call_id",
-      role: "tool",
-      content:
-        "Action '${action}' failed: ${code} (${message}).\n${details.suggestion}\naudit_id: ${audit_id}",
-    },
-    codes: null,
+    tool_call_id: "$tool_call_id",
+    role: "tool",
+    content:
+      "Action '${action}' failed: ${code} (${message}).\n${details.suggestion}\naudit_id: ${audit_id}",
   },
   tool_result: {
-    picture: {
-      type: "tool_result",
-      tool_use_id: "$tool_use_id",
-      is_error: true,
-      content:
-        "${code}: ${message}\n${details.suggestion}\naudit_id: ${audit_id}",
-    },
-    codes: null,
+    type: "tool_result",
+    tool_use_id: "$tool_use_id",
+    is_error: true,
+    content:
+      "${code}: ${message}\n${details.suggestion}\naudit_id: ${audit_id}",
   },
 };
 
@@ -62,20 +51,13 @@ const SLOTS: Readonly<Record<string, string>> = {
   request_id: "requestId",
 };
 
-/**
- * An error as the rendering draws it, null for a code it is not for. A line of text
- * that lacks something is left out.
- */
+/** An error as the rendering draws it; a line of text that lacks something goes. */
 export function rendering<N extends keyof Given>(
   name: N,
   error: AnyError,
   given: Given[N],
 ): Json {
-  const { picture, codes } = RENDERINGS[name];
-  if (codes !== null && !codes.includes(error.code ?? "")) {
-    return null;
-  }
-  return fill(picture, parameters(error, given));
+  return fill(PICTURES[name], parameters(error, given));
 }
 
 function parameters(error: AnyError, given: object): Parameters {

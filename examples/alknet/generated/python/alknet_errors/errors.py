@@ -680,6 +680,14 @@ _ALL = {
 }
 
 
+_OPERATIONS: Mapping[str, str] = {
+    "fs/readFile": "readFile",
+    "vastai/createMachine": "createMachine",
+    "agent/chat": "chat",
+}
+"""The operation behind each tool, method or route that it is called by."""
+
+
 def error_class(
     wire: str | int,
     operation: str | None = None,
@@ -687,6 +695,8 @@ def error_class(
     """The exception for what stands in the code slot: the operation's own, else the
     shared one; None if unknown.
     """
+    if operation is not None:
+        operation = _OPERATIONS.get(operation, operation)
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
 
 

@@ -164,7 +164,11 @@ const ENTRIES: readonly Entry[] = [
 ];
 
 /** The operation behind each tool, method or route that it is called by. */
-const OPERATIONS: Readonly<Record<string, string>> = {};
+const OPERATIONS: Readonly<Record<string, string>> = {
+  "fs/readFile": "readFile",
+  "vastai/createMachine": "createMachine",
+  "agent/chat": "chat",
+};
 
 /** What is known of an answer that is no declared error. */
 const UNKNOWN: Facts = FACTS.INTERNAL;

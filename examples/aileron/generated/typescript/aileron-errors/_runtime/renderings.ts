@@ -1,6 +1,6 @@
 /** Errors as text: a picture with parameters in it, and their values. */
 
-import { type Picture, has, scalarText } from "./shape.js";
+import { type Picture, has } from "./shape.js";
 
 /** A value as JSON has it. */
 export type Json =
@@ -14,19 +14,19 @@ export type Json =
 /** The value of a parameter such as `code` or `details.hint`. */
 export type Parameters = (name: string) => unknown;
 
-const PARAMETER = /\$\$|\$\{([A-Za-z_][\w.]*)\}|\$([A-Za-z_]\w*)/g;
+const WHOLE = /^\$([a-z_][a-z0-9_]*)$/;
+const PARAMETER = /\$\$|\$\{([a-z_][a-z0-9_.]*)\}|\$([a-z_][a-z0-9_]*)/g;
 
 /**
- * The picture with its parameters filled in. A text that is a parameter alone is
- * its value, null where it is missing; elsewhere a line of text whose parameter is
- * missing is left out.
+ * The picture with its parameters filled in. `"$code"` is the value whatever its
+ * type, `"${code}: …"` a text with it inside. A line of text goes when one of its
+ * parameters is missing, and a member `hint?` when all that it says is.
  */
 export function fill(picture: Picture, value: Parameters): Json {
   if (typeof picture === "string") {
-    const alone = /^\$(?:\{([A-Za-z_][\w.]*)\}|([A-Za-z_]\w*))$/.exec(picture);
-    const name = alone?.[1] ?? alone?.[2];
+    const name = WHOLE.exec(picture)?.[1];
     return name === undefined
-      ? lines(picture, value)
+      ? lines(picture, value).join("\n")
       : ((value(name) as Json | undefined) ?? null);
   }
   if (picture === null || typeof picture !== "object") {
@@ -35,8 +35,11 @@ export function fill(picture: Picture, value: Parameters): Json {
   if (Array.isArray(picture)) {
     return picture.map((each: Picture) => fill(each, value));
   }
+  const members = Object.entries(picture).filter(
+    ([name, each]) => !(name.endsWith("?") && isMissing(each, value)),
+  );
   return Object.fromEntries(
-    Object.entries(picture).map(([name, each]) => [name, fill(each, value)]),
+    members.map(([name, each]) => [name.replace(/\?$/, ""), fill(each, value)]),
   );
 }
 
@@ -47,12 +50,15 @@ export function memberOf(value: object, name: string): unknown {
     : undefined;
 }
 
-function lines(text: string, value: Parameters): string {
+function isMissing(picture: Picture, value: Parameters): boolean {
+  return typeof picture === "string" && lines(picture, value).length === 0;
+}
+
+function lines(text: string, value: Parameters): string[] {
   return text
     .split("\n")
     .map((line) => filled(line, value))
-    .filter((line) => line !== null)
-    .join("\n");
+    .filter((line): line is string => line !== null);
 }
 
 function filled(line: string, value: Parameters): string | null {
@@ -66,7 +72,7 @@ function filled(line: string, value: Parameters): string | null {
       }
       const known = value(name) ?? null;
       whole &&= known !== null;
-      return scalarText(known) ?? JSON.stringify(known);
+      return typeof known === "string" ? known : JSON.stringify(known);
     },
   );
   return whole ? text : null;

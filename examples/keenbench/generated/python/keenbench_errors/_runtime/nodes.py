@@ -2,7 +2,8 @@
 written.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -97,7 +98,8 @@ def walk(node: Node, path: str = "", required: bool = True) -> Iterator[Place]:
         yield from walk(node.item, child(path, 0), required)
 
 
-def slot_places(node: Node) -> dict[str, tuple[Place, ...]]:
+@lru_cache(maxsize=64)  # an API has a handful of shapes, each asked for at every error
+def slot_places(node: Node) -> Mapping[str, tuple[Place, ...]]:
     """Where each slot stands, in the order in which the shape first names them."""
     places: dict[str, tuple[Place, ...]] = {}
     for place in walk(node):
