@@ -58,6 +58,7 @@ def test_the_wheel_compiles_outside_the_checkout(installed: Path, tmp_path: Path
         "jsonschema",
         "openapi",
         "python",
+        "typescript",
     ]
     assert faultspec(installed, "compile", "--check", cwd=tmp_path, block=EXTRA).returncode == 0
     assert faultspec(installed, "lint", cwd=tmp_path, block=EXTRA).returncode == 0

@@ -27,7 +27,7 @@ GENERATED: Mapping[str, tuple[str, ...]] = {
     "envelopes": ("python", "jsonschema", "openapi", "surfaces", "mcp", "typescript", "markdown"),
     "fallback": ("python", "markdown"),
     "headers": ("python", "openapi", "markdown"),
-    "idempotency": ("python", "markdown"),
+    "idempotency": ("python", "typescript", "markdown"),
     "imported": ("markdown",),
     "navigation": ("markdown",),
     "obligations": ("markdown",),

@@ -76,6 +76,8 @@ def _function(address: str) -> Callable[..., Any]:
 
 _PYTHON_MODULES = ("__init__", "asgi", "codes", "details", "errors", "retry", "wire")
 
+_TYPESCRIPT_MODULES = ("index", "catalog", "codes", "details", "errors", "retry", "wire")
+
 SHIPPED: Mapping[str, Target] = {
     "python": Target(
         name="python",
@@ -88,6 +90,16 @@ SHIPPED: Mapping[str, Target] = {
         ),
         view="faultspec.targets.python:view",
         copied="faultspec.targets.python:runtime_files",
+    ),
+    "typescript": Target(
+        name="typescript",
+        summary="a union of the errors, parse, type guards and the retry planner; nothing to install",
+        outputs=(
+            *(Output(f"{each}.ts.jinja", f"{{{{ view.folder }}}}/{each}.ts") for each in _TYPESCRIPT_MODULES),
+            Output("renderings.ts.jinja", "{{ view.folder }}/renderings.ts", each="view.renderings"),
+        ),
+        view="faultspec.targets.typescript:view",
+        copied="faultspec.targets.typescript:runtime_files",
     ),
     "jsonschema": Target(
         name="jsonschema",

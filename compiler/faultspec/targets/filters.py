@@ -11,6 +11,9 @@ _quoted: Callable[[str], str] = _json.encoder.encode_basestring  # what `dumps` 
 WIDTH = 88
 """Columns of generated source, ruff's default: where docstrings are wrapped and calls are broken."""
 
+TYPESCRIPT_WIDTH = 80
+"""Columns of generated TypeScript, prettier's default."""
+
 
 def literal(value: object) -> str:
     """A Python literal as ruff would write it: double quotes, unless that takes more escapes."""
@@ -76,6 +79,21 @@ def docstring(text: str, indent: int = 4) -> str:
         + "\n".join(f"{pad}{each}" if each and index else each for index, each in enumerate(lines))
         + f'\n{pad}"""'
     )
+
+
+def tsdoc(text: str, indent: int = 0) -> str:
+    """A comment that documents what follows it; blank lines of ``text`` part its paragraphs, and nothing in it can end
+    the comment early.
+    """
+    pad = " " * indent
+    paragraphs = [visible(each).replace("*/", "*\\/") for each in re.split(r"\n\s*\n", text.strip())]
+    found = [each for each in paragraphs if each] or [""]
+    if len(found) == 1 and indent + columns(found[0]) + len("/**  */") <= TYPESCRIPT_WIDTH:
+        return f"/** {found[0]} */"
+    lines: list[str] = []
+    for each in found:
+        lines += [*([""] if lines else []), *_wrapped(each, TYPESCRIPT_WIDTH - indent - 3)]
+    return "/**\n" + "".join(f"{pad} * {each}".rstrip() + "\n" for each in lines) + f"{pad} */"
 
 
 def comment(text: str, prefix: str = "#", indent: int = 0) -> str:
@@ -157,5 +175,6 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "literal": literal,
     "pascal": pascal,
     "snake": snake,
+    "tsdoc": tsdoc,
     "visible": visible,
 }

@@ -11,6 +11,7 @@ from faultspec.runtime import ids
 from faultspec.runtime.retry import Policy
 from faultspec.targets import layout
 from faultspec.targets import schema as schemas
+from faultspec.targets.described import NO_MESSAGE, described, instead
 from faultspec.targets.filters import literal, pascal
 from faultspec.targets.layout import Raw, bracketed, broken, source, string, subscript, typed
 from faultspec.targets.model import Model
@@ -30,9 +31,6 @@ from faultspec.targets.python.wire import (
 
 #: What every error keeps, beside the slots of the envelopes.
 _ATTRIBUTES = ("_details", "_retriable", "boundary", "headers", "message", "retry_after", "status")
-
-#: The message of an answer nobody can read, where the taxonomy has no code for it.
-_NO_MESSAGE = "The answer is not an error that is known here"
 
 
 class CodeRow(NamedTuple):
@@ -187,7 +185,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         codes=tuple(_code_row(code, members[code.name]) for code in names.distinct(taxonomy)),
         errors=errors,
         shared=tuple(each for each in errors if each.operation is None),
-        operations=_wire_names(taxonomy),
+        operations=names.wire_names(taxonomy),
         slots=slots,
         needed=tuple(each for each in slots if each.needed and each.generate is None),
         aliases=tuple(Alias(name, text) for name, text in types.named.items()),
@@ -224,8 +222,8 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         flag_key=flag_key(taxonomy),
         unknown=members.get(unknown) if unknown else None,
         unknown_retriable=bool(taxonomy.unknown and taxonomy.unknown.retriable),
-        unknown_summary=literal(_NO_MESSAGE) if standin is None else standin.summary,
-        unknown_message=literal(_NO_MESSAGE) if standin is None else standin.message,
+        unknown_summary=literal(NO_MESSAGE) if standin is None else standin.summary,
+        unknown_message=literal(NO_MESSAGE) if standin is None else standin.message,
         undeclared_key=place.removeprefix("/details/")
         if internal in members and place.count("/") == 2 and place.startswith("/details/")
         else None,
@@ -239,19 +237,6 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         renderings=renderings.modules(taxonomy),
         exports=tuple(sorted((name for _, group in imports for name in group), key=_import_order)),
         imports=imports,
-    )
-
-
-def _wire_names(taxonomy: Taxonomy) -> tuple[tuple[str, str], ...]:
-    """(tool, method or route, operation) where it calls that operation, which has codes of its own, and no other."""
-    found: dict[str, list[str]] = {}
-    for each in taxonomy.operations.values():
-        for wire in (*({each.wire} - {each.name}), *each.match.tools, *each.match.routes):
-            found.setdefault(wire, []).append(each.name)
-    return tuple(
-        (wire, owners[0])
-        for wire, owners in found.items()
-        if len(owners) == 1 and wire not in taxonomy.operations and taxonomy.operations[owners[0]].errors
     )
 
 
@@ -348,35 +333,15 @@ def _error_row(
 
 
 def _code_row(code: Code, member: str) -> CodeRow:
-    summary = code.summary + (f" Deprecated{facts.instead(code)}." if code.lifecycle == "deprecated" else "")
+    summary = code.summary + (f" Deprecated{instead(code)}." if code.lifecycle == "deprecated" else "")
     return CodeRow(member, string(code.name, 4, len(f"    {member} = ")), summary, facts.source_of(code))
 
 
 def _doc(code: Code, parameters: list[Parameter]) -> str:
-    paragraphs = [code.summary]
-    if code.description:
-        paragraphs.append(code.description)
-    known = []
-    if code.http.statuses:
-        known.append(f"HTTP {', '.join(map(str, code.http.statuses))}")
-    if code.boundaries:
-        known.append("from " + " or ".join(code.boundaries))
-    actions = {
-        "retry": f"clients retry ({code.retry})" if code.retry else "clients retry",
-        "refetch": "clients read again before they retry",
-        "user": "a person has to act",
-        "none": "clients do not retry",
-    }
-    known.append(actions[code.client_action])
-    said = "; ".join(known)
-    paragraphs.append(f"{said[0].upper()}{said[1:]}.")
-    if code.effect != "none":
-        paragraphs[-1] += " The operation may have taken effect."
-    if code.lifecycle == "deprecated":
-        paragraphs.append(f"Deprecated{facts.instead(code)}.")
-    described = [f"``{each.name}``: {each.doc.rstrip('.')}." for each in parameters if each.doc]
-    if described:
-        paragraphs.append(" ".join(described))
+    paragraphs = described(code)
+    explained = [f"``{each.name}``: {each.doc.rstrip('.')}." for each in parameters if each.doc]
+    if explained:
+        paragraphs.append(" ".join(explained))
     return "\n\n".join(paragraphs)
 
 

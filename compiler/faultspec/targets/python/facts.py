@@ -64,11 +64,6 @@ def source_of(code: Code) -> str:
     return broken(facts, 4)
 
 
-def instead(code: Code) -> str:
-    """`` since 2.0.0, use gone`` of a deprecated code, as far as it is declared."""
-    return f" since {code.since}" * bool(code.since) + f", use {code.replaced_by}" * bool(code.replaced_by)
-
-
 def span(each: StatusRange) -> str:
     """A range of statuses as source."""
     return f"range({each.low}, {each.high + 1})"

@@ -81,6 +81,19 @@ def distinct(taxonomy: Taxonomy) -> tuple[Code, ...]:
     return tuple(found.values())
 
 
+def wire_names(taxonomy: Taxonomy) -> tuple[tuple[str, str], ...]:
+    """(tool, method or route, operation) where it calls that operation, which has codes of its own, and no other."""
+    found: dict[str, list[str]] = {}
+    for each in taxonomy.operations.values():
+        for wire in (*({each.wire} - {each.name}), *each.match.tools, *each.match.routes):
+            found.setdefault(wire, []).append(each.name)
+    return tuple(
+        (wire, owners[0])
+        for wire, owners in found.items()
+        if len(owners) == 1 and wire not in taxonomy.operations and taxonomy.operations[owners[0]].errors
+    )
+
+
 def members(taxonomy: Taxonomy) -> dict[str, str]:
     """The member of ``ErrorCode`` for each live code, by name."""
     taken: set[str] = set()

@@ -14,7 +14,7 @@ from faultspec.targets.python.facts import merged, span
 from faultspec.targets.python.names import ATTRIBUTES, parameter, unique
 
 #: Slots whose value a code decides, or that the base class keeps under a name of its own.
-_DECIDED = frozenset({"code", "message", "summary", "status", "retriable", "boundary", "domain", "details"})
+DECIDED = frozenset({"code", "message", "summary", "status", "retriable", "boundary", "domain", "details"})
 
 #: What a value from the wire must be an instance of to be taken.
 _KINDS = {
@@ -67,7 +67,7 @@ def slot_rows(taxonomy: Taxonomy, types: Annotations) -> tuple[SlotRow, ...]:
     taken: set[str] = set()
     for envelope in taxonomy.envelopes.values():
         for slot in slot_places(envelope.shape):
-            if slot not in found and slot not in _DECIDED:
+            if slot not in found and slot not in DECIDED:
                 found[slot] = _actions(taxonomy) if slot == "actions" else _slot(slot, taxonomy, types, taken)
     return tuple(found.values())
 
@@ -82,7 +82,7 @@ class Place(NamedTuple):
 
 
 def _actions(taxonomy: Taxonomy) -> SlotRow:
-    return _row("actions", "actions", "Sequence[str]", "list", _header_of("actions", None, taxonomy))
+    return _row("actions", "actions", "Sequence[str]", "list", header_of("actions", None, taxonomy))
 
 
 def _slot(slot: str, taxonomy: Taxonomy, types: Annotations, taken: set[str]) -> SlotRow:
@@ -96,7 +96,7 @@ def _slot(slot: str, taxonomy: Taxonomy, types: Annotations, taken: set[str]) ->
         attribute,
         types.of(known, pascal(slot), attribute),
         _KINDS.get(known.types[0], "object") if len(known.types) == 1 else "object",
-        _header_of(slot, field, taxonomy),
+        header_of(slot, field, taxonomy),
     )
     return row._replace(
         generate=literal(formats[0]) if formats else None,
@@ -121,7 +121,8 @@ def _row(slot: str, attribute: str, annotation: str, kinds: str, header: str | N
     )
 
 
-def _header_of(slot: str, field: Field | None, taxonomy: Taxonomy) -> str | None:
+def header_of(slot: str, field: Field | None, taxonomy: Taxonomy) -> str | None:
+    """The response header that repeats a slot."""
     named = (field.echo or field.mirror) if field is not None else None
     return named or next((rule.name for rule in taxonomy.headers if rule.equals == slot), None)
 
@@ -139,13 +140,13 @@ def envelope_row(envelope: Envelope) -> EnvelopeRow:
 
 
 def _picture_source(node: Node) -> str:
-    picture = _picture(node)
-    if not isinstance(picture, Mapping | list):
-        return literal(picture)
-    return "\n            " + source(picture, 12, 12) + "\n        "
+    drawn = picture(node)
+    if not isinstance(drawn, Mapping | list):
+        return literal(drawn)
+    return "\n            " + source(drawn, 12, 12) + "\n        "
 
 
-def _picture(node: Node) -> object:
+def picture(node: Node) -> object:
     """The picture that compiles to this node, with nothing left to look up."""
     match node:
         case Slot(name=name):
@@ -156,9 +157,9 @@ def _picture(node: Node) -> object:
             rest = "".join(f"${{{slot}}}{text.replace('$', '$$')}" for slot, text in zip(slots, texts[1:], strict=True))
             return texts[0].replace("$", "$$") + rest
         case Array(item=item):
-            return [_picture(item)]
+            return [picture(item)]
         case Object(members=members, spread=spread):
-            found = {each.name + "?" * each.optional: _picture(each.node) for each in members}
+            found = {each.name + "?" * each.optional: picture(each.node) for each in members}
             return found if spread is None else {**found, "...": f"${spread}"}
 
 

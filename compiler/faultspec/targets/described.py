@@ -1,0 +1,37 @@
+"""What the documentation of a code says, whatever the language of the bindings."""
+
+from faultspec.language.model import Code
+
+#: The message of an answer nobody can read, where the taxonomy has no code for it.
+NO_MESSAGE = "The answer is not an error that is known here"
+
+
+def described(code: Code) -> list[str]:
+    """The paragraphs about a code: what it means, what is known of it, and what takes its place."""
+    paragraphs = [code.summary]
+    if code.description:
+        paragraphs.append(code.description)
+    known = []
+    if code.http.statuses:
+        known.append(f"HTTP {', '.join(map(str, code.http.statuses))}")
+    if code.boundaries:
+        known.append("from " + " or ".join(code.boundaries))
+    actions = {
+        "retry": f"clients retry ({code.retry})" if code.retry else "clients retry",
+        "refetch": "clients read again before they retry",
+        "user": "a person has to act",
+        "none": "clients do not retry",
+    }
+    known.append(actions[code.client_action])
+    said = "; ".join(known)
+    paragraphs.append(f"{said[0].upper()}{said[1:]}.")
+    if code.effect != "none":
+        paragraphs[-1] += " The operation may have taken effect."
+    if code.lifecycle == "deprecated":
+        paragraphs.append(f"Deprecated{instead(code)}.")
+    return paragraphs
+
+
+def instead(code: Code) -> str:
+    """`` since 2.0.0, use gone`` of a deprecated code, as far as it is declared."""
+    return f" since {code.since}" * bool(code.since) + f", use {code.replaced_by}" * bool(code.replaced_by)

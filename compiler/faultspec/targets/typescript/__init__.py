@@ -1,0 +1,348 @@
+"""The TypeScript target: what each template of ``templates/typescript`` loops over."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import faultspec.runtime
+from faultspec.language.model import Code, StatusRange, Taxonomy, Test
+from faultspec.runtime.retry import Policy
+from faultspec.runtime.shape import slot_places
+from faultspec.targets import schema as schemas
+from faultspec.targets.described import NO_MESSAGE, described, instead
+from faultspec.targets.filters import columns, tsdoc, visible
+from faultspec.targets.model import Model
+from faultspec.targets.python.constructors import allowed, flag_key
+from faultspec.targets.python.facts import NAMED_STATUSES, merged
+from faultspec.targets.python.names import distinct, members, wire_names
+from faultspec.targets.python.wire import DECIDED, carried_headers, fields, header_of, picture
+from faultspec.targets.typescript import names
+from faultspec.targets.typescript.layout import Raw, alias, extending, key, literal, member, source, typed
+from faultspec.targets.typescript.types import Types, envelope_type
+
+
+class CodeRow(NamedTuple):
+    """A code, as source: its line in ``ErrorCode``, what is said there, and its facts."""
+
+    member: str
+    doc: str
+    facts: str
+
+
+class ErrorRow(NamedTuple):
+    """The interface of a code.
+
+    ``opened``: its first line. ``code`` and ``operation``: source of its literals. ``details``: the name of the type of its
+    details, and ``fields`` the lines of its members, none where it declares none. ``entry``: source of its row in the catalog.
+    """
+
+    name: str
+    doc: str
+    opened: str
+    code: str
+    operation: str
+    details: str
+    fields: tuple[str, ...]
+    details_doc: str
+    entry: str
+
+
+class SlotRow(NamedTuple):
+    """A slot that is a member of every error. ``line``: its declaration. ``place``: source of its row in ``PLACES``."""
+
+    slot: str
+    member: str
+    line: str
+    place: str
+
+
+class EnvelopeRow(NamedTuple):
+    """An envelope: the declaration of its type, and its picture, as source."""
+
+    name: str
+    doc: str
+    type: str
+    picture: str
+
+
+class PolicyRow(NamedTuple):
+    """A retry policy, as source. ``eligible``: source of the codes it is for; empty for all that are retriable."""
+
+    key: str
+    doc: str
+    text: str
+    eligible: str
+
+
+class RenderingRow(NamedTuple):
+    """An error as text. ``given``: the type of what the error does not know. ``text``: its picture."""
+
+    key: str
+    doc: str
+    given: str
+    text: str
+
+
+class Renderings(NamedTuple):
+    """The renderings of a taxonomy. ``slots``: source of the members of errors that stand in slots."""
+
+    rows: tuple[RenderingRow, ...]
+    slots: str
+
+
+class View(NamedTuple):
+    """What the TypeScript templates see beside the model; see the row types.
+
+    ``slots``: what every error keeps beside its own members.
+    ``operations``: source of the operation behind each name it is called by. ``unknown``: source of the code that stands for
+    an unknown one, ``null`` where the taxonomy names none; ``unknown_facts`` what is known of it. ``ranges`` and
+    ``entry_ranges``: whether the facts, and those of operations' own codes, name long stretches of statuses. ``renderings``:
+    one item, or none where the taxonomy has no renderings.
+    """
+
+    folder: str
+    title: str
+    header: str
+    codes: tuple[CodeRow, ...]
+    errors: tuple[ErrorRow, ...]
+    aliases: tuple[str, ...]
+    slots: tuple[SlotRow, ...]
+    operations: str
+    envelopes: tuple[EnvelopeRow, ...]
+    envelope: str
+    carried: str
+    policies: tuple[PolicyRow, ...]
+    policy_names: str
+    selective: tuple[PolicyRow, ...]
+    unknown: str
+    unknown_facts: str
+    unknown_retriable: str
+    unknown_action: str
+    idempotency_header: str | None
+    ranges: bool
+    entry_ranges: bool
+    renderings: tuple[Renderings, ...]
+
+
+def view(taxonomy: Taxonomy, model: Model) -> View:
+    """The rows of the TypeScript target."""
+    types = Types(taxonomy)
+    enum = members(taxonomy)
+    taken: set[str] = set()
+    shapes = {name: names.envelope(name, taken) for name in taxonomy.envelopes}
+    errors = tuple(_error_row(operation, code, taken, taxonomy, types) for operation, code in schemas.live(taxonomy))
+    envelopes = tuple(
+        EnvelopeRow(
+            shapes[each.name],
+            tsdoc(each.summary or f"The envelope `{each.name}` on the wire."),
+            envelope_type(each, shapes[each.name], types),
+            member(each.name, picture(each.shape), 2),
+        )
+        for each in taxonomy.envelopes.values()
+    )
+    slots = _slots(taxonomy, types)
+    policies = tuple(
+        PolicyRow(
+            key(each.name),
+            tsdoc(each.summary, 2) if each.summary else "",
+            source(_policy(each.policy), 2, 2),
+            _set(key(each.name), [code for code in each.eligible if code in enum]),
+        )
+        for each in taxonomy.retry_policies.values()
+    )
+    unknown = taxonomy.unknown.becomes if taxonomy.unknown and taxonomy.unknown.becomes in enum else None
+    retriable = bool(taxonomy.unknown and taxonomy.unknown.retriable)
+    known = tuple(_code_row(code, enum[code.name]) for code in distinct(taxonomy))
+    return View(
+        folder=names.folder(taxonomy.name),
+        title=visible(taxonomy.title),
+        header=model.header,
+        codes=known,
+        errors=errors,
+        aliases=tuple(types.named.values()),
+        slots=slots,
+        operations=source(dict(wire_names(taxonomy))),
+        envelopes=envelopes,
+        envelope=alias("Envelope", [each.name for each in envelopes]),
+        carried=source(dict.fromkeys(carried_headers(taxonomy), True)),
+        policies=policies,
+        policy_names=alias("PolicyName", [literal(each) for each in taxonomy.retry_policies] or ["string"]),
+        selective=tuple(each for each in policies if each.eligible),
+        unknown=literal(unknown),
+        unknown_facts=_UNKNOWN_FACTS if unknown is None else f"FACTS{_at(unknown)}",
+        unknown_retriable=literal(retriable),
+        unknown_action=literal("retry" if retriable else "none"),
+        idempotency_header=literal(taxonomy.idempotency.key) if taxonomy.idempotency else None,
+        ranges=any("range(" in each.facts for each in known),
+        entry_ranges=any("range(" in each.entry for each in errors),
+        renderings=_renderings(taxonomy, slots),
+    )
+
+
+def runtime_files(view: View) -> Iterator[tuple[str, Path]]:
+    """The runtime's port, taken over as it is."""
+    folder = Path(faultspec.runtime.__file__ or "").parent / "typescript"
+    for each in sorted(folder.glob("*.ts")):
+        if each.name != "renderings.ts" or view.renderings:
+            yield f"{view.folder}/_runtime/{each.name}", each
+
+
+def _code_row(code: Code, enum: str) -> CodeRow:
+    summary = code.summary + (f" Deprecated{instead(code)}." if code.lifecycle == "deprecated" else "")
+    return CodeRow(member(enum, code.name, 2), tsdoc(summary, 2), member(code.name, _facts(code), 2))
+
+
+def _error_row(operation: str | None, code: Code, taken: set[str], taxonomy: Taxonomy, types: Types) -> ErrorRow:
+    name = names.error(operation, code.name, taken)
+    flag, keys = flag_key(taxonomy), allowed(code)
+    flagless = flag is None or flag not in keys or code.details_schema is not None
+    lines = [] if code.details_schema is not None else types.members(keys, name, 2)
+    entry = {
+        "code": code.name,
+        "operation": operation,
+        "facts": Raw(f"FACTS{_at(code.name)}") if operation is None else _facts(code),
+        "flagKey": None if flagless else flag,
+    }
+    return ErrorRow(
+        name=name,
+        doc=tsdoc("\n\n".join(described(code))),
+        opened=extending(name, "Common"),
+        code=literal(code.name),
+        operation=literal(operation),
+        details=f"{name}Details" if lines else "Details",
+        fields=tuple(lines),
+        details_doc=tsdoc(f"Details of `{name}`."),
+        entry=source(entry, 2, 2),
+    )
+
+
+def _at(code: str) -> str:
+    """How the member of an object for a code is written; codes are identifiers."""
+    return f".{code}"
+
+
+_UNKNOWN_FACTS = source(
+    {
+        "wire": "unknown",
+        "status": None,
+        "statuses": [],
+        "retriable": "never",
+        "clientAction": "none",
+        "effect": "unknown",
+        "domain": None,
+        "boundaries": [],
+        "retry": None,
+        "until": None,
+        "actions": [],
+        "rules": [],
+        "deprecated": False,
+        "summary": NO_MESSAGE,
+        "message": NO_MESSAGE,
+    }
+)
+
+
+def _facts(code: Code) -> dict[str, object]:
+    return {
+        "wire": code.wire,
+        "status": code.http.default,
+        "statuses": _statuses(code.http.statuses),
+        "retriable": code.retriable.kind,
+        "clientAction": code.client_action,
+        "effect": code.effect,
+        "domain": code.domain,
+        "boundaries": code.boundaries,
+        "retry": code.retry,
+        "until": code.retriable.until,
+        "actions": code.actions,
+        "rules": [
+            {"then": bool(rule.then), "when": [_test(test) for test in rule.when]} for rule in code.retriable.rules
+        ],
+        "deprecated": code.lifecycle == "deprecated",
+        "summary": code.summary,
+        "message": code.message or code.summary,
+    }
+
+
+def _test(test: Test) -> dict[str, object]:
+    numbers = merged(test.ranges)
+    values = [*test.values, *(Raw(f"...{_span(each)}") for each in numbers)]
+    return {"fact": test.fact, "values": values}
+
+
+def _statuses(ranges: tuple[StatusRange, ...]) -> object:
+    """A list of statuses; a call where it is long."""
+    if len(ranges) == 1 and ranges[0].width > NAMED_STATUSES:
+        return Raw(_span(ranges[0]))
+    parts: list[Raw | int] = []
+    for each in ranges:
+        if each.width > NAMED_STATUSES:
+            parts.append(Raw(f"...{_span(each)}"))
+        else:
+            parts += [status for status in range(each.low, each.high + 1) if status not in parts]
+    return parts
+
+
+def _span(each: StatusRange) -> str:
+    return f"range({each.low}, {each.high})"
+
+
+def _slots(taxonomy: Taxonomy, types: Types) -> tuple[SlotRow, ...]:
+    """Every slot of every envelope that no code decides, in the order in which the envelopes first name them."""
+    found: dict[str, SlotRow] = {}
+    taken: set[str] = set()
+    for envelope in taxonomy.envelopes.values():
+        for slot in slot_places(envelope.shape):
+            if slot in found or slot in DECIDED:
+                continue
+            field = next((each for each in fields(taxonomy) if each.slot == slot), None)
+            kinds = ("array",) if slot == "actions" else field.schema.types if field else ()
+            name = names.slot(slot, taken)
+            place = {
+                "member": name,
+                "slot": slot,
+                "type": kinds[0] if len(kinds) == 1 else None,
+                "header": header_of(slot, field, taxonomy),
+            }
+            parts = list(dict.fromkeys((*types.slot(slot), "null")))
+            line = typed(f"readonly {name}:", ["unknown"] if "unknown" in parts else parts, 2)
+            found[slot] = SlotRow(slot, name, line, source(place, 2, 2))
+    return tuple(found.values())
+
+
+def _set(name: str, codes: list[str]) -> str:
+    """A set of codes as a member of an object; nothing for none."""
+    lead = "new Set<ErrorCode>("
+    return f"{lead}{source(codes, 2, 2 + columns(f'{name}: {lead}'), 2)})" if codes else ""
+
+
+def _policy(policy: Policy) -> Mapping[str, object]:
+    """A policy as the runtime's port takes it; the step of a phase that is not linear does not count."""
+    phases = [each if each.kind == "linear" else each._replace(step=0.0) for each in policy.phases]
+    found = {names.camel(name): _data(each) for name, each in policy._replace(phases=tuple(phases))._asdict().items()}
+    return {**found, "kinds": {name: _data(each) for name, each in policy.kinds.items()}}
+
+
+def _data(value: object) -> object:
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {names.camel(name): _data(each) for name, each in value._asdict().items()}
+    return [_data(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _renderings(taxonomy: Taxonomy, slots: tuple[SlotRow, ...]) -> tuple[Renderings, ...]:
+    rows = tuple(
+        RenderingRow(
+            key(each.name),
+            tsdoc(each.summary or f"The rendering `{each.name}`.", 2),
+            _given(each.given),
+            member(each.name, each.picture, 2),
+        )
+        for each in taxonomy.renderings.values()
+    )
+    return (Renderings(rows, source({each.slot: each.member for each in slots})),) if rows else ()
+
+
+def _given(given: Mapping[str, str]) -> str:
+    """The type of what a rendering needs beside the error."""
+    lines = [f"    {tsdoc(what, 4)}\n    readonly {key(name)}: string;\n" for name, what in given.items()]
+    return "{\n" + "".join(lines) + "  }" if lines else "Readonly<Record<string, never>>"

@@ -1,0 +1,74 @@
+"""What things are called in TypeScript; never a name that the modules use themselves, and never the same twice."""
+
+from faultspec.targets.filters import pascal, words
+from faultspec.targets.python.names import package as python_package
+from faultspec.targets.python.names import unique
+
+#: What the modules declare, import or use of the language: an interface of that name would hide it.
+RESERVED = frozenset(
+    {
+        *("Answer", "AnyError", "Budget", "ClientAction", "Common", "Condition", "Details", "Effect", "ErrorCode"),
+        *(
+            "Errors",
+            "Failure",
+            "Facts",
+            "HeaderSource",
+            "Jitter",
+            "KnownError",
+            "Kind",
+            "PlanOptions",
+            "PolicyName",
+            "Phase",
+        ),
+        *("Plan", "Policy", "Reason", "Refusal", "Retriability", "RetriableRule", "Retry", "RetryAfterRule", "State"),
+        *("UnknownError", "Wire", "Json"),
+        *("Array", "Boolean", "Date", "Error", "Exclude", "Extract", "Function", "Iterable", "JSON", "Map", "Math"),
+        *("Number", "Object", "Omit", "Partial", "Pick", "Promise", "Readonly", "ReadonlyArray", "ReadonlyMap"),
+        *("ReadonlySet", "Record", "RegExp", "Required", "Set", "String", "Symbol"),
+        *("EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError"),
+    }
+)
+
+#: Members of every error, which no slot can take.
+MEMBERS = frozenset(
+    {
+        *("boundary", "code", "details", "headers", "known", "message", "operation", "originalCode", "raw"),
+        *("retriable", "retryAfter", "status"),
+    }
+)
+
+
+def folder(taxonomy: str) -> str:
+    """``platform-errors`` for the taxonomy ``platform``."""
+    return python_package(taxonomy).strip("_").replace("_", "-")
+
+
+def error(operation: str | None, code: str, taken: set[str]) -> str:
+    """The interface of a code, called as its exception in Python is; one that would hide another name says ``Failure``
+    behind it.
+    """
+    name = (pascal(operation) if operation else "") + pascal(code)
+    if not name or name[0].isdigit():
+        name = f"Code{name}"
+    if name in RESERVED or name.endswith(("Details", "Envelope")):
+        name += "Failure"
+    return unique(name, taken)
+
+
+def envelope(name: str, taken: set[str]) -> str:
+    """The type of an envelope: ``ErrorEnvelope`` for ``error``."""
+    stem = pascal(name).removesuffix("Envelope")
+    return unique(f"Of{stem}Envelope" if stem[:1].isdigit() else f"{stem}Envelope", taken)
+
+
+def camel(name: str) -> str:
+    """``correlationId`` for ``correlation_id``."""
+    first, *rest = [each.lower() for each in words(name)] or ["value"]
+    found = first + "".join(each[:1].upper() + each[1:] for each in rest)
+    return f"slot{found}" if found[0].isdigit() else found
+
+
+def slot(name: str, taken: set[str]) -> str:
+    """The member of errors for a slot."""
+    found = camel(name)
+    return unique(f"{found}Slot" if found in MEMBERS else found, taken)

@@ -1,0 +1,127 @@
+/** Which error is meant: by what stands in the place of the code, and by the operation. */
+
+// Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/aileron/taxonomy.yaml
+
+import { type ErrorCode, FACTS, type Facts, type Wire } from "./codes.js";
+import type { AnyError } from "./errors.js";
+
+/** A declared error; `flagKey` is the details key that is its retry flag. */
+export interface Entry {
+  readonly code: ErrorCode;
+  readonly operation: string | null;
+  readonly facts: Facts;
+  readonly flagKey: string | null;
+}
+
+const ENTRIES: readonly Entry[] = [
+  {
+    code: "capability_denied",
+    operation: null,
+    facts: FACTS.capability_denied,
+    flagKey: null,
+  },
+  {
+    code: "binding_required",
+    operation: null,
+    facts: FACTS.binding_required,
+    flagKey: null,
+  },
+  {
+    code: "binding_failed",
+    operation: null,
+    facts: FACTS.binding_failed,
+    flagKey: null,
+  },
+  {
+    code: "resource_limit_exceeded",
+    operation: null,
+    facts: FACTS.resource_limit_exceeded,
+    flagKey: null,
+  },
+  {
+    code: "connector_runtime_error",
+    operation: null,
+    facts: FACTS.connector_runtime_error,
+    flagKey: null,
+  },
+  {
+    code: "network_error",
+    operation: null,
+    facts: FACTS.network_error,
+    flagKey: null,
+  },
+  {
+    code: "external_api_error",
+    operation: null,
+    facts: FACTS.external_api_error,
+    flagKey: null,
+  },
+  {
+    code: "hash_mismatch",
+    operation: null,
+    facts: FACTS.hash_mismatch,
+    flagKey: null,
+  },
+  {
+    code: "signature_failure",
+    operation: null,
+    facts: FACTS.signature_failure,
+    flagKey: null,
+  },
+];
+
+/** The operation behind each tool, method or route that it is called by. */
+const OPERATIONS: Readonly<Record<string, string>> = {};
+
+/** What is known of an answer that is no declared error. */
+const UNKNOWN: Facts = {
+  wire: "unknown",
+  status: null,
+  statuses: [],
+  retriable: "never",
+  clientAction: "none",
+  effect: "unknown",
+  domain: null,
+  boundaries: [],
+  retry: null,
+  until: null,
+  actions: [],
+  rules: [],
+  deprecated: false,
+  summary: "The answer is not an error that is known here",
+  message: "The answer is not an error that is known here",
+};
+
+const BY_WIRE = new Map(
+  ENTRIES.map((each) => [key(each.operation, each.facts.wire), each]),
+);
+const BY_CODE = new Map(
+  ENTRIES.map((each) => [key(each.operation, each.code), each]),
+);
+
+/**
+ * The error for what stands in the place of the code: the operation's own, else the
+ * shared one.
+ */
+export function entryOf(
+  wire: Wire,
+  operation: string | null,
+): Entry | undefined {
+  const called =
+    operation !== null &&
+    Object.prototype.hasOwnProperty.call(OPERATIONS, operation)
+      ? (OPERATIONS[operation] ?? null)
+      : operation;
+  return BY_WIRE.get(key(called, wire)) ?? BY_WIRE.get(key(null, wire));
+}
+
+/** What is known of an error's code. */
+export function factsOf(error: AnyError): Facts {
+  const entry = BY_CODE.get(key(error.operation, error.code ?? ""));
+  return error.known && entry !== undefined ? entry.facts : UNKNOWN;
+}
+
+function key(operation: string | null, code: Wire): string {
+  return JSON.stringify([operation, String(code)]);
+}

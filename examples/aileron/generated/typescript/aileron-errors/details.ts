@@ -1,0 +1,85 @@
+/**
+ * The details of each code of Aileron failures: what stands in the envelope
+ * beside the message. They are what the contract promises; what a service sends
+ * is not checked.
+ */
+
+// Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/aileron/taxonomy.yaml
+
+/** Details of which nothing is declared. */
+export type Details = Readonly<Record<string, unknown>>;
+
+/** Details of `CapabilityDenied`. */
+export interface CapabilityDeniedDetails {
+  /** The host that was denied. */
+  readonly host?: string;
+  /** The credential scope that did not match. */
+  readonly scope?: string;
+  /** What the user can do about it. */
+  readonly suggestion?: string;
+}
+
+/** Details of `BindingRequired`. */
+export interface BindingRequiredDetails {
+  /** The binding that was used, such as oauth2/slack/work. */
+  readonly binding?: string;
+  /** The credential scope that did not match. */
+  readonly scope?: string;
+  /** What the user can do about it. */
+  readonly suggestion?: string;
+}
+
+/** Details of `BindingFailed`. */
+export interface BindingFailedDetails {
+  /** The binding that was used, such as oauth2/slack/work. */
+  readonly binding?: string;
+  /** The credential scope that did not match. */
+  readonly scope?: string;
+  /** What the user can do about it. */
+  readonly suggestion?: string;
+}
+
+/** Details of `ResourceLimitExceeded`. */
+export interface ResourceLimitExceededDetails {
+  /** What the user can do about it. */
+  readonly suggestion?: string;
+}
+
+/** Details of `ConnectorRuntimeError`. */
+export interface ConnectorRuntimeErrorDetails {
+  /** What the user can do about it. */
+  readonly suggestion?: string;
+}
+
+/** Details of `NetworkError`. */
+export interface NetworkErrorDetails {
+  /** How often the runtime retried before it gave up. */
+  readonly retried?: number;
+  /** What the user can do about it. */
+  readonly suggestion?: string;
+}
+
+/** Details of `ExternalApiError`. */
+export interface ExternalApiErrorDetails {
+  /** The status the upstream service answered with. */
+  readonly status: number;
+  /** The binding that was used, such as oauth2/slack/work. */
+  readonly binding?: string;
+  /** How often the runtime retried before it gave up. */
+  readonly retried?: number;
+  /** What the user can do about it. */
+  readonly suggestion?: string;
+}
+
+/** Details of `HashMismatch`. */
+export interface HashMismatchDetails {
+  /** What the user can do about it. */
+  readonly suggestion?: string;
+}
+
+/** Details of `SignatureFailure`. */
+export interface SignatureFailureDetails {
+  /** What the user can do about it. */
+  readonly suggestion?: string;
+}

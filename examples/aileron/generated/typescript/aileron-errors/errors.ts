@@ -1,0 +1,193 @@
+/**
+ * The errors of Aileron failures: an interface for each code, told apart by
+ * `code`, and by `operation` where operations have codes of their own.
+ */
+
+// Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/aileron/taxonomy.yaml
+
+import type { ErrorCode } from "./codes.js";
+import type * as d from "./details.js";
+
+/**
+ * What every error says. `message` is safe to show to whoever sent the request.
+ * `status` is that of the answer, else the code's own. `retriable` is whether this
+ * very request may be sent again. `retryAfter` is the wait, in seconds, that the
+ * answer asks for; `headers` are those that say what to do about the error.
+ */
+export interface Common {
+  readonly message: string;
+  readonly status: number | null;
+  readonly retriable: boolean;
+  readonly retryAfter: number | null;
+  readonly boundary: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly auditId: string | null;
+  readonly requestId: string | null;
+}
+
+/**
+ * A capability check refused the operation.
+ *
+ * HTTP 403; from sandbox or connector_manifest or action; clients do not retry.
+ */
+export interface CapabilityDenied extends Common {
+  readonly known: true;
+  readonly code: "capability_denied";
+  readonly operation: null;
+  readonly details: d.CapabilityDeniedDetails;
+}
+
+/**
+ * No credential is bound for a required capability.
+ *
+ * HTTP 412; from runtime; a person has to act.
+ */
+export interface BindingRequired extends Common {
+  readonly known: true;
+  readonly code: "binding_required";
+  readonly operation: null;
+  readonly details: d.BindingRequiredDetails;
+}
+
+/**
+ * An existing binding refused: token expired, key revoked, scope changed.
+ *
+ * HTTP 412; from runtime; a person has to act.
+ */
+export interface BindingFailed extends Common {
+  readonly known: true;
+  readonly code: "binding_failed";
+  readonly operation: null;
+  readonly details: d.BindingFailedDetails;
+}
+
+/**
+ * The connector hit a limit: memory, wall time or fuel.
+ *
+ * HTTP 507; from sandbox; clients do not retry. The operation may have taken
+ * effect.
+ */
+export interface ResourceLimitExceeded extends Common {
+  readonly known: true;
+  readonly code: "resource_limit_exceeded";
+  readonly operation: null;
+  readonly details: d.ResourceLimitExceededDetails;
+}
+
+/**
+ * The connector's own code failed: it panicked, threw, or answered in an
+ * unexpected shape.
+ *
+ * HTTP 500; from sandbox; clients do not retry. The operation may have taken
+ * effect.
+ */
+export interface ConnectorRuntimeError extends Common {
+  readonly known: true;
+  readonly code: "connector_runtime_error";
+  readonly operation: null;
+  readonly details: d.ConnectorRuntimeErrorDetails;
+}
+
+/**
+ * The outbound call failed before it reached a server.
+ *
+ * HTTP 502; from external; clients retry (runtime). The operation may have
+ * taken effect.
+ */
+export interface NetworkError extends Common {
+  readonly known: true;
+  readonly code: "network_error";
+  readonly operation: null;
+  readonly details: d.NetworkErrorDetails;
+}
+
+/**
+ * The upstream service answered with an error.
+ *
+ * HTTP 502; from external; clients retry (runtime). The operation may have
+ * taken effect.
+ */
+export interface ExternalApiError extends Common {
+  readonly known: true;
+  readonly code: "external_api_error";
+  readonly operation: null;
+  readonly details: d.ExternalApiErrorDetails;
+}
+
+/**
+ * The bytes of a connector or an action on disk are not those that were
+ * declared.
+ *
+ * HTTP 422; from runtime; clients do not retry.
+ */
+export interface HashMismatch extends Common {
+  readonly known: true;
+  readonly code: "hash_mismatch";
+  readonly operation: null;
+  readonly details: d.HashMismatchDetails;
+}
+
+/**
+ * The signature of a binary does not verify.
+ *
+ * HTTP 422; from runtime; clients do not retry.
+ */
+export interface SignatureFailure extends Common {
+  readonly known: true;
+  readonly code: "signature_failure";
+  readonly operation: null;
+  readonly details: d.SignatureFailureDetails;
+}
+
+/** The errors by the names of their interfaces. */
+export interface Errors {
+  readonly CapabilityDenied: CapabilityDenied;
+  readonly BindingRequired: BindingRequired;
+  readonly BindingFailed: BindingFailed;
+  readonly ResourceLimitExceeded: ResourceLimitExceeded;
+  readonly ConnectorRuntimeError: ConnectorRuntimeError;
+  readonly NetworkError: NetworkError;
+  readonly ExternalApiError: ExternalApiError;
+  readonly HashMismatch: HashMismatch;
+  readonly SignatureFailure: SignatureFailure;
+}
+
+/** Any declared error. */
+export type KnownError = Errors[keyof Errors];
+
+/**
+ * An answer that is no declared error: an unknown code, another shape, or no JSON
+ * at all. `raw` is the body as it came; `originalCode` what stood in the place of
+ * the code, if anything did. Neither is safe to show. `code` is what the taxonomy
+ * has such an answer taken for, null where it says nothing of them.
+ */
+export interface UnknownError extends Common {
+  readonly known: false;
+  readonly code: null;
+  readonly operation: null;
+  readonly details: d.Details;
+  readonly originalCode: string | number | null;
+  readonly raw: unknown;
+}
+
+/** Whatever an answer may turn out to be. */
+export type AnyError = KnownError | UnknownError;
+
+/** Whether an error is a declared one. */
+export function isKnown(error: AnyError): error is KnownError {
+  return error.known;
+}
+
+/** Whether an error is none that is declared. */
+export function isUnknown(error: AnyError): error is UnknownError {
+  return !error.known;
+}
+
+/** Whether an error is a declared one with this code. */
+export function hasCode<C extends ErrorCode>(
+  error: AnyError,
+  code: C,
+): error is Extract<KnownError, { readonly code: C }> {
+  return error.known && (error.code as string) === code;
+}

@@ -1,0 +1,207 @@
+/** Which error is meant: by what stands in the place of the code, and by the operation. */
+
+// Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/alknet/taxonomy.yaml
+
+import { type ErrorCode, FACTS, type Facts, type Wire } from "./codes.js";
+import type { AnyError } from "./errors.js";
+
+/** A declared error; `flagKey` is the details key that is its retry flag. */
+export interface Entry {
+  readonly code: ErrorCode;
+  readonly operation: string | null;
+  readonly facts: Facts;
+  readonly flagKey: string | null;
+}
+
+const ENTRIES: readonly Entry[] = [
+  {
+    code: "NOT_FOUND",
+    operation: null,
+    facts: FACTS.NOT_FOUND,
+    flagKey: null,
+  },
+  {
+    code: "FORBIDDEN",
+    operation: null,
+    facts: FACTS.FORBIDDEN,
+    flagKey: null,
+  },
+  {
+    code: "INVALID_INPUT",
+    operation: null,
+    facts: FACTS.INVALID_INPUT,
+    flagKey: null,
+  },
+  {
+    code: "INVALID_OPERATION_TYPE",
+    operation: null,
+    facts: FACTS.INVALID_OPERATION_TYPE,
+    flagKey: null,
+  },
+  {
+    code: "INTERNAL",
+    operation: null,
+    facts: FACTS.INTERNAL,
+    flagKey: null,
+  },
+  {
+    code: "TIMEOUT",
+    operation: null,
+    facts: FACTS.TIMEOUT,
+    flagKey: null,
+  },
+  {
+    code: "FILE_NOT_FOUND",
+    operation: "readFile",
+    facts: {
+      wire: "FILE_NOT_FOUND",
+      status: null,
+      statuses: [],
+      retriable: "never",
+      clientAction: "none",
+      effect: "none",
+      domain: null,
+      boundaries: ["handler"],
+      retry: null,
+      until: null,
+      actions: [],
+      rules: [],
+      deprecated: false,
+      summary: "The file does not exist",
+      message: "The file does not exist",
+    },
+    flagKey: null,
+  },
+  {
+    code: "PERMISSION_DENIED",
+    operation: "readFile",
+    facts: {
+      wire: "PERMISSION_DENIED",
+      status: null,
+      statuses: [],
+      retriable: "never",
+      clientAction: "none",
+      effect: "none",
+      domain: null,
+      boundaries: ["handler"],
+      retry: null,
+      until: null,
+      actions: [],
+      rules: [],
+      deprecated: false,
+      summary: "OS-level read permission denied",
+      message: "The file may not be read",
+    },
+    flagKey: null,
+  },
+  {
+    code: "INSUFFICIENT_CREDITS",
+    operation: "createMachine",
+    facts: {
+      wire: "INSUFFICIENT_CREDITS",
+      status: null,
+      statuses: [],
+      retriable: "never",
+      clientAction: "user",
+      effect: "none",
+      domain: null,
+      boundaries: ["handler"],
+      retry: null,
+      until: null,
+      actions: [],
+      rules: [],
+      deprecated: false,
+      summary: "The account cannot pay for the machine.",
+      message: "The account has not enough credits",
+    },
+    flagKey: null,
+  },
+  {
+    code: "RATE_LIMITED",
+    operation: "createMachine",
+    facts: {
+      wire: "RATE_LIMITED",
+      status: 429,
+      statuses: [429],
+      retriable: "always",
+      clientAction: "retry",
+      effect: "none",
+      domain: null,
+      boundaries: ["handler"],
+      retry: null,
+      until: null,
+      actions: [],
+      rules: [],
+      deprecated: false,
+      summary: "The upstream API limits the rate.",
+      message: "Too many requests",
+    },
+    flagKey: null,
+  },
+  {
+    code: "CONTEXT_OVERFLOW",
+    operation: "chat",
+    facts: {
+      wire: "CONTEXT_OVERFLOW",
+      status: null,
+      statuses: [],
+      retriable: "never",
+      clientAction: "none",
+      effect: "none",
+      domain: null,
+      boundaries: ["handler"],
+      retry: null,
+      until: null,
+      actions: [],
+      rules: [],
+      deprecated: false,
+      summary: "The context window overflowed.",
+      message: "The conversation is too long for the model",
+    },
+    flagKey: null,
+  },
+];
+
+/** The operation behind each tool, method or route that it is called by. */
+const OPERATIONS: Readonly<Record<string, string>> = {
+  "fs/readFile": "readFile",
+  "vastai/createMachine": "createMachine",
+  "agent/chat": "chat",
+};
+
+/** What is known of an answer that is no declared error. */
+const UNKNOWN: Facts = FACTS.INTERNAL;
+
+const BY_WIRE = new Map(
+  ENTRIES.map((each) => [key(each.operation, each.facts.wire), each]),
+);
+const BY_CODE = new Map(
+  ENTRIES.map((each) => [key(each.operation, each.code), each]),
+);
+
+/**
+ * The error for what stands in the place of the code: the operation's own, else the
+ * shared one.
+ */
+export function entryOf(
+  wire: Wire,
+  operation: string | null,
+): Entry | undefined {
+  const called =
+    operation !== null &&
+    Object.prototype.hasOwnProperty.call(OPERATIONS, operation)
+      ? (OPERATIONS[operation] ?? null)
+      : operation;
+  return BY_WIRE.get(key(called, wire)) ?? BY_WIRE.get(key(null, wire));
+}
+
+/** What is known of an error's code. */
+export function factsOf(error: AnyError): Facts {
+  const entry = BY_CODE.get(key(error.operation, error.code ?? ""));
+  return error.known && entry !== undefined ? entry.facts : UNKNOWN;
+}
+
+function key(operation: string | null, code: Wire): string {
+  return JSON.stringify([operation, String(code)]);
+}

@@ -1,0 +1,69 @@
+/**
+ * The details of each code of alknet call errors: what stands in the envelope
+ * beside the message. They are what the contract promises; what a service sends
+ * is not checked.
+ */
+
+// Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/alknet/taxonomy.yaml
+
+/** Details of which nothing is declared. */
+export type Details = Readonly<Record<string, unknown>>;
+
+/** Details of `NotFound`. */
+export interface NotFoundDetails {
+  /** The operation that was asked for. */
+  readonly operation?: string;
+}
+
+/** Details of `Forbidden`. */
+export interface ForbiddenDetails {
+  /** The operation that was asked for. */
+  readonly operation?: string;
+}
+
+/** Details of `InvalidInput`. */
+export interface InvalidInputDetails {
+  /** The operation that was asked for. */
+  readonly operation?: string;
+}
+
+/** Details of `InvalidOperationType`. */
+export interface InvalidOperationTypeDetails {
+  /** The operation that was asked for. */
+  readonly operation?: string;
+}
+
+/** Details of `Internal`. */
+export interface InternalDetails {
+  /** The code of an error that the operation did not declare. */
+  readonly code?: string;
+}
+
+/** Details of `Timeout`. */
+export interface TimeoutDetails {
+  /** The operation that was asked for. */
+  readonly operation?: string;
+}
+
+/** Details of `ReadFileFileNotFound`. */
+export interface ReadFileFileNotFoundDetails {
+  /** The path that was asked for. */
+  readonly path?: string;
+  /** What the operating system called it. */
+  readonly errno?: number;
+}
+
+/** Details of `ReadFilePermissionDenied`. */
+export interface ReadFilePermissionDeniedDetails {
+  /** The path that was asked for. */
+  readonly path?: string;
+  /** What the operating system called it. */
+  readonly errno?: number;
+}
+
+/** Details of `CreateMachineRateLimited`. */
+export interface CreateMachineRateLimitedDetails {
+  /** Seconds to wait. */
+  readonly retry_after?: number;
+}

@@ -1,0 +1,215 @@
+/**
+ * The errors of alknet call errors: an interface for each code, told apart by
+ * `code`, and by `operation` where operations have codes of their own.
+ */
+
+// Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/alknet/taxonomy.yaml
+
+import type { ErrorCode } from "./codes.js";
+import type * as d from "./details.js";
+
+/**
+ * What every error says. `message` is safe to show to whoever sent the request.
+ * `status` is that of the answer, else the code's own. `retriable` is whether this
+ * very request may be sent again. `retryAfter` is the wait, in seconds, that the
+ * answer asks for; `headers` are those that say what to do about the error.
+ */
+export interface Common {
+  readonly message: string;
+  readonly status: number | null;
+  readonly retriable: boolean;
+  readonly retryAfter: number | null;
+  readonly boundary: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly requestId: string | null;
+}
+
+/**
+ * The operation is not registered, or is internal and was called from outside.
+ *
+ * HTTP 404; from registry; clients do not retry.
+ */
+export interface NotFound extends Common {
+  readonly known: true;
+  readonly code: "NOT_FOUND";
+  readonly operation: null;
+  readonly details: d.NotFoundDetails;
+}
+
+/**
+ * The caller lacks a scope, or is nobody that is known.
+ *
+ * HTTP 401, 403; from registry or acl; a person has to act.
+ */
+export interface Forbidden extends Common {
+  readonly known: true;
+  readonly code: "FORBIDDEN";
+  readonly operation: null;
+  readonly details: d.ForbiddenDetails;
+}
+
+/**
+ * The input does not fit the operation's input schema.
+ *
+ * HTTP 422; from registry; clients do not retry.
+ */
+export interface InvalidInput extends Common {
+  readonly known: true;
+  readonly code: "INVALID_INPUT";
+  readonly operation: null;
+  readonly details: d.InvalidInputDetails;
+}
+
+/**
+ * The wrong way to call an operation of this type, such as invoke on a
+ * subscription.
+ *
+ * HTTP 500; from registry or operation_env; clients do not retry.
+ */
+export interface InvalidOperationType extends Common {
+  readonly known: true;
+  readonly code: "INVALID_OPERATION_TYPE";
+  readonly operation: null;
+  readonly details: d.InvalidOperationTypeDetails;
+}
+
+/**
+ * A handler panicked or failed in a way it did not declare, or the connection
+ * broke.
+ *
+ * HTTP 500; from registry or adapter; clients do not retry. The operation may
+ * have taken effect.
+ */
+export interface Internal extends Common {
+  readonly known: true;
+  readonly code: "INTERNAL";
+  readonly operation: null;
+  readonly details: d.InternalDetails;
+}
+
+/**
+ * The request timed out.
+ *
+ * HTTP 504; from adapter; clients retry. The operation may have taken effect.
+ */
+export interface Timeout extends Common {
+  readonly known: true;
+  readonly code: "TIMEOUT";
+  readonly operation: null;
+  readonly details: d.TimeoutDetails;
+}
+
+/**
+ * The file does not exist
+ *
+ * From handler; clients do not retry.
+ */
+export interface ReadFileFileNotFound extends Common {
+  readonly known: true;
+  readonly code: "FILE_NOT_FOUND";
+  readonly operation: "readFile";
+  readonly details: d.ReadFileFileNotFoundDetails;
+}
+
+/**
+ * OS-level read permission denied
+ *
+ * From handler; clients do not retry.
+ */
+export interface ReadFilePermissionDenied extends Common {
+  readonly known: true;
+  readonly code: "PERMISSION_DENIED";
+  readonly operation: "readFile";
+  readonly details: d.ReadFilePermissionDeniedDetails;
+}
+
+/**
+ * The account cannot pay for the machine.
+ *
+ * From handler; a person has to act.
+ */
+export interface CreateMachineInsufficientCredits extends Common {
+  readonly known: true;
+  readonly code: "INSUFFICIENT_CREDITS";
+  readonly operation: "createMachine";
+  readonly details: d.Details;
+}
+
+/**
+ * The upstream API limits the rate.
+ *
+ * HTTP 429; from handler; clients retry.
+ */
+export interface CreateMachineRateLimited extends Common {
+  readonly known: true;
+  readonly code: "RATE_LIMITED";
+  readonly operation: "createMachine";
+  readonly details: d.CreateMachineRateLimitedDetails;
+}
+
+/**
+ * The context window overflowed.
+ *
+ * From handler; clients do not retry.
+ */
+export interface ChatContextOverflow extends Common {
+  readonly known: true;
+  readonly code: "CONTEXT_OVERFLOW";
+  readonly operation: "chat";
+  readonly details: d.Details;
+}
+
+/** The errors by the names of their interfaces. */
+export interface Errors {
+  readonly NotFound: NotFound;
+  readonly Forbidden: Forbidden;
+  readonly InvalidInput: InvalidInput;
+  readonly InvalidOperationType: InvalidOperationType;
+  readonly Internal: Internal;
+  readonly Timeout: Timeout;
+  readonly ReadFileFileNotFound: ReadFileFileNotFound;
+  readonly ReadFilePermissionDenied: ReadFilePermissionDenied;
+  readonly CreateMachineInsufficientCredits: CreateMachineInsufficientCredits;
+  readonly CreateMachineRateLimited: CreateMachineRateLimited;
+  readonly ChatContextOverflow: ChatContextOverflow;
+}
+
+/** Any declared error. */
+export type KnownError = Errors[keyof Errors];
+
+/**
+ * An answer that is no declared error: an unknown code, another shape, or no JSON
+ * at all. `raw` is the body as it came; `originalCode` what stood in the place of
+ * the code, if anything did. Neither is safe to show. `code` is what the taxonomy
+ * has such an answer taken for, null where it says nothing of them.
+ */
+export interface UnknownError extends Common {
+  readonly known: false;
+  readonly code: "INTERNAL";
+  readonly operation: null;
+  readonly details: d.Details;
+  readonly originalCode: string | number | null;
+  readonly raw: unknown;
+}
+
+/** Whatever an answer may turn out to be. */
+export type AnyError = KnownError | UnknownError;
+
+/** Whether an error is a declared one. */
+export function isKnown(error: AnyError): error is KnownError {
+  return error.known;
+}
+
+/** Whether an error is none that is declared. */
+export function isUnknown(error: AnyError): error is UnknownError {
+  return !error.known;
+}
+
+/** Whether an error is a declared one with this code. */
+export function hasCode<C extends ErrorCode>(
+  error: AnyError,
+  code: C,
+): error is Extract<KnownError, { readonly code: C }> {
+  return error.known && (error.code as string) === code;
+}

@@ -1,0 +1,181 @@
+/** Which error is meant: by what stands in the place of the code, and by the operation. */
+
+// Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/keenbench/taxonomy.yaml
+
+import { type ErrorCode, FACTS, type Facts, type Wire } from "./codes.js";
+import type { AnyError } from "./errors.js";
+
+/** A declared error; `flagKey` is the details key that is its retry flag. */
+export interface Entry {
+  readonly code: ErrorCode;
+  readonly operation: string | null;
+  readonly facts: Facts;
+  readonly flagKey: string | null;
+}
+
+const ENTRIES: readonly Entry[] = [
+  {
+    code: "EGRESS_CONSENT_REQUIRED",
+    operation: null,
+    facts: FACTS.EGRESS_CONSENT_REQUIRED,
+    flagKey: null,
+  },
+  {
+    code: "EGRESS_BLOCKED_BY_POLICY",
+    operation: null,
+    facts: FACTS.EGRESS_BLOCKED_BY_POLICY,
+    flagKey: null,
+  },
+  {
+    code: "PROVIDER_NOT_CONFIGURED",
+    operation: null,
+    facts: FACTS.PROVIDER_NOT_CONFIGURED,
+    flagKey: null,
+  },
+  {
+    code: "PROVIDER_AUTH_FAILED",
+    operation: null,
+    facts: FACTS.PROVIDER_AUTH_FAILED,
+    flagKey: null,
+  },
+  {
+    code: "PROVIDER_RATE_LIMITED",
+    operation: null,
+    facts: FACTS.PROVIDER_RATE_LIMITED,
+    flagKey: null,
+  },
+  {
+    code: "PROVIDER_UNAVAILABLE",
+    operation: null,
+    facts: FACTS.PROVIDER_UNAVAILABLE,
+    flagKey: null,
+  },
+  {
+    code: "NETWORK_UNAVAILABLE",
+    operation: null,
+    facts: FACTS.NETWORK_UNAVAILABLE,
+    flagKey: null,
+  },
+  {
+    code: "SANDBOX_VIOLATION",
+    operation: null,
+    facts: FACTS.SANDBOX_VIOLATION,
+    flagKey: null,
+  },
+  {
+    code: "VALIDATION_FAILED",
+    operation: null,
+    facts: FACTS.VALIDATION_FAILED,
+    flagKey: null,
+  },
+  {
+    code: "CONTEXT_EXHAUSTED",
+    operation: null,
+    facts: FACTS.CONTEXT_EXHAUSTED,
+    flagKey: null,
+  },
+  {
+    code: "DISK_FULL",
+    operation: null,
+    facts: FACTS.DISK_FULL,
+    flagKey: null,
+  },
+  {
+    code: "FILE_READ_FAILED",
+    operation: null,
+    facts: FACTS.FILE_READ_FAILED,
+    flagKey: null,
+  },
+  {
+    code: "FILE_WRITE_FAILED",
+    operation: null,
+    facts: FACTS.FILE_WRITE_FAILED,
+    flagKey: null,
+  },
+  {
+    code: "CHECKPOINT_CREATE_FAILED",
+    operation: null,
+    facts: FACTS.CHECKPOINT_CREATE_FAILED,
+    flagKey: null,
+  },
+  {
+    code: "CHECKPOINT_RESTORE_FAILED",
+    operation: null,
+    facts: FACTS.CHECKPOINT_RESTORE_FAILED,
+    flagKey: null,
+  },
+  {
+    code: "BUDGET_CAP_REACHED",
+    operation: null,
+    facts: FACTS.BUDGET_CAP_REACHED,
+    flagKey: null,
+  },
+  {
+    code: "CONFLICT_PUBLISHED_CHANGED",
+    operation: null,
+    facts: FACTS.CONFLICT_PUBLISHED_CHANGED,
+    flagKey: null,
+  },
+  {
+    code: "USER_CANCELED",
+    operation: null,
+    facts: FACTS.USER_CANCELED,
+    flagKey: null,
+  },
+];
+
+/** The operation behind each tool, method or route that it is called by. */
+const OPERATIONS: Readonly<Record<string, string>> = {};
+
+/** What is known of an answer that is no declared error. */
+const UNKNOWN: Facts = {
+  wire: "unknown",
+  status: null,
+  statuses: [],
+  retriable: "never",
+  clientAction: "none",
+  effect: "unknown",
+  domain: null,
+  boundaries: [],
+  retry: null,
+  until: null,
+  actions: [],
+  rules: [],
+  deprecated: false,
+  summary: "The answer is not an error that is known here",
+  message: "The answer is not an error that is known here",
+};
+
+const BY_WIRE = new Map(
+  ENTRIES.map((each) => [key(each.operation, each.facts.wire), each]),
+);
+const BY_CODE = new Map(
+  ENTRIES.map((each) => [key(each.operation, each.code), each]),
+);
+
+/**
+ * The error for what stands in the place of the code: the operation's own, else the
+ * shared one.
+ */
+export function entryOf(
+  wire: Wire,
+  operation: string | null,
+): Entry | undefined {
+  const called =
+    operation !== null &&
+    Object.prototype.hasOwnProperty.call(OPERATIONS, operation)
+      ? (OPERATIONS[operation] ?? null)
+      : operation;
+  return BY_WIRE.get(key(called, wire)) ?? BY_WIRE.get(key(null, wire));
+}
+
+/** What is known of an error's code. */
+export function factsOf(error: AnyError): Facts {
+  const entry = BY_CODE.get(key(error.operation, error.code ?? ""));
+  return error.known && entry !== undefined ? entry.facts : UNKNOWN;
+}
+
+function key(operation: string | null, code: Wire): string {
+  return JSON.stringify([operation, String(code)]);
+}

@@ -1,0 +1,306 @@
+/**
+ * The errors of KeenBench errors: an interface for each code, told apart by
+ * `code`, and by `operation` where operations have codes of their own.
+ */
+
+// Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/keenbench/taxonomy.yaml
+
+import type { ErrorCode } from "./codes.js";
+import type * as d from "./details.js";
+
+/**
+ * What every error says. `message` is safe to show to whoever sent the request.
+ * `status` is that of the answer, else the code's own. `retriable` is whether this
+ * very request may be sent again. `retryAfter` is the wait, in seconds, that the
+ * answer asks for; `headers` are those that say what to do about the error.
+ */
+export interface Common {
+  readonly message: string;
+  readonly status: number | null;
+  readonly retriable: boolean;
+  readonly retryAfter: number | null;
+  readonly boundary: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly phase: d.PhaseSlot | null;
+  readonly subphase: d.SubphaseSlot | null;
+  readonly actions: readonly string[] | null;
+  readonly requestId: string | number | null;
+}
+
+/**
+ * The user has not agreed that this content leaves the machine.
+ *
+ * A person has to act.
+ */
+export interface EgressConsentRequired extends Common {
+  readonly known: true;
+  readonly code: "EGRESS_CONSENT_REQUIRED";
+  readonly operation: null;
+  readonly details: d.EgressConsentRequiredDetails;
+}
+
+/**
+ * A policy forbids that this content leaves the machine.
+ *
+ * A person has to act.
+ */
+export interface EgressBlockedByPolicy extends Common {
+  readonly known: true;
+  readonly code: "EGRESS_BLOCKED_BY_POLICY";
+  readonly operation: null;
+  readonly details: d.EgressBlockedByPolicyDetails;
+}
+
+/**
+ * The provider has no key, or is not enabled.
+ *
+ * A person has to act.
+ */
+export interface ProviderNotConfigured extends Common {
+  readonly known: true;
+  readonly code: "PROVIDER_NOT_CONFIGURED";
+  readonly operation: null;
+  readonly details: d.ProviderNotConfiguredDetails;
+}
+
+/**
+ * The provider refused the key.
+ *
+ * A person has to act.
+ */
+export interface ProviderAuthFailed extends Common {
+  readonly known: true;
+  readonly code: "PROVIDER_AUTH_FAILED";
+  readonly operation: null;
+  readonly details: d.ProviderAuthFailedDetails;
+}
+
+/**
+ * The provider limits the rate.
+ *
+ * Clients retry (automatic).
+ */
+export interface ProviderRateLimited extends Common {
+  readonly known: true;
+  readonly code: "PROVIDER_RATE_LIMITED";
+  readonly operation: null;
+  readonly details: d.ProviderRateLimitedDetails;
+}
+
+/**
+ * The provider answers with errors, or not in time.
+ *
+ * Clients retry (automatic).
+ */
+export interface ProviderUnavailable extends Common {
+  readonly known: true;
+  readonly code: "PROVIDER_UNAVAILABLE";
+  readonly operation: null;
+  readonly details: d.ProviderUnavailableDetails;
+}
+
+/**
+ * There is no network.
+ *
+ * Clients retry (automatic).
+ */
+export interface NetworkUnavailable extends Common {
+  readonly known: true;
+  readonly code: "NETWORK_UNAVAILABLE";
+  readonly operation: null;
+  readonly details: d.NetworkUnavailableDetails;
+}
+
+/**
+ * The sandbox refused what a tool tried to do.
+ *
+ * Clients do not retry.
+ */
+export interface SandboxViolation extends Common {
+  readonly known: true;
+  readonly code: "SANDBOX_VIOLATION";
+  readonly operation: null;
+  readonly details: d.SandboxViolationDetails;
+}
+
+/**
+ * What was asked for, or what the model made, is not valid.
+ *
+ * Clients do not retry.
+ */
+export interface ValidationFailed extends Common {
+  readonly known: true;
+  readonly code: "VALIDATION_FAILED";
+  readonly operation: null;
+  readonly details: d.ValidationFailedDetails;
+}
+
+/**
+ * The conversation is longer than the model takes.
+ *
+ * A person has to act.
+ */
+export interface ContextExhausted extends Common {
+  readonly known: true;
+  readonly code: "CONTEXT_EXHAUSTED";
+  readonly operation: null;
+  readonly details: d.ContextExhaustedDetails;
+}
+
+/**
+ * The disk is full.
+ *
+ * A person has to act.
+ */
+export interface DiskFull extends Common {
+  readonly known: true;
+  readonly code: "DISK_FULL";
+  readonly operation: null;
+  readonly details: d.DiskFullDetails;
+}
+
+/**
+ * A file cannot be read.
+ *
+ * Clients do not retry.
+ */
+export interface FileReadFailed extends Common {
+  readonly known: true;
+  readonly code: "FILE_READ_FAILED";
+  readonly operation: null;
+  readonly details: d.FileReadFailedDetails;
+}
+
+/**
+ * A file cannot be written.
+ *
+ * Clients do not retry. The operation may have taken effect.
+ */
+export interface FileWriteFailed extends Common {
+  readonly known: true;
+  readonly code: "FILE_WRITE_FAILED";
+  readonly operation: null;
+  readonly details: d.FileWriteFailedDetails;
+}
+
+/**
+ * A checkpoint could not be made.
+ *
+ * Clients do not retry.
+ */
+export interface CheckpointCreateFailed extends Common {
+  readonly known: true;
+  readonly code: "CHECKPOINT_CREATE_FAILED";
+  readonly operation: null;
+  readonly details: d.CheckpointCreateFailedDetails;
+}
+
+/**
+ * A checkpoint could not be restored.
+ *
+ * Clients do not retry. The operation may have taken effect.
+ */
+export interface CheckpointRestoreFailed extends Common {
+  readonly known: true;
+  readonly code: "CHECKPOINT_RESTORE_FAILED";
+  readonly operation: null;
+  readonly details: d.CheckpointRestoreFailedDetails;
+}
+
+/**
+ * The budget of the job is spent.
+ *
+ * A person has to act.
+ */
+export interface BudgetCapReached extends Common {
+  readonly known: true;
+  readonly code: "BUDGET_CAP_REACHED";
+  readonly operation: null;
+  readonly details: d.BudgetCapReachedDetails;
+}
+
+/**
+ * What is published changed since the draft was made.
+ *
+ * Clients read again before they retry.
+ */
+export interface ConflictPublishedChanged extends Common {
+  readonly known: true;
+  readonly code: "CONFLICT_PUBLISHED_CHANGED";
+  readonly operation: null;
+  readonly details: d.ConflictPublishedChangedDetails;
+}
+
+/**
+ * The user stopped it.
+ *
+ * A person has to act. The operation may have taken effect.
+ */
+export interface UserCanceled extends Common {
+  readonly known: true;
+  readonly code: "USER_CANCELED";
+  readonly operation: null;
+  readonly details: d.UserCanceledDetails;
+}
+
+/** The errors by the names of their interfaces. */
+export interface Errors {
+  readonly EgressConsentRequired: EgressConsentRequired;
+  readonly EgressBlockedByPolicy: EgressBlockedByPolicy;
+  readonly ProviderNotConfigured: ProviderNotConfigured;
+  readonly ProviderAuthFailed: ProviderAuthFailed;
+  readonly ProviderRateLimited: ProviderRateLimited;
+  readonly ProviderUnavailable: ProviderUnavailable;
+  readonly NetworkUnavailable: NetworkUnavailable;
+  readonly SandboxViolation: SandboxViolation;
+  readonly ValidationFailed: ValidationFailed;
+  readonly ContextExhausted: ContextExhausted;
+  readonly DiskFull: DiskFull;
+  readonly FileReadFailed: FileReadFailed;
+  readonly FileWriteFailed: FileWriteFailed;
+  readonly CheckpointCreateFailed: CheckpointCreateFailed;
+  readonly CheckpointRestoreFailed: CheckpointRestoreFailed;
+  readonly BudgetCapReached: BudgetCapReached;
+  readonly ConflictPublishedChanged: ConflictPublishedChanged;
+  readonly UserCanceled: UserCanceled;
+}
+
+/** Any declared error. */
+export type KnownError = Errors[keyof Errors];
+
+/**
+ * An answer that is no declared error: an unknown code, another shape, or no JSON
+ * at all. `raw` is the body as it came; `originalCode` what stood in the place of
+ * the code, if anything did. Neither is safe to show. `code` is what the taxonomy
+ * has such an answer taken for, null where it says nothing of them.
+ */
+export interface UnknownError extends Common {
+  readonly known: false;
+  readonly code: null;
+  readonly operation: null;
+  readonly details: d.Details;
+  readonly originalCode: string | number | null;
+  readonly raw: unknown;
+}
+
+/** Whatever an answer may turn out to be. */
+export type AnyError = KnownError | UnknownError;
+
+/** Whether an error is a declared one. */
+export function isKnown(error: AnyError): error is KnownError {
+  return error.known;
+}
+
+/** Whether an error is none that is declared. */
+export function isUnknown(error: AnyError): error is UnknownError {
+  return !error.known;
+}
+
+/** Whether an error is a declared one with this code. */
+export function hasCode<C extends ErrorCode>(
+  error: AnyError,
+  code: C,
+): error is Extract<KnownError, { readonly code: C }> {
+  return error.known && (error.code as string) === code;
+}

@@ -1,0 +1,171 @@
+/** Which error is meant: by what stands in the place of the code, and by the operation. */
+
+// Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/kinto/taxonomy.yaml
+
+import { type ErrorCode, FACTS, type Facts, type Wire } from "./codes.js";
+import type { AnyError } from "./errors.js";
+
+/** A declared error; `flagKey` is the details key that is its retry flag. */
+export interface Entry {
+  readonly code: ErrorCode;
+  readonly operation: string | null;
+  readonly facts: Facts;
+  readonly flagKey: string | null;
+}
+
+const ENTRIES: readonly Entry[] = [
+  {
+    code: "MISSING_AUTH_TOKEN",
+    operation: null,
+    facts: FACTS.MISSING_AUTH_TOKEN,
+    flagKey: null,
+  },
+  {
+    code: "INVALID_AUTH_TOKEN",
+    operation: null,
+    facts: FACTS.INVALID_AUTH_TOKEN,
+    flagKey: null,
+  },
+  {
+    code: "BADJSON",
+    operation: null,
+    facts: FACTS.BADJSON,
+    flagKey: null,
+  },
+  {
+    code: "INVALID_PARAMETERS",
+    operation: null,
+    facts: FACTS.INVALID_PARAMETERS,
+    flagKey: null,
+  },
+  {
+    code: "MISSING_PARAMETERS",
+    operation: null,
+    facts: FACTS.MISSING_PARAMETERS,
+    flagKey: null,
+  },
+  {
+    code: "INVALID_POSTED_DATA",
+    operation: null,
+    facts: FACTS.INVALID_POSTED_DATA,
+    flagKey: null,
+  },
+  {
+    code: "INVALID_RESOURCE_ID",
+    operation: null,
+    facts: FACTS.INVALID_RESOURCE_ID,
+    flagKey: null,
+  },
+  {
+    code: "MISSING_RESOURCE",
+    operation: null,
+    facts: FACTS.MISSING_RESOURCE,
+    flagKey: null,
+  },
+  {
+    code: "MISSING_CONTENT_LENGTH",
+    operation: null,
+    facts: FACTS.MISSING_CONTENT_LENGTH,
+    flagKey: null,
+  },
+  {
+    code: "REQUEST_TOO_LARGE",
+    operation: null,
+    facts: FACTS.REQUEST_TOO_LARGE,
+    flagKey: null,
+  },
+  {
+    code: "MODIFIED_MEANWHILE",
+    operation: null,
+    facts: FACTS.MODIFIED_MEANWHILE,
+    flagKey: null,
+  },
+  {
+    code: "METHOD_NOT_ALLOWED",
+    operation: null,
+    facts: FACTS.METHOD_NOT_ALLOWED,
+    flagKey: null,
+  },
+  {
+    code: "VERSION_NOT_AVAILABLE",
+    operation: null,
+    facts: FACTS.VERSION_NOT_AVAILABLE,
+    flagKey: null,
+  },
+  {
+    code: "CLIENT_REACHED_CAPACITY",
+    operation: null,
+    facts: FACTS.CLIENT_REACHED_CAPACITY,
+    flagKey: null,
+  },
+  {
+    code: "FORBIDDEN",
+    operation: null,
+    facts: FACTS.FORBIDDEN,
+    flagKey: null,
+  },
+  {
+    code: "CONSTRAINT_VIOLATED",
+    operation: null,
+    facts: FACTS.CONSTRAINT_VIOLATED,
+    flagKey: null,
+  },
+  {
+    code: "BACKEND",
+    operation: null,
+    facts: FACTS.BACKEND,
+    flagKey: null,
+  },
+  {
+    code: "SERVICE_DEPRECATED",
+    operation: null,
+    facts: FACTS.SERVICE_DEPRECATED,
+    flagKey: null,
+  },
+  {
+    code: "UNDEFINED",
+    operation: null,
+    facts: FACTS.UNDEFINED,
+    flagKey: null,
+  },
+];
+
+/** The operation behind each tool, method or route that it is called by. */
+const OPERATIONS: Readonly<Record<string, string>> = {};
+
+/** What is known of an answer that is no declared error. */
+const UNKNOWN: Facts = FACTS.UNDEFINED;
+
+const BY_WIRE = new Map(
+  ENTRIES.map((each) => [key(each.operation, each.facts.wire), each]),
+);
+const BY_CODE = new Map(
+  ENTRIES.map((each) => [key(each.operation, each.code), each]),
+);
+
+/**
+ * The error for what stands in the place of the code: the operation's own, else the
+ * shared one.
+ */
+export function entryOf(
+  wire: Wire,
+  operation: string | null,
+): Entry | undefined {
+  const called =
+    operation !== null &&
+    Object.prototype.hasOwnProperty.call(OPERATIONS, operation)
+      ? (OPERATIONS[operation] ?? null)
+      : operation;
+  return BY_WIRE.get(key(called, wire)) ?? BY_WIRE.get(key(null, wire));
+}
+
+/** What is known of an error's code. */
+export function factsOf(error: AnyError): Facts {
+  const entry = BY_CODE.get(key(error.operation, error.code ?? ""));
+  return error.known && entry !== undefined ? entry.facts : UNKNOWN;
+}
+
+function key(operation: string | null, code: Wire): string {
+  return JSON.stringify([operation, String(code)]);
+}

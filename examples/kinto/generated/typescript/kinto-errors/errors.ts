@@ -1,0 +1,335 @@
+/**
+ * The errors of Kinto errors: an interface for each code, told apart by `code`,
+ * and by `operation` where operations have codes of their own.
+ */
+
+// Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/kinto/taxonomy.yaml
+
+import type { ErrorCode } from "./codes.js";
+import type * as d from "./details.js";
+
+/**
+ * What every error says. `message` is safe to show to whoever sent the request.
+ * `status` is that of the answer, else the code's own. `retriable` is whether this
+ * very request may be sent again. `retryAfter` is the wait, in seconds, that the
+ * answer asks for; `headers` are those that say what to do about the error.
+ */
+export interface Common {
+  readonly message: string;
+  readonly status: number | null;
+  readonly retriable: boolean;
+  readonly retryAfter: number | null;
+  readonly boundary: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly error: string | null;
+  readonly info: string | null;
+}
+
+/**
+ * Missing Authorization Token
+ *
+ * HTTP 401; a person has to act.
+ */
+export interface MissingAuthToken extends Common {
+  readonly known: true;
+  readonly code: "MISSING_AUTH_TOKEN";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * Invalid Authorization Token
+ *
+ * HTTP 401; a person has to act.
+ */
+export interface InvalidAuthToken extends Common {
+  readonly known: true;
+  readonly code: "INVALID_AUTH_TOKEN";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * The request body was not valid JSON
+ *
+ * HTTP 400; clients do not retry.
+ */
+export interface Badjson extends Common {
+  readonly known: true;
+  readonly code: "BADJSON";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * Invalid request parameter
+ *
+ * The first problem is the message; all of them are in the details.
+ *
+ * HTTP 400; clients do not retry.
+ */
+export interface InvalidParameters extends Common {
+  readonly known: true;
+  readonly code: "INVALID_PARAMETERS";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * Missing request parameter
+ *
+ * HTTP 400; clients do not retry.
+ */
+export interface MissingParameters extends Common {
+  readonly known: true;
+  readonly code: "MISSING_PARAMETERS";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * Invalid posted data
+ *
+ * The first problem is the message; all of them are in the details.
+ *
+ * HTTP 400; clients do not retry.
+ */
+export interface InvalidPostedData extends Common {
+  readonly known: true;
+  readonly code: "INVALID_POSTED_DATA";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * Invalid Token / id
+ *
+ * Answered only to who may write to the parent; others get FORBIDDEN whether
+ * the object is there or not.
+ *
+ * HTTP 404; clients do not retry.
+ */
+export interface InvalidResourceId extends Common {
+  readonly known: true;
+  readonly code: "INVALID_RESOURCE_ID";
+  readonly operation: null;
+  readonly details: d.InvalidResourceIdDetails;
+}
+
+/**
+ * Missing Token / id
+ *
+ * HTTP 404; clients do not retry.
+ */
+export interface MissingResource extends Common {
+  readonly known: true;
+  readonly code: "MISSING_RESOURCE";
+  readonly operation: null;
+  readonly details: d.MissingResourceDetails;
+}
+
+/**
+ * Content-Length header was not provided
+ *
+ * HTTP 411; clients do not retry.
+ */
+export interface MissingContentLength extends Common {
+  readonly known: true;
+  readonly code: "MISSING_CONTENT_LENGTH";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * Request body too large
+ *
+ * HTTP 413; clients do not retry.
+ */
+export interface RequestTooLarge extends Common {
+  readonly known: true;
+  readonly code: "REQUEST_TOO_LARGE";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * Resource was modified meanwhile
+ *
+ * The client overwrites by repeating the request without a precondition, or
+ * fetches, merges and repeats it.
+ *
+ * HTTP 412; clients read again before they retry.
+ */
+export interface ModifiedMeanwhile extends Common {
+  readonly known: true;
+  readonly code: "MODIFIED_MEANWHILE";
+  readonly operation: null;
+  readonly details: d.ModifiedMeanwhileDetails;
+}
+
+/**
+ * Method not allowed on this end point
+ *
+ * Also every write on a server whose setting `kinto.readonly` is true.
+ *
+ * HTTP 405; clients do not retry.
+ */
+export interface MethodNotAllowed extends Common {
+  readonly known: true;
+  readonly code: "METHOD_NOT_ALLOWED";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * Requested version not available on this server
+ *
+ * HTTP 404; clients do not retry.
+ */
+export interface VersionNotAvailable extends Common {
+  readonly known: true;
+  readonly code: "VERSION_NOT_AVAILABLE";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * Client has sent too many requests
+ *
+ * HTTP 429; clients retry.
+ */
+export interface ClientReachedCapacity extends Common {
+  readonly known: true;
+  readonly code: "CLIENT_REACHED_CAPACITY";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * Resource's access forbidden for this user
+ *
+ * HTTP 403; a person has to act.
+ */
+export interface Forbidden extends Common {
+  readonly known: true;
+  readonly code: "FORBIDDEN";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * Another resource violates constraint
+ *
+ * Transactions of concurrent requests overlapped. Retrying the same request
+ * will usually be enough.
+ *
+ * HTTP 409; clients retry.
+ */
+export interface ConstraintViolated extends Common {
+  readonly known: true;
+  readonly code: "CONSTRAINT_VIOLATED";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * Service temporarily unavailable due to high load
+ *
+ * HTTP 503; clients retry.
+ */
+export interface Backend extends Common {
+  readonly known: true;
+  readonly code: "BACKEND";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * Service deprecated
+ *
+ * The client is too old, or another service took the place of this one. An
+ * Alert header may say more.
+ *
+ * HTTP 410; clients do not retry.
+ */
+export interface ServiceDeprecated extends Common {
+  readonly known: true;
+  readonly code: "SERVICE_DEPRECATED";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * Internal Server Error
+ *
+ * HTTP 500; clients retry. The operation may have taken effect.
+ */
+export interface Undefined extends Common {
+  readonly known: true;
+  readonly code: "UNDEFINED";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/** The errors by the names of their interfaces. */
+export interface Errors {
+  readonly MissingAuthToken: MissingAuthToken;
+  readonly InvalidAuthToken: InvalidAuthToken;
+  readonly Badjson: Badjson;
+  readonly InvalidParameters: InvalidParameters;
+  readonly MissingParameters: MissingParameters;
+  readonly InvalidPostedData: InvalidPostedData;
+  readonly InvalidResourceId: InvalidResourceId;
+  readonly MissingResource: MissingResource;
+  readonly MissingContentLength: MissingContentLength;
+  readonly RequestTooLarge: RequestTooLarge;
+  readonly ModifiedMeanwhile: ModifiedMeanwhile;
+  readonly MethodNotAllowed: MethodNotAllowed;
+  readonly VersionNotAvailable: VersionNotAvailable;
+  readonly ClientReachedCapacity: ClientReachedCapacity;
+  readonly Forbidden: Forbidden;
+  readonly ConstraintViolated: ConstraintViolated;
+  readonly Backend: Backend;
+  readonly ServiceDeprecated: ServiceDeprecated;
+  readonly Undefined: Undefined;
+}
+
+/** Any declared error. */
+export type KnownError = Errors[keyof Errors];
+
+/**
+ * An answer that is no declared error: an unknown code, another shape, or no JSON
+ * at all. `raw` is the body as it came; `originalCode` what stood in the place of
+ * the code, if anything did. Neither is safe to show. `code` is what the taxonomy
+ * has such an answer taken for, null where it says nothing of them.
+ */
+export interface UnknownError extends Common {
+  readonly known: false;
+  readonly code: "UNDEFINED";
+  readonly operation: null;
+  readonly details: d.Details;
+  readonly originalCode: string | number | null;
+  readonly raw: unknown;
+}
+
+/** Whatever an answer may turn out to be. */
+export type AnyError = KnownError | UnknownError;
+
+/** Whether an error is a declared one. */
+export function isKnown(error: AnyError): error is KnownError {
+  return error.known;
+}
+
+/** Whether an error is none that is declared. */
+export function isUnknown(error: AnyError): error is UnknownError {
+  return !error.known;
+}
+
+/** Whether an error is a declared one with this code. */
+export function hasCode<C extends ErrorCode>(
+  error: AnyError,
+  code: C,
+): error is Extract<KnownError, { readonly code: C }> {
+  return error.known && (error.code as string) === code;
+}

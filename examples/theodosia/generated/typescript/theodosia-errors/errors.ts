@@ -1,0 +1,137 @@
+/**
+ * The errors of Theodosia refusals: an interface for each code, told apart by
+ * `code`, and by `operation` where operations have codes of their own.
+ */
+
+// Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/theodosia/taxonomy.yaml
+
+import type { ErrorCode } from "./codes.js";
+import type * as d from "./details.js";
+
+/**
+ * What every error says. `message` is safe to show to whoever sent the request.
+ * `status` is that of the answer, else the code's own. `retriable` is whether this
+ * very request may be sent again. `retryAfter` is the wait, in seconds, that the
+ * answer asks for; `headers` are those that say what to do about the error.
+ */
+export interface Common {
+  readonly message: string;
+  readonly status: number | null;
+  readonly retriable: boolean;
+  readonly retryAfter: number | null;
+  readonly boundary: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly requested: string | null;
+  readonly validNextActions: readonly string[] | null;
+  readonly errorType: string | null;
+  readonly knownActions: readonly string[] | null;
+}
+
+/**
+ * The action exists and cannot be reached from the current state.
+ *
+ * From graph; clients read again before they retry.
+ */
+export interface InvalidTransition extends Common {
+  readonly known: true;
+  readonly code: "invalid_transition";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * The graph has no such action.
+ *
+ * From graph; clients do not retry.
+ */
+export interface UnknownAction extends Common {
+  readonly known: true;
+  readonly code: "unknown_action";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * The action can be reached and its inputs were refused.
+ *
+ * From validator; clients do not retry.
+ */
+export interface ValidationFailed extends Common {
+  readonly known: true;
+  readonly code: "validation_failed";
+  readonly operation: null;
+  readonly details: d.ValidationFailedDetails;
+}
+
+/**
+ * The action ran longer than its budget.
+ *
+ * From body; clients do not retry. The operation may have taken effect.
+ */
+export interface ActionTimeout extends Common {
+  readonly known: true;
+  readonly code: "action_timeout";
+  readonly operation: null;
+  readonly details: d.ActionTimeoutDetails;
+}
+
+/**
+ * The action ran and its body raised.
+ *
+ * From body; clients do not retry. The operation may have taken effect.
+ */
+export interface ActionError extends Common {
+  readonly known: true;
+  readonly code: "action_error";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/** The errors by the names of their interfaces. */
+export interface Errors {
+  readonly InvalidTransition: InvalidTransition;
+  readonly UnknownAction: UnknownAction;
+  readonly ValidationFailed: ValidationFailed;
+  readonly ActionTimeout: ActionTimeout;
+  readonly ActionError: ActionError;
+}
+
+/** Any declared error. */
+export type KnownError = Errors[keyof Errors];
+
+/**
+ * An answer that is no declared error: an unknown code, another shape, or no JSON
+ * at all. `raw` is the body as it came; `originalCode` what stood in the place of
+ * the code, if anything did. Neither is safe to show. `code` is what the taxonomy
+ * has such an answer taken for, null where it says nothing of them.
+ */
+export interface UnknownError extends Common {
+  readonly known: false;
+  readonly code: null;
+  readonly operation: null;
+  readonly details: d.Details;
+  readonly originalCode: string | number | null;
+  readonly raw: unknown;
+}
+
+/** Whatever an answer may turn out to be. */
+export type AnyError = KnownError | UnknownError;
+
+/** Whether an error is a declared one. */
+export function isKnown(error: AnyError): error is KnownError {
+  return error.known;
+}
+
+/** Whether an error is none that is declared. */
+export function isUnknown(error: AnyError): error is UnknownError {
+  return !error.known;
+}
+
+/** Whether an error is a declared one with this code. */
+export function hasCode<C extends ErrorCode>(
+  error: AnyError,
+  code: C,
+): error is Extract<KnownError, { readonly code: C }> {
+  return error.known && (error.code as string) === code;
+}

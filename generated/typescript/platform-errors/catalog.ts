@@ -1,0 +1,153 @@
+/** Which error is meant: by what stands in the place of the code, and by the operation. */
+
+// Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile
+// taxonomy.yaml
+
+import { type ErrorCode, FACTS, type Facts, type Wire } from "./codes.js";
+import type { AnyError } from "./errors.js";
+
+/** A declared error; `flagKey` is the details key that is its retry flag. */
+export interface Entry {
+  readonly code: ErrorCode;
+  readonly operation: string | null;
+  readonly facts: Facts;
+  readonly flagKey: string | null;
+}
+
+const ENTRIES: readonly Entry[] = [
+  {
+    code: "invalid_request",
+    operation: null,
+    facts: FACTS.invalid_request,
+    flagKey: "retryable",
+  },
+  {
+    code: "validation_failed",
+    operation: null,
+    facts: FACTS.validation_failed,
+    flagKey: "retryable",
+  },
+  {
+    code: "unsupported_media_type",
+    operation: null,
+    facts: FACTS.unsupported_media_type,
+    flagKey: "retryable",
+  },
+  {
+    code: "unauthenticated",
+    operation: null,
+    facts: FACTS.unauthenticated,
+    flagKey: "retryable",
+  },
+  {
+    code: "forbidden",
+    operation: null,
+    facts: FACTS.forbidden,
+    flagKey: "retryable",
+  },
+  {
+    code: "scope_insufficient",
+    operation: null,
+    facts: FACTS.scope_insufficient,
+    flagKey: "retryable",
+  },
+  {
+    code: "not_found",
+    operation: null,
+    facts: FACTS.not_found,
+    flagKey: "retryable",
+  },
+  {
+    code: "conflict",
+    operation: null,
+    facts: FACTS.conflict,
+    flagKey: "retryable",
+  },
+  {
+    code: "already_exists",
+    operation: null,
+    facts: FACTS.already_exists,
+    flagKey: "retryable",
+  },
+  {
+    code: "rate_limited",
+    operation: null,
+    facts: FACTS.rate_limited,
+    flagKey: "retryable",
+  },
+  {
+    code: "timeout",
+    operation: null,
+    facts: FACTS.timeout,
+    flagKey: "retryable",
+  },
+  {
+    code: "dependency_unavailable",
+    operation: null,
+    facts: FACTS.dependency_unavailable,
+    flagKey: "retryable",
+  },
+  {
+    code: "internal_error",
+    operation: null,
+    facts: FACTS.internal_error,
+    flagKey: "retryable",
+  },
+  {
+    code: "constraint_violation",
+    operation: null,
+    facts: FACTS.constraint_violation,
+    flagKey: "retryable",
+  },
+  {
+    code: "serialization_failure",
+    operation: null,
+    facts: FACTS.serialization_failure,
+    flagKey: "retryable",
+  },
+  {
+    code: "stale_read",
+    operation: null,
+    facts: FACTS.stale_read,
+    flagKey: "retryable",
+  },
+];
+
+/** The operation behind each tool, method or route that it is called by. */
+const OPERATIONS: Readonly<Record<string, string>> = {};
+
+/** What is known of an answer that is no declared error. */
+const UNKNOWN: Facts = FACTS.internal_error;
+
+const BY_WIRE = new Map(
+  ENTRIES.map((each) => [key(each.operation, each.facts.wire), each]),
+);
+const BY_CODE = new Map(
+  ENTRIES.map((each) => [key(each.operation, each.code), each]),
+);
+
+/**
+ * The error for what stands in the place of the code: the operation's own, else the
+ * shared one.
+ */
+export function entryOf(
+  wire: Wire,
+  operation: string | null,
+): Entry | undefined {
+  const called =
+    operation !== null &&
+    Object.prototype.hasOwnProperty.call(OPERATIONS, operation)
+      ? (OPERATIONS[operation] ?? null)
+      : operation;
+  return BY_WIRE.get(key(called, wire)) ?? BY_WIRE.get(key(null, wire));
+}
+
+/** What is known of an error's code. */
+export function factsOf(error: AnyError): Facts {
+  const entry = BY_CODE.get(key(error.operation, error.code ?? ""));
+  return error.known && entry !== undefined ? entry.facts : UNKNOWN;
+}
+
+function key(operation: string | null, code: Wire): string {
+  return JSON.stringify([operation, String(code)]);
+}

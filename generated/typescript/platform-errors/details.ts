@@ -1,0 +1,191 @@
+/**
+ * The details of each code of Core Platform errors: what stands in the envelope
+ * beside the message. They are what the contract promises; what a service sends
+ * is not checked.
+ */
+
+// Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile
+// taxonomy.yaml
+
+/** Details of which nothing is declared. */
+export type Details = Readonly<Record<string, unknown>>;
+
+/** Details of `InvalidRequest`. */
+export interface InvalidRequestDetails {
+  /** The items of a batch that failed. */
+  readonly bad_items?: readonly unknown[];
+  /** The failing input field. */
+  readonly field?: string;
+  /** A hint for backoff logic. */
+  readonly retryable?: boolean;
+  /** Guidance for a human. */
+  readonly hint?: string;
+}
+
+/** Details of `ValidationFailed`. */
+export interface ValidationFailedDetails {
+  /** The items of a batch that failed. */
+  readonly bad_items?: readonly unknown[];
+  /** The failing input field. */
+  readonly field?: string;
+  /** A hint for backoff logic. */
+  readonly retryable?: boolean;
+  /** Guidance for a human. */
+  readonly hint?: string;
+}
+
+/** Details of `UnsupportedMediaType`. */
+export interface UnsupportedMediaTypeDetails {
+  /** The failing input field. */
+  readonly field?: string;
+  /** A hint for backoff logic. */
+  readonly retryable?: boolean;
+  /** Guidance for a human. */
+  readonly hint?: string;
+}
+
+/** Details of `Unauthenticated`. */
+export interface UnauthenticatedDetails {
+  /** The failing input field. */
+  readonly field?: string;
+  /** A hint for backoff logic. */
+  readonly retryable?: boolean;
+  /** Guidance for a human. */
+  readonly hint?: string;
+}
+
+/** Details of `Forbidden`. */
+export interface ForbiddenDetails {
+  /** The failing input field. */
+  readonly field?: string;
+  /** A hint for backoff logic. */
+  readonly retryable?: boolean;
+  /** Guidance for a human. */
+  readonly hint?: string;
+}
+
+/** Details of `ScopeInsufficient`. */
+export interface ScopeInsufficientDetails {
+  /** The failing input field. */
+  readonly field?: string;
+  /** A hint for backoff logic. */
+  readonly retryable?: boolean;
+  /** Guidance for a human. */
+  readonly hint?: string;
+}
+
+/** Details of `NotFound`. */
+export interface NotFoundDetails {
+  /** The failing input field. */
+  readonly field?: string;
+  /** A hint for backoff logic. */
+  readonly retryable?: boolean;
+  /** Guidance for a human. */
+  readonly hint?: string;
+}
+
+/** Details of `Conflict`. */
+export interface ConflictDetails {
+  /** The id of the resource that is there already. */
+  readonly existing_id: string | number;
+  /** The failing input field. */
+  readonly field?: string;
+  /** A hint for backoff logic. */
+  readonly retryable?: boolean;
+  /** Guidance for a human. */
+  readonly hint?: string;
+}
+
+/** Details of `AlreadyExists`. */
+export interface AlreadyExistsDetails {
+  /** The id of the resource that is there already. */
+  readonly existing_id: string | number;
+  /** The failing input field. */
+  readonly field?: string;
+  /** A hint for backoff logic. */
+  readonly retryable?: boolean;
+  /** Guidance for a human. */
+  readonly hint?: string;
+}
+
+/** Details of `RateLimited`. */
+export interface RateLimitedDetails {
+  /** Requests allowed in the window. */
+  readonly limit?: number;
+  /** The length of the window in seconds. */
+  readonly window_sec?: number;
+  /** The failing input field. */
+  readonly field?: string;
+  /** A hint for backoff logic. */
+  readonly retryable?: boolean;
+  /** Guidance for a human. */
+  readonly hint?: string;
+}
+
+/** Details of `Timeout`. */
+export interface TimeoutDetails {
+  /** How far a stream had come. */
+  readonly offset?: number | string;
+  /** The failing input field. */
+  readonly field?: string;
+  /** A hint for backoff logic. */
+  readonly retryable?: boolean;
+  /** Guidance for a human. */
+  readonly hint?: string;
+}
+
+/** Details of `DependencyUnavailable`. */
+export interface DependencyUnavailableDetails {
+  /** How far a stream had come. */
+  readonly offset?: number | string;
+  /** The failing input field. */
+  readonly field?: string;
+  /** A hint for backoff logic. */
+  readonly retryable?: boolean;
+  /** Guidance for a human. */
+  readonly hint?: string;
+}
+
+/** Details of `InternalError`. */
+export interface InternalErrorDetails {
+  /** How far a stream had come. */
+  readonly offset?: number | string;
+  /** The failing input field. */
+  readonly field?: string;
+  /** A hint for backoff logic. */
+  readonly retryable?: boolean;
+  /** Guidance for a human. */
+  readonly hint?: string;
+}
+
+/** Details of `ConstraintViolation`. */
+export interface ConstraintViolationDetails {
+  /** The failing input field. */
+  readonly field?: string;
+  /** A hint for backoff logic. */
+  readonly retryable?: boolean;
+  /** Guidance for a human. */
+  readonly hint?: string;
+}
+
+/** Details of `SerializationFailure`. */
+export interface SerializationFailureDetails {
+  /** The failing input field. */
+  readonly field?: string;
+  /** A hint for backoff logic. */
+  readonly retryable?: boolean;
+  /** Guidance for a human. */
+  readonly hint?: string;
+}
+
+/** Details of `StaleRead`. */
+export interface StaleReadDetails {
+  /** The validator the resource has now. */
+  readonly expected_etag: string;
+  /** The failing input field. */
+  readonly field?: string;
+  /** A hint for backoff logic. */
+  readonly retryable?: boolean;
+  /** Guidance for a human. */
+  readonly hint?: string;
+}

@@ -1,0 +1,280 @@
+/**
+ * The errors of Core Platform errors: an interface for each code, told apart by
+ * `code`, and by `operation` where operations have codes of their own.
+ */
+
+// Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile
+// taxonomy.yaml
+
+import type { ErrorCode } from "./codes.js";
+import type * as d from "./details.js";
+
+/**
+ * What every error says. `message` is safe to show to whoever sent the request.
+ * `status` is that of the answer, else the code's own. `retriable` is whether this
+ * very request may be sent again. `retryAfter` is the wait, in seconds, that the
+ * answer asks for; `headers` are those that say what to do about the error.
+ */
+export interface Common {
+  readonly message: string;
+  readonly status: number | null;
+  readonly retriable: boolean;
+  readonly retryAfter: number | null;
+  readonly boundary: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly correlationId: string | null;
+}
+
+/**
+ * The request cannot be understood.
+ *
+ * HTTP 400; from service or gateway; clients do not retry.
+ */
+export interface InvalidRequest extends Common {
+  readonly known: true;
+  readonly code: "invalid_request";
+  readonly operation: null;
+  readonly details: d.InvalidRequestDetails;
+}
+
+/**
+ * The request is understood and a value in it is not allowed.
+ *
+ * HTTP 400; from service; clients do not retry.
+ */
+export interface ValidationFailed extends Common {
+  readonly known: true;
+  readonly code: "validation_failed";
+  readonly operation: null;
+  readonly details: d.ValidationFailedDetails;
+}
+
+/**
+ * The body is in a format the service does not read.
+ *
+ * HTTP 415; from gateway or service; clients do not retry.
+ */
+export interface UnsupportedMediaType extends Common {
+  readonly known: true;
+  readonly code: "unsupported_media_type";
+  readonly operation: null;
+  readonly details: d.UnsupportedMediaTypeDetails;
+}
+
+/**
+ * The caller is not known.
+ *
+ * HTTP 401; from gateway; a person has to act.
+ */
+export interface Unauthenticated extends Common {
+  readonly known: true;
+  readonly code: "unauthenticated";
+  readonly operation: null;
+  readonly details: d.UnauthenticatedDetails;
+}
+
+/**
+ * The caller is known and may not do this.
+ *
+ * HTTP 403; from service or gateway; a person has to act.
+ */
+export interface Forbidden extends Common {
+  readonly known: true;
+  readonly code: "forbidden";
+  readonly operation: null;
+  readonly details: d.ForbiddenDetails;
+}
+
+/**
+ * The caller's token lacks a scope.
+ *
+ * HTTP 403; from gateway or service; a person has to act.
+ */
+export interface ScopeInsufficient extends Common {
+  readonly known: true;
+  readonly code: "scope_insufficient";
+  readonly operation: null;
+  readonly details: d.ScopeInsufficientDetails;
+}
+
+/**
+ * There is no such resource, or none the caller may know of.
+ *
+ * HTTP 404; from service or gateway; clients do not retry.
+ */
+export interface NotFound extends Common {
+  readonly known: true;
+  readonly code: "not_found";
+  readonly operation: null;
+  readonly details: d.NotFoundDetails;
+}
+
+/**
+ * The request contradicts the state of a resource.
+ *
+ * HTTP 409; from service; clients do not retry.
+ */
+export interface Conflict extends Common {
+  readonly known: true;
+  readonly code: "conflict";
+  readonly operation: null;
+  readonly details: d.ConflictDetails;
+}
+
+/**
+ * What was to be created is there already.
+ *
+ * HTTP 409; from service; clients do not retry.
+ */
+export interface AlreadyExists extends Common {
+  readonly known: true;
+  readonly code: "already_exists";
+  readonly operation: null;
+  readonly details: d.AlreadyExistsDetails;
+}
+
+/**
+ * The caller exceeded its rate.
+ *
+ * HTTP 429; from gateway; clients retry (exponential_jitter).
+ */
+export interface RateLimited extends Common {
+  readonly known: true;
+  readonly code: "rate_limited";
+  readonly operation: null;
+  readonly details: d.RateLimitedDetails;
+}
+
+/**
+ * The work was not done in time.
+ *
+ * HTTP 504, 502, 503; from service or dependency or gateway; clients retry
+ * (exponential_jitter). The operation may have taken effect.
+ */
+export interface Timeout extends Common {
+  readonly known: true;
+  readonly code: "timeout";
+  readonly operation: null;
+  readonly details: d.TimeoutDetails;
+}
+
+/**
+ * Something the service needs cannot be reached.
+ *
+ * HTTP 503, 502, 504; from dependency; clients retry (linear_then_exponential).
+ * The operation may have taken effect.
+ */
+export interface DependencyUnavailable extends Common {
+  readonly known: true;
+  readonly code: "dependency_unavailable";
+  readonly operation: null;
+  readonly details: d.DependencyUnavailableDetails;
+}
+
+/**
+ * The platform failed in a way it did not expect.
+ *
+ * HTTP 500; from service; clients do not retry. The operation may have taken
+ * effect.
+ */
+export interface InternalError extends Common {
+  readonly known: true;
+  readonly code: "internal_error";
+  readonly operation: null;
+  readonly details: d.InternalErrorDetails;
+}
+
+/**
+ * The change would break an invariant of the data.
+ *
+ * HTTP 422; from service; clients do not retry.
+ */
+export interface ConstraintViolation extends Common {
+  readonly known: true;
+  readonly code: "constraint_violation";
+  readonly operation: null;
+  readonly details: d.ConstraintViolationDetails;
+}
+
+/**
+ * A concurrent transaction won.
+ *
+ * HTTP 503; from service; clients retry (serializable).
+ */
+export interface SerializationFailure extends Common {
+  readonly known: true;
+  readonly code: "serialization_failure";
+  readonly operation: null;
+  readonly details: d.SerializationFailureDetails;
+}
+
+/**
+ * The resource changed since the client read it.
+ *
+ * HTTP 412; from service; clients read again before they retry.
+ */
+export interface StaleRead extends Common {
+  readonly known: true;
+  readonly code: "stale_read";
+  readonly operation: null;
+  readonly details: d.StaleReadDetails;
+}
+
+/** The errors by the names of their interfaces. */
+export interface Errors {
+  readonly InvalidRequest: InvalidRequest;
+  readonly ValidationFailed: ValidationFailed;
+  readonly UnsupportedMediaType: UnsupportedMediaType;
+  readonly Unauthenticated: Unauthenticated;
+  readonly Forbidden: Forbidden;
+  readonly ScopeInsufficient: ScopeInsufficient;
+  readonly NotFound: NotFound;
+  readonly Conflict: Conflict;
+  readonly AlreadyExists: AlreadyExists;
+  readonly RateLimited: RateLimited;
+  readonly Timeout: Timeout;
+  readonly DependencyUnavailable: DependencyUnavailable;
+  readonly InternalError: InternalError;
+  readonly ConstraintViolation: ConstraintViolation;
+  readonly SerializationFailure: SerializationFailure;
+  readonly StaleRead: StaleRead;
+}
+
+/** Any declared error. */
+export type KnownError = Errors[keyof Errors];
+
+/**
+ * An answer that is no declared error: an unknown code, another shape, or no JSON
+ * at all. `raw` is the body as it came; `originalCode` what stood in the place of
+ * the code, if anything did. Neither is safe to show. `code` is what the taxonomy
+ * has such an answer taken for, null where it says nothing of them.
+ */
+export interface UnknownError extends Common {
+  readonly known: false;
+  readonly code: "internal_error";
+  readonly operation: null;
+  readonly details: d.Details;
+  readonly originalCode: string | number | null;
+  readonly raw: unknown;
+}
+
+/** Whatever an answer may turn out to be. */
+export type AnyError = KnownError | UnknownError;
+
+/** Whether an error is a declared one. */
+export function isKnown(error: AnyError): error is KnownError {
+  return error.known;
+}
+
+/** Whether an error is none that is declared. */
+export function isUnknown(error: AnyError): error is UnknownError {
+  return !error.known;
+}
+
+/** Whether an error is a declared one with this code. */
+export function hasCode<C extends ErrorCode>(
+  error: AnyError,
+  code: C,
+): error is Extract<KnownError, { readonly code: C }> {
+  return error.known && (error.code as string) === code;
+}

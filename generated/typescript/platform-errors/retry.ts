@@ -1,0 +1,214 @@
+/**
+ * When a client tries again, and how long it waits first.
+ *
+ *     let state = startRetry(error);
+ *     for (;;) {
+ *       const decision = planRetry(error, state);
+ *       if (!decision.retry) break;
+ *       await sleep(decision.delay); // seconds
+ *       state = decision.state;
+ *       // once more, with the same idempotency key; on success leave,
+ *       // on failure `error` is the new one
+ *     }
+ *
+ * Nothing here waits or sends.
+ */
+
+// Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile
+// taxonomy.yaml
+
+import {
+  type Plan,
+  type Policy,
+  type State,
+  plan,
+  start,
+} from "./_runtime/retry.js";
+import { factsOf } from "./catalog.js";
+import type { ErrorCode, PolicyName } from "./codes.js";
+import type { AnyError } from "./errors.js";
+
+export const POLICIES: Readonly<Record<PolicyName, Policy>> = {
+  /** Exponential with jitter, the server's Retry-After first. */
+  exponential_jitter: {
+    name: "exponential_jitter",
+    maxAttempts: 5,
+    phases: [
+      {
+        kind: "exponential",
+        base: 0.5,
+        factor: 2,
+        step: 0,
+        max: 30,
+        forSeconds: null,
+      },
+    ],
+    jitter: {
+      kind: "full",
+      ratio: 0,
+    },
+    retryAfter: {
+      honor: true,
+      max: 300,
+      clamp: "cap",
+      minIsComputed: true,
+      over: null,
+    },
+    budget: null,
+    maxElapsed: 600,
+    kinds: {},
+  },
+  /** Linear for 30 s, then exponential. */
+  linear_then_exponential: {
+    name: "linear_then_exponential",
+    maxAttempts: 12,
+    phases: [
+      {
+        kind: "linear",
+        base: 2,
+        factor: 2,
+        step: 2,
+        max: null,
+        forSeconds: 30,
+      },
+      {
+        kind: "exponential",
+        base: 5,
+        factor: 2,
+        step: 0,
+        max: 60,
+        forSeconds: null,
+      },
+    ],
+    jitter: {
+      kind: "ratio",
+      ratio: 0.1,
+    },
+    retryAfter: {
+      honor: true,
+      max: 300,
+      clamp: "cap",
+      minIsComputed: true,
+      over: null,
+    },
+    budget: null,
+    maxElapsed: 600,
+    kinds: {},
+  },
+  /** Up to three attempts at SERIALIZABLE. */
+  serializable: {
+    name: "serializable",
+    maxAttempts: 3,
+    phases: [
+      {
+        kind: "exponential",
+        base: 0.05,
+        factor: 2,
+        step: 0,
+        max: 1,
+        forSeconds: null,
+      },
+    ],
+    jitter: {
+      kind: "full",
+      ratio: 0,
+    },
+    retryAfter: {
+      honor: false,
+      max: null,
+      clamp: "cap",
+      minIsComputed: false,
+      over: null,
+    },
+    budget: null,
+    maxElapsed: null,
+    kinds: {},
+  },
+};
+
+/** The codes that a policy is for, where that is not every retriable one. */
+export const ELIGIBLE: {
+  readonly [N in PolicyName]?: ReadonlySet<ErrorCode>;
+} = {};
+
+/** What holds for a code without a policy. */
+export const NEVER: Policy = {
+  name: "never",
+  maxAttempts: 1,
+  phases: [],
+  jitter: { kind: "none", ratio: 0 },
+  retryAfter: {
+    honor: true,
+    max: null,
+    clamp: "cap",
+    minIsComputed: true,
+    over: null,
+  },
+  budget: null,
+  maxElapsed: null,
+  kinds: {},
+};
+
+/**
+ * The request header that makes a write safe to send again; every retry of the
+ * write carries the same value.
+ */
+export const IDEMPOTENCY_HEADER = "Idempotency-Key";
+
+/**
+ * What is known of the request. `idempotent`: sending it twice does what sending it
+ * once does, by its method or by an idempotency key. `kind` picks a special case of
+ * the policy. `now`: seconds since 1970. `random`: a number in [0, 1].
+ */
+export interface PlanOptions {
+  readonly idempotent?: boolean;
+  readonly kind?: string | null;
+  readonly now?: number;
+  readonly random?: () => number;
+}
+
+/** The policy of the error's code. */
+export function policyFor(error: AnyError): Policy {
+  const { retry } = factsOf(error);
+  return (retry === null ? null : POLICIES[retry]) ?? NEVER;
+}
+
+/**
+ * The state after the first try failed with `error`; `tokens` are what other calls
+ * left of a shared budget.
+ */
+export function startRetry(error: AnyError, tokens?: number): State {
+  return start(policyFor(error), tokens);
+}
+
+/** Whether to send the request again, after how many seconds, and why. */
+export function planRetry(
+  error: AnyError,
+  state: State,
+  {
+    idempotent = true,
+    kind = null,
+    now = Date.now() / 1000,
+    random = Math.random,
+  }: PlanOptions = {},
+): Plan {
+  const policy = policyFor(error);
+  const facts = factsOf(error);
+  const told = Object.entries(error.headers).find(
+    ([name]) => name.toLowerCase() === "retry-after",
+  );
+  const eligible = facts.retry === null ? undefined : ELIGIBLE[facts.retry];
+  const failure = {
+    retriable:
+      error.retriable &&
+      (facts.clientAction === "retry" || facts.clientAction === "none"),
+    kind,
+    retryAfter: told?.[1] ?? error.retryAfter,
+    idempotent,
+    eligible:
+      eligible === undefined ||
+      (error.code !== null && eligible.has(error.code)),
+    effect: facts.effect,
+  };
+  return plan(policy, state, failure, { now, random });
+}
