@@ -233,8 +233,8 @@ telemetry:
       runbook: [Page on-call., Roll back the last release.]
     throttling:
       severity: P3
-      when: Three times as many are throttled as in the hour before.
-      codes: [throttled]
+      when: Three times as many are refused for their rate as in the hour before.
+      codes: [rate_limited]
       rise: {times: 3, over: 1h, at_least: 10}
       window: 5m
       for: 2m
