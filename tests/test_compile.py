@@ -279,7 +279,7 @@ def test_a_template_overrides_a_shipped_one(project: Path) -> None:
 
 def test_a_folder_adds_a_target(project: Path) -> None:
     """A target of one's own: a table of templates and paths, one file for all or one for each code."""
-    mine = project / "mine/markdown"
+    mine = project / "mine/wiki"
     mine.mkdir(parents=True)
     (mine / "target.yaml").write_text(
         "files:\n"
@@ -291,12 +291,12 @@ def test_a_folder_adds_a_target(project: Path) -> None:
     )
     (mine / "one.md.jinja").write_text("# {{ each.name | pascal }} {{ each.statuses | join }} v{{ model.version }}\n")
     assert run("compile", "--templates", "mine").returncode == 0
-    out = project / "generated/markdown"
+    out = project / "generated/wiki"
     assert (out / "tiny.md").read_text() == "* not_found: Nothing is there.\n* busy: Too much is going on.\n"
     assert (out / "codes/busy.md").read_text() == "# Busy 503 v1\n"
     assert (project / "generated/openapi/openapi-3.1.json").exists()
     assert run("compile", "--templates", "mine", "--check").returncode == 0
-    assert run("compile", "--templates", "mine", "--target", "markdown", "--check").returncode == 0
+    assert run("compile", "--templates", "mine", "--target", "wiki", "--check").returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,10 @@ def test_the_wheel_compiles_outside_the_checkout(installed: Path, tmp_path: Path
     assert compiled.returncode == 0, compiled.stderr
     assert sorted(each.name for each in (tmp_path / "generated").iterdir() if each.is_dir()) == [
         "jsonschema",
+        "markdown",
         "openapi",
+        "overlay",
+        "problems",
         "python",
         "typescript",
     ]

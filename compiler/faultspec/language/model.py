@@ -483,19 +483,29 @@ class Privacy(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """A metric clients of the telemetry may rely on."""
+    """A metric clients of the telemetry may rely on. ``counts``: each failed request, or every request."""
 
     name: str
     kind: Literal["counter", "gauge", "histogram", "ratio"]
     labels: tuple[str, ...]
     summary: str
+    counts: Literal["errors", "requests"] | None = None
     source: Source = NOWHERE
+
+
+class Rise(NamedTuple):
+    """More than ``times`` the rate over the ``over`` seconds before, and ``at_least`` so many."""
+
+    times: float
+    over: float
+    at_least: int
 
 
 class Alert(NamedTuple):
     """An alert with its runbook.
 
-    ``window`` in seconds; ``when`` is a sentence, ``codes`` and ``statuses`` what it counts.
+    ``window`` and ``lasting`` in seconds; ``when`` is a sentence, ``codes`` and ``statuses`` what it counts. It fires
+    above the share ``threshold`` of requests, or on the ``rise``, once that has lasted.
     """
 
     name: str
@@ -506,16 +516,23 @@ class Alert(NamedTuple):
     threshold: float | None
     window: float | None
     runbook: tuple[str, ...]
+    rise: Rise | None = None
+    lasting: float | None = None
     source: Source = NOWHERE
 
 
 class Telemetry(NamedTuple):
-    """The observability contract: metrics, the members of an error's log record, span attributes, alerts."""
+    """The observability contract: metrics, the members of an error's log record, span attributes, alerts.
+
+    ``means``: the ``$slot`` or ``details.<key>`` that whatever has a name repeats. ``runbooks``: where they are published.
+    """
 
     metrics: Mapping[str, Metric]
     log: Mapping[str, Member]
     span: Mapping[str, str]
     alerts: Mapping[str, Alert]
+    means: Mapping[str, str] = EMPTY
+    runbooks: str | None = None
     source: Source = NOWHERE
 
 

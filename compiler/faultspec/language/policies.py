@@ -11,14 +11,15 @@ from faultspec.language.model import (
     Metric,
     Privacy,
     RetryPolicy,
+    Rise,
     Rule,
     Telemetry,
     Unknown,
     Upstream,
 )
 from faultspec.language.schemas import members
-from faultspec.language.scope import Data, Scope
-from faultspec.language.wire import condition
+from faultspec.language.scope import Data, Known, Scope
+from faultspec.language.wire import WELL_KNOWN_SLOTS, condition
 from faultspec.runtime import retry
 
 
@@ -145,16 +146,20 @@ def privacy(scope: Scope, data: Data) -> Privacy:
     )
 
 
-def telemetry(scope: Scope, data: Data) -> Telemetry:
+def telemetry(scope: Scope, data: Data, slots: Known) -> Telemetry:
     """The observability contract."""
     path: Path = ("telemetry",)
     metrics = {}
     for name, each in data.get("metrics", {}).items():
         source = scope.source(each.get("source"), (*path, "metrics", name))
-        metrics[name] = Metric(name, each["kind"], tuple(each.get("labels", ())), each["summary"], source)
+        labels = tuple(each.get("labels", ()))
+        metrics[name] = Metric(name, each["kind"], labels, each["summary"], each.get("counts"), source)
     alerts = {}
     for name, each in data.get("alerts", {}).items():
         at: Path = (*path, "alerts", name)
+        if "rise" in each and "threshold" in each:
+            message = f"`{name}` fires above a share and on a rise, and which of them counts is not said"
+            scope.wrong((*at, "rise"), "contradiction", message, "make two alerts of it", on_key=True)
         alerts[name] = Alert(
             name,
             each["severity"],
@@ -164,15 +169,37 @@ def telemetry(scope: Scope, data: Data) -> Telemetry:
             each.get("threshold"),
             scope.duration(each.get("window"), (*at, "window"), positive=True),
             tuple(each["runbook"]),
+            _rise(scope, each["rise"], (*at, "rise")) if "rise" in each else None,
+            scope.duration(each.get("for"), (*at, "for")),
             scope.source(each.get("source"), at),
         )
+    log = members(scope, data.get("log", {}), (*path, "log"))
+    span = dict(data.get("span", {}))
+    named: Known = tuple(dict.fromkeys((*(label for each in metrics.values() for label in each.labels), *log, *span)))
+    if any(scope.touched((*path, section)) for section in ("metrics", "log", "span")):
+        named = None
+    known = None if slots is None else tuple(dict.fromkeys((*slots, *WELL_KNOWN_SLOTS, "retryable")))
+    for name, meant in data.get("means", {}).items():
+        place = (*path, "means", name)
+        scope.refer(name, named, "label, log member or span attribute", place, on_key=True)
+        if meant.startswith("$"):
+            scope.refer(meant[1:], known, "slot", place)
+        else:
+            scope.refer(meant.removeprefix("details."), scope.names("detail_keys"), "detail key", place)
     return Telemetry(
         metrics,
-        members(scope, data.get("log", {}), (*path, "log")),
-        dict(data.get("span", {})),
+        log,
+        span,
         alerts,
+        data.get("means", {}),
+        data.get("runbooks"),
         scope.source(data.get("source"), path),
     )
+
+
+def _rise(scope: Scope, data: Data, path: Path) -> Rise:
+    over = scope.duration(data["over"], (*path, "over"), positive=True)
+    return Rise(float(data["times"]), over or 1.0, data.get("at_least", 1))
 
 
 def unknown(scope: Scope, section: str) -> Unknown | None:

@@ -76,7 +76,7 @@ def _taxonomy(scope: Scope) -> Taxonomy:
         actions=schemas.terms(scope, scope.section("actions"), ("actions",)),
         vocabularies=vocabularies,
         privacy=_given(scope, "privacy", policies.privacy),
-        telemetry=_given(scope, "telemetry", policies.telemetry),
+        telemetry=_given(scope, "telemetry", partial(policies.telemetry, slots=slots)),
         obligations={
             name: Obligation(
                 name, each["text"], each["reason"], scope.source(each.get("source"), ("obligations", name))

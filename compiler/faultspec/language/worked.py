@@ -217,7 +217,8 @@ privacy:
     "telemetry": """\
 telemetry:
   metrics:
-    errors: {kind: counter, labels: [code], summary: Errors by code.}
+    errors: {kind: counter, labels: [code, http_status], counts: errors, summary: Errors by code.}
+    requests: {kind: counter, counts: requests, summary: Requests.}
   log:
     code: {type: string}
     tenant?: {type: string, description: Logs only.}
@@ -230,6 +231,16 @@ telemetry:
       threshold: 0.01
       window: 5m
       runbook: [Page on-call., Roll back the last release.]
+    throttling:
+      severity: P3
+      when: Three times as many are refused for their rate as in the hour before.
+      codes: [rate_limited]
+      rise: {times: 3, over: 1h, at_least: 10}
+      window: 5m
+      for: 2m
+      runbook: [Ask who sends so much.]
+  means: {code: $code, http_status: $status, error.code: $code}
+  runbooks: "https://runbooks.example.com/shop/"
 """,
     "obligations": """\
 obligations:

@@ -137,6 +137,45 @@ SHIPPED: Mapping[str, Target] = {
         outputs=(Output("document.json.jinja", "{{ each.name }}.schema.json", each="view.files"),),
         view="faultspec.targets.records:view",
     ),
+    "markdown": Target(
+        name="markdown",
+        summary="a reference for people, one page with an anchor for each code",
+        outputs=(Output("reference.md.jinja", "reference.md"),),
+        view="faultspec.targets.markdown:view",
+    ),
+    "problems": Target(
+        name="problems",
+        summary="RFC 9457: a registry of problem types, and JSON Schema of the problem objects",
+        outputs=(
+            Output("registry.json.jinja", "registry.json"),
+            Output("problem.schema.json.jinja", "problem.schema.json"),
+        ),
+        view="faultspec.targets.problems:view",
+    ),
+    "prometheus": Target(
+        name="prometheus",
+        summary="alert rules over the metrics of the telemetry, and a runbook stub for each alert",
+        outputs=(
+            Output("alerts.yaml.jinja", "{{ each.name }}.yaml", each="view.files"),
+            Output("runbook.md.jinja", "runbooks/{{ each.name }}.md", each="view.runbooks"),
+        ),
+        view="faultspec.targets.prometheus:view",
+    ),
+    "otel": Target(
+        name="otel",
+        summary="OpenTelemetry semantic conventions: attributes with their closed values, metrics, the log record",
+        outputs=(Output("registry.yaml.jinja", "registry.yaml"),),
+        view="faultspec.targets.otel:view",
+    ),
+    "overlay": Target(
+        name="overlay",
+        summary="OpenAPI Overlay 1.0 that adds the declared errors to a service's own OpenAPI 3.1 or 3.0 document",
+        outputs=(
+            Output("overlay.json.jinja", "openapi-3.1.overlay.json"),
+            Output("overlay-3.0.json.jinja", "openapi-3.0.overlay.json"),
+        ),
+        view="faultspec.targets.overlay:view",
+    ),
 }
 
 __all__ = ["LISTS", "SHIPPED", "Context", "Model", "Output", "Target", "TargetError"]

@@ -53,6 +53,13 @@ def _escaped(character: str, quote: str) -> str:
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
+def yaml(value: str | int) -> str:
+    """A scalar of YAML: a number as it is, a text in double quotes, whose escapes are like those of Python."""
+    if isinstance(value, int):
+        return str(value)
+    return '"' + "".join(_escaped(each, '"') for each in value) + '"'
+
+
 def visible(text: str) -> str:
     """One line: runs of white space as a space, and what cannot be seen as an escape."""
     return "".join(each if each.isprintable() else _escaped(each, "") for each in " ".join(text.split()))
@@ -177,4 +184,5 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "snake": snake,
     "tsdoc": tsdoc,
     "visible": visible,
+    "yaml": yaml,
 }

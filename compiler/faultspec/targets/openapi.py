@@ -49,7 +49,7 @@ def document(taxonomy: Taxonomy, model: Model, version: str) -> Json:
 def components(taxonomy: Taxonomy) -> Json:
     """Every component, in the order of the taxonomy."""
     found: dict[str, Json] = {"schemas": {}, "responses": {}, "headers": {}, "examples": {}}
-    names = _Names(taxonomy)
+    names = Names(taxonomy)
     for envelope in taxonomy.envelopes.values():
         answered = {(operation, code.name) for operation, code in schemas.answered(taxonomy, envelope.name)}
         for operation, code in schemas.carried(taxonomy, envelope.name):
@@ -64,10 +64,9 @@ def components(taxonomy: Taxonomy) -> Json:
                 found["examples"] |= dict(_examples(name, envelope, code, taxonomy))
         found["schemas"][names.union(envelope)] = _union(envelope, names, taxonomy)
     for envelope in taxonomy.envelopes.values():
-        for status in _statuses(envelope, taxonomy):
-            found["responses"][f"{names.union(envelope)}{status.upper()}"] = _response(
-                envelope, status, names, taxonomy
-            )
+        answered = schemas.answered(taxonomy, envelope.name)
+        for status, response in responses(envelope, answered, names, taxonomy):
+            found["responses"][f"{names.union(envelope)}{status.upper()}"] = response
     used = {each["$ref"] for response in found["responses"].values() for each in response.get("headers", {}).values()}
     for name in _header_names(taxonomy):
         for required in (False, True):
@@ -77,7 +76,7 @@ def components(taxonomy: Taxonomy) -> Json:
     return {section: each for section, each in found.items() if each}
 
 
-class _Names:
+class Names:
     """Names of components: the first envelope's codes go by their own name, those of others say which envelope."""
 
     def __init__(self, taxonomy: Taxonomy) -> None:
@@ -85,15 +84,17 @@ class _Names:
         self.codes = {pascal(code.name) for _, code in schemas.live(taxonomy)}
 
     def schema(self, envelope: Envelope, operation: str | None, code: Code) -> str:
+        """Of a code in an envelope."""
         prefix = "" if envelope.name == self.first else pascal(envelope.name)
         return f"{prefix}{pascal(operation or '')}{pascal(code.name) or code.name}"
 
     def union(self, envelope: Envelope) -> str:
+        """Of whatever the envelope carries."""
         name = pascal(envelope.name) or envelope.name
         return f"{name}Envelope" if name in self.codes else name
 
 
-def _union(envelope: Envelope, names: _Names, taxonomy: Taxonomy) -> Json:
+def _union(envelope: Envelope, names: Names, taxonomy: Taxonomy) -> Json:
     carried = schemas.carried(taxonomy, envelope.name)
     return {
         "title": names.union(envelope),
@@ -102,7 +103,7 @@ def _union(envelope: Envelope, names: _Names, taxonomy: Taxonomy) -> Json:
     }
 
 
-def _one_of(envelope: Envelope, codes: Sequence[tuple[str | None, Code]], names: _Names, taxonomy: Taxonomy) -> Json:
+def _one_of(envelope: Envelope, codes: Sequence[tuple[str | None, Code]], names: Names, taxonomy: Taxonomy) -> Json:
     """One of the codes, with a discriminator where the code is a text at the top of the body."""
     references = [f"#/components/schemas/{names.schema(envelope, operation, code)}" for operation, code in codes]
     branches: Json = {"oneOf": [{"$ref": each} for each in references]}
@@ -124,11 +125,23 @@ def _code_member(envelope: Envelope) -> str | None:
 # Responses and headers
 
 
-def _statuses(envelope: Envelope, taxonomy: Taxonomy) -> list[str]:
-    """The statuses, in order of number, that a code of the envelope or a fallback claims; a whole class as ``4xx``."""
+Codes = Sequence[tuple[str | None, Code]]
+"""Codes that may be answered with, each with the operation that alone has it."""
+
+
+def responses(envelope: Envelope, answered: Codes, names: Names, taxonomy: Taxonomy) -> Iterator[tuple[str, Json]]:
+    """The response under each status that one of the codes may have in the envelope, in order of number."""
+    for status in _statuses(answered, taxonomy):
+        response = _response(envelope, status, answered, names, taxonomy)
+        if response is not None:
+            yield status, response
+
+
+def _statuses(answered: Codes, taxonomy: Taxonomy) -> list[str]:
+    """The statuses, in order of number, that one of the codes or a fallback claims; a whole class as ``4xx``."""
     claimed = {
         str(status) if each.width < 100 else str(each)
-        for _, code in schemas.answered(taxonomy, envelope.name)
+        for _, code in answered
         for each in code.http.statuses
         for status in (range(each.low, each.high + 1) if each.width < 100 else (each.low,))
     }
@@ -140,8 +153,7 @@ def _statuses(envelope: Envelope, taxonomy: Taxonomy) -> list[str]:
     return sorted(claimed | (fallback if claimed else set()))
 
 
-def _response(envelope: Envelope, status: str, names: _Names, taxonomy: Taxonomy) -> Json:
-    answered = schemas.answered(taxonomy, envelope.name)
+def _response(envelope: Envelope, status: str, answered: Codes, names: Names, taxonomy: Taxonomy) -> Json | None:
     span = _span(status)
     # A code that claims the whole class does not name the status: another may still stand for it.
     named = any(
@@ -153,6 +165,8 @@ def _response(envelope: Envelope, status: str, names: _Names, taxonomy: Taxonomy
         for operation, code in answered
         if code.name == fallback or any(s.low <= span.low and span.high <= s.high for s in code.http.statuses)
     ]
+    if not codes:
+        return None
     headers = {
         name: {"$ref": f"#/components/headers/{_component(name, _always(name, span, taxonomy))}"}
         for name in _header_names(taxonomy)
@@ -278,6 +292,12 @@ def _header_schema(rules: Sequence[HeaderRule], field: Field | None, taxonomy: T
 
 def _examples(name: str, envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Iterator[tuple[str, Json]]:
     """The examples of a code as bodies; one is made up where the taxonomy gives none."""
+    for number, example, body in bodies(envelope, code, taxonomy):
+        yield f"{name}{'' if number == 1 else number}", {"summary": example.summary or code.summary, "value": body}
+
+
+def bodies(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Iterator[tuple[int, Example, object]]:
+    """The examples of a code that fill the envelope: number, example and body; a made up one where none is given."""
     made_up = not code.examples
     for number, example in enumerate(code.examples or (Example(),), 1):
         try:
@@ -285,7 +305,7 @@ def _examples(name: str, envelope: Envelope, code: Code, taxonomy: Taxonomy) -> 
             body = shapes.render(envelope.shape, _slots(envelope, code, example._replace(details=details), taxonomy))
         except (KeyError, ValueError):
             continue  # an envelope that this example was not written for, or a value that nobody can make up
-        yield f"{name}{'' if number == 1 else number}", {"summary": example.summary or code.summary, "value": body}
+        yield number, example, body
 
 
 def _slots(envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy) -> dict[str, object]:

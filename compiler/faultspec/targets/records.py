@@ -23,10 +23,12 @@ def view(taxonomy: Taxonomy, model: Model) -> View | None:
         records["log"] = taxonomy.telemetry.log
     if taxonomy.audit is not None:
         records["audit"] = taxonomy.audit.record
-    means = taxonomy.audit.means if taxonomy.audit is not None else {}
+    means = {
+        "log": taxonomy.telemetry.means if taxonomy.telemetry is not None else {},
+        "audit": taxonomy.audit.means if taxonomy.audit is not None else {},
+    }
     files = tuple(
-        File(kind, _document(kind, members, means if kind == "audit" else {}, taxonomy, model))
-        for kind, members in records.items()
+        File(kind, _document(kind, members, means[kind], taxonomy, model)) for kind, members in records.items()
     )
     return View(files) if files else None
 
@@ -36,7 +38,7 @@ def _document(
 ) -> schemas.Json:
     found = schemas.of_members(members, taxonomy)
     for name, meant in means.items():
-        if meant == "$code":
+        if meant == "$code" and name in members:
             codes = list(dict.fromkeys(code.wire for _, code in schemas.live(taxonomy)))
             found["properties"][name] = {**found["properties"][name], "enum": codes}
     return {

@@ -1,6 +1,6 @@
 """What stands around an error: renderings, audit records, publications, navigation, imported codes."""
 
-from faultspec.language.constructs.parts import MEMBER, NAME, POINTER, SOURCE_KEY, TERM
+from faultspec.language.constructs.parts import MEANING, MEMBER, NAME, POINTER, SOURCE_KEY, TERM
 from faultspec.language.grammar import Anything, Choice, Flag, Key, Named, Record, Text
 
 RENDERING = Record(
@@ -37,10 +37,7 @@ AUDIT = Record(
         "record": Key(Named(MEMBER, TERM, optional=True, least=1), "The members of a record.", True),
         "means": Key(
             Named(
-                Text(
-                    r"\$[A-Za-z_][A-Za-z0-9_]*|details\.[A-Za-z_][A-Za-z0-9_]*",
-                    "a slot such as $code, or details.<key>",
-                ),
+                MEANING,
                 TERM,
             ),
             "Which slot or detail of the error a member repeats.",

@@ -26,6 +26,7 @@ STATUS = Either((Integer(100, 599), Text(r"[1-5]xx|[1-5]\d\d(-[1-5]\d\d)?", "a s
 STATUSES = Either((Integer(100, 599), STATUS.branches[1], Many(STATUS, 1)))
 STATUS_KEY = Text(r"[1-5]xx|[1-5]\d\d(-[1-5]\d\d)?", "a status such as 405, 4xx or 502-504")
 WORDS = Either((Text(), Many(Text(), 1)))
+MEANING = Text(r"\$[A-Za-z_][A-Za-z0-9_]*|details\.[A-Za-z_][A-Za-z0-9_]*", "a slot such as $code, or details.<key>")
 MEDIA_TYPE = Text(
     r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+/[A-Za-z0-9!#$%&'*+.^_`|~\-]+( *;.*)?", "a media type such as application/json"
 )

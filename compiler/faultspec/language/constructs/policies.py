@@ -4,6 +4,7 @@ from faultspec.language.constructs.parts import (
     CONDITION,
     DURATION,
     HEADER,
+    MEANING,
     MEMBER,
     NAME,
     POINTER,
@@ -195,6 +196,10 @@ TELEMETRY = Record(
                             Choice(("counter", "gauge", "histogram", "ratio")), "What kind of instrument.", True
                         ),
                         "labels": Key(Many(Text()), "Its labels."),
+                        "counts": Key(
+                            Choice(("errors", "requests")),
+                            "What is counted, each failed request or every request; alerts are computed from it.",
+                        ),
                         "summary": Key(Text(), "What it measures.", True),
                         "source": SOURCE_KEY,
                     },
@@ -215,7 +220,21 @@ TELEMETRY = Record(
                         "codes": Key(Many(Text(), 1), "The codes it counts."),
                         "statuses": Key(STATUSES, "The statuses it counts."),
                         "threshold": Key(Number(0, 1), "The share of requests above which it fires."),
-                        "window": Key(DURATION, "The time the share is taken over."),
+                        "rise": Key(
+                            Record(
+                                "a rise",
+                                {
+                                    "times": Key(Number(1), "How many times the rate of before.", True),
+                                    "over": Key(DURATION, "How long before the window that rate is taken over.", True),
+                                    "at_least": Key(
+                                        Integer(1), "How many there must be in the window at least; default 1."
+                                    ),
+                                },
+                            ),
+                            "The growth above which it fires, instead of a threshold.",
+                        ),
+                        "window": Key(DURATION, "The time the share, or the rate, is taken over."),
+                        "for": Key(DURATION, "How long that must last before it fires; default: not at all."),
                         "runbook": Key(Many(Text(), 1), "What to do, step by step.", True),
                         "source": SOURCE_KEY,
                     },
@@ -224,6 +243,12 @@ TELEMETRY = Record(
             ),
             "Alerts with their runbooks.",
         ),
+        "means": Key(
+            Named(MEANING, TERM),
+            "Which slot or detail of the error is repeated by the labels, log members and span attributes of this name; "
+            "`$retryable`: whether the client action is retry.",
+        ),
+        "runbooks": Key(Text(), "Where the runbooks are published: what the links in alerts begin with."),
         "source": SOURCE_KEY,
     },
 )

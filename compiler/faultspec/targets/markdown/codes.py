@@ -1,0 +1,166 @@
+"""One code, on the page: what happened, whose turn it is, how it travels, and an example of it."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from faultspec.language.carriers import carriers, reaches
+from faultspec.language.model import Code, Envelope, HeaderRule, StatusRange, Taxonomy
+from faultspec.runtime import shape
+from faultspec.targets import openapi
+from faultspec.targets import schema as schemas
+from faultspec.targets.filters import json as json_text
+from faultspec.targets.filters import visible
+from faultspec.targets.jsonschema import definition
+from faultspec.targets.markdown import words
+from faultspec.targets.markdown.text import bullets, data, fence, heading, inline, link, table
+from faultspec.targets.markdown.text import code as typed
+from faultspec.targets.model import detail_row
+
+
+class Anchors(NamedTuple):
+    """The anchors of the codes."""
+
+    codes: frozenset[str]
+
+    def code(self, name: str, operation: str | None = None) -> str:
+        """A link to a code, seen from an operation; its mere name where nothing of that name is declared."""
+        own = name if operation is None else f"{operation}.{name}"
+        for each in (own, name):
+            if each in self.codes:
+                return link(typed(name), each)
+        return typed(name)
+
+
+def page(operation: str | None, code: Code, taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    """The lines of a code."""
+    label = definition(operation, code)
+    lines = [*heading(3, typed(label), label), inline(code.summary), ""]
+    lines += [inline(code.description), ""] if code.description else []
+    lines += bullets(_facts(operation, code, taxonomy, anchors))
+    lines += _headers(code, taxonomy)
+    lines += _details(code, taxonomy)
+    lines += _examples(operation, code, taxonomy)
+    return lines
+
+
+def _facts(operation: str | None, code: Code, taxonomy: Taxonomy, anchors: Anchors) -> Iterator[str]:
+    yield from lifecycle(operation, code, anchors)
+    if code.wire != code.name:
+        yield f"On the wire: {data(code.wire)}"
+    if operation is not None:
+        yield f"Only of the operation {link(typed(operation), f'operation:{operation}')}"
+    if code.message:
+        yield f"Message: {inline(code.message)}"
+    yield f"Whose turn it is: {words.TURNS[code.client_action]}"
+    first, *rules = words.retriability(code)
+    yield f"May the same request be sent again? {first}"
+    yield from rules
+    if code.retry:
+        yield f"Retried by {link(typed(code.retry), f'policy:{code.retry}')}"
+    yield words.EFFECTS[code.effect]
+    for each in words.statuses(code):
+        yield f"Status: {each}"
+    if code.grpc:
+        yield f"gRPC status: {inline(code.grpc)}"
+    if code.mcp is not None:
+        yield f"MCP `isError`: {data(code.mcp.is_error)}"
+    for name in code.boundaries:
+        yield f"Produced by: {link(typed(name), f'boundary:{name}')}"
+    if code.domain:
+        yield f"Domain: {link(typed(code.domain), f'domain:{code.domain}')}"
+    for name in code.actions:
+        yield f"Way out: {link(typed(name), f'action:{name}') if name in taxonomy.actions else typed(name)}"
+    for slot, values in code.facts.items():
+        yield f"{typed(slot)}: {', '.join(map(data, values))}"
+    if code.deadline is not None:
+        limit = words.seconds(code.deadline.late_by)
+        yield f"Answered when the seconds in {typed(f'details.{code.deadline.detail}')} are over, at most {limit} later"
+    for name in code.passthrough:
+        yield f"Passed through from {inline(name)}"
+    for surface in taxonomy.surfaces.values():
+        if reaches(surface, code, of_operation=operation is not None):
+            yield f"Met on {link(typed(surface.name), f'surface:{surface.name}')}"
+    found = words.source(code.source)
+    if found:
+        yield f"Source: {found}"
+
+
+def lifecycle(operation: str | None, code: Code, anchors: Anchors) -> Iterator[str]:
+    """What there is to say of a code that is not simply there."""
+    if code.lifecycle != "stable":
+        since = f" since {inline(code.since)}" if code.since else ""
+        yield f"**{code.lifecycle.capitalize()}**{since}"
+    elif code.since:
+        yield f"Since {inline(code.since)}"
+    if code.sunset:
+        yield f"Not sent after {inline(code.sunset)}"
+    if code.replaced_by:
+        yield f"Replaced by {anchors.code(code.replaced_by, operation)}"
+
+
+def _headers(code: Code, taxonomy: Taxonomy) -> list[str]:
+    """The headers it travels with: its own rules, and those by status that its statuses fall under."""
+    shared = [rule for rule in taxonomy.headers if _concerns(rule, code)] if code.http.statuses else []
+    rows = (words.header_rule(rule) for rule in (*code.headers, *shared))
+    return table(("header", "presence", "on", "what it says"), rows)
+
+
+def _concerns(rule: HeaderRule, code: Code) -> bool:
+    named = not rule.codes or code.name in rule.codes
+    return named and any(_meet(each, status) for each in rule.on for status in code.http.statuses)
+
+
+def _meet(one: StatusRange, other: StatusRange) -> bool:
+    return one.low <= other.high and other.low <= one.high
+
+
+def _details(code: Code, taxonomy: Taxonomy) -> list[str]:
+    if code.details_schema is not None:
+        return [
+            "Its details have an imported schema:",
+            "",
+            *fence(json_text(schemas.of_details(code, taxonomy)), "json"),
+        ]
+    rows = []
+    for member in code.details.values():
+        row = detail_row(member, taxonomy)
+        schema = {key: value for key, value in row.schema.items() if key != "description"}
+        rows.append((typed(row.name), row.presence, data(schema), inline(row.description)))
+    return table(("detail", "presence", "schema", "what it says"), rows)
+
+
+def _examples(operation: str | None, code: Code, taxonomy: Taxonomy) -> list[str]:
+    """Each example in the envelope it is shown in, with its status and headers where it travels over HTTP."""
+    if not carriers(taxonomy, code, of_operation=operation is not None):
+        return []
+    envelope = schemas.own_envelope(taxonomy, operation, code)
+    http = any(
+        surface.transport == "http" and envelope.name in surface.envelopes for surface in taxonomy.surfaces.values()
+    )
+    lines: list[str] = []
+    for _, example, body in openapi.bodies(envelope, code, taxonomy):
+        said = f": {inline(example.summary)}" if example.summary else ":"
+        lines.append(f"For example, in {link(typed(envelope.name), f'envelope:{envelope.name}')}{said}")
+        status = example.status or code.http.default
+        if http and status is not None:
+            given = {"Content-Type": envelope.media_types[0], **_owed(code, status, envelope, body, taxonomy)}
+            fields = [f"{name}: {visible(value)}" for name, value in (given | dict(example.headers)).items()]
+            lines += ["", *fence("\n".join([f"HTTP/1.1 {status}", *fields]), "http")[:-1]]
+        lines += ["", *fence(json_text(body), "json")]
+    return lines
+
+
+def _owed(code: Code, status: int, envelope: Envelope, body: object, taxonomy: Taxonomy) -> dict[str, str]:
+    """The headers that an answer has whatever the occasion, as far as their value is known: slots and directives."""
+    slots = shape.extract(envelope.shape, body).slots
+    repeated = {each.echo or each.mirror: slots.get(each.slot) for each in envelope.fields.values()}
+    found = {name: str(value) for name, value in repeated.items() if name is not None and value is not None}
+    for rule in (*taxonomy.headers, *code.headers):
+        if rule.presence != "required" or (rule.on and not any(status in each for each in rule.on)):
+            continue
+        if rule.codes and code.name not in rule.codes:
+            continue
+        value = rule.token or (slots.get(rule.equals) if rule.equals else None)
+        if value is not None:
+            found.setdefault(rule.name, str(value))
+    return found

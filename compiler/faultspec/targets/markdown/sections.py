@@ -1,0 +1,457 @@
+"""What the page has after the codes: one section for each thing a taxonomy declares beside them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from faultspec.language.model import Code, Match, Publication, Surface, Taxonomy, Term
+from faultspec.runtime import durations
+from faultspec.targets import schema as schemas
+from faultspec.targets.filters import json as json_text
+from faultspec.targets.jsonschema import definition
+from faultspec.targets.markdown import words
+from faultspec.targets.markdown.codes import Anchors, lifecycle
+from faultspec.targets.markdown.text import bullets, data, fence, heading, inline, link, table
+from faultspec.targets.markdown.text import code as typed
+from faultspec.targets.model import phrase
+
+Section = Callable[[Taxonomy, Anchors], list[str]]
+
+
+def every(taxonomy: Taxonomy, gone: list[tuple[str | None, Code]], anchors: Anchors) -> Iterator[list[str]]:
+    """The sections in their order; those of which nothing is declared are empty. ``gone``: codes no service sends."""
+    yield _titled("gone", "Codes no service sends", _gone(gone, anchors))
+    for kind, title, make in _SECTIONS:
+        yield _titled(kind, title, make(taxonomy, anchors))
+
+
+def _titled(kind: str, title: str, lines: list[str]) -> list[str]:
+    return [*heading(2, title, f"section:{kind}"), *lines] if lines else []
+
+
+def _gone(gone: list[tuple[str | None, Code]], anchors: Anchors) -> list[str]:
+    lines: list[str] = []
+    for operation, code in gone:
+        label = definition(operation, code)
+        lines += [*heading(3, typed(label), label), inline(code.summary), ""]
+        lines += bullets(lifecycle(operation, code, anchors))
+    return lines
+
+
+def _entries(kind: str, entries: Iterable[tuple[str, list[str]]]) -> list[str]:
+    """Named things, each with a heading."""
+    return [line for name, lines in entries for line in (*heading(3, typed(name), f"{kind}:{name}"), *lines)]
+
+
+def _said(*facts: str | None) -> list[str]:
+    return bullets(each for each in facts if each)
+
+
+def _cited(source: str | None) -> str | None:
+    return f"Source: {source}" if source else None
+
+
+def _paragraph(text: str | None) -> list[str]:
+    return [inline(text), ""] if text else []
+
+
+# Vocabularies
+
+
+def _terms(kind: str, terms: Mapping[str, Term]) -> list[str]:
+    rows = (
+        (f'<a id="{kind}:{each.name}"></a>{typed(each.name)}', inline(each.summary), each.lifecycle)
+        for each in terms.values()
+    )
+    return table(("name", "what it is", "lifecycle"), rows)
+
+
+def _domains(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    return _terms("domain", taxonomy.domains)
+
+
+def _boundaries(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    return _terms("boundary", taxonomy.boundaries)
+
+
+def _actions(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    return _terms("action", taxonomy.actions)
+
+
+def _vocabularies(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    return _entries(
+        "vocabulary", ((name, _terms(f"vocabulary:{name}", terms)) for name, terms in taxonomy.vocabularies.items())
+    )
+
+
+def _detail_keys(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    rows = (
+        (
+            f'<a id="detail:{each.name}"></a>{typed(each.name)}',
+            data({k: v for k, v in schemas.of_value(each.schema, taxonomy).items() if k != "description"}),
+            "any" if each.everywhere else "those that declare it",
+            inline(each.summary or ""),
+        )
+        for each in taxonomy.detail_keys.values()
+    )
+    return table(("detail", "schema", "codes", "what it says"), rows)
+
+
+# The wire
+
+
+def _envelopes(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    def entry(name: str) -> list[str]:
+        each = taxonomy.envelopes[name]
+        lines = [*_paragraph(each.summary), *fence(json_text(each.picture), "json")]
+        more = {"forbid": "not allowed", "warn": "a warning", "allow": "allowed"}[each.additional]
+        fields = (
+            (
+                typed(field.slot),
+                data({k: v for k, v in schemas.of_value(field.schema, taxonomy).items() if k != "description"}),
+                _field(field.echo, field.invalid_inbound, field.mirror),
+            )
+            for field in each.fields.values()
+        )
+        media = [f"Media type: {typed(media)}" for media in each.media_types]
+        lines += bullets([*media, f"Other members: {more}"])
+        lines += table(("slot", "schema", "headers"), fields)
+        lines += _said(_cited(words.source(each.source)))
+        return lines
+
+    return _entries("envelope", ((name, entry(name)) for name in taxonomy.envelopes))
+
+
+def _field(echo: str | None, invalid: str, mirror: str | None) -> str:
+    said = [f"echoes {typed(echo)}; a malformed one: {invalid}"] if echo else []
+    return "; ".join([*said, *([f"repeated in {typed(mirror)}"] if mirror else [])])
+
+
+def _surfaces(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    return _entries("surface", ((each.name, _surface(each, taxonomy)) for each in taxonomy.surfaces.values()))
+
+
+def _surface(each: Surface, taxonomy: Taxonomy) -> list[str]:
+    facts = [f"Transport: {each.transport}", *_match(each.match)]
+    if each.error_when:
+        facts.append(f"An answer is an error under {' or '.join(map(str, each.error_when))}")
+    if each.error_pointer is not None:
+        facts.append(f"It is an error where there is {typed(each.error_pointer)}")
+    facts += [f"It is an error where {typed(pointer)} is {data(value)}" for pointer, value in each.error_equals.items()]
+    facts += [f"Envelope: {link(typed(name), f'envelope:{name}')}" for name in each.envelopes]
+    if each.at:
+        facts.append(f"The envelope stands at {typed(each.at)}")
+    if each.reason:
+        facts.append(f"{'Or none' if each.envelopes else 'No envelope'}: {inline(each.reason)}")
+    if each.foreign:
+        facts.append("Its codes are another namespace's")
+    elif each.envelopes:
+        facts.append("Codes that are not declared may come" if each.codes is None else "No code but those declared")
+    if each.batch is not None:
+        places = (("Outcomes", each.batch.items), ("their status", each.batch.status), ("their body", each.batch.body))
+        facts += [f"{what}: {' or '.join(data(place) for place in where)}" for what, where in places]
+    facts += [f"Every error has {typed(f'details.{name}')}" for name in each.requires_details]
+    facts += [f"Every success has {typed(pointer)} ({member.presence})" for pointer, member in each.success.items()]
+    if each.repeats:
+        facts.append(f"Repeats the errors of {link(typed(each.repeats), f'surface:{each.repeats}')}")
+    if each.sink:
+        facts.append(f"Written to {typed(each.sink)}")
+    if each.level == "should":
+        facts.append("A should, not a must")
+    if each.protocol is not None:
+        facts.append(
+            f"Errors of the protocol: {link(typed(each.protocol.envelope), f'envelope:{each.protocol.envelope}')}"
+        )
+    source = words.source(each.source)
+    lines = bullets([*facts, *([f"Source: {source}"] if source else [])])
+    if each.protocol is not None:
+        rows = (
+            (str(span.low) if span.low == span.high else f"{span.low} to {span.high}", inline(span.summary))
+            for span in each.protocol.codes
+        )
+        lines += table(("number", "when"), rows)
+    return lines
+
+
+def _match(match: Match) -> list[str]:
+    facts = [f"Route: {typed(route)}" for route in match.routes]
+    facts += [f"Status: {each}" for each in match.statuses]
+    facts += [f"Tool: {typed(each)}" for each in match.tools]
+    facts += [f"Method: {typed(each)}" for each in match.methods]
+    return facts + [
+        f"Where the request has at {typed(pointer)}: {' or '.join(map(data, values))}"
+        for pointer, values in match.request.items()
+    ]
+
+
+def _operations(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    def entry(name: str) -> list[str]:
+        each = taxonomy.operations[name]
+        facts = [f"Called {typed(each.wire)}"] if each.wire != name else []
+        facts += _match(each.match)
+        if each.idempotent is not None:
+            facts.append("Idempotent" if each.idempotent else "Not idempotent")
+        facts += [f"May answer {anchors.code(code)}" for code in each.codes or ()]
+        facts += [f"Has {anchors.code(code, name)}" for code in each.errors]
+        source = words.source(each.source)
+        return [*_paragraph(each.summary), *bullets([*facts, *([f"Source: {source}"] if source else [])])]
+
+    return _entries("operation", ((name, entry(name)) for name in taxonomy.operations))
+
+
+def _statuses(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    """The map of codes to statuses read backwards, one row for each pair; fallbacks last."""
+    pairs = [
+        (span.low, span.high, definition(operation, code))
+        for operation, code in schemas.live(taxonomy)
+        for each in code.http.statuses
+        for span in (
+            [each] if each.width > 10 else [each._replace(low=s, high=s) for s in range(each.low, each.high + 1)]
+        )
+    ]
+    rows = [
+        (str(low) if low == high else f"{low}–{high}", phrase(low) if low == high else "", link(typed(name), name))
+        for low, high, name in sorted(pairs, key=lambda pair: pair[:2])
+    ]
+    rows += [
+        (f"any other of {each.on}", inline(each.reason), anchors.code(each.code) if each.code else "not sent")
+        for each in taxonomy.fallbacks
+    ]
+    return table(("status", "what it is", "code"), rows)
+
+
+def _headers(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    rows = (
+        (*words.header_rule(rule), ", ".join(map(anchors.code, rule.codes)), words.source(rule.source) or "")
+        for rule in taxonomy.headers
+    )
+    return table(("header", "presence", "on", "what it says", "codes", "source"), rows)
+
+
+# What clients and services do
+
+
+def _policies(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    def entry(name: str) -> list[str]:
+        each = taxonomy.retry_policies[name]
+        facts = list(words.policy(each))
+        if each.eligible:
+            facts += [f"For {anchors.code(code)}" for code in each.eligible]
+        else:
+            using = ((operation, code) for operation, code in schemas.live(taxonomy) if code.retry == name)
+            facts += [f"For {anchors.code(code.name, operation)}" for operation, code in using]
+        source = words.source(each.source)
+        return [*_paragraph(each.summary), *bullets([*facts, *([f"Source: {source}"] if source else [])])]
+
+    return _entries("policy", ((name, entry(name)) for name in taxonomy.retry_policies))
+
+
+def _idempotency(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    rule = taxonomy.idempotency
+    if rule is None:
+        return []
+    return _said(
+        f"The request header {typed(rule.key)} names an intent, on {', '.join(rule.methods)}",
+        f"A replay repeats {' and '.join(rule.equal)}" if rule.equal else None,
+        *(f"A replay repeats the header {typed(each)}" for each in rule.headers),
+        f"A replay counts for {durations.render(rule.window)}" if rule.window is not None else None,
+        f"One key with two bodies: {anchors.code(rule.mismatch)}"
+        if rule.mismatch
+        else "One key with two bodies: unspecified",
+        f"An operation that says nothing is {rule.default.replace('_', ' ')}",
+        _cited(words.source(rule.source)),
+    )
+
+
+def _upstream(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    rule = taxonomy.upstream
+    if rule is None:
+        return []
+    return _said(
+        f"Services behind are called by the policy {link(typed(rule.retry), f'policy:{rule.retry}')}"
+        if rule.retry
+        else None,
+        f"An operation that says nothing is {rule.default.replace('_', ' ')}" if rule.default else None,
+        *(f"The same in each retry: {typed(each)}" for each in rule.keys),
+        _cited(words.source(rule.source)),
+    )
+
+
+def _unknown(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    facts = []
+    for what, rule in (
+        ("A code that a client does not know", taxonomy.unknown),
+        ("An error that a service did not declare", taxonomy.undeclared),
+    ):
+        if rule is not None:
+            again = "may be sent again" if rule.retriable else "is not sent again"
+            kept = f"; its code is kept at {typed(rule.original_code)}" if rule.original_code else ""
+            facts.append(f"{what} is {anchors.code(rule.becomes)}, and {again}{kept}")
+    if taxonomy.imported is not None:
+        again = "may be sent again" if taxonomy.imported.retriable else "is not sent again"
+        facts.append(f"A code made of a status has the form {typed(taxonomy.imported.pattern)}, and {again}")
+    return bullets(facts)
+
+
+def _privacy(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    rule = taxonomy.privacy
+    if rule is None:
+        return []
+    facts = [f"Never seen in an error: {inline(each)}" for each in rule.detectors]
+    facts += [f"Never comes back: the {inline(each)} of the caller" for each in rule.never_echoed]
+    facts += [f"Stays inside: {typed(each)}" for each in rule.internal_names]
+    for each in rule.conceal:
+        never = f", never {' or '.join(map(anchors.code, each.never))}" if each.never else ""
+        facts.append(f"What is another {each.across}'s is answered {anchors.code(each.answer)}{never}")
+    return _said(*facts, _cited(words.source(rule.source)))
+
+
+def _telemetry(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    found = taxonomy.telemetry
+    if found is None:
+        return []
+    metrics = (
+        (typed(each.name), each.kind, each.counts or "", ", ".join(map(typed, each.labels)), inline(each.summary))
+        for each in found.metrics.values()
+    )
+    repeated = {name: typed(meant) for name, meant in found.means.items()}
+    log = (
+        (typed(each.name), each.presence, repeated.get(each.name, ""), inline(each.schema.description or ""))
+        for each in found.log.values()
+    )
+    spans = ((typed(name), repeated.get(name, ""), inline(said)) for name, said in found.span.items())
+    lines = table(("metric", "kind", "counts", "labels", "what it measures"), metrics)
+    lines += table(("log member", "presence", "repeats", "what it says"), log)
+    lines += table(("span attribute", "repeats", "what it holds"), spans)
+    for alert in found.alerts.values():
+        steps = [f"{number}. {inline(step)}" for number, step in enumerate(alert.runbook, 1)]
+        lines += [
+            *heading(3, f"Alert {typed(alert.name)}", f"alert:{alert.name}"),
+            f"{inline(alert.severity)}: {inline(alert.when)}",
+            "",
+        ]
+        lines += bullets(
+            [*(f"Counts {anchors.code(each)}" for each in alert.codes), *(f"Counts {each}" for each in alert.statuses)]
+        )
+        lines += ["What to do:", "", *steps, ""]
+        lines += _said(_cited(words.source(alert.source)))
+    return lines
+
+
+# What stands around errors
+
+
+def _renderings(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    def entry(name: str) -> list[str]:
+        each = taxonomy.renderings[name]
+        given = (f"{typed(parameter)}: {inline(said)}" for parameter, said in each.given.items())
+        return [
+            *_paragraph(each.summary),
+            *fence(json_text(each.picture), "json"),
+            *bullets(given),
+            *_said(_cited(words.source(each.source))),
+        ]
+
+    return _entries("rendering", ((name, entry(name)) for name in taxonomy.renderings))
+
+
+def _audit(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    found = taxonomy.audit
+    if found is None:
+        return []
+    lookup = found.lookup
+    lines = _said(
+        f"A record for every {found.per}",
+        f"Its id stands in {typed('$' + found.id)}" if found.id else None,
+        f"Records are read by {typed(lookup.request)}" if lookup else None,
+        f"They are listed at {data(lookup.items)}" if lookup else None,
+        f"Each has its id at {typed(lookup.id)}" if lookup and lookup.id else None,
+        f"In order: {lookup.order.replace('-', ' ')}" if lookup and lookup.order else None,
+        _cited(words.source(found.source)),
+    )
+    rows = (
+        (
+            typed(each.name),
+            each.presence,
+            data({k: v for k, v in schemas.of_value(each.schema, taxonomy).items() if k != "description"}),
+            typed(found.means[each.name]) if each.name in found.means else "",
+        )
+        for each in found.record.values()
+    )
+    return [*lines, *table(("member", "presence", "schema", "repeats"), rows)]
+
+
+def _discovery(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    return _entries("publication", ((each.name, _publication(each)) for each in taxonomy.discovery.values()))
+
+
+def _publication(each: Publication) -> list[str]:
+    empty = {"list": "an empty list", "absent": "not there", "null": "null"}[each.empty]
+    return _said(
+        f"{typed(each.request)} publishes {each.kind}, listed at {data(each.at)}",
+        *(f"An item keeps its {key} at {typed(pointer)}" for key, pointer in each.item.items()),
+        f"Where there is nothing to list, it is {empty}",
+        _cited(words.source(each.source)),
+    )
+
+
+def _navigation(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    rule = taxonomy.navigation
+    if rule is None:
+        return []
+    return _said(
+        f"What may be taken is listed at {typed(rule.offers)}, and taken by {typed(rule.takes)}",
+        f"What exists and is not offered: {anchors.code(rule.refused)}",
+        f"What does not exist: {anchors.code(rule.unknown)}" if rule.unknown else None,
+        f"All there is stands in {typed('$' + rule.all)}" if rule.all else None,
+        _cited(words.source(rule.source)),
+    )
+
+
+# Why
+
+
+def _rulings(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    def entry(name: str) -> list[str]:
+        each = taxonomy.rulings[name]
+        statements = f"On {', '.join(map(inline, each.statements))}" if each.statements else None
+        return _said(
+            statements,
+            f"What is contradicted or left open: {inline(each.conflict)}",
+            f"Decision: {inline(each.decision)}",
+            f"Reason: {inline(each.reason)}",
+        )
+
+    return _entries("ruling", ((name, entry(name)) for name in taxonomy.rulings))
+
+
+def _obligations(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
+    rows = (
+        (typed(each.name), inline(each.text), inline(each.reason), words.source(each.source) or "")
+        for each in taxonomy.obligations.values()
+    )
+    return table(("name", "what is owed", "why no one can check it from outside", "source"), rows)
+
+
+_SECTIONS: tuple[tuple[str, str, Section], ...] = (
+    ("statuses", "HTTP statuses", _statuses),
+    ("operations", "Operations", _operations),
+    ("envelopes", "Envelopes", _envelopes),
+    ("surfaces", "Surfaces", _surfaces),
+    ("headers", "Headers by status", _headers),
+    ("details", "Details keys", _detail_keys),
+    ("domains", "Domains", _domains),
+    ("boundaries", "Boundaries", _boundaries),
+    ("actions", "Recovery actions", _actions),
+    ("vocabularies", "Vocabularies", _vocabularies),
+    ("policies", "Retry policies", _policies),
+    ("upstream", "Calls to services behind", _upstream),
+    ("idempotency", "Idempotency", _idempotency),
+    ("unknown", "Codes nobody declared", _unknown),
+    ("privacy", "Privacy", _privacy),
+    ("telemetry", "Telemetry", _telemetry),
+    ("renderings", "Renderings", _renderings),
+    ("audit", "Audit", _audit),
+    ("discovery", "Discovery", _discovery),
+    ("navigation", "Navigation", _navigation),
+    ("rulings", "Rulings", _rulings),
+    ("obligations", "Obligations", _obligations),
+)

@@ -1,0 +1,192 @@
+"""Rules in words: conditions, retriability, retry policies, statuses. Everything here is Markdown."""
+
+from collections.abc import Iterator
+
+from faultspec.language.model import Code, HeaderRule, RetryPolicy, Rule, Source, Test
+from faultspec.runtime import durations
+from faultspec.runtime.retry import Phase
+from faultspec.targets.markdown.text import code as typed
+from faultspec.targets.markdown.text import data, inline
+
+TURNS = {
+    "retry": "The client's: it sends the same request again.",
+    "refetch": "The client's: it reads the current state, and decides anew.",
+    "user": "A person's: somebody has to change something before it can succeed.",
+    "none": "No caller's: the client reports it and gives up.",
+}
+
+EFFECTS = {
+    "none": "The operation had no effect.",
+    "possible": "The operation may have taken effect although it failed.",
+    "unknown": "Whether the operation took effect is not known.",
+}
+
+RETRIABLE = {
+    "always": "Yes: the same request may be sent again.",
+    "never": "No: the same request must not be sent again.",
+    "caller": "Either: whoever raises the error says so.",
+    "none": "There is no such flag.",
+    "conditional": "It depends:",
+}
+
+#: The shortest form of it, for a table.
+RETRIABLE_SHORT = {"always": "yes", "never": "no", "caller": "either", "none": "—", "conditional": "depends"}
+
+#: How many delays of a policy are shown.
+_SHOWN = 5
+
+
+def retriability(code: Code) -> list[str]:
+    """Whether the same request may be sent again: a sentence, then the rules, of which the first that holds decides."""
+    found = RETRIABLE[code.retriable.kind]
+    if code.retriable.until:
+        found = f"{found.removesuffix(':').removesuffix('.')}, until {inline(code.retriable.until)}."
+    return [found, *(f"{_when(rule)}: {'yes' if rule.then else 'no'}." for rule in code.retriable.rules)]
+
+
+def statuses(code: Code) -> list[str]:
+    """The statuses of a code, one a line: the default, the others, and which is chosen when."""
+    if not code.http.statuses:
+        return [f"None: {inline(code.http.reason)}" if code.http.reason else "None: it never travels over HTTP."]
+    found = []
+    for each in code.http.statuses:
+        mark = " by default" if each.low == code.http.default and len(list(code.http.all())) > 1 else ""
+        found.append(f"{each}{mark}")
+    return [*found, *(f"{_when(rule)}: {rule.then}" for rule in code.http.rules)]
+
+
+def _when(rule: Rule) -> str:
+    return "When " + " and ".join(map(_test, rule.when)) if rule.when else "Otherwise"
+
+
+_FACTS = {
+    "operation.idempotent": ("the operation is idempotent", "the operation is not idempotent"),
+    "caller.authenticated": ("the caller is authenticated", "the caller is not authenticated"),
+}
+
+
+def _test(test: Test) -> str:
+    if test.fact in _FACTS and len(test.values) == 1 and isinstance(test.values[0], bool):
+        return _FACTS[test.fact][0 if test.values[0] else 1]
+    wanted = [*map(data, test.values), *(f"in {each}" for each in test.ranges)]
+    name = f"the {test.fact}" if test.fact in ("status", "cause") else typed(test.fact)
+    return f"{name} is {' or '.join(wanted)}"
+
+
+def header_rule(rule: HeaderRule) -> tuple[str, str, str, str]:
+    """A row: name, presence, statuses, what it looks like."""
+    looks = [f"a valid {inline(each)}" for each in rule.format]
+    said = [" or ".join(looks)] if looks else []
+    said += [f"contains {typed(rule.token)}"] if rule.token else []
+    said += [f"equals {typed(rule.equals)}"] if rule.equals else []
+    said += [inline(rule.summary)] if rule.summary else []
+    return typed(rule.name), rule.presence, ", ".join(map(str, rule.on)) or "any", "; ".join(said)
+
+
+def source(found: Source) -> str | None:
+    """Where a rule comes from: statements, a section, rulings (links to them), a note."""
+    said = [", ".join(map(inline, found.statements))] if found.statements else []
+    said += [inline(found.section)] if found.section else []
+    said += ["ruling " + ", ".join(f"[{inline(e)}](#ruling:{e})" for e in found.rulings)] if found.rulings else []
+    said += [inline(found.note)] if found.note else []
+    return "; ".join(said) or None
+
+
+# Retry policies
+
+
+def policy(found: RetryPolicy) -> Iterator[str]:
+    """A policy, one fact a line."""
+    planned = found.policy
+    if planned.max_attempts is None:
+        yield "As many requests as the budget and the time allow."
+    elif planned.max_attempts == 1:
+        yield "1 request in all: nothing is sent again."
+    else:
+        retries = planned.max_attempts - 1
+        yield f"{planned.max_attempts} requests in all: the first, and {retries} {'retry' if retries == 1 else 'retries'}."
+    if not planned.phases:
+        yield "No delay before a retry."
+    for number, phase in enumerate(planned.phases, 1):
+        first = "Delays" if len(planned.phases) == 1 else f"Delays of phase {number}"
+        count = _SHOWN if planned.max_attempts is None else min(_SHOWN, planned.max_attempts - 1)
+        yield f"{first}: {_phase(phase, max(count, 1))}."
+    yield _jitter(found)
+    yield _hint(found)
+    if planned.budget is not None:
+        budget = planned.budget
+        yield (
+            f"A bucket of {_number(budget.tokens)} tokens, shared by the calls of a client: a retry costs "
+            f"{_number(budget.cost)}, a success without one puts back {_number(budget.idle_refund)}."
+        )
+    for name, kind in planned.kinds.items():
+        said = [f"costs {_number(kind.cost)}"] if kind.cost is not None else []
+        said += [f"first delay {seconds(kind.base)}"] if kind.base is not None else []
+        yield f"For failures of the kind {typed(name)}: {', '.join(said) or 'as for others'}."
+    if planned.max_elapsed is not None:
+        yield f"All of it within {seconds(planned.max_elapsed)}."
+    if found.isolation:
+        yield f"Attempts run at the isolation level {inline(found.isolation)}."
+    if found.annotate:
+        yield f"How often was retried stands in {typed(f'details.{found.annotate}')}."
+    for rule in found.eligible_when:
+        yield f"{_when(rule)}: {'retried' if rule.then else 'not retried'}."
+
+
+def _phase(phase: Phase, count: int) -> str:
+    delays = [_delay(phase, index) for index in range(count)]
+    growth = {
+        "exponential": f"times {_number(phase.factor)} each",
+        "linear": f"{seconds(phase.step)} more each",
+        "constant": "always the same",
+    }[phase.kind]
+    most = f", at most {seconds(phase.max)}" if phase.max is not None else ""
+    lasts = f", for {seconds(phase.for_seconds)} from the first failure" if phase.for_seconds is not None else ""
+    return f"{', '.join(map(seconds, delays))} ({growth}{most}){lasts}"
+
+
+def _delay(phase: Phase, index: int) -> float:
+    """As ``faultspec.runtime.retry`` counts it."""
+    match phase.kind:
+        case "exponential":
+            delay = phase.base * min(phase.factor**index, 2.0**63)
+        case "linear":
+            delay = phase.base + phase.step * index
+        case _:
+            delay = phase.base
+    return delay if phase.max is None else min(delay, phase.max)
+
+
+def _jitter(found: RetryPolicy) -> str:
+    jitter = found.policy.jitter
+    more, less = _number(1 + jitter.ratio), _number(max(0.0, 1 - jitter.ratio))
+    return {
+        "none": "No jitter.",
+        "full": "Full jitter: anything from 0 to the delay.",
+        "equal": "Equal jitter: anything from half the delay to the delay.",
+        "additive": f"Additive jitter: anything from the delay to {more} times the delay.",
+        "ratio": f"Jitter by ratio: anything from {less} to {more} times the delay.",
+    }[jitter.kind]
+
+
+def _hint(found: RetryPolicy) -> str:
+    rule = found.policy.retry_after
+    if not rule.honor:
+        return "The server's Retry-After is not followed."
+    said = "The server's Retry-After is followed"
+    if rule.max is not None:
+        said += f", up to {seconds(rule.max)}; a longer one is {'cut to that' if rule.clamp == 'cap' else 'ignored'}"
+    if rule.over is not None:
+        said += f", at most {seconds(rule.over)} above the computed delay"
+    if rule.min_is_computed:
+        said += ", and never shortens the computed delay"
+    return f"{said}."
+
+
+def seconds(value: float) -> str:
+    """A time as people write it."""
+    return durations.render(value)
+
+
+def _number(value: float) -> str:
+    return f"{value:g}"

@@ -1,0 +1,271 @@
+"""The overlay target: OpenAPI Overlay 1.0 documents that add the declared errors to a service's own OpenAPI document.
+
+Of the service's paths nothing is known, and JSONPath (RFC 9535) cannot compare a path with a pattern. So operations are
+first marked, then answered for:
+
+* ``x-error-operation`` names the operation of the taxonomy, found by its route or by ``operationId``;
+* ``x-error-surface-<name>`` says that the routes of a surface cover the operation. Routes without ``*`` are found by their
+  path; one with it finds nothing (``x-unmapped-routes`` lists it), and the service's document says so itself, by the mark;
+* for each surface, in order, and each status one action adds the response where the surface is the first to claim it
+  and where the document has no response for that status: what is there is never changed.
+
+Components are named after the taxonomy, so that they meet none of the document's own.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from faultspec.language.carriers import wears
+from faultspec.language.model import Match, Operation, StatusRange, Surface, Taxonomy
+from faultspec.targets import openapi
+from faultspec.targets import schema as schemas
+from faultspec.targets.filters import pascal
+from faultspec.targets.model import Model
+
+Json = schemas.Json
+
+
+class View(NamedTuple):
+    """The overlays for documents of OpenAPI 3.1 and 3.0."""
+
+    v31: Json
+    v30: Json
+
+
+class Answer(NamedTuple):
+    """A response to be added. ``where``: the filter that chooses operations; ``name``: its component."""
+
+    name: str
+    status: str
+    where: str
+    response: Json
+
+
+def view(taxonomy: Taxonomy, model: Model) -> View | None:
+    """The overlays, or None where no error travels over HTTP in an envelope."""
+    answers = list(_answers(taxonomy))
+    if not answers:
+        return None
+    components = openapi.components(taxonomy)
+    components["responses"] = {each.name: each.response for each in answers}
+    old = openapi.in_30({"components": components})["components"]
+    return View(_document(components, answers, taxonomy, model), _document(old, answers, taxonomy, model))
+
+
+def _document(components: Json, answers: list[Answer], taxonomy: Taxonomy, model: Model) -> Json:
+    prefix = pascal(taxonomy.name)
+    unmapped = [route for surface in _http(taxonomy) for route in surface.match.routes if _paths(route) is None]
+    return {
+        "overlay": "1.0.0",
+        "info": {
+            "title": f"{taxonomy.title}: the errors a service may answer with",
+            # The version of the taxonomy would change this file with every release.
+            "version": "1",
+            "x-comment": model.header,
+            **({"x-unmapped-routes": unmapped} if unmapped else {}),
+        },
+        "actions": [
+            {"target": "$", "update": {"components": _prefixed(_used(components), prefix)}},
+            *_marks(taxonomy),
+            *(
+                {
+                    "target": f"$.paths.*[?({each.where})].responses",
+                    "update": {each.status: {"$ref": f"#/components/responses/{prefix}{each.name}"}},
+                }
+                for each in answers
+            ),
+        ],
+    }
+
+
+def _http(taxonomy: Taxonomy) -> Iterator[Surface]:
+    return (each for each in taxonomy.surfaces.values() if each.transport == "http")
+
+
+# Which operations
+
+
+def _paths(route: str) -> str | None:
+    """The JSONPath of the operations of a route, or None where a pattern stands in it; ``/**`` alone is every path."""
+    method, _, path = route.rpartition(" ")
+    last = f".{method.lower()}" if method else "[?(@.responses)]"
+    if path == "/**":
+        return f"$.paths.*{last}"
+    return None if "*" in path else f"$.paths[{_text(path)}]{last}"
+
+
+def _text(text: str) -> str:
+    """A string of JSONPath."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _everywhere(match: Match) -> bool:
+    return not match.routes or "/**" in match.routes
+
+
+def _marks(taxonomy: Taxonomy) -> Iterator[Json]:
+    for operation in taxonomy.operations.values():
+        if _differs(operation):
+            mark = {"x-error-operation": operation.name}
+            for route in operation.match.routes:
+                if (target := _paths(route)) is not None:
+                    yield {"target": target, "update": mark}
+            for name in dict.fromkeys((operation.name, operation.wire)):
+                yield {"target": f"$.paths.*[?(@.operationId == {_text(name)})]", "update": mark}
+    for surface in _http(taxonomy):
+        if not _everywhere(surface.match):
+            for route in surface.match.routes:
+                if (target := _paths(route)) is not None:
+                    yield {"target": target, "update": {_mark(surface): True}}
+
+
+def _mark(surface: Surface) -> str:
+    return f"x-error-surface-{surface.name}"
+
+
+def _differs(operation: Operation) -> bool:
+    """Whether an operation may answer otherwise than its surface."""
+    return operation.codes is not None or any(each.live and each.http.statuses for each in operation.errors.values())
+
+
+# Which responses
+
+
+def _answers(taxonomy: Taxonomy) -> Iterator[Answer]:
+    """Every response, single operations' before those of the whole surface."""
+    names = openapi.Names(taxonomy)
+    http = list(_http(taxonomy))
+    for index, surface in enumerate(http):
+        if surface.foreign or surface.batch is not None or not surface.envelopes:
+            continue
+        for operation in (*filter(_differs, taxonomy.operations.values()), None):
+            for status, response in _responses(surface, operation, names, taxonomy):
+                where = _where(surface, http[:index], operation, status, taxonomy)
+                if where is not None:
+                    whose = f"{pascal(surface.name)}{pascal(operation.name) if operation else ''}"
+                    yield Answer(f"{whose}{status}", status, where, response)
+
+
+def _where(
+    surface: Surface, earlier: list[Surface], operation: Operation | None, status: str, taxonomy: Taxonomy
+) -> str | None:
+    """The filter for operations that the surface is the first to claim under the status; None where it never is."""
+    parts = [] if _everywhere(surface.match) else [f"@['{_mark(surface)}']"]
+    for other in earlier:
+        if not other.match.statuses or _covered(status, other.match.statuses):
+            if _everywhere(other.match) and not other.match.request:
+                return None
+            parts.append(f"!@['{_mark(other)}']")
+    if operation is not None:
+        parts.append(f"@['x-error-operation'] == {_text(operation.name)}")
+    else:
+        parts += [
+            f"@['x-error-operation'] != {_text(each.name)}"
+            for each in taxonomy.operations.values()
+            if each.codes is not None
+        ]
+    return " && ".join(["@.responses", *parts, f"!@.responses['{status}']"])
+
+
+def _covered(status: str, spans: tuple[StatusRange, ...]) -> bool:
+    """Whether a status, or every one of a class such as ``4XX``, lies in one of the ranges."""
+    low, high = int(status.replace("X", "0")), int(status.replace("X", "9"))
+    return any(each.low <= low and high <= each.high for each in spans)
+
+
+def _responses(
+    surface: Surface, operation: Operation | None, names: openapi.Names, taxonomy: Taxonomy
+) -> Iterator[tuple[str, Json]]:
+    """The response under each status, whatever the envelope; of an operation those that only it has."""
+    own = [] if operation is None else [each for each in operation.errors.values() if each.live]
+    allowed = None if operation is None else operation.codes
+    shared = [
+        code
+        for code in taxonomy.live_codes()
+        if (surface.codes is None or code.name in surface.codes) and (allowed is None or code.name in allowed)
+    ]
+    found: dict[str, list[tuple[str, Json]]] = {}
+    for name in surface.envelopes:
+        envelope = taxonomy.envelopes[name]
+        codes = [(None, code) for code in shared if wears(code, name)]
+        codes_of_operation = [(operation.name, code) for code in own if wears(code, name)] if operation else []
+        for status, response in openapi.responses(envelope, [*codes, *codes_of_operation], names, taxonomy):
+            found.setdefault(status.upper(), []).append((name, response))
+    for status in sorted(found):
+        limits = (surface.match.statuses, surface.error_when)
+        if any(each and not _covered(status, each) for each in limits):
+            continue
+        if operation is not None and allowed is None and not any(_covered(status, code.http.statuses) for code in own):
+            continue
+        yield status, _merged([response for _, response in found[status]], surface)
+
+
+def _merged(responses: list[Json], surface: Surface) -> Json:
+    """One response of those in each envelope; where the surface has several, or none at times, any of their bodies."""
+    several = len(surface.envelopes) > 1 or surface.reason is not None
+    content: Json = {}
+    headers: Json = {}
+    for response in responses:
+        headers |= response.get("headers", {})
+        for media, each in response["content"].items():
+            if not several:
+                content[media] = each
+                continue
+            there = content.setdefault(media, {"schema": {"anyOf": []}})
+            there["schema"]["anyOf"].append(each["schema"])
+            if "examples" in each:
+                there["examples"] = {**there.get("examples", {}), **each["examples"]}
+    if surface.reason is not None:
+        for each in content.values():
+            each["schema"]["anyOf"].append({"description": surface.reason})
+    return {
+        "description": responses[0]["description"],
+        **({"headers": headers} if headers else {}),
+        "content": content,
+    }
+
+
+# Components of its own
+
+
+def _used(components: Json) -> Json:
+    """The components that the responses come to, in their order."""
+    reached: set[tuple[str, str]] = set()
+    waiting: list[Any] = list(components["responses"].values())
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, str) and value.startswith("#/components/"):
+            section, name = value.removeprefix("#/components/").split("/")
+            if (section, name) not in reached:
+                reached.add((section, name))
+                waiting.append(components[section][name])
+    return {
+        section: {name: each for name, each in named.items() if section == "responses" or (section, name) in reached}
+        for section, named in components.items()
+    }
+
+
+def _prefixed(components: Json, prefix: str) -> Json:
+    """The components and every reference among them, with ``prefix`` before the name."""
+    return {
+        section: {f"{prefix}{name}": _referring(each, prefix) for name, each in named.items()}
+        for section, named in components.items()
+        if named
+    }
+
+
+def _referring(value: Any, prefix: str) -> Any:
+    match value:
+        case Mapping():
+            return {key: _referring(each, prefix) for key, each in value.items()}
+        case list() | tuple():
+            return [_referring(each, prefix) for each in value]
+        case str() if value.startswith("#/components/"):
+            section, name = value.removeprefix("#/components/").split("/")
+            return f"#/components/{section}/{prefix}{name}"
+        case _:
+            return value

@@ -1,0 +1,134 @@
+"""The problems target: each code as a problem type of RFC 9457, and JSON Schema of the problem object.
+
+A type's URI is what the taxonomy's own envelope of ``application/problem+json`` writes there for the code. Where there
+is no such envelope, or it writes nothing fixed, it is ``urn:problem-type:<taxonomy>:<code>`` (an operation's own code
+``…:<operation>:<code>``): a name that needs no page to be published, as RFC 9457 §3.1.1 allows. The object then has the
+members of §3.1, and two extension members: ``code`` and, where the code has any, ``details``.
+"""
+
+from typing import NamedTuple
+from urllib.parse import quote
+
+from faultspec.language.carriers import wears
+from faultspec.language.model import Code, Envelope, Taxonomy
+from faultspec.runtime.shape import Object
+from faultspec.targets import schema as schemas
+from faultspec.targets.jsonschema import DIALECT, definition
+from faultspec.targets.model import Model
+
+Json = schemas.Json
+
+MEDIA_TYPE = "application/problem+json"
+
+#: The members of RFC 9457 §3.1; every other one extends it.
+_STANDARD = ("type", "title", "status", "detail", "instance")
+
+
+class View(NamedTuple):
+    """The two documents."""
+
+    registry: Json
+    schema: Json
+
+
+class Problem(NamedTuple):
+    """A code as a problem type. ``body``: the JSON Schema of the problem object."""
+
+    label: str
+    operation: str | None
+    code: Code
+    type: str
+    body: Json
+
+
+def view(taxonomy: Taxonomy, model: Model) -> View | None:
+    """The documents, or None where no code travels over HTTP."""
+    problems = [_problem(operation, code, taxonomy) for operation, code in schemas.live(taxonomy) if code.http.statuses]
+    if not problems:
+        return None
+    head = {"$comment": model.header, "title": f"{taxonomy.title}: problem types"}
+    return View(
+        {**head, "mediaType": MEDIA_TYPE, "problems": [_entry(each, taxonomy) for each in problems]},
+        {
+            "$schema": DIALECT,
+            **head,
+            # Two codes may have one type (about:blank), and then one object may be either.
+            "anyOf": [{"$ref": f"#/$defs/{each.label}"} for each in problems],
+            "$defs": {each.label: each.body for each in problems},
+        },
+    )
+
+
+def _problem(operation: str | None, code: Code, taxonomy: Taxonomy) -> Problem:
+    label = definition(operation, code)
+    envelope = _envelope(code, taxonomy)
+    if envelope is not None:
+        body = schemas.of_envelope(envelope, schemas.of_body(envelope, code, taxonomy), taxonomy)
+        fixed = body.get("properties", {}).get("type", {}).get("const")
+        if isinstance(fixed, str):
+            return Problem(label, operation, code, fixed, {"description": code.summary, **body})
+    names = [taxonomy.name, *([operation] if operation is not None else []), code.name]
+    urn = ":".join(["urn:problem-type", *(quote(each, safe="") for each in names)])
+    return Problem(label, operation, code, urn, _body(urn, code, taxonomy))
+
+
+def _envelope(code: Code, taxonomy: Taxonomy) -> Envelope | None:
+    """The first envelope of problem objects that the code may travel in."""
+    return next(
+        (
+            each
+            for each in taxonomy.envelopes.values()
+            if MEDIA_TYPE in each.media_types and isinstance(each.shape, Object) and wears(code, each.name)
+        ),
+        None,
+    )
+
+
+def _body(type: str, code: Code, taxonomy: Taxonomy) -> Json:
+    details = schemas.of_details(code, taxonomy) if code.details or code.details_schema is not None else None
+    needed = ["details"] if schemas.needs_details(code) else []
+    return {
+        "description": code.summary,
+        **({"deprecated": True} if code.lifecycle == "deprecated" else {}),
+        "type": "object",
+        "properties": {
+            "type": {"const": type},
+            # A title stays the same from one occurrence to another, but for its language (RFC 9457 §3.1.3).
+            "title": {"type": "string"},
+            "status": {"anyOf": [_span(each.low, each.high) for each in code.http.statuses]},
+            "detail": {"type": "string"},
+            "instance": {"type": "string", "format": "uri-reference"},
+            "code": {"const": code.wire},
+            **({} if details is None else {"details": details}),
+        },
+        "required": ["type", "title", "status", "code", *needed],
+    }
+
+
+def _span(low: int, high: int) -> Json:
+    return {"const": low} if low == high else {"type": "integer", "minimum": low, "maximum": high}
+
+
+def _entry(problem: Problem, taxonomy: Taxonomy) -> Json:
+    """A row of the registry: what RFC 9457 §4.2 asks for, and what this taxonomy knows beside it."""
+    code = problem.code
+    optional = {
+        "description": code.description,
+        "operation": problem.operation,
+        "retriable": {"always": True, "never": False}.get(code.retriable.kind),
+        "since": code.since,
+        "sunset": code.sunset,
+        "replacedBy": code.replaced_by,
+    }
+    return {
+        "type": problem.type,
+        "title": code.summary,
+        "status": code.http.default,
+        "statuses": [str(each) for each in code.http.statuses],
+        "code": code.wire,
+        "clientAction": code.client_action,
+        "lifecycle": code.lifecycle,
+        **{name: value for name, value in optional.items() if value is not None},
+        "extensions": [name for name in problem.body.get("properties", {}) if name not in _STANDARD],
+        "schema": f"problem.schema.json#/$defs/{problem.label}",
+    }

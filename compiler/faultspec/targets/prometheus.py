@@ -1,0 +1,210 @@
+"""The Prometheus target: alert rules over the metrics that the telemetry declares, and a runbook stub for each alert.
+
+Names are what OpenTelemetry makes of them for Prometheus (OpenTelemetry specification, "Prometheus and OpenMetrics
+Compatibility"): what may not stand in a name becomes ``_``, a counter ends in ``_total``, and requests in a histogram
+are its ``_count``. An alert has a rule where the taxonomy says enough for one; the stub of any other says what is missing.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from faultspec.language.model import Alert, Metric, StatusRange, Taxonomy, Telemetry
+from faultspec.runtime import durations
+from faultspec.targets.filters import visible
+from faultspec.targets.markdown.text import code, comment, inline
+from faultspec.targets.model import Model
+
+
+class Label(NamedTuple):
+    """A label of an alert, or an annotation of it, whose text is a template of Prometheus."""
+
+    name: str
+    value: str
+
+
+class AlertRule(NamedTuple):
+    """An alert. ``expression``: lines of PromQL; ``lasting``: how long it holds before it fires, as ``2m``, or None."""
+
+    name: str
+    expression: tuple[str, ...]
+    lasting: tuple[str, ...]
+    labels: tuple[Label, ...]
+    annotations: tuple[Label, ...]
+
+
+class Runbook(NamedTuple):
+    """A page: ``lines`` of Markdown."""
+
+    name: str
+    lines: tuple[str, ...]
+
+
+class File(NamedTuple):
+    """A file of rules."""
+
+    name: str
+
+
+class View(NamedTuple):
+    """``group``: what the rules are kept under. ``header``: where a page comes from, as a comment. ``files``: one, or none
+    where no alert says enough for a rule.
+    """
+
+    group: str
+    header: str
+    rules: tuple[AlertRule, ...]
+    runbooks: tuple[Runbook, ...]
+    files: tuple[File, ...]
+
+
+def view(taxonomy: Taxonomy, model: Model) -> View | None:
+    """The rules and the stubs, or None where there is no alert."""
+    telemetry = taxonomy.telemetry
+    if telemetry is None or not telemetry.alerts:
+        return None
+    rules = tuple(_rule(alert, telemetry, taxonomy) for alert in telemetry.alerts.values())
+    kept = tuple(each for each in rules if isinstance(each, AlertRule))
+    pages = tuple(_runbook(alert, rule, taxonomy) for alert, rule in zip(telemetry.alerts.values(), rules, strict=True))
+    return View(taxonomy.name, comment(model.header), kept, pages, (File("alerts"),) if kept else ())
+
+
+def _rule(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> AlertRule | str:
+    """The rule of an alert, or what the taxonomy does not say of it."""
+    expression = _expression(alert, telemetry, taxonomy)
+    if isinstance(expression, str):
+        return expression
+    steps = "\n".join(f"{number}. {visible(step)}" for number, step in enumerate(alert.runbook, 1))
+    return AlertRule(
+        alert.name,
+        expression,
+        () if alert.lasting is None else (_duration(alert.lasting),),
+        (Label("severity", alert.severity), Label("taxonomy", taxonomy.name)),
+        (
+            Label("summary", _plain(visible(alert.when))),
+            Label("description", _plain(steps)),
+            Label("runbook_url", _plain(f"{telemetry.runbooks or 'runbooks/'}{alert.name}.md")),
+        ),
+    )
+
+
+def _plain(text: str) -> str:
+    """The text as a template of Prometheus that comes to it: annotations are templates of Go."""
+    return text.replace("{{", '{{ "{{" }}')
+
+
+def _expression(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> tuple[str, ...] | str:
+    if alert.window is None:
+        return "over which `window:` it looks"
+    if not (alert.codes or alert.statuses):
+        return "which `codes:` or `statuses:` it counts"
+    counter = _counting(alert, telemetry)
+    if counter is None:
+        asked = [name for name, given in (("$code", alert.codes), ("$status", alert.statuses)) if given]
+        return f"which metric counts them: one with `counts:` and a label that `means:` {' and one that means '.join(asked)}"
+    window = _duration(alert.window)
+    counted = f"{_series(counter)}{{{', '.join(_matchers(alert, counter, telemetry, taxonomy))}}}"
+    if alert.threshold is not None:
+        whole = next((each for each in telemetry.metrics.values() if each.counts == "requests"), None)
+        if whole is None:
+            return "which metric `counts: requests`, of which it is a share"
+        share = (f"sum(rate({counted}[{window}]))", "/", f"sum(rate({_series(whole)}[{window}]))")
+        return (*share, f"> {_number(alert.threshold)}")
+    if alert.rise is not None:
+        before = f"sum(rate({counted}[{_duration(alert.rise.over)}] offset {window}))"
+        return (
+            f"sum(rate({counted}[{window}])) > {_number(alert.rise.times)} * ({before} or vector(0))",
+            "and",
+            f"sum(increase({counted}[{window}])) >= {alert.rise.at_least}",
+        )
+    return "above which `threshold:`, or on which `rise:`, it fires"
+
+
+def _counting(alert: Alert, telemetry: Telemetry) -> Metric | None:
+    """The first metric that counts and has a label for everything that the alert selects by."""
+    wanted = {*(("$code",) if alert.codes else ()), *(("$status",) if alert.statuses else ())}
+    return next(
+        (
+            each
+            for each in telemetry.metrics.values()
+            if each.counts is not None
+            and each.kind in ("counter", "histogram")
+            and wanted <= {telemetry.means.get(label) for label in each.labels}
+        ),
+        None,
+    )
+
+
+def _matchers(alert: Alert, counter: Metric, telemetry: Telemetry, taxonomy: Taxonomy) -> Iterator[str]:
+    """The labels that an alert selects by, and the values it wants."""
+    values = {
+        "$code": [re.sub(r"[\\^$.*+?()\[\]{}|]", r"\\\g<0>", each) for each in _wires(alert, taxonomy)],
+        "$status": [pattern for each in alert.statuses for pattern in _statuses(each)],
+    }
+    for meaning, wanted in values.items():
+        label = next((each for each in counter.labels if telemetry.means.get(each) == meaning), None)
+        if wanted and label is not None:
+            yield f"{_name(label)}=~{_quoted('|'.join(dict.fromkeys(wanted)))}"
+
+
+def _wires(alert: Alert, taxonomy: Taxonomy) -> Iterator[str]:
+    """What stands in the code slot for the codes of an alert, operations' own included."""
+    for name in alert.codes:
+        if name in taxonomy.codes:
+            yield str(taxonomy.codes[name].wire)
+        for operation in taxonomy.operations.values():
+            if name in operation.errors:
+                yield str(operation.errors[name].wire)
+
+
+def _statuses(span: StatusRange) -> Iterator[str]:
+    if str(span).endswith("xx"):
+        yield f"{span.low // 100}.."
+    else:
+        yield from map(str, range(span.low, span.high + 1))
+
+
+def _series(metric: Metric) -> str:
+    name = _name(metric.name)
+    suffix = "_count" if metric.kind == "histogram" else "_total"
+    return name if name.endswith(suffix) else name + suffix
+
+
+def _name(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_]+", "_", name)
+
+
+def _quoted(text: str) -> str:
+    """A string of PromQL, whose escapes are those of Go."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _number(value: float) -> str:
+    return f"{value:.10f}".rstrip("0").rstrip(".")
+
+
+def _duration(seconds: float) -> str:
+    """A duration of Prometheus, whose units take whole numbers; at least a millisecond, for a range is never empty."""
+    for unit, length in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000)):
+        if round(seconds * 1000) % length == 0 and seconds:
+            return f"{round(seconds * 1000) // length}{unit}"
+    return f"{round(seconds * 1000)}ms" if seconds >= 0.001 else "0s" if not seconds else "1ms"
+
+
+# Runbooks
+
+
+def _runbook(alert: Alert, rule: AlertRule | str, taxonomy: Taxonomy) -> Runbook:
+    codes = [f"* the code {code(each)}" for each in alert.codes]
+    statuses = [f"* the status {each}" for each in alert.statuses]
+    counted = ["", "It counts:", "", *codes, *statuses] if codes or statuses else []
+    steps = [f"{number}. {inline(step)}" for number, step in enumerate(alert.runbook, 1)]
+    lines = [f"# {inline(alert.name)}", "", f"{inline(alert.severity)}: {inline(alert.when)}", *counted]
+    if isinstance(rule, AlertRule):
+        lines += ["", "It fires when this holds:", "", *(f"    {each}" for each in rule.expression)]
+    else:
+        lines += ["", f"There is no rule for it: the taxonomy does not say {rule}."]
+    if alert.window is not None:
+        lines += ["", f"It looks over {durations.render(alert.window)}."]
+    lines += ["", "## What to do", "", *steps]
+    return Runbook(alert.name, tuple(lines))
