@@ -62,7 +62,8 @@ def components(taxonomy: Taxonomy) -> Json:
             }
             if code.http.statuses and (operation, code) in answered:
                 found["examples"] |= dict(_examples(name, envelope, code, taxonomy))
-        found["schemas"][names.union(envelope)] = _union(envelope, names, taxonomy)
+        if schemas.carried(taxonomy, envelope.name):
+            found["schemas"][names.union(envelope)] = _union(envelope, names, taxonomy)
     for envelope in taxonomy.envelopes.values():
         for status in _statuses(envelope, taxonomy):
             found["responses"][f"{names.union(envelope)}{status.upper()}"] = _response(
@@ -126,16 +127,17 @@ def _code_member(envelope: Envelope) -> str | None:
 
 def _statuses(envelope: Envelope, taxonomy: Taxonomy) -> list[str]:
     """The statuses, in order of number, that a code of the envelope or a fallback claims; a whole class as ``4xx``."""
+    answered = schemas.answered(taxonomy, envelope.name)
     claimed = {
         str(status) if each.width < 100 else str(each)
-        for _, code in schemas.answered(taxonomy, envelope.name)
+        for _, code in answered
         for each in code.http.statuses
         for status in (range(each.low, each.high + 1) if each.width < 100 else (each.low,))
     }
     fallback = {
         str(each.on)
         for each in taxonomy.fallbacks
-        if each.code is not None and (each.on.width == 1 or str(each.on).endswith("xx"))
+        if any(code.name == each.code for _, code in answered) and (each.on.width == 1 or str(each.on).endswith("xx"))
     }
     return sorted(claimed | (fallback if claimed else set()))
 
