@@ -18,6 +18,10 @@ test: $(VENV)/.dev
 	for each in examples/*/; do $(BIN)/faultspec compile --check $${each}taxonomy.yaml --out $${each}generated || exit 1; done
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q
 
+# What takes long: every sin of the kill matrix, not only the first of each clause.
+full: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -q -m full
+
 # Judges a service that nobody here wrote: installs Kinto into .cache/, starts it on loopback, judges it, stops it.
 real: $(VENV)/.user
 	$(BIN)/python examples/kinto/run.py

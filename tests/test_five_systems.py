@@ -318,11 +318,7 @@ def test_judge_and_schema_agree_on_every_variation(shown: Shown, folder: Path) -
     # The gateway lets bodies of another shape pass; an install is answered with the same envelope and does not.
     shown = shown._replace(target="/v1/actions/send") if surface.surface.reason else shown
     schemas = [validator(folder, shown.system, each.name) for each in surface.envelopes]
-    own = taxonomy(shown.system).codes.get(shown.code)
-    # A flag that other members or the operation decide is beyond a schema, and so is the time an answer took.
-    beyond = {"deadline/kept"}
-    if own is not None and own.retriable.kind == "conditional":
-        beyond.add("retriable/agrees")
+    beyond = {"deadline/kept"}  # the time an answer took is not in it
     for name, body in changed(shown.body):
         found = shown.judged(body)
         if not found.is_error:
@@ -565,6 +561,25 @@ def test_ailerons_runtime_retries_two_classes_only(bindings: Any) -> None:
     assert found == {"network_error", "external_api_error 503"}
     error = retried["network_error"]
     assert not package.plan_retry(error, package.start_retry(error), idempotent=False, now=0.0).retry
+
+
+def test_ailerons_tool_message_is_the_documents(bindings: Any) -> None:
+    """Rendered for a chat completion, a failure reads word for word as in the document; without a suggestion that line goes (A32, A33)."""
+    package = bindings("aileron")
+    renderings = importlib.import_module("aileron_errors.renderings")
+    shown = json.loads((SEEDS / "aileron/tool_message.json").read_text())
+    suggestion = shown["content"].split("\n")[1]
+    error = package.ExternalApiError(
+        "Slack returned 401: invalid token", status_=401, audit_id="audit-7f3e...", suggestion=suggestion
+    )
+    assert renderings.tool_message(error, tool_call_id="...", action="send-team-email") == shown
+    bare = package.HashMismatch("The bytes differ", audit_id="audit-1")
+    assert renderings.tool_result(bare, tool_use_id="7") == {
+        "type": "tool_result",
+        "tool_use_id": "7",
+        "is_error": True,
+        "content": "hash_mismatch: The bytes differ\naudit_id: audit-1",
+    }
 
 
 def test_ailerons_tool_message_names_a_class_and_an_audit_id() -> None:

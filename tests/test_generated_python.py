@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faultspec.language import load
+from faultspec.language import load, read
 from faultspec.render import render, write
 from faultspec.targets import SHIPPED
 
@@ -254,6 +254,40 @@ def test_facts_answer_questions_about_codes(platform: Any) -> None:
     assert platform.codes_for(501) == ("internal_error",)
     assert platform.codes_for(200) == ()
     assert {"rate_limited", "timeout", "dependency_unavailable", "serialization_failure"} == platform.RETRYABLE
+
+
+CONDITIONAL = """
+faultspec: 1
+taxonomy: {name: conditional, version: 1.0.0, title: Statuses by condition}
+detail_keys: {reason: {type: string}}
+envelopes: {error: {shape: {code: $code, message: $message, details?: $details}}}
+codes:
+  upstream:
+    summary: Upstream.
+    http: [{if: {details.reason: slow}, status: 504}, {if: {cause: dns}, status: 503}, {else: 502}]
+    retriable: false
+    details: {reason?: {}}
+"""
+
+
+def test_a_status_by_condition_is_the_one_the_details_ask_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The constructor takes the status from the details; one that the rules exclude is refused, one that they leave open
+    by what an error does not know is not.
+    """
+    loaded = read(CONDITIONAL, "c.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    write(render(loaded.taxonomy, [SHIPPED["python"]], "c.yaml"), tmp_path, ["python"])
+    monkeypatch.syspath_prepend(str(tmp_path / "python"))
+    package = importlib.import_module("conditional_errors")
+    assert package.Upstream(reason="slow").status == 504
+    assert package.Upstream(reason="broken").status == 502
+    assert package.Upstream(reason="broken", status=503).status == 503
+    assert package.Upstream(status=504).status == 504
+    with pytest.raises(ValueError, match="upstream travels under 504 with these details"):
+        package.Upstream(reason="slow", status=502)
+    with pytest.raises(ValueError, match="upstream travels under 503 or 502 with these details"):
+        package.Upstream(reason="broken", status=504)
+    assert package.parse(package.render(package.Upstream(reason="slow")).body, status=504).status == 504
 
 
 @pytest.mark.parametrize("retriable", [False, True])

@@ -141,7 +141,9 @@ def swept(app: ASGIApp, config: str, environment: Mapping[str, str], variable: s
             described = describe(target, driver, "")
             assert isinstance(described, tuple)
             here = World(platform(), contract(platform()), target, described[0], driver, Random(0))
+            here.turn = here.kinds
             list(fixtures(here))
+            assert here.made, "nothing exists that generated requests could go to"
             return sweep.sweep(here, seed=0), here
 
 

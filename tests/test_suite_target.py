@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from faultspec import language, printers, source
 from faultspec_conformance import target, waivers
+from faultspec_conformance.masking import masking
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -241,3 +242,20 @@ provoke:
     assert first.call.headers == {"X-Fault": "lock", "X-Mode": "all"}
     assert second.call.headers == {"X-Fault": "lock", "x-mode": "one"}
     assert first.call.query == second.call.query == {"dry": "true"}
+
+
+def test_a_value_from_the_environment_is_a_secret_wherever_it_is_sent() -> None:
+    """Not only an identity's headers: what a recipe or a resource takes from the environment is masked in reports too."""
+    read = good(
+        BASE
+        + """
+resources: {order: {create: {request: POST /orders, headers: {X-Shop: "shop ${TOKEN_A}"}}}}
+provoke: {late: {request: GET /orders, headers: {X-Fault-Key: "${TOKEN_B}", X-Plain: plain}}}
+"""
+    )
+    assert set(read.secrets) == {("alpha-secret-1", "${TOKEN_A}"), ("beta-secret-2", "${TOKEN_B}")}
+    hidden = masking(read.identities.values(), read.secrets)
+    assert hidden.headers((("X-Shop", "shop alpha-secret-1"), ("X-Fault-Key", "beta-secret-2"))) == (
+        ("X-Shop", "shop ${TOKEN_A}"),
+        ("X-Fault-Key", "${TOKEN_B}"),
+    )

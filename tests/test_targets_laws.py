@@ -118,7 +118,15 @@ codes = st.fixed_dictionaries(
     optional={
         "message": st.just("It failed"),
         "http": st.sampled_from(
-            [400, 403, 418, 429, [503, 504], "4xx", [{"if": {"caller.authenticated": False}, "status": 409}, {"else": 410}]]
+            [
+                400,
+                403,
+                418,
+                429,
+                [503, 504],
+                "4xx",
+                [{"if": {"caller.authenticated": False}, "status": 409}, {"else": 410}],
+            ]
         ),
         "details": st.sampled_from([{}, {"zebra": {"type": "string"}}, {"aardvark?": {"type": ["integer", "null"]}}]),
         "headers": st.sampled_from([{"Retry-After": "required"}, {"X-New": {"presence": "optional"}}]),

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from faultspec.contract import Contract, contract
 from faultspec.exchange import Exchange, Request, Response
 from faultspec.judge import judge
-from faultspec.language import load
+from faultspec.language import load, read
 from faultspec.language.model import Schema, Surface
 from faultspec.render import render
 from faultspec.targets import SHIPPED, schema
@@ -137,11 +137,7 @@ def test_the_judge_and_the_schemas_agree(path: Path, chosen: int, edits: list[tu
             continue
         if any(json.dumps(wire) in json.dumps(body) for wire in of_operations(contract)):
             continue  # the code of an operation, in an exchange that names none: its details are not known
-        code = contract.taxonomy.codes.get(judged.code or "")
-        decided = code is not None and code.retriable.kind == "conditional"
         said = [each for each in judged.findings if each.clause in CLAUSES and each.level == "error"]
-        # What decides a conditional flag is more than a body: the schema leaves it to the judge.
-        said = [each for each in said if not (decided and each.clause == "retriable/agrees")]
         valid = schemas[surface.envelopes[0]].is_valid(body)
         assert valid == (not said), (surface.name, body, [each.message for each in said])
 
@@ -168,3 +164,73 @@ def test_formats_are_patterns() -> None:
     assert validator.is_valid("01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T")
     assert not validator.is_valid("01JAH8ZJ0Z8Z0N7M1X6JZ8QW0U!")
     assert schema.of_value(Schema(format=("uri",)), contract.taxonomy) == {"format": "uri"}
+
+
+CONDITIONS = """
+faultspec: 1
+taxonomy: {name: rules, version: 1.0.0, title: Rules}
+detail_keys:
+  retryable: {type: boolean, role: retriable}
+  status: {type: [integer, string, "null"]}
+  reason: {type: string}
+envelopes:
+  error:
+    shape: {error: {code: $code, status: $status, message: $message, retriable?: $retriable, details?: $details}}
+surfaces:
+  api: {transport: http, envelope: error, codes: closed}
+fallback:
+  4xx: {code: refused, reason: Whatever else.}
+  44x: {code: odd, reason: A narrower one.}
+codes:
+  refused: {summary: Refused., http: 400, retriable: false}
+  odd: {summary: Odd., http: 409, retriable: false}
+  missing: {summary: Missing., http: [404, 410], retriable: none, client_action: none}
+  upstream:
+    summary: Upstream.
+    http: [{if: {details.reason: slow}, status: 504}, {if: {cause: dns}, status: 503}, {else: 502}]
+    retriable: {when: [{if: {details.reason: gone}, then: false}, {if: {details.status: [429, 5xx]}, then: true}], else: false}
+    details: {reason?: {}, status?: {}, retryable?: {}}
+  decided:
+    summary: Decided by what nobody sees, or by the status.
+    http: 500-509
+    retriable: {when: [{if: {cause: x}, then: true}, {if: {status: 503}, then: true}, {if: {details.reason: a, details.status: b}, then: false}], else: true}
+    details: {reason?: {}, status?: {}, retryable?: {}}
+"""
+
+
+@cache
+def conditional() -> tuple[Contract, Draft202012Validator]:
+    """A taxonomy of rules by condition."""
+    found = read(CONDITIONS.replace("44x", "440-449"), "rules.yaml")
+    assert found.taxonomy is not None, found.diagnostics
+    tree = render(found.taxonomy, [SHIPPED["jsonschema"]], "rules.yaml")
+    return contract(found.taxonomy), Draft202012Validator(json.loads(tree["jsonschema/error.schema.json"]))
+
+
+@given(
+    code=st.sampled_from(["refused", "odd", "missing", "upstream", "decided"]),
+    status=st.sampled_from([400, 404, 405, 409, 410, 440, 449, 450, 500, 502, 503, 504, 509, 510]),
+    flag=st.sampled_from([None, True, False]),
+    details=st.dictionaries(st.sampled_from(["reason"]), st.sampled_from(["slow", "gone", "a", "z"])).flatmap(
+        lambda known: st.sampled_from([[], [429], [500], [404], ["b"], [None], ["500"]]).map(
+            lambda more: known | ({"status": more[0]} if more else {})
+        )
+    ),
+    told=st.sampled_from([None, True, False]),
+)
+@settings(max_examples=1500, deadline=None)
+def test_the_schema_knows_the_rules_by_condition(
+    code: str, status: int, flag: bool | None, details: dict[str, object], told: bool | None
+) -> None:
+    """A flag and a status that conditions decide: the schema accepts exactly what the judge has nothing against, where the
+    body shows what they depend on.
+    """
+    contract, valid = conditional()
+    if told is not None and code in ("upstream", "decided"):
+        details = {**details, "retryable": told}
+    inner: dict[str, object] = {"code": code, "status": status, "message": "m"}
+    body = {"error": inner | ({} if flag is None else {"retriable": flag}) | ({"details": details} if details else {})}
+    response = Response(status, (("Content-Type", "application/json"),), json.dumps(body).encode())
+    judged = judge(contract, Exchange(Request("GET", "/x"), response))
+    said = [each for each in judged.findings if each.level == "error" and each.clause in (*CLAUSES, "code/status")]
+    assert valid.is_valid(body) == (not said), (body, [each.message for each in said])

@@ -190,7 +190,9 @@ def parse(text: str) -> tuple[Json | None, str]:
 def _told(data: object) -> object:
     """Data without what its text does not tell, such as a number beyond 64 bits."""
     if isinstance(data, dict):
-        return {key: _told(each) for key, each in data.items() if key is not source.UNTOLD and each is not source.UNTOLD}
+        return {
+            key: _told(each) for key, each in data.items() if key is not source.UNTOLD and each is not source.UNTOLD
+        }
     return [_told(each) for each in data if each is not source.UNTOLD] if isinstance(data, list) else data
 
 

@@ -219,7 +219,10 @@ def fold(
     world: World, known: Mapping[str, Clause], options: Options, *, notes: tuple[str, ...], not_run: tuple[str, ...]
 ) -> Result:
     """Everything that was seen as one value, masked."""
-    hidden = masking(world.target.identities.values(), [(each.value, f"CANARY-{each.kind}") for each in world.planted])
+    hidden = masking(
+        world.target.identities.values(),
+        [*world.target.secrets, *((each.value, f"CANARY-{each.kind}") for each in world.planted)],
+    )
     findings: list[Finding] = []
     occasions: Counter[str] = Counter()
     if world.exchanges:

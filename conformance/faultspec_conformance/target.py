@@ -128,7 +128,8 @@ class Recipe:
 class Target:
     """One service, described once. Paths are absolute or relative to the working directory.
 
-    ``openapi``: a path under ``http``, a URL, a file, or None. ``taxonomy`` and ``waivers``: files.
+    ``openapi``: a path under ``http``, a URL, a file, or None. ``taxonomy`` and ``waivers``: files. ``secrets``: values
+    from the environment in the headers of requests, each with what stands for it in reports.
     """
 
     http: str
@@ -141,6 +142,7 @@ class Target:
     limits: Limits = field(default_factory=Limits)
     waivers: str | None = None
     path: str | None = None
+    secrets: tuple[tuple[str, str], ...] = ()
 
     def identity(self, name: str | None) -> Identity:
         """The identity of that name; nobody where there is none."""
@@ -374,6 +376,7 @@ class _Reading:
     def __init__(self, document: Document, environment: Mapping[str, str], lost: Collection[Place]) -> None:
         self.document = document
         self.environment = environment
+        self.secrets: list[tuple[str, str]] = []
         self.lost = lost
         self.found: list[Diagnostic] = []
         self.directory = Path(document.path).parent
@@ -424,6 +427,7 @@ class _Reading:
             ),
             waivers=self.beside(waivers) if isinstance(waivers, str) else self.document.path if waivers else None,
             path=self.document.path,
+            secrets=tuple(dict.fromkeys(self.secrets)),
         )
 
     def address(self, http: str) -> None:
@@ -491,12 +495,7 @@ class _Reading:
         written = {key: _text(each) for key, each in cast(Mapping[str, object], data.get("headers", {})).items()}
         headers = tuple((key, self.expanded(each, (*place, "headers", key))) for key, each in written.items())
         self.sendable(dict(headers), place)
-        secrets = [
-            (self.environment[variable].strip(), "${" + variable + "}")
-            for each in written.values()
-            for variable in _VARIABLE.findall(each)
-            if self.environment.get(variable)
-        ]
+        secrets = self.from_environment(written.values())
         secrets += [
             (part, "${" + f"{name}-{key}".upper().replace("-", "_") + "}")
             for key, each in headers
@@ -512,6 +511,15 @@ class _Reading:
             scopes=_words(data["scopes"]) if "scopes" in data else None,
             secrets=tuple(dict.fromkeys(secrets)),
         )
+
+    def from_environment(self, written: Iterable[str]) -> list[tuple[str, str]]:
+        """The values that texts take from the environment, each with what stands for it in reports."""
+        return [
+            (self.environment[variable].strip(), "${" + variable + "}")
+            for each in written
+            for variable in _VARIABLE.findall(each)
+            if self.environment.get(variable)
+        ]
 
     def resource(self, name: str, data: Mapping[str, object]) -> ResourceConfig:
         place: Place = ("resources", name)
@@ -622,6 +630,7 @@ class _Reading:
             for name, each in cast(Mapping[str, object], node.get("headers", {})).items()
         }
         self.sendable(found, place)
+        self.secrets += self.from_environment(map(_text, cast(Mapping[str, object], node.get("headers", {})).values()))
         return found
 
     def sendable(self, headers: Mapping[str, str], place: Place) -> None:

@@ -35,8 +35,7 @@ def rendering(scope: Scope, name: str, data: Data, slots: Known) -> Rendering:
             scope.refer(parameter.removeprefix("details."), details, "detail key", at)
         else:
             scope.refer(parameter, known, "slot or given value", at)
-    codes = scope.refer_all(data.get("codes"), scope.code_names, "code", (*path, "codes"))
-    return Rendering(name, data["shape"], given, codes, data.get("summary"), scope.source(data.get("source"), path))
+    return Rendering(name, data["shape"], given, data.get("summary"), scope.source(data.get("source"), path))
 
 
 def _parameters(picture: object, path: Path) -> Iterator[tuple[Path, str]]:

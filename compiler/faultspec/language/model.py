@@ -549,12 +549,11 @@ class Imported(NamedTuple):
 
 
 class Rendering(NamedTuple):
-    """An error as text. ``given``: what the error does not know, by name. ``codes`` empty: for all."""
+    """An error as text. ``given``: what the error does not know, by name."""
 
     name: str
     picture: object
     given: Mapping[str, str]
-    codes: tuple[str, ...]
     summary: str | None = None
     source: Source = NOWHERE
 

@@ -83,6 +83,7 @@ SHIPPED: Mapping[str, Target] = {
         summary="an exception per code, parse and render, retries and an ASGI boundary; standard library only",
         outputs=(
             *(Output(f"{each}.py.jinja", f"{{{{ view.package }}}}/{each}.py") for each in _PYTHON_MODULES),
+            Output("renderings.py.jinja", "{{ each.package }}/renderings.py", each="view.renderings"),
             Output("py.typed.jinja", "{{ view.package }}/py.typed"),
             Output("ruff.toml.jinja", "ruff.toml"),
         ),

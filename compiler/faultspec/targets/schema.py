@@ -13,6 +13,7 @@ from faultspec.language.carriers import carriers, wears
 from faultspec.language.model import Code, Envelope, Example, Field, Member, Schema, Taxonomy
 from faultspec.runtime import ids
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places, walk
+from faultspec.targets import conditions
 
 Json = dict[str, Any]
 
@@ -216,7 +217,10 @@ def branch_point(node: Node) -> Node:
 
 def of_body(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json:
     """What an envelope's branch point is when it carries ``code``."""
-    return _of_node(branch_point(envelope.shape), envelope, code, taxonomy)
+    point = branch_point(envelope.shape)
+    body = _of_node(point, envelope, code, taxonomy)
+    rules = conditions.of_code(code, point, taxonomy)
+    return {**body, "allOf": [*body.get("allOf", ()), *rules]} if rules else body
 
 
 def of_undeclared(envelope: Envelope, taxonomy: Taxonomy) -> Json:
@@ -453,7 +457,11 @@ def openapi30(schema: object) -> Json:
                 found[key] = openapi30(value)
             case "additionalProperties":
                 found[key] = value if isinstance(value, bool) else openapi30(value)
-            case "allOf" | "anyOf" | "oneOf":
+            case "allOf":
+                # An `if` leaves nothing behind.
+                said = [each for each in map(openapi30, value) if each]
+                found |= {key: said} if said else {}
+            case "anyOf" | "oneOf":
                 found[key] = [openapi30(each) for each in value]
             case _ if key not in _UNKNOWN_TO_30:
                 found[key] = value

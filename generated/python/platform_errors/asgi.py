@@ -41,8 +41,8 @@ Choose = Callable[
     [Problem],
     "PlatformError | None",
 ]
-"""Asked first what to answer, for all that is no error of this package; None leaves it to
-the boundary. ``Problem.headers`` are those of the framework that are kept.
+"""Asked first what to answer, for all that is no error of this package; None leaves it
+to the boundary. ``Problem.headers`` are those of the framework that are kept.
 """
 
 CORRELATION_HEADER = "X-Correlation-Id"
@@ -159,8 +159,8 @@ def for_status(
     given: Collection[str] = (),
     envelope: EnvelopeName = "error",
 ) -> PlatformError:
-    """The error that a bare status stands for; ``given`` are the lower-case names of the
-    headers that come with it. Raises LookupError where there is none.
+    """The error that a bare status stands for; ``given`` are the lower-case names of
+    the headers that come with it. Raises LookupError where there is none.
 
     It is the code whose default the status is, else one that may travel under it, if it
     can do without details and with those headers. Otherwise it is, under its own

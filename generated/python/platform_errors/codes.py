@@ -82,6 +82,15 @@ class RetriableRule(t.NamedTuple):
     when: tuple[tuple[str, Sequence[object]], ...] = ()
 
 
+class StatusRule(t.NamedTuple):
+    """``then`` is the status where each fact, such as ``details.reason``, has one of
+    its values.
+    """
+
+    then: int
+    when: tuple[tuple[str, Sequence[object]], ...] = ()
+
+
 class Facts(t.NamedTuple):
     """What is known of a code.
 
@@ -89,7 +98,7 @@ class Facts(t.NamedTuple):
     never travels over HTTP; ``statuses`` are all it may have. The first of
     ``boundaries`` is the default. ``retry`` names a policy. ``until`` is the action
     after which the request may be sent again. The first of ``rules`` that holds decides
-    a conditional flag.
+    a conditional flag, and the first of ``status_rules`` a conditional status.
     """
 
     wire: str | int
@@ -105,6 +114,7 @@ class Facts(t.NamedTuple):
     actions: tuple[str, ...] = ()
     rules: tuple[RetriableRule, ...] = ()
     deprecated: bool = False
+    status_rules: tuple[StatusRule, ...] = ()
 
 
 FACTS: Mapping[ErrorCode, Facts] = {

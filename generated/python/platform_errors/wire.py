@@ -90,6 +90,24 @@ class Rendered(t.NamedTuple):
     body: bytes
 
 
+def slot_values(error: PlatformError) -> dict[str, object]:
+    """What an error has for each slot, None where it has nothing."""
+    if error.correlation_id is None:  # made here, and kept with the error for the log
+        error.correlation_id = ids.new("uuid7")
+    values: dict[str, object] = {
+        "code": error.facts.wire,
+        "message": error.message,
+        "summary": error.summary,
+        "status": error.status,
+        "retriable": error.retriable,
+        "boundary": error.boundary,
+        "domain": error.facts.domain,
+        "details": dict(error.details) or None,
+        **{each.slot: getattr(error, each.attribute) for each in PLACES},
+    }
+    return values
+
+
 def to_envelope(
     error: PlatformError,
     *,
@@ -101,21 +119,10 @@ def to_envelope(
 
     ``envelope``: by default the one its code travels in.
     """
-    if error.correlation_id is None:  # made here, and kept with the error for the log
-        error.correlation_id = ids.new("uuid7")
     chosen = ENVELOPES[envelope or error.envelope]
-    details: object = dict(error.details) or None
-    values: dict[str, object] = {
-        "code": error.facts.wire,
-        "message": error.message,
-        "summary": error.summary,
-        "status": error.status,
-        "retriable": error.retriable,
-        "boundary": error.boundary,
-        "domain": error.facts.domain,
-        "details": [details] if chosen.listed and details is not None else details,
-        **{each.slot: getattr(error, each.attribute) for each in PLACES},
-    }
+    values = slot_values(error)
+    if chosen.listed and values["details"] is not None:
+        values["details"] = [values["details"]]
     return render_shape(chosen.shape, {**values, **(slots or {})})
 
 

@@ -1,7 +1,7 @@
 """What stands around an error: renderings, audit records, publications, navigation, imported codes."""
 
 from faultspec.language.constructs.parts import MEMBER, NAME, POINTER, SOURCE_KEY, TERM
-from faultspec.language.grammar import Anything, Choice, Flag, Key, Many, Named, Record, Text
+from faultspec.language.grammar import Anything, Choice, Flag, Key, Named, Record, Text
 
 RENDERING = Record(
     "a rendering",
@@ -14,7 +14,6 @@ RENDERING = Record(
             "is missing is left out.",
             True,
         ),
-        "codes": Key(Many(Text(), 1), "The codes it is for; default all."),
         "source": SOURCE_KEY,
     },
 )

@@ -14,7 +14,7 @@ from faultspec.targets import schema as schemas
 from faultspec.targets.filters import literal, pascal
 from faultspec.targets.layout import Raw, bracketed, broken, source, string, subscript, typed
 from faultspec.targets.model import Model
-from faultspec.targets.python import facts, names
+from faultspec.targets.python import facts, names, renderings
 from faultspec.targets.python.annotations import Annotations
 from faultspec.targets.python.bare import BareRows, bare_rows
 from faultspec.targets.python.constructors import Constructor, Parameter, allowed, flag_key
@@ -102,7 +102,7 @@ class View(NamedTuple):
     error cannot be rendered. ``flag_key``: the details key that is the retry flag. ``unknown``: the member of
     ``ErrorCode`` that stands for an unknown code, or None where the taxonomy names none. ``internal``: the
     one that an undeclared error becomes, and ``internal_code`` its source. ``bare``: what needs no details. ``undeclared_key``: the details
-    key that keeps the code of an undeclared error.
+    key that keeps the code of an undeclared error. ``renderings``: the module of those, or none.
     """
 
     header: str
@@ -139,6 +139,7 @@ class View(NamedTuple):
     bare: tuple[BareRows, ...]
     undeclared_key: str | None
     idempotency_header: str | None
+    renderings: tuple[renderings.Module, ...]
     exports: tuple[str, ...]
     imports: tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -235,6 +236,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         else "None",
         bare=bare_rows(taxonomy, members, flag_key(taxonomy)),
         idempotency_header=taxonomy.idempotency.key if taxonomy.idempotency else None,
+        renderings=renderings.modules(taxonomy),
         exports=tuple(sorted((name for _, group in imports for name in group), key=_import_order)),
         imports=imports,
     )
@@ -244,7 +246,7 @@ def _wire_names(taxonomy: Taxonomy) -> tuple[tuple[str, str], ...]:
     """(tool, method or route, operation) where it calls that operation, which has codes of its own, and no other."""
     found: dict[str, list[str]] = {}
     for each in taxonomy.operations.values():
-        for wire in (*each.match.tools, *each.match.routes):
+        for wire in (*({each.wire} - {each.name}), *each.match.tools, *each.match.routes):
             found.setdefault(wire, []).append(each.name)
     return tuple(
         (wire, owners[0])

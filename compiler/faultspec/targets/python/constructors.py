@@ -128,7 +128,11 @@ class Constructor:
             return
         named = not self.borrows and len(own) <= NAMED_STATUSES
         kind = f"t.Literal[{', '.join(map(str, own))}]" if named else "int"
-        self.parameters.append(Parameter("status", kind, str(default)))
+        if self.code.http.rules:
+            doc = "the rules of the code decide it where it is left out"
+            self.parameters.append(Parameter("status", f"{kind} | None", "None", doc))
+        else:
+            self.parameters.append(Parameter("status", kind, str(default)))
         self.arguments.append("status=status,")
 
     def add_retriable(self) -> None:

@@ -26,6 +26,14 @@ class Facts(NamedTuple):
     actions: tuple[str, ...] = ()
     rules: tuple["RetriableRule", ...] = ()
     deprecated: bool = False
+    status_rules: tuple["StatusRule", ...] = ()
+
+
+class StatusRule(NamedTuple):
+    """A rule of a status by condition: ``then`` where every fact has one of its values."""
+
+    then: object
+    when: object = ()
 
 
 class RetriableRule(NamedTuple):
@@ -51,6 +59,7 @@ def source_of(code: Code) -> str:
         actions=code.actions,
         rules=tuple(RetriableRule(bool(rule.then), tuple(map(_test, rule.when))) for rule in code.retriable.rules),
         deprecated=code.lifecycle == "deprecated",
+        status_rules=tuple(StatusRule(rule.then, tuple(map(_test, rule.when))) for rule in code.http.rules),
     )
     return broken(facts, 4)
 

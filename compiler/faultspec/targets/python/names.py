@@ -34,6 +34,7 @@ MODULE = frozenset(
         "Facts",
         "Mapping",
         "RetriableRule",
+        "StatusRule",
         "Sequence",
         "UnknownError",
         "Unset",

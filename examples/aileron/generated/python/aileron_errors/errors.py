@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from . import details as d
-from .codes import FACTS, ErrorCode, Facts, RetriableRule, codes_for
+from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
 
 EnvelopeName = t.Literal["failure", "api_error"]
 """The shapes on the wire; ``wire.ENVELOPES`` has them."""
@@ -81,7 +81,7 @@ class AileronError(Exception):
         }
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status)
+        self.status = _allowed_status(self.code, self.facts, status, self._details)
         self.retry_after = retry_after
         self.audit_id = audit_id
         self.request_id = request_id
@@ -717,12 +717,36 @@ def _allowed_status(
     code: ErrorCode | None,
     facts: Facts,
     status: int | None,
+    details: Mapping[str, object],
 ) -> int | None:
+    """The status given if it is allowed; else the one that the rules come to with these
+    details, and the default where they leave several.
+    """
+    possible = _outcomes(facts.status_rules, _prefixed(details))
+    if status is None and possible and facts.status not in possible:
+        return possible[-1]
     if status is None:
         return facts.status
+    if possible and status not in possible:
+        known = " or ".join(map(str, possible))
+        raise ValueError(f"{facts.wire} travels under {known} with these details")
     if status not in facts.statuses and code not in codes_for(status):
         raise ValueError(f"{facts.wire} does not travel under {status}")
     return status
+
+
+def _outcomes(rules: Sequence[StatusRule], facts: Mapping[str, object]) -> list[int]:
+    """What the rules may come to: a fact that is not known leaves both ways open."""
+    found: list[int] = []
+    for rule in rules:
+        known = [(fact, values) for fact, values in rule.when if fact in facts]
+        if not all(_holds(facts[fact], values) for fact, values in known):
+            continue
+        if rule.then not in found:
+            found.append(rule.then)
+        if len(known) == len(rule.when):
+            break
+    return found
 
 
 def _prefixed(details: Mapping[str, object]) -> dict[str, object]:

@@ -72,6 +72,15 @@ class RetriableRule(t.NamedTuple):
     when: tuple[tuple[str, Sequence[object]], ...] = ()
 
 
+class StatusRule(t.NamedTuple):
+    """``then`` is the status where each fact, such as ``details.reason``, has one of
+    its values.
+    """
+
+    then: int
+    when: tuple[tuple[str, Sequence[object]], ...] = ()
+
+
 class Facts(t.NamedTuple):
     """What is known of a code.
 
@@ -79,7 +88,7 @@ class Facts(t.NamedTuple):
     never travels over HTTP; ``statuses`` are all it may have. The first of
     ``boundaries`` is the default. ``retry`` names a policy. ``until`` is the action
     after which the request may be sent again. The first of ``rules`` that holds decides
-    a conditional flag.
+    a conditional flag, and the first of ``status_rules`` a conditional status.
     """
 
     wire: str | int
@@ -95,6 +104,7 @@ class Facts(t.NamedTuple):
     actions: tuple[str, ...] = ()
     rules: tuple[RetriableRule, ...] = ()
     deprecated: bool = False
+    status_rules: tuple[StatusRule, ...] = ()
 
 
 FACTS: Mapping[ErrorCode, Facts] = {
@@ -115,6 +125,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="user",
         effect="none",
         boundaries=("registry", "acl"),
+        status_rules=(
+            StatusRule(then=401, when=(("caller.authenticated", (False,)),)),
+            StatusRule(then=403),
+        ),
     ),
     ErrorCode.INVALID_INPUT: Facts(
         wire="INVALID_INPUT",

@@ -43,8 +43,8 @@ Choose = Callable[
     [Problem],
     "KeenbenchError | None",
 ]
-"""Asked first what to answer, for all that is no error of this package; None leaves it to
-the boundary. ``Problem.headers`` are those of the framework that are kept.
+"""Asked first what to answer, for all that is no error of this package; None leaves it
+to the boundary. ``Problem.headers`` are those of the framework that are kept.
 """
 
 Complete = Callable[[KeenbenchError], None]
@@ -61,6 +61,7 @@ Bare = Mapping[ErrorCode, Sequence[tuple[str, Sequence[range]]]]
 BARE: Mapping[EnvelopeName, Bare] = {
     "error_info": {},
     "rpc": {},
+    "rpc_protocol": {},
 }
 """The codes that each envelope can carry although nobody is there to give details, and
 the headers without which they may not be sent under the statuses beside them.
@@ -159,8 +160,8 @@ def for_status(
     given: Collection[str] = (),
     envelope: EnvelopeName = "rpc",
 ) -> KeenbenchError:
-    """The error that a bare status stands for; ``given`` are the lower-case names of the
-    headers that come with it. Raises LookupError where there is none.
+    """The error that a bare status stands for; ``given`` are the lower-case names of
+    the headers that come with it. Raises LookupError where there is none.
 
     It is the code whose default the status is, else one that may travel under it, if it
     can do without details and with those headers. Otherwise it is, under its own

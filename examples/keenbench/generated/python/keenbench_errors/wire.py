@@ -64,6 +64,20 @@ ENVELOPES: Mapping[EnvelopeName, Envelope] = {
             }
         ),
     ),
+    "rpc_protocol": Envelope(
+        media_type="application/json",
+        shape=compile_shape(
+            {
+                "jsonrpc": "2.0",
+                "id": "$request_id",
+                "error": {
+                    "code": "$code",
+                    "message": "$message",
+                    "data?": "$details",
+                },
+            }
+        ),
+    ),
 }
 
 HEADERS: Sequence[tuple[str, str, Sequence[range]]] = ()
@@ -115,6 +129,24 @@ class Rendered(t.NamedTuple):
     body: bytes
 
 
+def slot_values(error: KeenbenchError) -> dict[str, object]:
+    """What an error has for each slot, None where it has nothing."""
+    values: dict[str, object] = {
+        "code": error.facts.wire,
+        "message": error.message,
+        "summary": error.summary,
+        "status": error.status,
+        "retriable": error.retriable,
+        "boundary": error.boundary,
+        "domain": error.facts.domain,
+        "details": dict(error.details) or None,
+        **{each.slot: getattr(error, each.attribute) for each in PLACES},
+    }
+    if error.actions is None:
+        values["actions"] = list(error.facts.actions)
+    return values
+
+
 def to_envelope(
     error: KeenbenchError,
     *,
@@ -128,20 +160,9 @@ def to_envelope(
     Raises ``MissingSlot`` where that cannot do without a value that nobody gave.
     """
     chosen = ENVELOPES[envelope or error.envelope]
-    details: object = dict(error.details) or None
-    values: dict[str, object] = {
-        "code": error.facts.wire,
-        "message": error.message,
-        "summary": error.summary,
-        "status": error.status,
-        "retriable": error.retriable,
-        "boundary": error.boundary,
-        "domain": error.facts.domain,
-        "details": [details] if chosen.listed and details is not None else details,
-        **{each.slot: getattr(error, each.attribute) for each in PLACES},
-    }
-    if error.actions is None:
-        values["actions"] = list(error.facts.actions)
+    values = slot_values(error)
+    if chosen.listed and values["details"] is not None:
+        values["details"] = [values["details"]]
     for slot in NEEDED:
         if values[slot] is None:
             del values[slot]

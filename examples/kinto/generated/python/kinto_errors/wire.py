@@ -92,6 +92,22 @@ class Rendered(t.NamedTuple):
     body: bytes
 
 
+def slot_values(error: KintoError) -> dict[str, object]:
+    """What an error has for each slot, None where it has nothing."""
+    values: dict[str, object] = {
+        "code": error.facts.wire,
+        "message": error.message,
+        "summary": error.summary,
+        "status": error.status,
+        "retriable": error.retriable,
+        "boundary": error.boundary,
+        "domain": error.facts.domain,
+        "details": dict(error.details) or None,
+        **{each.slot: getattr(error, each.attribute) for each in PLACES},
+    }
+    return values
+
+
 def to_envelope(
     error: KintoError,
     *,
@@ -105,18 +121,9 @@ def to_envelope(
     Raises ``MissingSlot`` where that cannot do without a value that nobody gave.
     """
     chosen = ENVELOPES[envelope or error.envelope]
-    details: object = dict(error.details) or None
-    values: dict[str, object] = {
-        "code": error.facts.wire,
-        "message": error.message,
-        "summary": error.summary,
-        "status": error.status,
-        "retriable": error.retriable,
-        "boundary": error.boundary,
-        "domain": error.facts.domain,
-        "details": [details] if chosen.listed and details is not None else details,
-        **{each.slot: getattr(error, each.attribute) for each in PLACES},
-    }
+    values = slot_values(error)
+    if chosen.listed and values["details"] is not None:
+        values["details"] = [values["details"]]
     for slot in NEEDED:
         if values[slot] is None:
             del values[slot]

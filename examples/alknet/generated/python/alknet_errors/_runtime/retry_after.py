@@ -23,8 +23,8 @@ guess. What it ignores leaves the delay to the policy's own backoff:
 - an HTTP-date of any of the three forms: the seconds until then
 - a date in the past: 0 s, which the planner takes for no hint
 - a date that never was, such as 30 February: ignored
-- more than 2^31 s: 2^31 s, which the planner cuts to the policy's `max`, and without one
-  takes for the end of retrying
+- more than 2^31 s: 2^31 s, which the planner cuts to the policy's `max`, and without
+  one takes for the end of retrying
 """
 
 import re

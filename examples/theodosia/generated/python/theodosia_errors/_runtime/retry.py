@@ -22,8 +22,8 @@ is applied after that. Whether to retry at all is asked in this order: is the fa
 retriable, is it eligible, is it safe to send again, are there attempts left, does the
 budget cover it, does the delay end within `max_elapsed`.
 
-A delay that reaches 2^31 s, asked for or computed, ends in `time_exhausted`: nobody waits
-that long, and a client that only seems to wait is worse than one that gave up.
+A delay that reaches 2^31 s, asked for or computed, ends in `time_exhausted`: nobody
+waits that long, and a client that only seems to wait is worse than one that gave up.
 
 Safe to send again means: the operation is idempotent, or the failure is known to have
 had no effect.

@@ -1,0 +1,144 @@
+"""Rules by condition as JSON Schema: what a body itself says of the flag and of the status that stand in it.
+
+A condition reads facts; of those a body shows the members of ``details``, and the status where the envelope has a place
+for it. A fact that is not shown decides nothing, as for the judge (``faultspec.judge.facts``): a rule that it might have
+decided leaves both outcomes open.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from faultspec.language.model import Code, Rule, StatusRange, Taxonomy, Test
+from faultspec.runtime.shape import Node, slot_places
+
+Json = dict[str, Any]
+
+ALWAYS: Json = {}
+NEVER: Json = {"not": {}}
+
+
+def of_code(code: Code, shape: Node, taxonomy: Taxonomy) -> list[Json]:
+    """What a body with this code must obey beside its members' own schemas; ``shape`` is the part that holds the code."""
+    facts = _places(shape)
+    flags = [facts["retriable"]] if "retriable" in facts else []
+    if "details" in facts:
+        flags += [(*facts["details"], key.name) for key in taxonomy.detail_keys.values() if key.role == "retriable"]
+    return [*_flag(code, facts, flags), *_status(code, facts, taxonomy)]
+
+
+def _places(shape: Node) -> dict[str, tuple[str, ...]]:
+    """Where the slots stand that conditions and their outcomes are about; none that is inside a list."""
+    found: dict[str, tuple[str, ...]] = {}
+    for slot in ("details", "status", "retriable"):
+        for place in slot_places(shape).get(slot, ()):
+            path = tuple(each.replace("~1", "/").replace("~0", "~") for each in place.path.split("/")[1:])
+            found.setdefault(slot, path)
+    return found
+
+
+def _flag(code: Code, facts: Mapping[str, tuple[str, ...]], flags: Sequence[tuple[str, ...]]) -> Iterator[Json]:
+    if code.retriable.kind != "conditional":
+        return
+    for value in (True, False):
+        decided = _decided(code.retriable.rules, value, facts)
+        if decided != NEVER:
+            yield {"if": decided, "then": _all([_at(path, {"const": value}, there=False) for path in flags])}
+
+
+def _status(code: Code, facts: Mapping[str, tuple[str, ...]], taxonomy: Taxonomy) -> Iterator[Json]:
+    """The statuses that the code may travel under, where the body repeats the status."""
+    if "status" not in facts or not code.http.statuses:
+        return
+    ranges = [_range(each) for each in code.http.statuses]
+    ranges += [_borrowed(each.on, taxonomy) for each in taxonomy.fallbacks if each.code == code.name]
+    yield _at(facts["status"], _any(ranges), there=False)
+    rules = code.http.rules
+    silent = _all([_fails(rule, facts) for rule in rules])
+    for outcome in dict.fromkeys(rule.then for rule in rules):
+        reached = _any([_reached(rules, each, facts) for each, rule in enumerate(rules) if rule.then == outcome])
+        allowed = _any([reached, silent])
+        if allowed != ALWAYS:
+            yield {"if": _at(facts["status"], {"const": outcome}), "then": allowed}
+
+
+def _borrowed(on: StatusRange, taxonomy: Taxonomy) -> Json:
+    """The statuses of a fallback: its range without those that a code claims, or a narrower fallback has."""
+    claimed = [span for code in taxonomy.live_codes() for span in code.http.statuses]
+    claimed += [each.on for each in taxonomy.fallbacks if each.on.width < on.width]
+    inside = [each for each in dict.fromkeys(claimed) if each.low <= on.high and on.low <= each.high]
+    return {**_range(on), **({"not": {"anyOf": [_range(each) for each in inside]}} if inside else {})}
+
+
+def _range(each: StatusRange) -> Json:
+    if each.low == each.high:
+        return {"const": each.low}
+    return {"minimum": each.low, "maximum": each.high}
+
+
+# Outcomes of rules, of which the first that holds decides
+
+
+def _decided(rules: Sequence[Rule], value: object, facts: Mapping[str, tuple[str, ...]]) -> Json:
+    """When the rules come to this value and to no other, whatever is not shown."""
+    wanted = [each for each, rule in enumerate(rules) if rule.then == value]
+    others = []
+    for each, rule in enumerate(rules):
+        if rule.then != value:
+            before = [_holds(rules[earlier], facts) for earlier in wanted if earlier < each]
+            others.append(_any([_fails(rule, facts), *before]))
+    some = _any([_not(_fails(rules[each], facts)) for each in wanted])
+    return _all([*others, some])
+
+
+def _reached(rules: Sequence[Rule], index: int, facts: Mapping[str, tuple[str, ...]]) -> Json:
+    """When a rule may decide: it may hold, and none before it certainly does."""
+    return _all([_not(_fails(rules[index], facts)), *(_not(_holds(each, facts)) for each in rules[:index])])
+
+
+def _holds(rule: Rule, facts: Mapping[str, tuple[str, ...]]) -> Json:
+    return _all([_test(test, facts, holds=True) for test in rule.when])
+
+
+def _fails(rule: Rule, facts: Mapping[str, tuple[str, ...]]) -> Json:
+    return _any([_test(test, facts, holds=False) for test in rule.when])
+
+
+def _test(test: Test, facts: Mapping[str, tuple[str, ...]], *, holds: bool) -> Json:
+    """That a fact is shown, and has, or has not, one of the values."""
+    slot, _, key = test.fact.partition(".")
+    if slot not in facts:
+        return NEVER
+    ranges = [{"type": "integer", "minimum": each.low, "maximum": each.high} for each in test.ranges]
+    values = _any([*([{"enum": list(test.values)}] if test.values else []), *ranges])
+    return _at((*facts[slot], key) if key else facts[slot], values if holds else _not(values))
+
+
+# Schemas put together, with nothing in them that says nothing
+
+
+def _at(path: Sequence[str], schema: Json, *, there: bool = True) -> Json:
+    """The schema for what stands at a path; ``there``: and something does."""
+    for name in reversed(path):
+        inner: Json = {"properties": {name: schema}}
+        schema = {"type": "object", "required": [name], **inner} if there else inner
+    return schema
+
+
+def _not(schema: Json) -> Json:
+    if schema == ALWAYS:
+        return NEVER
+    return ALWAYS if schema == NEVER else {"not": schema}
+
+
+def _all(schemas: Sequence[Json]) -> Json:
+    kept = [each for each in schemas if each != ALWAYS]
+    if NEVER in kept:
+        return NEVER
+    return {"allOf": kept} if len(kept) > 1 else kept[0] if kept else ALWAYS
+
+
+def _any(schemas: Sequence[Json]) -> Json:
+    kept = [each for each in schemas if each != NEVER]
+    if ALWAYS in kept:
+        return ALWAYS
+    return {"anyOf": kept} if len(kept) > 1 else kept[0] if kept else NEVER
