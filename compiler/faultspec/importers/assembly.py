@@ -5,11 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from faultspec.importers import Imported, Json, Loss, pictures, registry, subset
+from faultspec.importers import Imported, Json, Loss, pictures, registry, rules
 from faultspec.importers.naming import Names, identifier, version_of
 from faultspec.importers.places import child
 from faultspec.language.formats import FORMATS
+from faultspec.language.scope import status_range
 from faultspec.runtime import ids, shape
+from faultspec.targets import conditions
+from faultspec.targets import schema as schemas
 from faultspec.targets.filters import pascal, snake
 from faultspec.targets.model import phrase
 from faultspec.targets.openapi import _HEADER_PATTERNS as HEADER_PATTERNS
@@ -135,6 +138,9 @@ class _Assembly:
         for group in self.groups:
             for each in group.branches:
                 self.codes.setdefault(each.key, []).append((group, each))
+        self.flags = {
+            each.details.flag[0] for group in self.groups for each in group.branches if each.details and each.details.flag
+        }
         keys, members = registry.register(
             {
                 key: next(b.details for _, b in found if b.details is not None)
@@ -143,6 +149,9 @@ class _Assembly:
             }
         )
         statuses, fallback = self._statuses()
+        for key, found in self.codes.items():
+            if told := next((each.body.rules.spans for _, each in found if each.body.rules.spans), ()):
+                statuses[key] = list(told)
         codes: Data = {}
         operations: Data = {}
         for key, found in self.codes.items():
@@ -297,6 +306,8 @@ class _Assembly:
 
     def _claims(self, key: tuple[str | None, str], status: str) -> bool:
         """Whether a code that is listed under a class stands under every single status of it too."""
+        if told := next((each.body.rules.spans for _, each in self.codes[key] if each.body.rules.spans), ()):
+            return status in told
         return all(
             any(each.key == key for each in branches)
             for group in self.groups
@@ -327,7 +338,7 @@ class _Assembly:
         if boundaries := next((each.boundaries for each in bodies if each.boundaries), []):
             code["boundary"] = boundaries[0] if len(boundaries) == 1 else boundaries
         shown = next((status for _, b in found for each in b.samples if (status := self._shown(b, found, each)) in statuses), None)
-        if shown is not None:
+        if shown is not None and not any(each.rules.spans for each in bodies):
             statuses = [shown, *(each for each in statuses if each != shown)]
         if statuses:
             code["http"] = statuses[0] if len(statuses) == 1 else statuses
@@ -339,7 +350,8 @@ class _Assembly:
         flags = [each.retriable for each in bodies if each.flagged]
         flags += [branch.details.flag[1] for _, branch in found if branch.details is not None and branch.details.flag]
         if flags:
-            code["retriable"] = next((each for each in flags if each is not None), "caller")
+            known = next((each for each in flags if each is not None), None)
+            code["retriable"] = self._conditional(found) or "caller" if known is None else known
         if facts := {slot: terms for each in bodies for slot, terms in each.facts.items()}:
             code["facts"] = facts
         details = next((branch.details for _, branch in found if branch.details is not None), None)
@@ -354,6 +366,26 @@ class _Assembly:
         if examples := self._examples(found, code):
             code["example"] = examples[0] if len(examples) == 1 else examples
         return code
+
+    def _conditional(self, found: list[tuple[Group, Branch]]) -> Data | None:
+        """The rules of the flag, where the bodies have conditions for it."""
+        for group, branch in found:
+            said = branch.body.rules.conditional
+            if not said:
+                continue
+            point = schemas.branch_point(self.shapes[group.envelope])
+            facts = conditions.places(point)
+            flags = [facts["retriable"]] if "retriable" in facts else []
+            if "details" in facts and branch.details is not None and branch.details.flag is None:
+                names = [key.removesuffix("?") for key in branch.details.members or ()]
+                flags += [(*facts["details"], name) for name in names if name in self.flags]
+            read = rules.flag(said, facts, flags)
+            if read is not None:
+                if read[1]:
+                    self.lose(f"{branch.pointer}/allOf", "condition", "a fact that no body shows decides too; `operation.idempotent` stands in its place")
+                return read[0]
+            self.lose(f"{branch.pointer}/allOf", "condition", "these conditions are no simple rule of the retry flag")
+        return None
 
     def _shown(self, branch: Branch, found: list[tuple[Group, Branch]], sample: Sample) -> object:
         """The status that a sample's body shows."""
@@ -390,15 +422,18 @@ class _Assembly:
         elif message is not None and message != code["summary"]:
             slots["message"] = message
         details = slots.pop("details", None)
+        if isinstance(details, list) and len(details) == 1 and self._lists(group):
+            details = details[0]
         if isinstance(details, dict):
             example["details"] = details
         elif details is not None:
             slots["details"] = details
         statuses = code["http"] if isinstance(code["http"], list) else [code["http"]]
         status = slots.get("status")
-        if status == statuses[0] or (isinstance(status, int) and status in statuses):
-            del slots["status"]
-            if status != statuses[0]:
+        default = status_range(str(statuses[0])).low if statuses[0] is not None else None
+        if status == default or (isinstance(status, int) and any(status in status_range(str(e)) for e in statuses)):
+            slots.pop("status", None)
+            if status != default:
                 example["status"] = status
         boundary = code.get("boundary")
         decided = {
@@ -411,6 +446,10 @@ class _Assembly:
         rest = {slot: each for slot, each in slots.items() if slot not in decided or decided[slot] != each}
         rest = {slot: each for slot, each in rest.items() if code.get("facts", {}).get(slot, [None])[0] != each}
         return {**example, **_given("slots", rest)}
+
+    def _lists(self, group: Group) -> bool:
+        """Whether the envelope keeps the details in a list."""
+        return self.envelopes[group.envelope].get("fields", {}).get("details", {}).get("type") == "array"
 
     # Operations and the codes of statuses
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from faultspec.importers import Imported, Json, Loss, NotImportable, pictures, reading
+from faultspec.importers import Imported, Json, Loss, NotImportable, pictures, reading, rules
 from faultspec.importers.assembly import Answer, Branch, Group, Operation, Sample, Seen, assembled
 from faultspec.importers.dialect import Dialect
 from faultspec.importers.places import child, steps
@@ -110,24 +110,28 @@ class _Reader:
     ) -> Group | None:
         """The envelope of these bodies, where a member of theirs stands for the code."""
         found: list[tuple[str | None, str, Json]] = []
+        ruled: list[rules.Rules] = []
         for each, place in branches:
             ref = each.get("$ref") if isinstance(each, Mapping) else None
             target, at = self.dialect.followed(each, place)
-            schema = _joined(self.dialect.schema(each, place)) if isinstance(target, Mapping) else None
+            whole = self.dialect.schema(each, place) if isinstance(target, Mapping) else None
+            plain, rule = rules.taken(whole) if isinstance(whole, Mapping) else (None, rules.NONE)
+            schema = _joined(plain)
             if not isinstance(schema, Mapping) or not isinstance(schema.get("properties"), Mapping):
                 return None
             found.append((steps(ref)[-1] if isinstance(ref, str) else None, at, schema))
+            ruled.append(rule)
         code = pictures.code_place([each for *_, each in found], [each for each, *_ in found], told)
         if code is None:
             return None
         bodies = []
-        for ref, at, schema in found:
+        for (ref, at, schema), rule in zip(found, ruled, strict=True):
             wires = pictures.listing(schema)[code]
             if len(wires) > _CODES:
                 self.dialect.lose(at, "codes", f"there are {len(wires)} codes in one list; the first {_CODES} are kept")
             for wire in dict.fromkeys(wires[:_CODES]):
                 bodies.append(
-                    Branch(ref if len(wires) == 1 else None, at, pictures.Body(wire, _narrowed(schema, steps(code), wire)))
+                    Branch(ref if len(wires) == 1 else None, at, pictures.Body(wire, _narrowed(schema, steps(code), wire), rule))
                 )
         return Group(name, pointer, around, code, bodies, wrapper=self._wrapper(pointer, around))
 

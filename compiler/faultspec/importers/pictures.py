@@ -12,6 +12,7 @@ from typing import Any
 
 from faultspec.importers import Json, subset
 from faultspec.importers.places import child, steps
+from faultspec.importers.rules import NONE, Rules
 from faultspec.targets.filters import snake
 
 Data = dict[str, Any]
@@ -36,6 +37,7 @@ class Body:
 
     wire: str | int
     schema: Json
+    rules: Rules = NONE
     retriable: bool | None = None
     flagged: bool = False
     boundaries: list[str] = field(default_factory=list)
@@ -159,6 +161,7 @@ class _Artist:
         self.vocabularies: dict[str, list[str]] = {}
         self.lost: list[tuple[str, str]] = []
         self.additional = "warn"
+        self.status = next((each.rules.status for each in bodies if each.rules.status is not None), None)
 
     def node(self, at: str, variants: list[Any]) -> Any:
         """The picture of what stands at a pointer, which looks like ``variants`` in the bodies."""
@@ -254,6 +257,11 @@ class _Artist:
                 for body, schema in zip(self.bodies, variants, strict=True):
                     body.details = schema
                 return "$details"
+        listed = same and isinstance(first, Mapping) and first.get("type") == "array" and subset.value(first)
+        if name in _DETAILS and listed and "details" not in self.used:
+            self.used["details"] = variants
+            self.fields["details"] = listed
+            return "$details"
         if not same and (narrowed := self._narrowed(name, variants)) is not None:
             return narrowed
         if not same and all(objects):
@@ -270,7 +278,7 @@ class _Artist:
             self.lost.append((at, "its schema is outside the subset of the language"))
             kind = first.get("type") if isinstance(first, Mapping) else None
             data = subset.value({"type": kind} if kind else {}) or {}
-        return self._slot(name, data)
+        return self._slot("status" if self.status == at else name, data)
 
     def _nested(self, at: str, variants: list[Any]) -> Any:
         names = [set(each.get("properties", {})) for each in variants]
