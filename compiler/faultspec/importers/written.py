@@ -24,6 +24,8 @@ _BLOCKS: Mapping[str, int] = {
 }
 
 _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_ $./()+'?-]*[A-Za-z0-9_./()+'?-]|[A-Za-z_$]")
+#: Versions, classes of statuses and durations begin with a digit and are no numbers.
+_NUMBERED = re.compile(r"\d+\.\d+\.\d+|[1-5]xx|\d+(ms|s|m|h|d)|[1-5]\d\d-[1-5]\d\d")
 _WORDS = frozenset({"true", "false", "null", "nan", "inf"})
 
 
@@ -73,7 +75,7 @@ def _flow(value: object) -> str:
 def _scalar(value: object) -> str:
     if not isinstance(value, str):
         return json.dumps(value)
-    if _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
+    if (_PLAIN.fullmatch(value) or _NUMBERED.fullmatch(value)) and value.lower() not in _WORDS:
         return value
     return '"' + "".join(map(_escaped, value)) + '"'
 
