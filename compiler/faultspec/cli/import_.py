@@ -67,7 +67,9 @@ def openapi(file: str, out: str | None, force: bool, style: str) -> int:
 @command.command(name="botocore")
 @click.argument("services", nargs=-1, metavar="[SERVICE]...")
 @click.option("--all", "everything", is_flag=True, help="Every service of the installed botocore.")
-@click.option("--out", type=click.Path(), metavar="PATH", help="A file, or a folder for several services; default: stdout.")
+@click.option(
+    "--out", type=click.Path(), metavar="PATH", help="A file, or a folder for several services; default: stdout."
+)
 @_FORCE
 @_FORMAT
 def botocore(services: Sequence[str], everything: bool, out: str | None, force: bool, style: str) -> int:
@@ -127,7 +129,9 @@ def _model(service: str) -> tuple[str, str]:
         import difflib
 
         near = difflib.get_close_matches(service, known, n=1)
-        raise click.UsageError(f"botocore has no service {service!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
+        raise click.UsageError(
+            f"botocore has no service {service!r}." + (f" Did you mean {near[0]!r}?" if near else "")
+        )
     return service, known[service]
 
 
@@ -140,7 +144,15 @@ def _text(path: str) -> str:
         if path.endswith(".gz"):
             content = zlib.decompressobj(wbits=31).decompress(content, source.MAX_BYTES + 1)
             if len(content) > source.MAX_BYTES:
-                _say([Diagnostic("file-too-large", f"unpacked, the file is larger than {source.MAX_BYTES // 1024**2} MiB", path)])
+                _say(
+                    [
+                        Diagnostic(
+                            "file-too-large",
+                            f"unpacked, the file is larger than {source.MAX_BYTES // 1024**2} MiB",
+                            path,
+                        )
+                    ]
+                )
                 raise _Refused
     except source.SourceError as error:
         _say(error.diagnostics)

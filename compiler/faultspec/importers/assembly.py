@@ -61,6 +61,7 @@ class Group:
     headers: dict[str, list[dict[str, Header]]] = field(default_factory=dict)
     media: list[str] = field(default_factory=list)
     envelope: str = ""
+    losses: list[Loss] = field(default_factory=list)
 
     def members(self) -> set[str]:
         """The names at the top of the bodies."""
@@ -75,6 +76,7 @@ class Answer(NamedTuple):
     schema: Any
     headers: Mapping[str, Header]
     pointer: str
+    samples: tuple[Sample, ...] = ()
 
 
 @dataclass(eq=False, slots=True)
@@ -139,7 +141,10 @@ class _Assembly:
             for each in group.branches:
                 self.codes.setdefault(each.key, []).append((group, each))
         self.flags = {
-            each.details.flag[0] for group in self.groups for each in group.branches if each.details and each.details.flag
+            each.details.flag[0]
+            for group in self.groups
+            for each in group.branches
+            if each.details and each.details.flag
         }
         keys, members = registry.register(
             {
@@ -233,7 +238,7 @@ class _Assembly:
         picture = pictures.draw(bodies, group.place)
         for place, reason in picture.lost:
             for each in group.branches:
-                self.lose(f"{each.pointer}{_in_schema(place)}", "schema", reason)
+                self.lose(f"{each.pointer}{place}", "schema", reason)
         fields = dict(picture.fields)
         if all(each.details is not None for each in bodies):
             about, details = registry.read([each.details or {} for each in bodies])
@@ -290,7 +295,10 @@ class _Assembly:
             if len(keys) == 1 and keys[0] in found and keys[0][0] is None and len(here) == len(answering):
                 whole, rest = [], keys
             if len(rest) == 1 and rest[0][0] is None and len(here) == len(answering):
-                fallback[status] = {"code": rest[0][1], "reason": "The document answers so with any other status of the class."}
+                fallback[status] = {
+                    "code": rest[0][1],
+                    "reason": "The document answers so with any other status of the class.",
+                }
             elif rest:
                 whole = keys
                 self._lose_class(status)
@@ -301,7 +309,11 @@ class _Assembly:
                 if each.key not in found:
                     found[each.key] = ["4xx", "5xx"]
             if "default" in group.answers:
-                self.lose(group.pointer, "default", "`default` is any error status that is not listed; it became 4xx and 5xx where a code has no other")
+                self.lose(
+                    group.pointer,
+                    "default",
+                    "`default` is any error status that is not listed; it became 4xx and 5xx where a code has no other",
+                )
         return found, fallback
 
     def _claims(self, key: tuple[str | None, str], status: str) -> bool:
@@ -319,17 +331,28 @@ class _Assembly:
     def _lose_class(self, status: str) -> None:
         for group in self.groups:
             if status in group.answers:
-                self.lose(group.pointer, "status", f"codes stand under {status} that single statuses of it do not have; here they do")
+                self.lose(
+                    group.pointer,
+                    "status",
+                    f"codes stand under {status} that single statuses of it do not have; here they do",
+                )
 
     # Codes
 
     def _code(
-        self, key: tuple[str | None, str], found: list[tuple[Group, Branch]], members: Data, statuses: list[Any], keys: set[str]
+        self,
+        key: tuple[str | None, str],
+        found: list[tuple[Group, Branch]],
+        members: Data,
+        statuses: list[Any],
+        keys: set[str],
     ) -> Data:
         first = found[0][1]
         bodies = [branch.body for _, branch in found]
         said = [b.body.schema.get("description") for _, b in found] + [b.said for _, b in found]
-        summary = next((each for each in said if isinstance(each, str) and each.strip()), f"The code {first.body.wire}.")
+        summary = next(
+            (each for each in said if isinstance(each, str) and each.strip()), f"The code {first.body.wire}."
+        )
         code: Data = {"summary": summary}
         if key[1] != first.body.wire:
             code["wire"] = first.body.wire
@@ -337,7 +360,10 @@ class _Assembly:
             code["domain"] = domain
         if boundaries := next((each.boundaries for each in bodies if each.boundaries), []):
             code["boundary"] = boundaries[0] if len(boundaries) == 1 else boundaries
-        shown = next((status for _, b in found for each in b.samples if (status := self._shown(b, found, each)) in statuses), None)
+        shown = next(
+            (status for _, b in found for each in b.samples if (status := self._shown(b, found, each)) in statuses),
+            None,
+        )
         if shown is not None and not any(each.rules.spans for each in bodies):
             statuses = [shown, *(each for each in statuses if each != shown)]
         if statuses:
@@ -382,7 +408,11 @@ class _Assembly:
             read = rules.flag(said, facts, flags)
             if read is not None:
                 if read[1]:
-                    self.lose(f"{branch.pointer}/allOf", "condition", "a fact that no body shows decides too; `operation.idempotent` stands in its place")
+                    self.lose(
+                        f"{branch.pointer}/allOf",
+                        "condition",
+                        "a fact that no body shows decides too; `operation.idempotent` stands in its place",
+                    )
                 return read[0]
             self.lose(f"{branch.pointer}/allOf", "condition", "these conditions are no simple rule of the retry flag")
         return None
@@ -481,7 +511,9 @@ class _Assembly:
         used = Names(set(taken))
         free = used.unused(name)
         if free != name:
-            self.lose(answer.pointer, "collision", f"the document has a code {name} of its own; this one is called {free}")
+            self.lose(
+                answer.pointer, "collision", f"the document has a code {name} of its own; this one is called {free}"
+            )
         return free
 
     def _answer(self, answer: Answer) -> Data:
@@ -489,13 +521,28 @@ class _Assembly:
         if answer.status == "default":
             statuses = ["4xx", "5xx"]
             self.lose(answer.pointer, "default", "`default` is any status that is not listed; it became 4xx and 5xx")
-        summary = answer.said or (phrase(statuses) if isinstance(statuses, int) else "") or f"An answer with the status {answer.status}"
-        code: Data = {"summary": " ".join(summary.split()) or f"An answer with the status {answer.status}", "http": statuses}
+        summary = (
+            answer.said
+            or (phrase(statuses) if isinstance(statuses, int) else "")
+            or f"An answer with the status {answer.status}"
+        )
+        code: Data = {
+            "summary": " ".join(summary.split()) or f"An answer with the status {answer.status}",
+            "http": statuses,
+        }
         headers = {name: rule for name, each in answer.headers.items() if (rule := self._rule(name, each)) is not None}
         if headers:
             code["headers"] = headers
         if isinstance(answer.schema, Mapping) and answer.schema:
             code["schema"] = dict(answer.schema)
+        examples = []
+        for each in answer.samples:
+            if isinstance(each.value, dict):
+                examples.append({**({"summary": each.summary} if each.summary else {}), "details": each.value})
+            else:
+                self.lose(each.pointer, "example", "details are an object, and this body is none")
+        if examples:
+            code["example"] = examples[0] if len(examples) == 1 else examples
         return code
 
     def _undeclared(self) -> Data:
@@ -517,16 +564,30 @@ class _Assembly:
                 "transport": "http",
                 "envelope": answering[0] if len(answering) == 1 else answering,
                 "codes": closed,
-                **({"reason": "Some responses of the document name no code; the status stands for it."} if imported else {}),
+                **(
+                    {"reason": "Some responses of the document name no code; the status stands for it."}
+                    if imported
+                    else {}
+                ),
             }
         elif imported:
-            found["api"] = {"transport": "http", "envelope": "none", "reason": "The document's bodies name no code; the status stands for it."}
+            found["api"] = {
+                "transport": "http",
+                "envelope": "none",
+                "reason": "The document's bodies name no code; the status stands for it.",
+            }
         every = [*codes.values(), *(e for op in operations.values() for e in op.get("errors", {}).values())]
-        elsewhere = silent or ([group.envelope for group in self.groups] if any(c["http"] is None for c in every) else [])
+        elsewhere = silent or (
+            [group.envelope for group in self.groups] if any(c["http"] is None for c in every) else []
+        )
         if not self.groups:
             elsewhere = list(self.envelopes)
         if elsewhere:
-            found["elsewhere"] = {"transport": "event", "envelope": elsewhere[0] if len(elsewhere) == 1 else elsewhere, "codes": "closed"}
+            found["elsewhere"] = {
+                "transport": "event",
+                "envelope": elsewhere[0] if len(elsewhere) == 1 else elsewhere,
+                "codes": "closed",
+            }
         for group in self.groups:
             if group.envelope in silent:
                 self.lose(group.pointer, "transport", "nothing says what carries it; `event` stands in its place")
@@ -555,7 +616,13 @@ class _Assembly:
                 if on:
                     first = next(h[name] for *_, h in responses if name in h)
                     rule = self._rule(name, first)
-                    rules.append({"on": on[0] if len(on) == 1 else on, **({"presence": presence} if not chosen else {}), **(rule or {})})
+                    rules.append(
+                        {
+                            "on": on[0] if len(on) == 1 else on,
+                            **({"presence": presence} if not chosen else {}),
+                            **(rule or {}),
+                        }
+                    )
             if len(rules) == 2:
                 rules[1].pop("summary", None)
             if rules:
@@ -580,9 +647,7 @@ class _Assembly:
         for kind in dict.fromkeys(status[0] for status in sorted(mine)):
             here = [status for status in sorted(mine) if status[0] == kind]
             with_it = [status for status in here if mine[status]]
-            if with_it == here and f"{kind}xx" in here:
-                on.append(f"{kind}xx")
-            elif with_it == here and kind in "45" and len(here) > 1:
+            if (with_it == here and f"{kind}xx" in here) or (with_it == here and kind in "45" and len(here) > 1):
                 on.append(f"{kind}xx")
             else:
                 on += [int(each) if each.isdecimal() else each for each in with_it]
@@ -592,14 +657,20 @@ class _Assembly:
         required, schema, said, pointer = header
         rule: Data = {}
         patterns = {pattern: each for each, pattern in reversed([*ids.PATTERNS.items(), *HEADER_PATTERNS.items()])}
-        texts = [schema["pattern"]] if "pattern" in schema else [e.get("pattern") for e in schema.get("anyOf", ()) if isinstance(e, Mapping)]
+        texts = (
+            [schema["pattern"]]
+            if "pattern" in schema
+            else [e.get("pattern") for e in schema.get("anyOf", ()) if isinstance(e, Mapping)]
+        )
         if schema.get("type", "string") == "string" and texts and all(each in patterns for each in texts):
             formats = [patterns[each] for each in texts]
             if formats != [_FIXED.get(name.lower())]:
                 rule["format"] = formats[0] if len(formats) == 1 else formats
         elif set(schema) == {"type", "examples"} and schema["type"] == "string" and _token(schema["examples"]):
             rule["token"] = schema["examples"][0]
-        elif isinstance(schema.get("format"), str) and set(schema) == {"type", "format"} and schema["format"] in FORMATS:
+        elif (
+            isinstance(schema.get("format"), str) and set(schema) == {"type", "format"} and schema["format"] in FORMATS
+        ):
             rule["format"] = schema["format"]
         elif schema not in ({"type": "string"}, {}):
             self.lose(child(pointer, "schema"), "header", "a header's schema is not carried beyond a known format")
@@ -615,16 +686,13 @@ _PLAIN_ENVELOPE: Data = {
 
 
 def _token(examples: object) -> bool:
-    return isinstance(examples, list) and len(examples) == 1 and isinstance(examples[0], str) and bool(examples[0].strip())
+    return (
+        isinstance(examples, list) and len(examples) == 1 and isinstance(examples[0], str) and bool(examples[0].strip())
+    )
 
 
 def _given(key: str, value: Any) -> Data:
     return {key: value} if value else {}
-
-
-def _in_schema(place: str) -> str:
-    """The place of a member in the schema of its body."""
-    return "".join(f"/properties/{each}" for each in place.split("/")[1:])
 
 
 def _wrapped(schema: Any, way: Sequence[str], inner: Any) -> Any:

@@ -14,14 +14,17 @@ from typing import Any
 from faultspec.importers import Imported, Json, Loss, NotImportable, reading
 from faultspec.importers.naming import Names, identifier
 from faultspec.importers.places import child
-from faultspec.targets.filters import snake
 
 Data = dict[str, Any]
 
 #: The pictures of errors by protocol (the AWS protocols of Smithy 2.0, and ``botocore.parsers``, which reads them).
 _JSON = {"shape": {"__type": "$code", "message?": "$message", "...": "$details"}, "additional": "allow"}
 _SHAPES: Mapping[str, Data] = {
-    "json": {"summary": "A JSON body that names its error.", "media_type": ["application/x-amz-json-1.1", "application/x-amz-json-1.0"], **_JSON},
+    "json": {
+        "summary": "A JSON body that names its error.",
+        "media_type": ["application/x-amz-json-1.1", "application/x-amz-json-1.0"],
+        **_JSON,
+    },
     "rest-json": {"summary": "A JSON body; the header X-Amzn-ErrorType names the error, and so may the body.", **_JSON},
     "smithy-rpc-v2-cbor": {"summary": "A CBOR body, shown as JSON.", "media_type": "application/cbor", **_JSON},
     "query": {
@@ -40,7 +43,10 @@ _SHAPES: Mapping[str, Data] = {
         "summary": "An XML body, shown as the JSON of its tree.",
         "media_type": "text/xml",
         "shape": {
-            "Response": {"Errors": {"Error": {"Code": "$code", "Message?": "$message", "...": "$details"}}, "RequestID?": "$request_id"}
+            "Response": {
+                "Errors": {"Error": {"Code": "$code", "Message?": "$message", "...": "$details"}},
+                "RequestID?": "$request_id",
+            }
         },
         "fields": {"request_id": {"type": "string"}},
         "additional": "allow",
@@ -116,7 +122,9 @@ def read(document: object, service: str) -> Imported:
     model, losses = reading.cleaned(document, "botocore")
     if not all(isinstance(model.get(key), dict) for key in ("metadata", "operations", "shapes")):
         hint = "name a service-2.json, or a service that botocore knows"
-        raise NotImportable("not-botocore", "this is no service model: it has no metadata, operations and shapes", "", hint)
+        raise NotImportable(
+            "not-botocore", "this is no service model: it has no metadata, operations and shapes", "", hint
+        )
     return _Model(model, service, losses).imported()
 
 
@@ -138,24 +146,36 @@ class _Model:
     def imported(self) -> Imported:
         picture = _REST_XML if self.protocol == "rest-xml" else _SHAPES.get(self.protocol)
         if picture is None:
-            raise NotImportable("unknown-protocol", f"the protocol `{self.protocol}` is not known", "/metadata/protocol")
+            raise NotImportable(
+                "unknown-protocol", f"the protocol `{self.protocol}` is not known", "/metadata/protocol"
+            )
         names = self._names()
         firsts: dict[str, str] = {}
         for shape, name in names.items():
             firsts.setdefault(name, shape)
         codes = {name: self._code(shape, name) for name, shape in firsts.items()}
         if not codes:
-            message = "the model declares no errors" + (": EC2 documents its own in prose" if self.protocol == "ec2" else "")
+            message = "the model declares no errors" + (
+                ": EC2 documents its own in prose" if self.protocol == "ec2" else ""
+            )
             raise NotImportable("no-failures", message, "/shapes", "there is nothing to import")
         title = str(self.metadata.get("serviceFullName") or self.service)
         retried = any(code.get("retry") for code in codes.values())
         for older in self.metadata.get("protocols", ()):
             if older != self.protocol:
-                self.lose("/metadata/protocols", "protocol", f"the service also speaks {older}; its first protocol is imported")
+                self.lose(
+                    "/metadata/protocols",
+                    "protocol",
+                    f"the service also speaks {older}; its first protocol is imported",
+                )
         return Imported(
             {
                 "faultspec": 1,
-                "taxonomy": {"name": identifier(self.service, "service"), "version": "1.0.0", "title": f"{title} errors"},
+                "taxonomy": {
+                    "name": identifier(self.service, "service"),
+                    "version": "1.0.0",
+                    "title": f"{title} errors",
+                },
                 "boundaries": _boundaries(codes),
                 "envelopes": {"error": picture},
                 "surfaces": {"api": {"transport": "http", "envelope": "error", "codes": "open"}},
@@ -174,7 +194,9 @@ class _Model:
         """The error shapes, each with the name of its code; those that the wire does not tell apart share one."""
         taken, found = Names(), {}
         for shape, each in self.shapes.items():
-            if isinstance(each, dict) and (each.get("exception") is True or "error" in each or each.get("fault") is True):
+            if isinstance(each, dict) and (
+                each.get("exception") is True or "error" in each or each.get("fault") is True
+            ):
                 wire = _wire(shape, each)
                 if wire in self.wires:
                     found[shape] = self.wires[wire]
@@ -213,7 +235,9 @@ class _Model:
         if data.get("deprecated") is True:
             code["lifecycle"] = "deprecated"
         if data.get("deprecatedMessage"):
-            self.lose(child(pointer, "deprecatedMessage"), "documentation", "a taxonomy says what replaces a code, not why")
+            self.lose(
+                child(pointer, "deprecatedMessage"), "documentation", "a taxonomy says what replaces a code, not why"
+            )
         return code
 
     def _retries(self, data: Json, wire: str, status: int, pointer: str) -> Data:
@@ -236,15 +260,26 @@ class _Model:
             if not isinstance(member, dict) or name.lower() in _OWN:
                 continue
             if member.get("location") in ("header", "headers", "statusCode"):
-                self.lose(here, "header", f"it travels in the header {member.get('locationName', name)}, not in the body")
+                self.lose(
+                    here, "header", f"it travels in the header {member.get('locationName', name)}, not in the body"
+                )
                 continue
             wire = str(member.get("locationName", name))
-            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", wire) or taken.setdefault(wire.casefold(), wire) != wire or wire in found or f"{wire}?" in found:
+            if (
+                not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", wire)
+                or taken.setdefault(wire.casefold(), wire) != wire
+                or wire in found
+                or f"{wire}?" in found
+            ):
                 self.lose(here, "member", f"`{wire}` can be no name of a detail beside the others")
                 continue
             schema = self._value(member.get("shape"), here, ())
             if text := _sentence(_plain(member.get("documentation"))):
-                schema = {"type": schema.pop("type"), "description": text, **schema} if "type" in schema else {"description": text, **schema}
+                schema = (
+                    {"type": schema.pop("type"), "description": text, **schema}
+                    if "type" in schema
+                    else {"description": text, **schema}
+                )
             found[wire if name in required else f"{wire}?"] = schema
         return found
 
@@ -261,9 +296,11 @@ class _Model:
         match kind:
             case "structure":
                 members = {
-                    (str(m.get("locationName", n)) if n in data.get("required", ()) else f"{m.get('locationName', n)}?"): self._value(
-                        m.get("shape"), pointer, above
-                    )
+                    (
+                        str(m.get("locationName", n))
+                        if n in data.get("required", ())
+                        else f"{m.get('locationName', n)}?"
+                    ): self._value(m.get("shape"), pointer, above)
                     for n, m in (data.get("members") or {}).items()
                     if isinstance(m, dict)
                 }
@@ -277,8 +314,14 @@ class _Model:
                 self.lose(pointer, "map", f"the keys and values of `{shape}` have no word here; it is any object")
                 return {"type": "object"}
             case "timestamp":
-                form = data.get("timestampFormat", "iso8601" if self.protocol in ("query", "ec2", "rest-xml") else "unixTimestamp")
-                return {"type": "string", "format": "date-time"} if form == "iso8601" else {"type": "string" if form == "rfc822" else "number"}
+                form = data.get(
+                    "timestampFormat", "iso8601" if self.protocol in ("query", "ec2", "rest-xml") else "unixTimestamp"
+                )
+                return (
+                    {"type": "string", "format": "date-time"}
+                    if form == "iso8601"
+                    else {"type": "string" if form == "rfc822" else "number"}
+                )
             case "string" if isinstance(data.get("enum"), list) and data["enum"]:
                 return {"type": "string", "enum": list(dict.fromkeys(map(str, data["enum"])))}
         if kind not in _TYPES:
@@ -287,7 +330,11 @@ class _Model:
         if data.get("document") is True:
             return {}
         if "pattern" in data or "min" in data or "max" in data:
-            self.lose(pointer, "constraint", f"bounds and pattern of `{shape}` hold for requests; answers are not held to them")
+            self.lose(
+                pointer,
+                "constraint",
+                f"bounds and pattern of `{shape}` hold for requests; answers are not held to them",
+            )
         return dict(_TYPES[str(kind)])
 
     # Operations
@@ -305,7 +352,9 @@ class _Model:
                 if shape in names:
                     codes.append(names[shape])
                 else:
-                    self.lose(child(child(pointer, "errors"), index), "reference", f"`{shape}` is no error of the model")
+                    self.lose(
+                        child(child(pointer, "errors"), index), "reference", f"`{shape}` is no error of the model"
+                    )
             if not codes:
                 continue
             name = taken.unused(identifier(key, "operation"))
@@ -328,7 +377,9 @@ class _Model:
             self.lose(child(pointer, "http"), "route", "this is no method and path")
             return {}
         if "?" in str(http.get("requestUri", "")):
-            self.lose(child(pointer, "http/requestUri"), "route", "operations that differ by their query alone share a route")
+            self.lose(
+                child(pointer, "http/requestUri"), "route", "operations that differ by their query alone share a route"
+            )
         return {"match": {"routes": [f"{method} {path}"]}}
 
 

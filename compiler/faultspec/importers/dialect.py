@@ -37,7 +37,9 @@ class Dialect:
                 return value, pointer
             target = value["$ref"]
             if not target.startswith("#"):
-                self.lose(pointer, "reference", f"the reference leads out of the document, to {target}; nothing is fetched")
+                self.lose(
+                    pointer, "reference", f"the reference leads out of the document, to {target}; nothing is fetched"
+                )
                 return None, pointer
             found = at(self.document, target[1:])
             if found is None:
@@ -69,15 +71,16 @@ class Dialect:
         for key, each in value.items():
             here = child(pointer, key)
             match key, each:
-                case ("properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"), Mapping():
+                case (("properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"), Mapping()):
                     found[key] = {name: self._whole(s, child(here, name), above, budget) for name, s in each.items()}
-                case ("allOf" | "anyOf" | "oneOf" | "prefixItems"), list():
+                case (("allOf" | "anyOf" | "oneOf" | "prefixItems"), list()):
                     found[key] = [self._whole(s, child(here, n), above, budget) for n, s in enumerate(each)]
                 case (
-                    "items" | "not" | "additionalProperties" | "contains" | "propertyNames" | "if" | "then" | "else"
-                ), Mapping():
+                    ("items" | "not" | "additionalProperties" | "contains" | "propertyNames" | "if" | "then" | "else"),
+                    Mapping(),
+                ):
                     found[key] = self._whole(each, here, above, budget)
-                case ("discriminator" | "xml" | "externalDocs" | "$id" | "$schema" | "$anchor"), _:
+                case (("discriminator" | "xml" | "externalDocs" | "$id" | "$schema" | "$anchor"), _):
                     pass  # a word of OpenAPI beside the schema, or a name that no longer holds where it is copied to
                 case _ if key.startswith("x-"):
                     pass

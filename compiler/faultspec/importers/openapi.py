@@ -49,7 +49,9 @@ class _Reader:
         paths = self._mapping(self.document, "paths", "")
         components = self._mapping(self.document, "components", "")
         self._unions(components, library=not paths)
-        self.seen.headers = [child("/components/headers", each) for each in self._mapping(components, "headers", "/components")]
+        self.seen.headers = [
+            child("/components/headers", each) for each in self._mapping(components, "headers", "/components")
+        ]
         if paths:
             for path, item in paths.items():
                 self._path(str(path), item, child("/paths", path))
@@ -59,6 +61,8 @@ class _Reader:
         for group in list(self.groups):
             if paths and not group.answers:
                 self.groups.remove(group)
+            else:
+                self.losses += [each for each in group.losses if each not in self.losses]
         info = self._mapping(self.document, "info", "")
         if not self.groups and not any(each.answers for each in self.seen.operations):
             hint = "errors are responses such as 404 or default, or, without paths, unions under components.schemas"
@@ -74,15 +78,24 @@ class _Reader:
     # Unions of schemas, each an envelope
 
     def _unions(self, components: Json, *, library: bool) -> None:
+        """``library``: every union counts; else those that responses use."""
         for name, schema in self._mapping(components, "schemas", "/components").items():
             pointer = child("/components/schemas", name)
-            found = self._union(schema, pointer) if library or isinstance(schema, Mapping) else None
+            before = len(self.losses)
+            found = self._union(schema, pointer) if isinstance(schema, Mapping) else None
             if found is None or not _refers(found[1]):
+                del self.losses[before:]
                 continue
             around, branches, discriminator = found
             if (group := self._group(name, pointer, around, branches, discriminator)) is not None:
                 group.summary = schema.get("description") if isinstance(schema.get("description"), str) else None
+                # Most unions of a document are no errors: what is lost of those is of no interest.
+                group.losses = self.losses[before:]
                 self.groups.append(group)
+            elif library:
+                self.dialect.lose(pointer, "schema", "no member of its alternatives stands for a code")
+                continue
+            del self.losses[before:]
 
     def _union(self, schema: Any, pointer: str) -> tuple[list[str], list[tuple[Any, str]], str | None] | None:
         """Where a schema has its alternatives (steps, a `*` for the items of a list), what they are, and the discriminator."""
@@ -97,7 +110,9 @@ class _Reader:
                 branches = [(each, child(child(pointer, word), index)) for index, each in enumerate(listed)]
                 return [], branches, told if isinstance(told, str) else None
         properties = schema.get("properties")
-        inner: list[tuple[str, Any, str]] = [("*", schema["items"], child(pointer, "items"))] if "items" in schema else []
+        inner: list[tuple[str, Any, str]] = (
+            [("*", schema["items"], child(pointer, "items"))] if "items" in schema else []
+        )
         if isinstance(properties, Mapping):
             inner += [(name, each, child(child(pointer, "properties"), name)) for name, each in properties.items()]
         for step, each, place in inner:
@@ -131,7 +146,11 @@ class _Reader:
                 self.dialect.lose(at, "codes", f"there are {len(wires)} codes in one list; the first {_CODES} are kept")
             for wire in dict.fromkeys(wires[:_CODES]):
                 bodies.append(
-                    Branch(ref if len(wires) == 1 else None, at, pictures.Body(wire, _narrowed(schema, steps(code), wire), rule))
+                    Branch(
+                        ref if len(wires) == 1 else None,
+                        at,
+                        pictures.Body(wire, _narrowed(schema, steps(code), wire), rule),
+                    )
                 )
         return Group(name, pointer, around, code, bodies, wrapper=self._wrapper(pointer, around))
 
@@ -171,7 +190,10 @@ class _Reader:
             )
             identity = operation.get("operationId")
             found = Operation(
-                identity if isinstance(identity, str) else f"{method}_{path}", f"{method.upper()} {_route(path)}", said, method
+                identity if isinstance(identity, str) else f"{method}_{path}",
+                f"{method.upper()} {_route(path)}",
+                said,
+                method,
             )
             self.seen.operations.append(found)
             for status, response in self._mapping(operation, "responses", place).items():
@@ -183,7 +205,9 @@ class _Reader:
                 elif str(status)[0] not in "12":
                     self._response(str(status).lower(), response, here, found)
             if isinstance(operation.get("callbacks"), Mapping):
-                self.dialect.lose(child(place, "callbacks"), "callback", "what others answer is not this service's failure")
+                self.dialect.lose(
+                    child(place, "callbacks"), "callback", "what others answer is not this service's failure"
+                )
 
     def _webhooks(self) -> None:
         if isinstance(self.document.get("webhooks"), Mapping) and self.document["webhooks"]:
@@ -203,7 +227,11 @@ class _Reader:
         where = child(child(pointer, "content"), media) if media is not None else ""
         for other in content:
             if other != media and (media is None or content[other] != content[media]):
-                reason = "the body is no JSON, so nothing is known of it" if media is None else "another form of the same body"
+                reason = (
+                    "the body is no JSON, so nothing is known of it"
+                    if media is None
+                    else "another form of the same body"
+                )
                 self.dialect.lose(child(child(pointer, "content"), other), "media-type", reason)
         if isinstance(response.get("links"), Mapping) and response["links"]:
             self.dialect.lose(child(pointer, "links"), "link", "a taxonomy has no links")
@@ -228,7 +256,9 @@ class _Reader:
             self.dialect.lose(before, "response", "no member of its body stands for a code")
             return
         carried = None if schema is None else self.dialect.schema(schema, child(where, "schema"))
-        operation.answers.append(Answer(status, text, carried, headers, before))
+        samples = self._examples(body, where) if isinstance(body, Mapping) else ()
+        shown = tuple(Sample(0, summary, value, place) for _, place, summary, value in samples)
+        operation.answers.append(Answer(status, text, carried, headers, before, shown))
 
     def _coded(self, schema: Any, pointer: str) -> tuple[Group, list[Branch]] | None:
         """The envelope of a response's body, and those of its codes that the response may have."""
@@ -257,7 +287,9 @@ class _Reader:
         for each in group.branches:
             if each.body.wire == branch.body.wire:
                 if each.body.schema != branch.body.schema:
-                    self.dialect.lose(branch.pointer, "schema", f"`{each.body.wire}` has another schema elsewhere; that one is kept")
+                    self.dialect.lose(
+                        branch.pointer, "schema", f"`{each.body.wire}` has another schema elsewhere; that one is kept"
+                    )
                 return each
         group.branches.append(branch)
         return branch
@@ -281,7 +313,9 @@ class _Reader:
     def _samples(self, media: Json, pointer: str, group: Group, branches: Sequence[Branch]) -> None:
         """The examples of a body, each with the code it shows."""
         for name, place, summary, value in self._examples(media, pointer):
-            fitting = [each for each in branches if each.body.wire == _value(value, [*group.around, *steps(group.place)])]
+            fitting = [
+                each for each in branches if each.body.wire == _value(value, [*group.around, *steps(group.place)])
+            ]
             if not fitting:
                 self.dialect.lose(place, "example", "it shows none of the codes that the response may have")
                 continue

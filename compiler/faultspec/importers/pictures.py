@@ -51,7 +51,7 @@ class Body:
 class Picture:
     """``shape`` and ``fields`` as the language writes them; ``vocabularies`` of the slots whose values codes narrow.
 
-    ``lost``: pointers into the bodies, with the reason why what stands there is not in the picture.
+    ``lost``: pointers into the schemas of the bodies, with the reason why what stands there is not in the picture.
     """
 
     shape: Any
@@ -152,6 +152,10 @@ def draw(bodies: Sequence[Body], place: str) -> Picture:
 _UNDECLARED = frozenset({*_TAKEN, "request_id"})
 
 
+#: What the objects on the way to the code may say.
+_OF_BODIES = frozenset({"title", "description", "deprecated", "type", "properties", "required", "additionalProperties"})
+
+
 class _Artist:
     def __init__(self, bodies: Sequence[Body], place: str) -> None:
         self.bodies = bodies
@@ -162,6 +166,11 @@ class _Artist:
         self.lost: list[tuple[str, str]] = []
         self.additional = "warn"
         self.status = next((each.rules.status for each in bodies if each.rules.status is not None), None)
+
+    def _lose(self, at: str, reason: str, keyword: str = "") -> None:
+        """Note that something of what stands at a place of the bodies is not in the picture."""
+        place = "".join("/items" if each == "0" else f"/properties/{each}" for each in at.split("/")[1:])
+        self.lost.append((f"{place}/{keyword}" if keyword else place, reason))
 
     def node(self, at: str, variants: list[Any]) -> Any:
         """The picture of what stands at a pointer, which looks like ``variants`` in the bodies."""
@@ -177,6 +186,11 @@ class _Artist:
         required = [each.get("required", []) for each in variants]
         if at == "" and all(each.get("additionalProperties") is False for each in variants):
             self.additional = "forbid"
+        for keyword in dict.fromkeys(key for each in variants for key in each if key not in _OF_BODIES):
+            self._lose(at, "a taxonomy has no word for it here", keyword)
+        closed = [each.get("additionalProperties", True) for each in variants]
+        if any(each is not True and each is not False for each in closed) or len({str(each) for each in closed}) > 1:
+            self._lose(at, "an envelope is open or closed, for all its codes alike", "additionalProperties")
         members = self._members(at, properties, required)
         shape: Data = {}
         for name in members:
@@ -188,7 +202,7 @@ class _Artist:
                 for body, needed in zip(self.bodies, must, strict=True):
                     body.needed = body.needed or (needed and optional)
             elif optional and any(must):
-                self.lost.append((here, "some codes must carry it and others need not; here all need not"))
+                self._lose(here, "some codes must carry it and others need not; here all need not")
             shape[f"{name}?" if optional else name] = inside
         spread = any(set(each) - set(members) for each in properties)
         if spread:
@@ -240,7 +254,12 @@ class _Artist:
         name = steps(at)[-1]
         first = variants[0]
         same = all(each == first for each in variants)
-        if same and isinstance(first, Mapping) and set(first) == {"const"} and not isinstance(first["const"], dict | list):
+        if (
+            same
+            and isinstance(first, Mapping)
+            and set(first) == {"const"}
+            and not isinstance(first["const"], dict | list)
+        ):
             if not (isinstance(first["const"], bool) and "retr" in name.lower()):
                 return first["const"].replace("$", "$$") if isinstance(first["const"], str) else first["const"]
         if (flag := self._flag(name, variants)) is not None:
@@ -267,7 +286,7 @@ class _Artist:
         if not same and all(objects):
             return self._nested(at, variants)
         if not same:
-            self.lost.append((at, "it differs from code to code in a way that a taxonomy has no word for"))
+            self._lose(at, "it differs from code to code in a way that a taxonomy has no word for")
             return self._slot(name, {})
         if isinstance(first, Mapping) and set(first) == {"type", "minItems", "items"} and first["minItems"] == 1:
             return [self.node(child(at, 0), [first["items"]] * len(variants))]
@@ -275,7 +294,7 @@ class _Artist:
         if data is None:
             if all(objects) and set(first) <= {"type", "properties", "required", "additionalProperties"}:
                 return self._nested(at, variants)
-            self.lost.append((at, "its schema is outside the subset of the language"))
+            self._lose(at, "its schema is outside the subset of the language")
             kind = first.get("type") if isinstance(first, Mapping) else None
             data = subset.value({"type": kind} if kind else {}) or {}
         return self._slot("status" if self.status == at else name, data)
@@ -283,13 +302,13 @@ class _Artist:
     def _nested(self, at: str, variants: list[Any]) -> Any:
         names = [set(each.get("properties", {})) for each in variants]
         if any(each != names[0] for each in names) or not names[0]:
-            self.lost.append((at, "it differs from code to code in a way that a taxonomy has no word for"))
+            self._lose(at, "it differs from code to code in a way that a taxonomy has no word for")
             return self._slot(steps(at)[-1], {"type": "object"})
         shape: Data = {}
         for name in variants[0]["properties"]:
             must = [name in each.get("required", []) for each in variants]
             if any(must) and not all(must):
-                self.lost.append((child(at, name), "some codes must carry it and others need not; here all need not"))
+                self._lose(child(at, name), "some codes must carry it and others need not; here all need not")
             inside = self.node(child(at, name), [each["properties"][name] for each in variants])
             shape[name if all(must) else f"{name}?"] = inside
         return shape
@@ -319,7 +338,9 @@ class _Artist:
         plain = [each for each, value in zip(variants, known, strict=True) if value is None]
         if not all(value is None or isinstance(value, bool) for value in known):
             return None
-        if any(each.get("type") != "boolean" for each in plain if isinstance(each, Mapping)) or plain != plain[:1] * len(plain):
+        if any(each.get("type") != "boolean" for each in plain if isinstance(each, Mapping)) or plain != plain[
+            :1
+        ] * len(plain):
             return None
         if all(value is None for value in known) and "retr" not in name.lower():
             return None
@@ -367,11 +388,15 @@ class _Artist:
 
     def _narrowed(self, name: str, variants: list[Any]) -> str | None:
         """A text from a vocabulary of which codes allow some terms only."""
-        rest = [{k: v for k, v in each.items() if k != "enum"} if isinstance(each, Mapping) else {} for each in variants]
+        rest = [
+            {k: v for k, v in each.items() if k != "enum"} if isinstance(each, Mapping) else {} for each in variants
+        ]
         listed = [values(each) for each in variants]
         if any(each != rest[0] for each in rest) or not all(listed) or subset.value(rest[0]) is None:
             return None
-        if not all(isinstance(v, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.\-]*", v) for each in listed for v in each):
+        if not all(
+            isinstance(v, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.\-]*", v) for each in listed for v in each
+        ):
             return None
         terms = list(dict.fromkeys(str(v) for each in sorted(listed, key=len, reverse=True) for v in each))
         slot = self._slot(name, {**(subset.value(rest[0]) or {}), "vocabulary": ""})[1:]

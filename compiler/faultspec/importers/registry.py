@@ -105,8 +105,12 @@ def register(codes: Mapping[Any, Details]) -> tuple[Data, dict[Any, Data]]:
         registry[name] = entry
     found = {}
     for code, each in codes.items():
-        kept = {} if each.members is None else {k: v for k, v in each.members.items() if shown.get(code, {}).get(k, True)}
-        found[code] = {k: {} if k.removesuffix("?") in alike and k.removesuffix("?") in registry else v for k, v in kept.items()}
+        kept = (
+            {} if each.members is None else {k: v for k, v in each.members.items() if shown.get(code, {}).get(k, True)}
+        )
+        found[code] = {
+            k: {} if k.removesuffix("?") in alike and k.removesuffix("?") in registry else v for k, v in kept.items()
+        }
     return registry, found
 
 

@@ -57,7 +57,9 @@ def _status(schema: Json, pointer: str) -> tuple[str, tuple[int | str, ...]] | N
         match each:
             case {"const": int(number), **rest} if not rest.keys() - {"not"} and 100 <= number <= 599:
                 spans += [] if "not" in each else [number]
-            case {"minimum": int(low), "maximum": int(high), **rest} if not rest.keys() - {"not"} and 100 <= low < high <= 599:
+            case {"minimum": int(low), "maximum": int(high), **rest} if (
+                not rest.keys() - {"not"} and 100 <= low < high <= 599
+            ):
                 # What a fallback borrows excludes what codes claim; it is no status of the code's own.
                 spans += [] if "not" in each else [str(StatusRange(low, high))]
             case _:

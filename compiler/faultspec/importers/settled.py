@@ -33,4 +33,6 @@ def settled(imported: Imported) -> Imported:
             break
     first = errors[0]
     where = "/".join(map(str, first.pointer))
-    raise NotImportable(first.code, f"the taxonomy would not hold at {where}: {first.message}", hint="please report this document")
+    raise NotImportable(
+        first.code, f"the taxonomy would not hold at {where}: {first.message}", hint="please report this document"
+    )

@@ -68,7 +68,9 @@ def value(schema: object) -> Data | None:
         if any(each == other for index, each in enumerate(listed) for other in listed[:index]):
             return None
         if len(found.keys() - {"type", "description"}) + len(bounds):
-            return None  # the language holds every value to the other keywords; which of them it would refuse is not asked
+            return (
+                None  # the language holds every value to the other keywords; which of them it would refuse is not asked
+            )
         found["enum"] = listed
     return {**found, **bounds, **inner}
 

@@ -35,11 +35,12 @@ def written(data: Mapping[str, object], schema: str) -> str:
     for key, value in data.items():
         levels = _BLOCKS.get(key, 0)
         text = "\n".join(_entry(key, value, 0, levels))
-        parts.append(("\n" if levels and len(parts) > 1 else "") + text)
+        parts.append(("\n" if len(parts) > 1 else "") + text)
     return "\n".join(parts) + "\n"
 
 
 def _entry(key: str, value: object, indent: int, levels: int) -> list[str]:
+    levels = 0 if key == "match" else levels
     lead = f"{' ' * indent}{_scalar(key)}:"
     empty = not value and isinstance(value, dict | list)
     if not isinstance(value, dict | list) or empty or levels <= 0:
