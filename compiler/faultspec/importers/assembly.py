@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from faultspec.importers import Imported, Json, Loss, pictures, registry, rules
+from faultspec.importers import Imported, Json, Loss, pictures, registry, rules, subset
 from faultspec.importers.naming import Names, identifier, version_of
 from faultspec.importers.places import child
 from faultspec.language.formats import FORMATS
@@ -212,19 +212,20 @@ class _Assembly:
             name = group.name or "error"
             group.envelope = taken.unused(identifier(snake(name), "error"))
         scopes: dict[str | None, Names] = {}
-        known: dict[tuple[str | int, str], tuple[str | None, str]] = {}
+        known: dict[str | int, tuple[str | None, str]] = {}
         for number, group in enumerate(self.groups):
             prefix = pascal(group.name or "") if number else ""
             if not all((each.ref or "").startswith(prefix) and each.ref != prefix for each in group.branches):
                 prefix = ""
             own = [(each.ref or "").removeprefix(prefix) for each in group.branches]
             for each, name, operation in zip(group.branches, own, _operations_of(group, own), strict=True):
-                each.key = known.get((each.body.wire, name), (None, ""))
+                identity = name or each.body.wire
+                each.key = known.get(identity, (None, ""))
                 if not each.key[1]:
                     scope = None if operation is None else identifier(snake(operation), "operation")
                     short = name.removeprefix(operation or "")
                     each.key = (scope, scopes.setdefault(scope, Names()).unused(_code_name(each.body.wire, short)))
-                    known[each.body.wire, name] = each.key
+                    known[identity] = each.key
         short = {pascal(each.key[1]) for group in self.groups for each in group.branches}
         for group in self.groups:
             plain = (group.name or "").removesuffix("Envelope")
@@ -255,7 +256,7 @@ class _Assembly:
         for each in bodies:
             self.domains |= {each.domain: f"The domain {each.domain}."} if each.domain else {}
             self.boundaries |= {name: f"The boundary {name}." for name in each.boundaries}
-        whole = self._around(group, picture.shape)
+        whole = self._around(group.wrapper, group.around, picture.shape, fields)
         said = group.summary if group.summary != f"Any error in the envelope {group.envelope}." else None
         media = group.media or ["application/json"]
         self.envelopes[group.envelope] = {
@@ -267,11 +268,24 @@ class _Assembly:
         }
         self.shapes[group.envelope] = shape.compile_shape(whole)
 
-    def _around(self, group: Group, inner: Any) -> Any:
-        """The picture of the whole body: what stands around the place where the codes differ."""
-        if not group.around:
+    def _around(self, schema: Any, way: Sequence[str], inner: Any, fields: Data) -> Any:
+        """The picture of the whole body: what stands around the place where the codes differ; its slots go into ``fields``."""
+        if not way:
             return inner
-        return _wrapped(group.wrapper or {}, group.around, inner)
+        if way[0] == "*":
+            return [self._around(schema.get("items", {}), way[1:], inner, fields)]
+        found: Data = {}
+        for name, each in schema.get("properties", {}).items():
+            key = name if name in schema.get("required", []) else f"{name}?"
+            if name == way[0]:
+                found[key] = self._around(each, way[1:], inner, fields)
+            elif isinstance(each, Mapping) and set(each) == {"const"} and not isinstance(each["const"], dict | list):
+                found[key] = each["const"].replace("$", "$$") if isinstance(each["const"], str) else each["const"]
+            else:
+                slot = Names(fields).unused(identifier(f"around_{snake(name)}", "around"))
+                fields[slot] = subset.value(each) or {}
+                found[key] = f"${slot}"
+        return found
 
     # Statuses
 
@@ -693,24 +707,6 @@ def _token(examples: object) -> bool:
 
 def _given(key: str, value: Any) -> Data:
     return {key: value} if value else {}
-
-
-def _wrapped(schema: Any, way: Sequence[str], inner: Any) -> Any:
-    """The picture around the place at the end of ``way``, of the schema of the whole."""
-    if not way:
-        return inner
-    if way[0] == "*":
-        return [_wrapped(schema.get("items", {}), way[1:], inner)]
-    found: Data = {}
-    for name, each in schema.get("properties", {}).items():
-        optional = "" if name in schema.get("required", []) else "?"
-        if name == way[0]:
-            found[name + optional] = _wrapped(each, way[1:], inner)
-        elif isinstance(each, Mapping) and set(each) == {"const"}:
-            found[name + optional] = each["const"]
-        else:
-            found[name + optional] = f"${snake(name)}"
-    return found
 
 
 def _code_name(wire: str | int, name: str) -> str:

@@ -104,7 +104,7 @@ def code_place(bodies: Sequence[Json], names: Sequence[str | None], discriminato
         return child("", discriminator)
     if len(bodies) == 1:
         called = [each for each in common if steps(each)[-1:] and steps(each)[-1] in CODE_NAMES]
-        named = [each for each in called if _echoed(listed[0][each], names[0])]
+        named = [each for each in common if each and _echoed(listed[0][each], names[0])]
         return min(named or called, key=lambda each: (_rank(each), each.count("/")), default=None)
     told = {place: _told([each[place] for each in listed]) for place in common if place}
     most = max(told.values(), default=0)
