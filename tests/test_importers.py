@@ -375,11 +375,11 @@ def test_a_broken_document_is_imported_or_refused(good: Any, data: st.DataObject
             if isinstance(place[key], dict | list) and place[key] and data.draw(st.booleans() | st.just(True)):
                 place = place[key]
             else:
-                place[key] = data.draw(JUNK)
+                place[key] = copy.deepcopy(data.draw(JUNK))
                 break
         else:
             if isinstance(place, dict):
-                place[data.draw(st.text(max_size=4) | st.sampled_from(["oneOf", "enum", "const", "allOf", "required"]))] = data.draw(JUNK)
+                place[data.draw(st.text(max_size=4) | st.sampled_from(["oneOf", "enum", "const", "allOf", "required"]))] = copy.deepcopy(data.draw(JUNK))
     try:
         found = settled(openapi.read(broken))
     except NotImportable as refusal:
@@ -458,7 +458,7 @@ def test_a_broken_model_is_imported_or_refused(data: st.DataObject) -> None:
             if isinstance(place[key], dict | list) and place[key] and data.draw(st.integers(0, 4)):
                 place = place[key]
             else:
-                place[key] = data.draw(JUNK)
+                place[key] = copy.deepcopy(data.draw(JUNK))
                 break
     try:
         found = settled(botocore.read(broken, "small"))

@@ -10,6 +10,7 @@ from faultspec.importers.naming import Names, identifier, version_of
 from faultspec.importers.places import child
 from faultspec.language.formats import FORMATS
 from faultspec.language.scope import status_range
+from faultspec.language.values import foreign_schema_problem
 from faultspec.runtime import ids, shape
 from faultspec.targets import conditions
 from faultspec.targets import schema as schemas
@@ -23,9 +24,9 @@ Header = tuple[bool, Json, str | None, str]
 
 
 class Sample(NamedTuple):
-    """An example of a body. ``index``: which of its code's, from 1; 0 where the document does not number them."""
+    """An example of a body. ``number``: which of its code's, from 1; 0 where the document does not number them."""
 
-    index: int
+    number: int
     summary: str | None
     value: Any
     pointer: str
@@ -226,11 +227,28 @@ class _Assembly:
                     short = name.removeprefix(operation or "")
                     each.key = (scope, scopes.setdefault(scope, Names()).unused(_code_name(each.body.wire, short)))
                     known[identity] = each.key
-        short = {pascal(each.key[1]) for group in self.groups for each in group.branches}
+        self._one_wire_each()
+        named = {pascal(each.key[1]) for group in self.groups for each in group.branches}
         for group in self.groups:
             plain = (group.name or "").removesuffix("Envelope")
-            if plain and plain != group.name and plain in short:
+            if plain and plain != group.name and plain in named:
                 group.envelope = Names({g.envelope for g in self.groups if g is not group}).unused(snake(plain))
+
+    def _one_wire_each(self) -> None:
+        """Codes that stand for one another on the wire are one code: the first by that name."""
+        owners: dict[tuple[str | None, str], tuple[str | None, str]] = {}
+        for group in self.groups:
+            kept: list[Branch] = []
+            for each in group.branches:
+                owner = owners.setdefault((each.key[0], str(each.body.wire)), each.key)
+                if owner != each.key:
+                    self.lose(each.pointer, "wire", f"`{each.body.wire}` is `{owner[1]}` already; the wire does not tell them apart")
+                    each.key = owner
+                if all(other.key != each.key for other in kept):
+                    kept.append(each)
+            group.branches = kept
+            for status, listed in group.answers.items():
+                group.answers[status] = [next(b for b in kept if b.key == each.key) for each in listed]
 
     # Envelopes
 
@@ -253,9 +271,9 @@ class _Assembly:
                 name += "_"
             fields[slot] = {**fields[slot], "vocabulary": name}
             self.vocabularies[name] = {each: f"The {slot} {each}." for each in terms}
-        for each in bodies:
-            self.domains |= {each.domain: f"The domain {each.domain}."} if each.domain else {}
-            self.boundaries |= {name: f"The boundary {name}." for name in each.boundaries}
+        for body in bodies:
+            self.domains |= {body.domain: f"The domain {body.domain}."} if body.domain else {}
+            self.boundaries |= {name: f"The boundary {name}." for name in body.boundaries}
         whole = self._around(group.wrapper, group.around, picture.shape, fields)
         said = group.summary if group.summary != f"Any error in the envelope {group.envelope}." else None
         media = group.media or ["application/json"]
@@ -440,11 +458,11 @@ class _Assembly:
         """The examples of a code; what each of its envelopes shows of one of them, together."""
         merged: dict[int, Data] = {}
         for group, branch in found:
-            for number, sample in enumerate(branch.samples, 1):
+            for position, sample in enumerate(branch.samples, 1):
                 example = self._example(group, branch, sample, code)
                 if example is None:
                     continue
-                into = merged.setdefault(sample.index or number, {})
+                into = merged.setdefault(sample.number or position, {})
                 slots = {**into.get("slots", {}), **example.get("slots", {})}
                 into |= {**example, **({"slots": slots} if slots else {})}
         if list(merged) == [1] and not merged[1]:
@@ -488,12 +506,14 @@ class _Assembly:
             "retriable": code.get("retriable") if isinstance(code.get("retriable"), bool) else False,
         }
         rest = {slot: each for slot, each in slots.items() if slot not in decided or decided[slot] != each}
-        rest = {slot: each for slot, each in rest.items() if code.get("facts", {}).get(slot, [None])[0] != each}
+        first = {slot: terms[0] for slot, terms in code.get("facts", {}).items()}
+        rest = {slot: each for slot, each in rest.items() if slot not in first or first[slot] != each}
         return {**example, **_given("slots", rest)}
 
     def _lists(self, group: Group) -> bool:
         """Whether the envelope keeps the details in a list."""
-        return self.envelopes[group.envelope].get("fields", {}).get("details", {}).get("type") == "array"
+        field: Data = self.envelopes[group.envelope].get("fields", {}).get("details", {})
+        return field.get("type") == "array"
 
     # Operations and the codes of statuses
 
@@ -547,7 +567,10 @@ class _Assembly:
         headers = {name: rule for name, each in answer.headers.items() if (rule := self._rule(name, each)) is not None}
         if headers:
             code["headers"] = headers
-        if isinstance(answer.schema, Mapping) and answer.schema:
+        problem = foreign_schema_problem(answer.schema) if answer.schema else None
+        if problem is not None:
+            self.lose(answer.pointer, "schema", f"the schema of its body is no JSON Schema: {problem[1]}")
+        elif isinstance(answer.schema, Mapping) and answer.schema:
             code["schema"] = dict(answer.schema)
         examples = []
         for each in answer.samples:
@@ -573,11 +596,10 @@ class _Assembly:
         silent = [group.envelope for group in self.groups if not group.answers]
         found: Data = {}
         if answering:
-            closed = self._answered(codes)
             found["api"] = {
                 "transport": "http",
                 "envelope": answering[0] if len(answering) == 1 else answering,
-                "codes": closed,
+                "codes": "closed",
                 **(
                     {"reason": "Some responses of the document name no code; the status stands for it."}
                     if imported
@@ -606,10 +628,6 @@ class _Assembly:
             if group.envelope in silent:
                 self.lose(group.pointer, "transport", "nothing says what carries it; `event` stands in its place")
         return found
-
-    def _answered(self, codes: Data) -> Any:
-        """The codes that HTTP answers have: all, unless one with a status is missing from an envelope's responses."""
-        return "closed"
 
     # Headers
 

@@ -14,6 +14,7 @@ from typing import Any
 from faultspec.importers import Imported, Json, Loss, NotImportable, reading
 from faultspec.importers.naming import Names, identifier
 from faultspec.importers.places import child
+from faultspec.importers.reading import listed, mapping, texts
 
 Data = dict[str, Any]
 
@@ -161,7 +162,7 @@ class _Model:
             raise NotImportable("no-failures", message, "/shapes", "there is nothing to import")
         title = str(self.metadata.get("serviceFullName") or self.service)
         retried = any(code.get("retry") for code in codes.values())
-        for older in self.metadata.get("protocols", ()):
+        for older in texts(self.metadata.get("protocols")):
             if older != self.protocol:
                 self.lose(
                     "/metadata/protocols",
@@ -211,7 +212,7 @@ class _Model:
     def _code(self, shape: str, name: str) -> Data:
         data: Json = self.shapes[shape]
         pointer = child("/shapes", shape)
-        error = data.get("error") if isinstance(data.get("error"), dict) else {}
+        error = mapping(data.get("error"))
         text = _plain(data.get("documentation"))
         summary = _sentence(text) or f"{shape}."
         wire = _wire(shape, data)
@@ -252,10 +253,10 @@ class _Model:
         return {"retriable": True, "retry": "standard", "effect": "none" if throttled else "unknown"}
 
     def _details(self, data: Json, pointer: str) -> Data:
-        required = data.get("required", [])
+        required = texts(data.get("required"))
         found: Data = {}
         taken: dict[str, str] = {}
-        for name, member in (data.get("members") or {}).items():
+        for name, member in mapping(data.get("members")).items():
             here = child(child(pointer, "members"), name)
             if not isinstance(member, dict) or name.lower() in _OWN:
                 continue
@@ -298,10 +299,10 @@ class _Model:
                 members = {
                     (
                         str(m.get("locationName", n))
-                        if n in data.get("required", ())
+                        if n in texts(data.get("required"))
                         else f"{m.get('locationName', n)}?"
                     ): self._value(m.get("shape"), pointer, above)
-                    for n, m in (data.get("members") or {}).items()
+                    for n, m in mapping(data.get("members")).items()
                     if isinstance(m, dict)
                 }
                 if len({each.casefold().removesuffix("?") for each in members}) < len(members):
@@ -309,7 +310,7 @@ class _Model:
                     members = {}
                 return {"type": "object", **({"properties": members} if members else {})}
             case "list":
-                return {"type": "array", "items": self._value((data.get("member") or {}).get("shape"), pointer, above)}
+                return {"type": "array", "items": self._value(mapping(data.get("member")).get("shape"), pointer, above)}
             case "map":
                 self.lose(pointer, "map", f"the keys and values of `{shape}` have no word here; it is any object")
                 return {"type": "object"}
@@ -322,9 +323,9 @@ class _Model:
                     if form == "iso8601"
                     else {"type": "string" if form == "rfc822" else "number"}
                 )
-            case "string" if isinstance(data.get("enum"), list) and data["enum"]:
-                return {"type": "string", "enum": list(dict.fromkeys(map(str, data["enum"])))}
-        if kind not in _TYPES:
+            case "string" if texts(data.get("enum")):
+                return {"type": "string", "enum": texts(data.get("enum"))}
+        if not isinstance(kind, str) or kind not in _TYPES:
             self.lose(pointer, "shape", f"the type `{kind}` of `{shape}` is not known")
             return {}
         if data.get("document") is True:
@@ -335,7 +336,7 @@ class _Model:
                 "constraint",
                 f"bounds and pattern of `{shape}` hold for requests; answers are not held to them",
             )
-        return dict(_TYPES[str(kind)])
+        return dict(_TYPES[kind])
 
     # Operations
 
@@ -347,9 +348,9 @@ class _Model:
                 self.lose(pointer, "form", "the operation is no object")
                 continue
             codes: list[str] = []
-            for index, each in enumerate(operation.get("errors") or ()):
-                shape = each.get("shape") if isinstance(each, dict) else None
-                if shape in names:
+            for index, each in enumerate(listed(operation.get("errors"))):
+                shape = mapping(each).get("shape")
+                if isinstance(shape, str) and shape in names:
                     codes.append(names[shape])
                 else:
                     self.lose(
@@ -368,7 +369,7 @@ class _Model:
 
     def _match(self, operation: Json, key: str, pointer: str) -> Data:
         """Where the operation is asked for: a route in the REST protocols, a name in the others."""
-        http = operation.get("http") if isinstance(operation.get("http"), dict) else {}
+        http = mapping(operation.get("http"))
         method = str(http.get("method", "POST"))
         path = re.sub(r"\{(\w+)\+\}", r"**", str(http.get("requestUri", "/")).split("?")[0].split("#")[0])
         if not self.protocol.startswith("rest-"):

@@ -67,7 +67,7 @@ class Dialect:
             self.lose(before, "size", "the schema is too large with its references followed; it is cut there")
             return {}
         above = (*above, pointer)
-        found = {}
+        found: dict[str, Any] = {}
         for key, each in value.items():
             here = child(pointer, key)
             match key, each:

@@ -13,9 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from faultspec.importers import Imported, Json, Loss, NotImportable, pictures, reading, rules
-from faultspec.importers.assembly import Answer, Branch, Group, Operation, Sample, Seen, assembled
+from faultspec.importers.assembly import Answer, Branch, Group, Header, Operation, Sample, Seen, assembled
 from faultspec.importers.dialect import Dialect
+from faultspec.importers.places import at as standing
 from faultspec.importers.places import child, steps
+from faultspec.language.values import foreign_schema_problem
 
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _STATUS = re.compile(r"[1-5]\d\d|[1-5]XX|[1-5]xx|default")
@@ -131,10 +133,13 @@ class _Reader:
             target, at = self.dialect.followed(each, place)
             whole = self.dialect.schema(each, place) if isinstance(target, Mapping) else None
             plain, rule = rules.taken(whole) if isinstance(whole, Mapping) else (None, rules.NONE)
-            schema = _joined(plain)
-            if not isinstance(schema, Mapping) or not isinstance(schema.get("properties"), Mapping):
+            if not isinstance(plain, Mapping) or foreign_schema_problem(plain) is not None:
+                self.dialect.lose(at, "schema", "this is no JSON Schema")
                 return None
-            found.append((steps(ref)[-1] if isinstance(ref, str) else None, at, schema))
+            schema = _joined(plain)
+            if not isinstance(schema.get("properties"), Mapping):
+                return None
+            found.append((_last(ref), at, schema))
             ruled.append(rule)
         code = pictures.code_place([each for *_, each in found], [each for each, *_ in found], told)
         if code is None:
@@ -155,9 +160,7 @@ class _Reader:
         return Group(name, pointer, around, code, bodies, wrapper=self._wrapper(pointer, around))
 
     def _wrapper(self, pointer: str, around: list[str]) -> Json | None:
-        from faultspec.importers.places import at
-
-        return self.dialect.schema(at(self.document, pointer), pointer) if around else None
+        return self.dialect.schema(standing(self.document, pointer), pointer) if around else None
 
     # Documents without paths
 
@@ -267,10 +270,10 @@ class _Reader:
         found = self._union(schema, pointer)
         around, branches, told = found if found is not None else ([], [(schema, pointer)], None)
         references = [each.get("$ref") if isinstance(each, Mapping) else None for each, _ in branches]
-        named = [steps(each)[-1] if isinstance(each, str) else None for each in references]
+        named = [_last(each) for each in references]
         for group in self.groups:
-            if all(each is not None and any(b.ref == each for b in group.branches) for each in named):
-                if len(group.around) == len(around):
+            known = {each.ref for each in group.branches if each.ref is not None}
+            if known.issuperset(named) and len(group.around) == len(around):
                     return group, [next(b for b in group.branches if b.ref == each) for each in named]
         made = self._group(None, pointer, around, branches, told)
         if made is None:
@@ -294,8 +297,8 @@ class _Reader:
         group.branches.append(branch)
         return branch
 
-    def _headers(self, response: Json, pointer: str) -> dict[str, tuple[bool, Json, str | None]]:
-        found = {}
+    def _headers(self, response: Json, pointer: str) -> dict[str, Header]:
+        found: dict[str, Header] = {}
         for name, header in self._mapping(response, "headers", pointer).items():
             header, at = self.dialect.followed(header, child(child(pointer, "headers"), name))
             if not isinstance(header, Mapping) or not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+", str(name)):
@@ -306,9 +309,12 @@ class _Reader:
                 continue
             said = header.get("description")
             schema = self.dialect.schema(header.get("schema", {}), child(at, "schema"))
+            if not isinstance(schema, Mapping) or foreign_schema_problem(schema) is not None:
+                self.dialect.lose(child(at, "schema"), "schema", "this is no JSON Schema")
+                schema = {}
             text = said if isinstance(said, str) and said.strip() else None
-            found[str(name)] = (header.get("required") is True, schema if isinstance(schema, Mapping) else {}, text, at)
-        return found  # type: ignore[return-value]
+            found[str(name)] = (header.get("required") is True, schema, text, at)
+        return found
 
     def _samples(self, media: Json, pointer: str, group: Group, branches: Sequence[Branch]) -> None:
         """The examples of a body, each with the code it shows."""
@@ -323,7 +329,7 @@ class _Reader:
             number = name.removeprefix(chosen.ref or "\0")
             index = int(number) if re.fullmatch(r"[1-9]\d?", number) else 1 if not number else 0
             sample = Sample(index, summary, value, place)
-            if all(sample.value != each.value or sample.index != each.index for each in chosen.samples):
+            if all(sample.value != each.value or sample.number != each.number for each in chosen.samples):
                 chosen.samples.append(sample)
 
     def _examples(self, media: Json, pointer: str) -> Iterator[tuple[str, str, str | None, Any]]:
@@ -336,6 +342,11 @@ class _Reader:
                 yield str(name), at, said if isinstance(said, str) and said.strip() else None, each["value"]
             elif each is not None:
                 self.dialect.lose(at, "example", "its value is not in the document")
+
+
+def _last(reference: object) -> str | None:
+    """The name at the end of a reference into the document."""
+    return reference.rpartition("/")[2].replace("~1", "/").replace("~0", "~") if isinstance(reference, str) else None
 
 
 def _refers(branches: Sequence[tuple[Any, str]]) -> bool:

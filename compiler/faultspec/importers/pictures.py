@@ -13,7 +13,7 @@ from typing import Any
 from faultspec.importers import Json, subset
 from faultspec.importers.places import child, steps
 from faultspec.importers.rules import NONE, Rules
-from faultspec.targets.filters import snake
+from faultspec.targets.filters import pascal, snake
 
 Data = dict[str, Any]
 
@@ -131,8 +131,6 @@ def _rank(place: str) -> int:
 
 
 def _echoed(listed: Sequence[str | int], name: str | None) -> bool:
-    from faultspec.targets.filters import pascal
-
     return name is not None and len(listed) == 1 and name.endswith(pascal(str(listed[0])) or " ")
 
 

@@ -80,3 +80,18 @@ def _text(text: str) -> str:
 def is_json(media_type: str) -> bool:
     """Whether a media type is JSON (RFC 6839, section 3.1), parameters aside."""
     return re.fullmatch(r"[^/;\s]+/([^;\s]+\+)?json", media_type.split(";")[0].strip(), re.IGNORECASE) is not None
+
+
+def mapping(value: object) -> Json:
+    """The value where it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def listed(value: object) -> list[Any]:
+    """The value where it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def texts(value: object) -> list[str]:
+    """The texts in a list, each once; none where it is no list."""
+    return list(dict.fromkeys(each for each in listed(value) if isinstance(each, str)))

@@ -32,7 +32,8 @@ def taken(schema: Json) -> tuple[Json, Rules]:
     parts = schema.get("allOf")
     if not isinstance(parts, list) or "properties" not in schema:
         return schema, NONE
-    status, spans = None, ()
+    status: str | None = None
+    spans: tuple[int | str, ...] = ()
     conditional, rest = [], []
     for each in parts:
         told = _status(each, "") if isinstance(each, Mapping) else None

@@ -14,7 +14,7 @@ from faultspec.runtime import ids
 
 Data = dict[str, Any]
 
-_IDENTIFIERS = {pattern: name for name, pattern in reversed(ids.PATTERNS.items())}
+_IDENTIFIERS = {pattern: name for name, pattern in reversed(list(ids.PATTERNS.items()))}
 
 _STRING = frozenset({"string"})
 _NUMBER = frozenset({"number", "integer"})

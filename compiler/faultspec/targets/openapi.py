@@ -306,6 +306,8 @@ def _slots(envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy)
         "actions": list(code.actions),
         "details": [details] if details is not None and schemas.lists_details(envelope) else details,
     }
+    # A slot that the code says nothing of is made up like any other; null is no boundary and no domain.
+    decided = {slot: each for slot, each in decided.items() if each is not None or slot not in ("boundary", "domain")}
     made = {
         slot: sample(envelope.fields[slot].schema if slot in envelope.fields else Schema(), taxonomy)
         for slot, places in shapes.slot_places(envelope.shape).items()
