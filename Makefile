@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test real full docs generate bench clean
+.PHONY: demo test real full docs botocore generate bench clean
 
 demo: $(VENV)/.user
 	$(BIN)/faultspec demo
@@ -28,6 +28,10 @@ real: $(VENV)/.user
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m faultspec.lint.documents docs
+
+# Imports every service of botocore and lints what came of it: under a minute, too long for each `make docs`.
+botocore: $(VENV)/.dev
+	$(BIN)/python -m faultspec.importers.census docs/botocore.md
 
 generate: $(VENV)/.user
 	$(BIN)/faultspec compile

@@ -11,12 +11,13 @@ from faultspec.importers.places import child
 from faultspec.language.formats import FORMATS
 from faultspec.language.scope import status_range
 from faultspec.language.values import foreign_schema_problem
+from faultspec.language.wire import HEADER_FORMATS
 from faultspec.runtime import ids, shape
 from faultspec.targets import conditions
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import pascal, snake
 from faultspec.targets.model import phrase
-from faultspec.targets.openapi import _HEADER_PATTERNS as HEADER_PATTERNS
+from faultspec.targets.openapi import HEADER_PATTERNS
 
 Data = dict[str, Any]
 Header = tuple[bool, Json, str | None, str]
@@ -242,7 +243,11 @@ class _Assembly:
             for each in group.branches:
                 owner = owners.setdefault((each.key[0], str(each.body.wire)), each.key)
                 if owner != each.key:
-                    self.lose(each.pointer, "wire", f"`{each.body.wire}` is `{owner[1]}` already; the wire does not tell them apart")
+                    self.lose(
+                        each.pointer,
+                        "wire",
+                        f"`{each.body.wire}` is `{owner[1]}` already; the wire does not tell them apart",
+                    )
                     each.key = owner
                 if all(other.key != each.key for other in kept):
                     kept.append(each)
@@ -564,7 +569,11 @@ class _Assembly:
             "summary": " ".join(summary.split()) or f"An answer with the status {answer.status}",
             "http": statuses,
         }
-        headers = {name: rule for name, each in answer.headers.items() if (rule := self._rule(name, each)) is not None}
+        headers: Data = {}
+        for name, each in answer.headers.items():
+            presence = "required" if each[0] else "optional"
+            rule = self._rule(name, each)
+            headers[name] = {"presence": presence, **rule} if rule else presence
         if headers:
             code["headers"] = headers
         problem = foreign_schema_problem(answer.schema) if answer.schema else None
@@ -573,11 +582,11 @@ class _Assembly:
         elif isinstance(answer.schema, Mapping) and answer.schema:
             code["schema"] = dict(answer.schema)
         examples = []
-        for each in answer.samples:
-            if isinstance(each.value, dict):
-                examples.append({**({"summary": each.summary} if each.summary else {}), "details": each.value})
+        for sample in answer.samples:
+            if isinstance(sample.value, dict):
+                examples.append({**({"summary": sample.summary} if sample.summary else {}), "details": sample.value})
             else:
-                self.lose(each.pointer, "example", "details are an object, and this body is none")
+                self.lose(sample.pointer, "example", "details are an object, and this body is none")
         if examples:
             code["example"] = examples[0] if len(examples) == 1 else examples
         return code
@@ -652,7 +661,7 @@ class _Assembly:
                         {
                             "on": on[0] if len(on) == 1 else on,
                             **({"presence": presence} if not chosen else {}),
-                            **(rule or {}),
+                            **rule,
                         }
                     )
             if len(rules) == 2:
@@ -679,16 +688,19 @@ class _Assembly:
         for kind in dict.fromkeys(status[0] for status in sorted(mine)):
             here = [status for status in sorted(mine) if status[0] == kind]
             with_it = [status for status in here if mine[status]]
-            if (with_it == here and f"{kind}xx" in here) or (with_it == here and kind in "45" and len(here) > 1):
+            if with_it == here and (f"{kind}xx" in here or (kind in "45" and len(here) > 1)):
                 on.append(f"{kind}xx")
             else:
                 on += [int(each) if each.isdecimal() else each for each in with_it]
         return on
 
-    def _rule(self, name: str, header: Header) -> Data | None:
-        required, schema, said, pointer = header
+    def _rule(self, name: str, header: Header) -> Data:
+        """What a header holds: its format or its directive, and what it is for."""
+        _, schema, said, pointer = header
         rule: Data = {}
-        patterns = {pattern: each for each, pattern in reversed([*ids.PATTERNS.items(), *HEADER_PATTERNS.items()])}
+        patterns: dict[object, str] = {
+            pattern: each for each, pattern in reversed([*ids.PATTERNS.items(), *HEADER_PATTERNS.items()])
+        }
         texts = (
             [schema["pattern"]]
             if "pattern" in schema
@@ -696,7 +708,7 @@ class _Assembly:
         )
         if schema.get("type", "string") == "string" and texts and all(each in patterns for each in texts):
             formats = [patterns[each] for each in texts]
-            if formats != [_FIXED.get(name.lower())]:
+            if tuple(formats) != HEADER_FORMATS.get(name.lower()):
                 rule["format"] = formats[0] if len(formats) == 1 else formats
         elif set(schema) == {"type", "examples"} and schema["type"] == "string" and _token(schema["examples"]):
             rule["token"] = schema["examples"][0]
@@ -706,10 +718,8 @@ class _Assembly:
             rule["format"] = schema["format"]
         elif schema not in ({"type": "string"}, {}):
             self.lose(child(pointer, "schema"), "header", "a header's schema is not carried beyond a known format")
-        return {**rule, **({"summary": said} if said else {}), **({} if required else {})}
+        return {**rule, **({"summary": said} if said else {})}
 
-
-_FIXED = {"retry-after": "retry-after", "etag": "etag", "allow": "methods", "www-authenticate": "challenge"}
 
 _PLAIN_ENVELOPE: Data = {
     "summary": "How the errors are told where they are passed on; their own bodies name no code.",

@@ -148,7 +148,7 @@ class _Reader:
         for (ref, at, schema), rule in zip(found, ruled, strict=True):
             wires = pictures.listing(schema)[code]
             if len(wires) > _CODES:
-                self.dialect.lose(at, "codes", f"there are {len(wires)} codes in one list; the first {_CODES} are kept")
+                self.dialect.lose(at, "size", f"there are {len(wires)} codes in one list; the first {_CODES} are kept")
             for wire in dict.fromkeys(wires[:_CODES]):
                 bodies.append(
                     Branch(
@@ -274,7 +274,7 @@ class _Reader:
         for group in self.groups:
             known = {each.ref for each in group.branches if each.ref is not None}
             if known.issuperset(named) and len(group.around) == len(around):
-                    return group, [next(b for b in group.branches if b.ref == each) for each in named]
+                return group, [next(b for b in group.branches if b.ref == each) for each in named]
         made = self._group(None, pointer, around, branches, told)
         if made is None:
             return None

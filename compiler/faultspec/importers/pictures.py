@@ -252,14 +252,9 @@ class _Artist:
         name = steps(at)[-1]
         first = variants[0]
         same = all(each == first for each in variants)
-        if (
-            same
-            and isinstance(first, Mapping)
-            and set(first) == {"const"}
-            and not isinstance(first["const"], dict | list)
-        ):
-            if not (isinstance(first["const"], bool) and "retr" in name.lower()):
-                return first["const"].replace("$", "$$") if isinstance(first["const"], str) else first["const"]
+        alone = first["const"] if same and isinstance(first, Mapping) and set(first) == {"const"} else {}
+        if not isinstance(alone, dict | list) and not (isinstance(alone, bool) and "retr" in name.lower()):
+            return alone.replace("$", "$$") if isinstance(alone, str) else alone
         if (flag := self._flag(name, variants)) is not None:
             return flag
         if not same and (text := self._template(variants)) is not None:

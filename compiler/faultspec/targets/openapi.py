@@ -253,7 +253,7 @@ def _header(name: str, taxonomy: Taxonomy) -> Json:
 
 
 #: Headers whose own specification gives them a form, as patterns.
-_HEADER_PATTERNS: Mapping[str, str] = {
+HEADER_PATTERNS: Mapping[str, str] = {
     "retry-after": "^([0-9]+|[A-Za-z]{3,9},? [0-9A-Za-z: -]+( GMT)?)$",  # RFC 9110 §10.2.3
     "etag": '^(W/)?"[^"]*"$',  # RFC 9110 §8.8.3
     "methods": "^([A-Za-z]+( *, *[A-Za-z]+)*)?$",  # RFC 9110 §10.2.1
@@ -264,7 +264,7 @@ def _header_schema(rules: Sequence[HeaderRule], field: Field | None, taxonomy: T
     if field is not None and field.schema.types:
         return {key: value for key, value in schemas.of_value(field.schema, taxonomy).items() if key != "description"}
     formats = dict.fromkeys(each for rule in rules for each in rule.format)
-    known = [_HEADER_PATTERNS.get(each) or ids.PATTERNS.get(each) for each in formats]
+    known = [HEADER_PATTERNS.get(each) or ids.PATTERNS.get(each) for each in formats]
     patterns = [each for each in known if each is not None]
     if patterns and len(patterns) == len(known):
         return {
