@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test real full docs generate bench clean
+.PHONY: demo test real full docs botocore generate bench clean
 
 demo: $(VENV)/.user
 	$(BIN)/faultspec demo
@@ -30,6 +30,10 @@ docs: $(VENV)/.dev
 	$(BIN)/python -m faultspec.lint.documents docs
 	$(BIN)/python -m faultspec.trace taxonomy.yaml $(foreach system,aileron alknet theodosia keenbench,examples/$(system)/taxonomy.yaml) > docs/trace.md.new
 	mv docs/trace.md.new docs/trace.md
+
+# Imports every service of botocore and lints what came of it: under a minute, too long for each `make docs`.
+botocore: $(VENV)/.dev
+	$(BIN)/python -m faultspec.importers.census docs/botocore.md
 
 generate: $(VENV)/.user
 	$(BIN)/faultspec compile

@@ -18,6 +18,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"printers", "language"}),
     frozenset({"body"}),
     frozenset({"exchange", "finding", "clauses", "leaks", "contract", "judge", "targets", "render", "lint", "trace"}),
+    frozenset({"importers"}),
     frozenset({"cli"}),
 )
 

@@ -44,7 +44,7 @@ WELL_KNOWN_SLOTS = (
 ERROR_STATUSES = (StatusRange(400, 599),)
 
 #: Formats that a header's own specification fixes, so that a rule need not repeat them.
-_HEADER_FORMATS: Mapping[str, tuple[str, ...]] = {
+HEADER_FORMATS: Mapping[str, tuple[str, ...]] = {
     "retry-after": ("retry-after",),  # RFC 9110 §10.2.3
     "etag": ("etag",),  # RFC 9110 §8.8.3
     "allow": ("methods",),  # RFC 9110 §10.2.1
@@ -350,7 +350,7 @@ def _header_rule(
         rule.get("presence", "required"),
         scope.statuses(rule["on"], (*path, "on")) if "on" in rule else default_on,
         scope.refer_all(rule.get("codes"), scope.code_names, "code", (*path, "codes")),
-        formats(scope, rule.get("format"), (*path, "format")) or _HEADER_FORMATS.get(name.lower(), ()),
+        formats(scope, rule.get("format"), (*path, "format")) or HEADER_FORMATS.get(name.lower(), ()),
         rule.get("token"),
         equals.removeprefix("$") if equals else None,
         rule.get("summary"),

@@ -14,11 +14,11 @@ The dialect is deliberately smaller than YAML, so that what a person reads is wh
 from collections.abc import Mapping
 
 from faultspec.source.document import UNTOLD, Document
-from faultspec.source.file import MAX_BYTES, SourceError, decode, load
+from faultspec.source.file import MAX_BYTES, SourceError, content, decode, load
 from faultspec.source.readers import MAX_DEPTH
 from faultspec.source.tree import parse
 
-__all__ = ["CODES", "MAX_BYTES", "MAX_DEPTH", "UNTOLD", "Document", "SourceError", "decode", "load", "parse"]
+__all__ = ["CODES", "MAX_BYTES", "MAX_DEPTH", "UNTOLD", "Document", "SourceError", "content", "decode", "load", "parse"]
 
 #: Every code that this module reports, with the condition for it.
 CODES: Mapping[str, str] = {

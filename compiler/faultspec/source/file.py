@@ -37,8 +37,8 @@ def load(path: str | os.PathLike[str]) -> Document:
     Raises SourceError, and nothing else, whatever the path and the file are.
     """
     name = os.fspath(path)
-    content = _read(name)
-    text, found = decode(content, name)
+    data = content(name)
+    text, found = decode(data, name)
     if text is None:
         raise SourceError(tuple(found))
     document, found = parse(text, name)
@@ -47,7 +47,9 @@ def load(path: str | os.PathLike[str]) -> Document:
     return document
 
 
-def _read(path: str) -> bytes:
+def content(path: str) -> bytes:
+    """The bytes of a file of at most ``MAX_BYTES``; raises SourceError, and nothing else, whatever the path is."""
+
     def refuse(code: str, message: str, hint: str | None = None) -> SourceError:
         return SourceError((Diagnostic(code, message, path, hint=hint),))
 
@@ -66,15 +68,15 @@ def _read(path: str) -> bytes:
         if status.st_size > MAX_BYTES:
             raise too_large
         with open(path, "rb") as file:
-            content = file.read(MAX_BYTES + 1)
+            found = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise refuse("file-not-found", "there is no such file", "check the spelling and the directory") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL character in the path
         reason = error.strerror if isinstance(error, OSError) else None
         raise refuse("file-unreadable", f"the file cannot be read: {reason or error}") from None
-    if len(content) > MAX_BYTES:  # it grew, or its size is not known beforehand, as under /proc
+    if len(found) > MAX_BYTES:  # it grew, or its size is not known beforehand, as under /proc
         raise too_large
-    return content
+    return found
 
 
 #: The longer marks first: that of UTF-32 begins with that of UTF-16.

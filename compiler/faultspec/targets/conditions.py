@@ -19,14 +19,14 @@ NEVER: Json = {"not": {}}
 
 def of_code(code: Code, shape: Node, taxonomy: Taxonomy) -> list[Json]:
     """What a body with this code must obey beside its members' own schemas; ``shape`` is the part that holds the code."""
-    facts = _places(shape)
+    facts = places(shape)
     flags = [facts["retriable"]] if "retriable" in facts else []
     if "details" in facts:
         flags += [(*facts["details"], key.name) for key in taxonomy.detail_keys.values() if key.role == "retriable"]
     return [*_flag(code, facts, flags), *_status(code, facts, taxonomy)]
 
 
-def _places(shape: Node) -> dict[str, tuple[str, ...]]:
+def places(shape: Node) -> dict[str, tuple[str, ...]]:
     """Where the slots stand that conditions and their outcomes are about; none that is inside a list."""
     found: dict[str, tuple[str, ...]] = {}
     for slot in ("details", "status", "retriable"):
@@ -37,10 +37,16 @@ def _places(shape: Node) -> dict[str, tuple[str, ...]]:
 
 
 def _flag(code: Code, facts: Mapping[str, tuple[str, ...]], flags: Sequence[tuple[str, ...]]) -> Iterator[Json]:
-    if code.retriable.kind != "conditional":
-        return
+    if code.retriable.kind == "conditional":
+        yield from of_rules(code.retriable.rules, facts, flags)
+
+
+def of_rules(
+    rules: Sequence[Rule], facts: Mapping[str, tuple[str, ...]], flags: Sequence[tuple[str, ...]]
+) -> Iterator[Json]:
+    """What rules decide of the flags at these paths, where slots that a body shows stand at ``facts``."""
     for value in (True, False):
-        decided = _decided(code.retriable.rules, value, facts)
+        decided = _decided(rules, value, facts)
         if decided != NEVER:
             yield {"if": decided, "then": _all([_at(path, {"const": value}, there=False) for path in flags])}
 

@@ -51,8 +51,9 @@ def components(taxonomy: Taxonomy) -> Json:
     found: dict[str, Json] = {"schemas": {}, "responses": {}, "headers": {}, "examples": {}}
     names = Names(taxonomy)
     for envelope in taxonomy.envelopes.values():
-        answered = {(operation, code.name) for operation, code in schemas.answered(taxonomy, envelope.name)}
-        for operation, code in schemas.carried(taxonomy, envelope.name):
+        shown = {(operation, code.name) for operation, code in schemas.answered(taxonomy, envelope.name)}
+        carried = schemas.carried(taxonomy, envelope.name)
+        for operation, code in carried:
             name = names.schema(envelope, operation, code)
             found["schemas"][name] = {
                 "title": name,
@@ -60,9 +61,10 @@ def components(taxonomy: Taxonomy) -> Json:
                 **({"deprecated": True} if code.lifecycle == "deprecated" else {}),
                 **schemas.of_body(envelope, code, taxonomy),
             }
-            if code.http.statuses and (operation, code.name) in answered:
+            if code.http.statuses and (operation, code.name) in shown:
                 found["examples"] |= dict(_examples(name, envelope, code, taxonomy))
-        found["schemas"][names.union(envelope)] = _union(envelope, names, taxonomy)
+        if carried:
+            found["schemas"][names.union(envelope)] = _union(envelope, names, taxonomy)
     for envelope in taxonomy.envelopes.values():
         answered = schemas.answered(taxonomy, envelope.name)
         for status, response in responses(envelope, answered, names, taxonomy):
@@ -148,7 +150,7 @@ def _statuses(answered: Codes, taxonomy: Taxonomy) -> list[str]:
     fallback = {
         str(each.on)
         for each in taxonomy.fallbacks
-        if each.code is not None and (each.on.width == 1 or str(each.on).endswith("xx"))
+        if any(code.name == each.code for _, code in answered) and (each.on.width == 1 or str(each.on).endswith("xx"))
     }
     return sorted(claimed | (fallback if claimed else set()))
 
@@ -265,7 +267,7 @@ def _header(name: str, taxonomy: Taxonomy) -> Json:
 
 
 #: Headers whose own specification gives them a form, as patterns.
-_HEADER_PATTERNS: Mapping[str, str] = {
+HEADER_PATTERNS: Mapping[str, str] = {
     "retry-after": "^([0-9]+|[A-Za-z]{3,9},? [0-9A-Za-z: -]+( GMT)?)$",  # RFC 9110 §10.2.3
     "etag": '^(W/)?"[^"]*"$',  # RFC 9110 §8.8.3
     "methods": "^([A-Za-z]+( *, *[A-Za-z]+)*)?$",  # RFC 9110 §10.2.1
@@ -276,7 +278,7 @@ def _header_schema(rules: Sequence[HeaderRule], field: Field | None, taxonomy: T
     if field is not None and field.schema.types:
         return {key: value for key, value in schemas.of_value(field.schema, taxonomy).items() if key != "description"}
     formats = dict.fromkeys(each for rule in rules for each in rule.format)
-    known = [_HEADER_PATTERNS.get(each) or ids.PATTERNS.get(each) for each in formats]
+    known = [HEADER_PATTERNS.get(each) or ids.PATTERNS.get(each) for each in formats]
     patterns = [each for each in known if each is not None]
     if patterns and len(patterns) == len(known):
         return {
@@ -324,6 +326,8 @@ def _slots(envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy)
         "actions": list(code.actions),
         "details": [details] if details is not None and schemas.lists_details(envelope) else details,
     }
+    # A slot that the code says nothing of is made up like any other; null is no boundary and no domain.
+    decided = {slot: each for slot, each in decided.items() if each is not None or slot not in ("boundary", "domain")}
     made = {
         slot: sample(envelope.fields[slot].schema if slot in envelope.fields else Schema(), taxonomy)
         for slot, places in shapes.slot_places(envelope.shape).items()

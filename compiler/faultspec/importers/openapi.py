@@ -1,0 +1,396 @@
+"""From an OpenAPI document, 3.0 or 3.1, to a taxonomy.
+
+A failure whose schema names its code (a constant, or a list of values, in the member that stands for the code) is that
+code. Any other response outside 2xx and 3xx is the code ``HTTP_<status>`` of its operation, with its schema: the rule of
+alknet's ``from_openapi``, whose form the language calls ``imported``.
+
+A document without paths is a library: each union of its schemas is an envelope, and a response there says its status at
+the end of its name, as those of the OpenAPI target do.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from faultspec.importers import Imported, Json, Loss, NotImportable, pictures, reading, rules
+from faultspec.importers.assembly import Answer, Branch, Group, Header, Operation, Sample, Seen, assembled
+from faultspec.importers.dialect import Dialect
+from faultspec.importers.places import at as standing
+from faultspec.importers.places import child, steps
+from faultspec.language.values import foreign_schema_problem
+
+_METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+_STATUS = re.compile(r"[1-5]\d\d|[1-5]XX|[1-5]xx|default")
+
+#: The most values that a member may list and still stand for a code, each of which becomes one.
+_CODES = 500
+
+
+def read(document: object) -> Imported:
+    """The taxonomy of a document, and what of the document it does not carry. Raises NotImportable."""
+    cleaned, losses = reading.cleaned(document, "OpenAPI")
+    if "swagger" in cleaned:
+        message = f"this is Swagger {cleaned['swagger']}; OpenAPI 3.0 and 3.1 are read"
+        raise NotImportable("swagger", message, "/swagger", "convert it to OpenAPI 3 first")
+    version = cleaned.get("openapi")
+    if not isinstance(version, str) or not re.match(r"3\.[01](\.|$)", version):
+        message = "this is no OpenAPI document: it has no `openapi: 3.0.x` or `3.1.x`"
+        raise NotImportable("not-openapi", message, "/openapi" if "openapi" in cleaned else "", "name another file")
+    return _Reader(cleaned, losses).imported()
+
+
+class _Reader:
+    def __init__(self, document: Json, losses: list[Loss]) -> None:
+        self.document = document
+        self.losses = losses
+        self.dialect = Dialect(document, losses)
+        self.groups: list[Group] = []
+        self.seen = Seen(self.groups)
+
+    def imported(self) -> Imported:
+        paths = self._mapping(self.document, "paths", "")
+        components = self._mapping(self.document, "components", "")
+        self._unions(components, library=not paths)
+        self.seen.headers = [
+            child("/components/headers", each) for each in self._mapping(components, "headers", "/components")
+        ]
+        if paths:
+            for path, item in paths.items():
+                self._path(str(path), item, child("/paths", path))
+            self._webhooks()
+        else:
+            self._library(components)
+        for group in list(self.groups):
+            if paths and not group.answers:
+                self.groups.remove(group)
+            else:
+                self.losses += [each for each in group.losses if each not in self.losses]
+        info = self._mapping(self.document, "info", "")
+        if not self.groups and not any(each.answers for each in self.seen.operations):
+            hint = "errors are responses such as 404 or default, or, without paths, unions under components.schemas"
+            raise NotImportable("no-failures", "the document declares no failure", "/paths", hint)
+        return assembled(self.seen, info, bool(paths), self.losses)
+
+    def _mapping(self, parent: Json, key: str, pointer: str) -> Json:
+        found = parent.get(key)
+        if found is not None and not isinstance(found, Mapping):
+            self.dialect.lose(child(pointer, key), "form", f"`{key}` is no object")
+        return found if isinstance(found, Mapping) else {}
+
+    # Unions of schemas, each an envelope
+
+    def _unions(self, components: Json, *, library: bool) -> None:
+        """``library``: every union counts; else those that responses use."""
+        for name, schema in self._mapping(components, "schemas", "/components").items():
+            pointer = child("/components/schemas", name)
+            before = len(self.losses)
+            found = self._union(schema, pointer) if isinstance(schema, Mapping) else None
+            if found is None or not _refers(found[1]):
+                del self.losses[before:]
+                continue
+            around, branches, discriminator = found
+            if (group := self._group(name, pointer, around, branches, discriminator)) is not None:
+                group.summary = schema.get("description") if isinstance(schema.get("description"), str) else None
+                # Most unions of a document are no errors: what is lost of those is of no interest.
+                group.losses = self.losses[before:]
+                self.groups.append(group)
+            elif library:
+                self.dialect.lose(pointer, "schema", "no member of its alternatives stands for a code")
+                continue
+            del self.losses[before:]
+
+    def _union(self, schema: Any, pointer: str) -> tuple[list[str], list[tuple[Any, str]], str | None] | None:
+        """Where a schema has its alternatives (steps, a `*` for the items of a list), what they are, and the discriminator."""
+        schema, pointer = self.dialect.followed(schema, pointer)
+        if not isinstance(schema, Mapping):
+            return None
+        for word in ("oneOf", "anyOf"):
+            listed = schema.get(word)
+            if isinstance(listed, list) and listed:
+                mapping = schema.get("discriminator")
+                told = mapping.get("propertyName") if isinstance(mapping, Mapping) else None
+                branches = [(each, child(child(pointer, word), index)) for index, each in enumerate(listed)]
+                return [], branches, told if isinstance(told, str) else None
+        properties = schema.get("properties")
+        inner: list[tuple[str, Any, str]] = (
+            [("*", schema["items"], child(pointer, "items"))] if "items" in schema else []
+        )
+        if isinstance(properties, Mapping):
+            inner += [(name, each, child(child(pointer, "properties"), name)) for name, each in properties.items()]
+        for step, each, place in inner:
+            if isinstance(each, Mapping) and "$ref" not in each and (found := self._union(each, place)) is not None:
+                return [step, *found[0]], found[1], found[2]
+        return None
+
+    def _group(
+        self, name: str | None, pointer: str, around: list[str], branches: list[tuple[Any, str]], told: str | None
+    ) -> Group | None:
+        """The envelope of these bodies, where a member of theirs stands for the code."""
+        found: list[tuple[str | None, str, Json]] = []
+        ruled: list[rules.Rules] = []
+        for each, place in branches:
+            ref = each.get("$ref") if isinstance(each, Mapping) else None
+            target, at = self.dialect.followed(each, place)
+            whole = self.dialect.schema(each, place) if isinstance(target, Mapping) else None
+            plain, rule = rules.taken(whole) if isinstance(whole, Mapping) else (None, rules.NONE)
+            if not isinstance(plain, Mapping) or foreign_schema_problem(plain) is not None:
+                self.dialect.lose(at, "schema", "this is no JSON Schema")
+                return None
+            schema = _joined(plain)
+            if not isinstance(schema.get("properties"), Mapping):
+                return None
+            found.append((_last(ref), at, schema))
+            ruled.append(rule)
+        code = pictures.code_place([each for *_, each in found], [each for each, *_ in found], told)
+        if code is None:
+            return None
+        bodies = []
+        for (ref, at, schema), rule in zip(found, ruled, strict=True):
+            wires = pictures.listing(schema)[code]
+            if len(wires) > _CODES:
+                self.dialect.lose(at, "size", f"there are {len(wires)} codes in one list; the first {_CODES} are kept")
+            for wire in dict.fromkeys(wires[:_CODES]):
+                bodies.append(
+                    Branch(
+                        ref if len(wires) == 1 else None,
+                        at,
+                        pictures.Body(wire, _narrowed(schema, steps(code), wire), rule),
+                    )
+                )
+        return Group(name, pointer, around, code, bodies, wrapper=self._wrapper(pointer, around))
+
+    def _wrapper(self, pointer: str, around: list[str]) -> Json | None:
+        return self.dialect.schema(standing(self.document, pointer), pointer) if around else None
+
+    # Documents without paths
+
+    def _library(self, components: Json) -> None:
+        for name, response in self._mapping(components, "responses", "/components").items():
+            pointer = child("/components/responses", name)
+            ending = re.search(r"([1-5]\d\d|[1-5]XX|[Dd]efault)$", str(name))
+            if ending is None:
+                self.dialect.lose(pointer, "response", "nothing says which status the response has")
+                continue
+            self._response(ending[0].lower(), response, pointer, None)
+
+    # Paths
+
+    def _path(self, path: str, item: Any, pointer: str) -> None:
+        item, pointer = self.dialect.followed(item, pointer)
+        if not isinstance(item, Mapping):
+            self.dialect.lose(pointer, "form", "the path item is no object")
+            return
+        for method in _METHODS:
+            operation = item.get(method)
+            if operation is None:
+                continue
+            place = child(pointer, method)
+            if not isinstance(operation, Mapping):
+                self.dialect.lose(place, "form", "the operation is no object")
+                continue
+            said = next(
+                (operation[each] for each in ("summary", "operationId") if isinstance(operation.get(each), str)), None
+            )
+            identity = operation.get("operationId")
+            found = Operation(
+                identity if isinstance(identity, str) else f"{method}_{path}",
+                f"{method.upper()} {_route(path)}",
+                said,
+                method,
+            )
+            self.seen.operations.append(found)
+            for status, response in self._mapping(operation, "responses", place).items():
+                here = child(child(place, "responses"), status)
+                if not _STATUS.fullmatch(str(status)):
+                    self.dialect.lose(here, "status", f"`{status}` is no status")
+                elif str(status)[0] == "3":
+                    self.dialect.lose(here, "redirect", "a redirect is no failure")
+                elif str(status)[0] not in "12":
+                    self._response(str(status).lower(), response, here, found)
+            if isinstance(operation.get("callbacks"), Mapping):
+                self.dialect.lose(
+                    child(place, "callbacks"), "callback", "what others answer is not this service's failure"
+                )
+
+    def _webhooks(self) -> None:
+        if isinstance(self.document.get("webhooks"), Mapping) and self.document["webhooks"]:
+            self.dialect.lose("/webhooks", "webhook", "what others answer is not this service's failure")
+
+    # Responses
+
+    def _response(self, status: str, response: Any, before: str, operation: Operation | None) -> None:
+        response, pointer = self.dialect.followed(response, before)
+        if not isinstance(response, Mapping):
+            if response is not None:
+                self.dialect.lose(before, "form", "the response is no object")
+            return
+        headers = self._headers(response, pointer)
+        content = self._mapping(response, "content", pointer)
+        media = next((each for each in content if reading.is_json(str(each))), None)
+        where = child(child(pointer, "content"), media) if media is not None else ""
+        for other in content:
+            if other != media and (media is None or content[other] != content[media]):
+                reason = (
+                    "the body is no JSON, so nothing is known of it"
+                    if media is None
+                    else "another form of the same body"
+                )
+                self.dialect.lose(child(child(pointer, "content"), other), "media-type", reason)
+        if isinstance(response.get("links"), Mapping) and response["links"]:
+            self.dialect.lose(child(pointer, "links"), "link", "a taxonomy has no links")
+        body = content.get(media) if media is not None else None
+        schema = body.get("schema") if isinstance(body, Mapping) else None
+        said = response.get("description")
+        text = said if isinstance(said, str) and said.strip() else None
+        found = self._coded(schema, child(where, "schema"))
+        if found is not None and isinstance(body, Mapping):
+            group, branches = found
+            group.media += [str(each) for each in content if content[each] == body and str(each) not in group.media]
+            listed = group.answers.setdefault(status, [])
+            listed += [each for each in branches if each not in listed]
+            group.headers.setdefault(status, []).append(headers)
+            if operation is not None:
+                operation.shared += [each for each in branches if each not in operation.shared]
+                for each in branches:
+                    each.said = each.said or text
+            self._samples(body, where, group, branches)
+            return
+        if operation is None:
+            self.dialect.lose(before, "response", "no member of its body stands for a code")
+            return
+        carried = None if schema is None else self.dialect.schema(schema, child(where, "schema"))
+        samples = self._examples(body, where) if isinstance(body, Mapping) else ()
+        shown = tuple(Sample(0, summary, value, place) for _, place, summary, value in samples)
+        operation.answers.append(Answer(status, text, carried, headers, before, shown))
+
+    def _coded(self, schema: Any, pointer: str) -> tuple[Group, list[Branch]] | None:
+        """The envelope of a response's body, and those of its codes that the response may have."""
+        if not isinstance(schema, Mapping):
+            return None
+        found = self._union(schema, pointer)
+        around, branches, told = found if found is not None else ([], [(schema, pointer)], None)
+        references = [each.get("$ref") if isinstance(each, Mapping) else None for each, _ in branches]
+        named = [_last(each) for each in references]
+        for group in self.groups:
+            known = {each.ref for each in group.branches if each.ref is not None}
+            if known.issuperset(named) and len(group.around) == len(around):
+                return group, [next(b for b in group.branches if b.ref == each) for each in named]
+        made = self._group(None, pointer, around, branches, told)
+        if made is None:
+            return None
+        for group in self.groups:
+            if group.place == made.place and group.around == made.around and group.members() == made.members():
+                return group, [self._same(group, each) for each in made.branches]
+        made.name = next((each for each in named if each and len(branches) == 1), None)
+        self.groups.append(made)
+        return made, list(made.branches)
+
+    def _same(self, group: Group, branch: Branch) -> Branch:
+        """The branch of the group with the same code, or this one as a further one."""
+        for each in group.branches:
+            if each.body.wire == branch.body.wire:
+                if each.body.schema != branch.body.schema:
+                    self.dialect.lose(
+                        branch.pointer, "schema", f"`{each.body.wire}` has another schema elsewhere; that one is kept"
+                    )
+                return each
+        group.branches.append(branch)
+        return branch
+
+    def _headers(self, response: Json, pointer: str) -> dict[str, Header]:
+        found: dict[str, Header] = {}
+        for name, header in self._mapping(response, "headers", pointer).items():
+            header, at = self.dialect.followed(header, child(child(pointer, "headers"), name))
+            if not isinstance(header, Mapping) or not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+", str(name)):
+                if header is not None:
+                    self.dialect.lose(at, "header", "this is no header")
+                continue
+            if str(name).lower() == "content-type":
+                continue
+            said = header.get("description")
+            schema = self.dialect.schema(header.get("schema", {}), child(at, "schema"))
+            if not isinstance(schema, Mapping) or foreign_schema_problem(schema) is not None:
+                self.dialect.lose(child(at, "schema"), "schema", "this is no JSON Schema")
+                schema = {}
+            text = said if isinstance(said, str) and said.strip() else None
+            found[str(name)] = (header.get("required") is True, schema, text, at)
+        return found
+
+    def _samples(self, media: Json, pointer: str, group: Group, branches: Sequence[Branch]) -> None:
+        """The examples of a body, each with the code it shows."""
+        for name, place, summary, value in self._examples(media, pointer):
+            fitting = [
+                each for each in branches if each.body.wire == _value(value, [*group.around, *steps(group.place)])
+            ]
+            if not fitting:
+                self.dialect.lose(place, "example", "it shows none of the codes that the response may have")
+                continue
+            chosen = max(fitting, key=lambda each: len(each.ref or "") if name.startswith(each.ref or "\0") else -1)
+            number = name.removeprefix(chosen.ref or "\0")
+            index = int(number) if re.fullmatch(r"[1-9]\d?", number) else 1 if not number else 0
+            sample = Sample(index, summary, value, place)
+            if all(sample.value != each.value or sample.number != each.number for each in chosen.samples):
+                chosen.samples.append(sample)
+
+    def _examples(self, media: Json, pointer: str) -> Iterator[tuple[str, str, str | None, Any]]:
+        if "example" in media:
+            yield "", child(pointer, "example"), None, media["example"]
+        for name, each in self._mapping(media, "examples", pointer).items():
+            each, at = self.dialect.followed(each, child(child(pointer, "examples"), name))
+            if isinstance(each, Mapping) and "value" in each:
+                said = each.get("summary")
+                yield str(name), at, said if isinstance(said, str) and said.strip() else None, each["value"]
+            elif each is not None:
+                self.dialect.lose(at, "example", "its value is not in the document")
+
+
+def _last(reference: object) -> str | None:
+    """The name at the end of a reference into the document."""
+    return reference.rpartition("/")[2].replace("~1", "/").replace("~0", "~") if isinstance(reference, str) else None
+
+
+def _refers(branches: Sequence[tuple[Any, str]]) -> bool:
+    return all(isinstance(each, Mapping) and "$ref" in each for each, _ in branches)
+
+
+def _route(path: str) -> str:
+    return re.sub(r"\s", "", path if path.startswith("/") else f"/{path}")
+
+
+def _value(body: Any, way: Sequence[str]) -> Any:
+    for step in way:
+        if step == "*":
+            body = body[0] if isinstance(body, list) and body else None
+        else:
+            body = body.get(step) if isinstance(body, Mapping) else None
+    return body
+
+
+def _joined(schema: Any) -> Any:
+    """An object that is written as ``allOf`` of objects, as one; others as they are."""
+    if not isinstance(schema, Mapping) or not isinstance(schema.get("allOf"), list):
+        return schema
+    parts = [_joined(each) for each in schema["allOf"]] + [{k: v for k, v in schema.items() if k != "allOf"}]
+    if not all(isinstance(each, Mapping) and not each.keys() & {"oneOf", "anyOf", "not", "if"} for each in parts):
+        return schema
+    if not all(isinstance(each.get("properties", {}), Mapping) for each in parts):
+        return schema
+    found: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
+    required: list[Any] = []
+    for each in parts:
+        for name, inside in each.get("properties", {}).items():
+            both = isinstance(inside, Mapping) and isinstance(properties.get(name), Mapping)
+            properties[name] = {**properties[name], **inside} if both else inside
+        required += [name for name in each.get("required", ()) if name not in required]
+        found |= {key: value for key, value in each.items() if key not in ("properties", "required")}
+    return {**found, "properties": properties, **({"required": required} if required else {})}
+
+
+def _narrowed(schema: Json, way: list[str], wire: str | int) -> Json:
+    """The body with one code in the place of the code."""
+    if not way:
+        return {"const": wire}
+    properties = dict(schema["properties"])
+    properties[way[0]] = _narrowed(properties[way[0]], way[1:], wire)
+    return {**schema, "properties": properties}

@@ -1,0 +1,592 @@
+"""Laws of the importers: what is exported is read back, what is lost is told, and no document ends in a traceback."""
+
+import copy
+import functools
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from faultspec.importers import Imported, NotImportable, botocore, census, openapi
+from faultspec.importers.reading import parse
+from faultspec.importers.settled import settled
+from faultspec.importers.written import written
+from faultspec.language import load, read
+from faultspec.language.model import Taxonomy
+from faultspec.lint import check
+from faultspec.render import render
+from faultspec.targets import SHIPPED
+from faultspec.targets import openapi as target
+from faultspec.targets.model import model_of
+
+ROOT = Path(__file__).parent.parent
+OURS = [ROOT / "taxonomy.yaml", *sorted(ROOT.glob("examples/*/taxonomy.yaml"))]
+OTHERS = [*sorted((ROOT / "tests/taxonomies").glob("*.yaml")), ROOT / "compiler/faultspec/cli/starter.yaml"]
+FAULTSPEC = [sys.executable, "-c", "from faultspec.cli import main; main()"]
+DIALECTS = pytest.mark.parametrize("dialect", ["v31", "v30"])
+
+#: What a library of schemas says of itself, which is its file's business and no taxonomy's.
+OF_THE_FILE = {"/info/version", "/info/description"}
+
+
+@functools.cache
+def taxonomy(path: Path) -> Taxonomy:
+    """A taxonomy that has nothing wrong with it."""
+    loaded = load(str(path))
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    return loaded.taxonomy
+
+
+def exported(of: Taxonomy, dialect: str) -> Any:
+    """The document of the OpenAPI target, as a reader of JSON has it."""
+    return json.loads(json.dumps(getattr(target.view(of, model_of(of, "taxonomy.yaml")), dialect)))
+
+
+def taken_in(imported: Imported) -> Taxonomy:
+    """The taxonomy that was imported, from the text that is written for it; without a mistake."""
+    loaded = read(written(imported.data, "faultspec.schema.json"), "imported.yaml")
+    errors = [each for each in check(loaded) if each.severity == "error"]
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    assert not errors
+    return loaded.taxonomy
+
+
+def bytes_of(document: Any) -> str:
+    """A document as the target writes it."""
+    return json.dumps(document["components"], indent=2, ensure_ascii=False)
+
+
+@DIALECTS
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.parent.name)
+def test_what_was_exported_comes_back_to_the_byte(path: Path, dialect: str) -> None:
+    """Law 4: export(import(export(t))) = export(t), and the report has nothing of the components."""
+    document = exported(taxonomy(path), dialect)
+    imported = openapi.read(document)
+    again = exported(taken_in(imported), dialect)
+    assert again["info"]["title"] == document["info"]["title"]
+    assert bytes_of(again) == bytes_of(document)
+    assert {each.kind for each in imported.losses} <= {"version", "description", "transport", "condition"}
+
+
+@DIALECTS
+@pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.stem)
+def test_what_was_exported_comes_back(path: Path, dialect: str) -> None:
+    """Law 4 for taxonomies that use every corner of the language; but for the order of members, of which JSON has none."""
+    document = exported(taxonomy(path), dialect)
+    assert exported(taken_in(openapi.read(document)), dialect)["components"] == document["components"]
+
+
+# Taxonomies made by hypothesis
+
+names = st.sampled_from(["not_found", "RATE_LIMITED", "conflict", "Timeout", "e404", "bad_input", "gone"])
+schemas = st.recursive(
+    st.sampled_from(
+        [
+            {"type": "string"},
+            {"type": "string", "format": "uuid7"},
+            {"type": "string", "format": ["ulid", "uri"], "description": "Which one."},
+            {"type": "string", "format": "token", "pattern": "^a"},
+            {"type": ["integer", "null"], "minimum": 0},
+            {"type": "string", "enum": ["a", "b"]},
+            {"type": "boolean"},
+            {"type": "number", "minimum": 1, "maximum": 2.5},
+            {"type": "string", "minLength": 1, "maxLength": 3},
+            {},
+        ]
+    ),
+    lambda inner: st.one_of(
+        inner.map(lambda each: {"type": "array", "items": each}),
+        st.dictionaries(st.sampled_from(["x", "y?", "z_1"]), inner, min_size=1, max_size=2).map(
+            lambda each: {"type": "object", "properties": each, "additional": "forbid"}
+        ),
+    ),
+    max_leaves=3,
+)
+codes = st.fixed_dictionaries(
+    {"summary": st.sampled_from(["It failed.", "“Nothing” is there: 100 %.", "a\tb"])},
+    optional={
+        "http": st.sampled_from([404, [503, 502], "502-504", [429, 500], "4xx"]),
+        "retriable": st.sampled_from([True, False, "caller", "none"]),
+        "boundary": st.sampled_from(["gateway", ["service", "gateway"]]),
+        "domain": st.sampled_from(["request", "runtime"]),
+        "details": st.dictionaries(st.sampled_from(["field?", "limit", "hint?", "self"]), schemas, max_size=3),
+        "wire": st.integers(1, 9),
+        "lifecycle": st.sampled_from(["stable", "deprecated", "reserved"]),
+        "message": st.just("It failed"),
+    },
+)
+shapes = st.sampled_from(
+    [
+        {"code": "$code", "message": "$message", "details?": "$details"},
+        {"error": {"class": "$code", "boundary": "$boundary", "retriable": "$retriable", "details?": "$details"}},
+        {"errors": [{"code": "$code", "title": "$summary", "domain": "$domain"}], "trace?": "$request_id"},
+        {"error": "$code", "...": "$details"},
+        {
+            "jsonrpc": "2.0",
+            "id": "$request_id",
+            "error": {"code": -32000, "message": "$message", "data": {"why": "$code"}},
+        },
+        {"code": "$code", "retryable?": "$retriable", "text": "$message", "status": "$status"},
+        {"type": "https://example.com/${code}", "code": "$code", "details": "$details"},
+    ]
+)
+
+
+@st.composite
+def taxonomies(draw: st.DrawFn) -> dict[str, Any]:
+    """Taxonomies as data; some of them are refused by the language."""
+    found = draw(st.dictionaries(names, codes, min_size=1, max_size=4))
+    for code in found.values():
+        if "http" not in code:
+            code |= {"http": None, "http_reason": "Not over HTTP."}
+    if sum(each.get("lifecycle") != "reserved" for each in found.values()) < 2:
+        # One number alone is no more a code than any other number of the body.
+        for code in found.values():
+            code.pop("wire", None)
+    picture = draw(shapes)
+    return {
+        "faultspec": 1,
+        "taxonomy": {"name": "made", "version": "1.0.0"},
+        "domains": {"request": "Theirs.", "runtime": "Ours."},
+        "boundaries": {"gateway": "In front.", "service": "Behind."},
+        "envelopes": {
+            "error": {"shape": picture, "additional": draw(st.sampled_from(["warn", "forbid"]))},
+            **({"second": {"shape": {"at": "$code", "m": "$message"}}} if draw(st.booleans()) else {}),
+        },
+        "surfaces": {
+            "api": {"transport": "http", "envelope": "error", "codes": "closed"},
+            "rest": {"transport": "event", "envelope": "error"},
+        },
+        "headers": draw(
+            st.fixed_dictionaries(
+                {},
+                optional={
+                    "Retry-After": st.sampled_from([{"on": 429}, {"on": [429, 503], "presence": "optional"}]),
+                    "Cache-Control": st.just({"on": ["4xx", "5xx"], "token": "no-store", "summary": "Not kept."}),
+                },
+            )
+        ),
+        "codes": found,
+    }
+
+
+@DIALECTS
+@given(taxonomies())
+@settings(max_examples=60)
+def test_any_taxonomy_comes_back(dialect: str, made: dict[str, Any]) -> None:
+    """Law 4 for taxonomies that nobody wrote."""
+    loaded = read(yaml.safe_dump(made, sort_keys=False, allow_unicode=True), "made.yaml")
+    if loaded.taxonomy is None or not any(each.live for each in loaded.taxonomy.codes.values()):
+        return
+    document = exported(loaded.taxonomy, dialect)
+    imported = openapi.read(document)
+    assert exported(taken_in(imported), dialect)["components"] == document["components"]
+
+
+# What is lost is told
+
+
+def changed(change: Callable[[Any], None]) -> Any:
+    """The Core Platform document with something in it that no taxonomy says."""
+    document = exported(taxonomy(ROOT / "taxonomy.yaml"), "v31")
+    change(document)
+    return document
+
+
+LOST: list[tuple[str, Callable[[Any], None], str]] = [
+    ("keyword", lambda d: d["components"]["schemas"]["NotFound"].update(minProperties=2), "/components/schemas/NotFound/minProperties"),
+    ("link", lambda d: d["components"]["responses"]["Error404"].update(links={"next": {}}), "/components/responses/Error404/links"),
+    ("media", lambda d: d["components"]["responses"]["Error404"]["content"].update({"text/html": {}}), "/components/responses/Error404/content/text~1html"),
+    ("status", lambda d: d["components"]["responses"].update(Gone={"description": "Gone."}), "/components/responses/Gone"),
+    ("outside", lambda d: d["components"]["responses"].update(Error410={"$ref": "other.json#/x"}), "/components/responses/Error410"),
+    ("dangling", lambda d: d["components"]["responses"].update(Error410={"$ref": "#/nowhere"}), "/components/responses/Error410"),
+    ("circle", lambda d: d["components"]["responses"].update(Error410={"$ref": "#/components/responses/Error410"}), "/components/responses/Error410"),
+    ("example", lambda d: d["components"]["examples"]["NotFound"]["value"].pop("message"), "/components/examples/NotFound"),
+    ("header", lambda d: d["components"]["headers"]["ETag"].update(schema={"type": "integer"}), "/components/headers/ETag/schema"),
+    ("union", lambda d: d["components"]["schemas"].update(Pet={"oneOf": [{"$ref": "#/components/schemas/Error"}]}), "/components/schemas/Pet"),
+    ("slot", lambda d: d["components"]["schemas"]["NotFound"]["properties"]["message"].update(title="T"), "/components/schemas/NotFound/properties/message"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "pointer"), [each[1:] for each in LOST], ids=[each[0] for each in LOST])
+def test_the_report_names_what_was_lost(change: Callable[[Any], None], pointer: str) -> None:
+    """A statement that a taxonomy has no word for is named by its place, and the rest comes back as it was."""
+    imported = openapi.read(changed(change))
+    assert pointer in {each.pointer for each in imported.losses}
+    kept = exported(taken_in(imported), "v31")["components"]["schemas"]
+    whole = exported(taxonomy(ROOT / "taxonomy.yaml"), "v31")["components"]["schemas"]
+    assert kept["Conflict"].keys() == whole["Conflict"].keys()
+
+
+def test_an_extension_is_never_read() -> None:
+    """An `x-` extension changes nothing, wherever it stands."""
+    document = exported(taxonomy(ROOT / "taxonomy.yaml"), "v31")
+    planted = copy.deepcopy(document)
+    planted["x-taxonomy"] = {"codes": ["other"]}
+    planted["components"]["schemas"]["NotFound"]["x-code"] = "other"
+    planted["components"]["schemas"]["NotFound"]["properties"]["message"]["x-wire"] = 1
+    assert openapi.read(planted).data == openapi.read(document).data
+
+
+# Documents with paths
+
+
+def document(**responses: Any) -> dict[str, Any]:
+    """A document with one operation."""
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Shop", "version": "2.1.0"},
+        "paths": {"/carts/{id}": {"get": {"operationId": "readCart", "responses": responses}}},
+        "components": {
+            "schemas": {
+                "Error": {
+                    "type": "object",
+                    "properties": {"code": {"type": "string", "enum": ["gone", "locked"]}, "message": {"type": "string"}},
+                    "required": ["code"],
+                },
+                "Any": {"type": "object", "properties": {"text": {"type": "string"}}},
+            },
+            "responses": {"Missing": {"description": "No such cart.", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Any"}}}}},
+        },
+    }  # fmt: skip
+
+
+ANY = {"application/json": {"schema": {"$ref": "#/components/schemas/Any"}}}
+
+
+def errors_of(found: Imported) -> Any:
+    """The codes of the one operation."""
+    taken_in(found)
+    return found.data["operations"]["read_cart"]["errors"]
+
+
+def test_a_response_without_a_code_is_called_by_its_status() -> None:
+    """K17: a non-2xx response is HTTP_<status> of its operation, with its schema; a redirect is none, and told."""
+    found = openapi.read(
+        document(
+            **{
+                "200": {"description": "OK"},
+                "302": {"description": "Moved."},
+                "404": {"$ref": "#/components/responses/Missing"},
+            }
+        )
+    )
+    assert errors_of(found) == {
+        "HTTP_404": {
+            "summary": "No such cart.",
+            "http": 404,
+            "schema": {"type": "object", "properties": {"text": {"type": "string"}}},
+        }
+    }
+    assert found.data["imported"] == {"pattern": "HTTP_${status}", "retriable": False}
+    assert [each.pointer for each in found.losses] == ["/paths/~1carts~1{id}/get/responses/302"]
+
+
+def test_classes_and_default_are_codes_too() -> None:
+    """`4XX` is one code for the class; `default` one for all errors, and told."""
+    found = openapi.read(
+        document(**{"4XX": {"description": "Yours.", "content": ANY}, "default": {"description": "Any."}})
+    )
+    codes = errors_of(found)
+    assert (codes["HTTP_4XX"]["http"], codes["HTTP_DEFAULT"]["http"]) == ("4xx", ["4xx", "5xx"])
+    assert "default" in {each.kind for each in found.losses}
+
+
+def test_a_body_that_is_no_json_is_told() -> None:
+    """The status is kept, the body is not, and the report says so; headers are kept as rules."""
+    response = {
+        "description": "Wait.",
+        "content": {"text/html": {}},
+        "headers": {"Retry-After": {"required": True}, "WWW-Authenticate": {}},
+    }
+    found = openapi.read(document(**{"429": response}))
+    code = errors_of(found)["HTTP_429"]
+    assert "schema" not in code
+    assert code["headers"] == {"Retry-After": "required", "WWW-Authenticate": "optional"}
+    assert [each.kind for each in found.losses] == ["media-type"]
+
+
+def test_a_schema_that_names_its_codes_is_believed() -> None:
+    """A list in the member that stands for the code is a code for each value; the operation names them."""
+    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    found = openapi.read(
+        document(**{"409": {"description": "No.", "content": content}, "404": {"description": "None."}})
+    )
+    known = taken_in(found)
+    assert {name: str(code.http.statuses[0]) for name, code in known.codes.items()} == {"gone": "409", "locked": "409"}
+    assert known.operations["read_cart"].codes == ("gone", "locked")
+    assert known.envelopes["error"].media_types == ("application/problem+json",)
+    assert list(known.operations["read_cart"].errors) == ["HTTP_404"]
+
+
+def test_a_code_of_the_same_name_is_not_shadowed() -> None:
+    """A status whose code the document itself uses for something else gets another name, and that is told."""
+    made = document(**{"409": {"description": "No.", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}, "404": {"description": "None."}})  # fmt: skip
+    made["components"]["schemas"]["Error"]["properties"]["code"]["enum"] = ["HTTP_404", "locked"]
+    with pytest.raises(NotImportable, match="HTTP_404"):
+        settled(openapi.read(made))
+
+
+@pytest.mark.parametrize(
+    ("made", "code"),
+    [
+        ({"swagger": "2.0", "paths": {}}, "swagger"),
+        ({"asyncapi": "3.0.0"}, "not-openapi"),
+        ({"openapi": "4.0.0", "paths": {}}, "not-openapi"),
+        ({"openapi": 3.1, "paths": {}}, "not-openapi"),
+        ([], "not-OpenAPI"),
+        ({"openapi": "3.1.0", "paths": {}}, "no-failures"),
+        ({"openapi": "3.0.0", "paths": []}, "no-failures"),
+    ],
+)
+def test_what_is_no_openapi_is_refused(made: object, code: str) -> None:
+    """Each with a code and a sentence of its own."""
+    with pytest.raises(NotImportable) as caught:
+        openapi.read(made)
+    assert caught.value.code == code
+
+
+MUTABLE = [
+    exported(taxonomy(ROOT / "tests/taxonomies/registry.yaml"), "v31"),
+    exported(taxonomy(ROOT / "tests/taxonomies/theodosia.yaml"), "v30"),
+    document(
+        **{
+            "404": {"$ref": "#/components/responses/Missing"},
+            "409": {"description": "x", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}, "example": {"code": "gone"}}}},
+            "default": {"description": "y", "headers": {"Retry-After": {"schema": {"type": "integer"}}}, "content": ANY},
+        }
+    ),
+]  # fmt: skip
+JUNK = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.floats(allow_nan=False),
+    st.text(max_size=5),
+    st.sampled_from(["#/components/schemas/Error", "$code", "x?", "...", "4xx", "a: b", "\ud800", "{", "- x"]),
+    st.just({"$ref": "#"}),
+    st.just({"$ref": "#/components/schemas/Error"}),
+    st.lists(st.sampled_from(["a", 1, None]), max_size=2),
+    st.dictionaries(st.text(max_size=3), st.sampled_from(["a", {}, [], 404, None]), max_size=2),
+)
+
+
+@given(st.sampled_from(MUTABLE), st.data())
+@settings(max_examples=250)
+def test_a_broken_document_is_imported_or_refused(good: Any, data: st.DataObject) -> None:
+    """Whatever is done to a document, it is imported soundly or refused with a reason; nothing else is ever raised."""
+    broken = copy.deepcopy(good)
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = broken
+        for _ in range(data.draw(st.integers(1, 9))):
+            keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+            if not keys:
+                break
+            key = data.draw(st.sampled_from(keys))
+            if isinstance(place[key], dict | list) and place[key] and data.draw(st.booleans() | st.just(True)):
+                place = place[key]
+            else:
+                place[key] = copy.deepcopy(data.draw(JUNK))
+                break
+        else:
+            if isinstance(place, dict):
+                place[
+                    data.draw(st.text(max_size=4) | st.sampled_from(["oneOf", "enum", "const", "allOf", "required"]))
+                ] = copy.deepcopy(data.draw(JUNK))
+    try:
+        found = settled(openapi.read(broken))
+    except NotImportable as problem:
+        found, refused = None, problem.message
+    assert found is not None or "the taxonomy would not hold" not in refused, refused
+    if found is not None:
+        taken_in(found)
+
+
+# botocore
+
+data = pytest.importorskip("botocore", reason="botocore is not installed").__path__[0] + "/data"
+MODELS = dict(botocore.models(data))
+#: Three of each protocol, large ones and small ones, and those with something of their own.
+SAMPLED = [
+    "dynamodb", "kinesis", "organizations",  # json
+    "lambda", "apigateway", "iot", "glacier",  # rest-json
+    "s3", "cloudfront", "route53",  # rest-xml
+    "sts", "iam", "elb",  # query
+    "sqs", "cloudwatch", "arc-region-switch",  # smithy-rpc-v2-cbor, with json or query beside it
+]  # fmt: skip
+
+
+def model(service: str) -> Any:
+    """The model of a service."""
+    path = MODELS[service]
+    return json.loads(gzip.open(path).read() if path.endswith(".gz") else Path(path).read_bytes())
+
+
+@pytest.mark.parametrize("service", SAMPLED)
+def test_a_service_model_becomes_a_sound_taxonomy(service: str) -> None:
+    """Every error shape is a code with its wire name and status, every operation names its codes; and it compiles."""
+    found = model(service)
+    known = taken_in(botocore.read(found, service))
+    shapes = {name: each for name, each in found["shapes"].items() if each.get("exception")}
+    wires = {each.get("error", {}).get("code", name) for name, each in shapes.items()}
+    assert {code.wire for code in known.codes.values()} == wires
+    for name, each in shapes.items():
+        code = next(c for c in known.codes.values() if c.wire == each.get("error", {}).get("code", name))
+        if "error" in each and each["error"].get("code", name) not in ("ResourceNotFound",):
+            assert code.http.allows(each["error"].get("httpStatusCode", code.http.default))
+        if each.get("retryable") is not None:
+            assert code.retryable
+    for key, operation in found["operations"].items():
+        if operation.get("errors"):
+            mine = next(o for o in known.operations.values() if o.wire == key)
+            assert len(mine.codes or ()) == len(
+                {found["shapes"][e["shape"]].get("error", {}).get("code", e["shape"]) for e in operation["errors"]}
+            )
+    assert render(known, SHIPPED.values(), "imported.yaml")
+
+
+def test_the_retry_facts_are_those_of_botocore() -> None:
+    """The lists and numbers of the standard mode are the installed botocore's."""
+    from botocore.retries import quota, standard
+
+    assert set(standard.TransientRetryableChecker._TRANSIENT_ERROR_CODES) == botocore.TRANSIENT
+    assert set(standard.TransientRetryableChecker._TRANSIENT_STATUS_CODES) == botocore.TRANSIENT_STATUSES
+    assert set(standard.ThrottledRetryableChecker._THROTTLED_ERROR_CODES) == botocore.THROTTLED
+    assert botocore.POLICY["max_attempts"] == standard.DEFAULT_MAX_ATTEMPTS
+    checker = standard.RetryQuotaChecker
+    assert botocore.POLICY["budget"] == {
+        "tokens": quota.RetryQuota.INITIAL_CAPACITY,
+        "cost": checker._RETRY_COST,
+        "idle_refund": checker._NO_RETRY_INCREMENT,
+    }
+    assert botocore.POLICY["kinds"]["throttled"]["cost"] == checker._THROTTLING_RETRY_COST
+
+
+def test_the_page_of_all_services_is_current() -> None:
+    """Each sampled row of docs/botocore.md says what came of the service, as long as botocore is the one of the page."""
+    page = (ROOT / "docs/botocore.md").read_text(encoding="utf-8")
+    assert f"botocore {version('botocore')}:" in page, (
+        "another botocore is installed than the page is about: make botocore"
+    )
+    for service in SAMPLED:
+        assert census.line(census.row(service, MODELS[service])) in page.splitlines(), "make botocore"
+    assert len(MODELS) == sum(each.startswith("| ") for each in page.splitlines()) - 1
+    assert " 0 errors of lint" in page
+
+
+@given(st.data())
+@settings(max_examples=80)
+def test_a_broken_model_is_imported_or_refused(data: st.DataObject) -> None:
+    """Whatever is done to a model, it is imported soundly or refused with a reason."""
+    broken: Any = copy.deepcopy(SMALL)
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = broken
+        while isinstance(place, dict | list) and place:
+            key = data.draw(st.sampled_from(list(place) if isinstance(place, dict) else list(range(len(place)))))
+            if isinstance(place[key], dict | list) and place[key] and data.draw(st.integers(0, 4)):
+                place = place[key]
+            else:
+                place[key] = copy.deepcopy(data.draw(JUNK))
+                break
+    try:
+        found = settled(botocore.read(broken, "small"))
+    except NotImportable as problem:
+        found, refused = None, problem.message
+    assert found is not None or "the taxonomy would not hold" not in refused, refused
+    if found is not None:
+        taken_in(found)
+
+
+SMALL = {
+    "metadata": {"protocol": "rest-json", "protocols": ["rest-json", "json"], "serviceFullName": "Small"},
+    "operations": {"Get": {"name": "Get", "http": {"method": "GET", "requestUri": "/x/{Key+}?a"}, "errors": [{"shape": "No"}], "idempotent": True}},
+    "shapes": {
+        "No": {
+            "type": "structure",
+            "exception": True,
+            "documentation": "<p>No. Not <b>at</b> all.</p>",
+            "error": {"code": "NoSuch", "httpStatusCode": 404, "senderFault": True},
+            "retryable": {"throttling": True},
+            "required": ["why"],
+            "members": {"message": {"shape": "S"}, "why": {"shape": "T"}, "after": {"shape": "S", "location": "header", "locationName": "Retry-After"}},
+        },
+        "S": {"type": "string", "enum": ["a", "b"], "max": 3},
+        "T": {"type": "structure", "members": {"inner": {"shape": "T"}, "list": {"shape": "L"}, "at": {"shape": "D"}}},
+        "L": {"type": "list", "member": {"shape": "M"}},
+        "M": {"type": "map", "key": {"shape": "S"}, "value": {"shape": "S"}},
+        "D": {"type": "timestamp"},
+    },
+}  # fmt: skip
+
+
+# Texts and the command line
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"a": NaN}', "{", '{"a": 1,}', "[" * 100_000, "a: &b 1", "\x00", "", "a:\n\t- b", "- x: [", '{"a": "\ud800"}'],
+)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    """No text ends in a traceback: there is data, or a diagnostic."""
+    data, found = parse(text, "x")
+    assert (data is None) == bool(found)
+
+
+def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """The command line in a folder."""
+    return subprocess.run([*FAULTSPEC, "import", *arguments], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def test_the_command_writes_once_and_reports(tmp_path: Path) -> None:
+    """A taxonomy that lint and compile accept; nothing is overwritten untold; the report is data on request."""
+    (tmp_path / "api.json").write_text(
+        json.dumps(document(**{"302": {"description": "Moved."}, "404": {"description": "None."}}))
+    )
+    done = run("openapi", "api.json", "--out", "taxonomy.yaml", "--format", "json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stderr[done.stderr.index("[") :])
+    assert report[0]["losses"][0]["kind"] == "redirect"
+    for command in ("lint", "compile"):
+        again = subprocess.run(
+            [*FAULTSPEC, command, "taxonomy.yaml"], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert again.returncode == 0, again.stdout + again.stderr
+    before = (tmp_path / "taxonomy.yaml").read_text()
+    (tmp_path / "taxonomy.yaml").write_text("mine")
+    refused = run("openapi", "api.json", "--out", "taxonomy.yaml", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "file-exists" in refused.stderr
+    assert (tmp_path / "taxonomy.yaml").read_text() == "mine"
+    assert run("openapi", "api.json", "--out", "taxonomy.yaml", "--force", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "taxonomy.yaml").read_text() == before
+
+
+def test_the_command_refuses_in_one_line(tmp_path: Path) -> None:
+    """What can't be imported is exit code 2 with a diagnostic, and no file is left behind."""
+    (tmp_path / "swagger.json").write_text('{"swagger": "2.0"}')
+    (tmp_path / "broken.yaml").write_text("a: [")
+    with (tmp_path / "large.json").open("wb") as file:
+        file.truncate(100 * 1024**2)
+    for name, code in {
+        "swagger.json": "swagger",
+        "broken.yaml": "yaml-syntax",
+        "large.json": "file-too-large",
+        "none.json": "file-not-found",
+    }.items():
+        done = run("openapi", name, "--out", "out.yaml", cwd=tmp_path)
+        assert (done.returncode, f"[{code}]" in done.stderr) == (2, True), done.stderr
+        assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out.yaml").exists()
+    done = run("botocore", "dynamdb", cwd=tmp_path)
+    assert (done.returncode, "Did you mean 'dynamodb'?" in done.stderr) == (2, True)
+    assert run("botocore", "sts", "iam", "--out", "all", cwd=tmp_path).returncode == 0
+    assert sorted(each.name for each in (tmp_path / "all").iterdir()) == ["iam.yaml", "sts.yaml"]
