@@ -321,10 +321,10 @@ class World:
             self._silent = 0
             return answer
         if answer.kind in ("refused", "closed", "garbled", "timeout"):
-            self._lost(asked, answer, may_close)
+            self.lost(asked, answer, may_close=may_close)
         raise Unanswered(answer)
 
-    def _lost(self, asked: Exchange, answer: NoAnswer, may_close: bool) -> None:
+    def lost(self, asked: Exchange, answer: NoAnswer, *, may_close: bool = False) -> None:
         """What a missing answer says of the service: that it ended, that it hangs, or that it does not bear this request."""
         self._silent += 1
         last = self.exchanges[-1] if self.exchanges else None
