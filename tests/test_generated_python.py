@@ -256,6 +256,66 @@ def test_facts_answer_questions_about_codes(platform: Any) -> None:
     assert {"rate_limited", "timeout", "dependency_unavailable", "serialization_failure"} == platform.RETRYABLE
 
 
+DEMANDING = """
+faultspec: 1
+taxonomy: {name: shelves, version: 1.0.0, title: What constructors ask for}
+detail_keys:
+  isbn: {type: string, minLength: 10, maxLength: 13}
+  reason: {type: string, enum: [too_long, too_short]}
+  copies: {type: integer, minimum: 0}
+envelopes: {error: {shape: {code: $code, message: $message, details?: $details}}}
+surfaces: {api: {transport: http, envelope: error, codes: closed}}
+headers:
+  Retry-After: {on: [429, 503]}
+fallback:
+  4xx: {code: bad_input, reason: Whatever else is refused.}
+codes:
+  bad_input: {summary: Bad., http: 400, retriable: false, details: {reason?: {}, copies?: {}}}
+  no_book: {summary: None., http: 404, retriable: false, details: {isbn: {}}}
+  store_down: {summary: Down., http: 502-503, retriable: true}
+"""
+
+
+@pytest.fixture
+def shelves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The bindings of a taxonomy whose constructors ask for much."""
+    loaded = read(DEMANDING, "d.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    write(render(loaded.taxonomy, [SHIPPED["python"]], "d.yaml"), tmp_path, ["python"])
+    monkeypatch.syspath_prepend(str(tmp_path / "python"))
+    return importlib.import_module("shelves_errors")
+
+
+def test_an_error_cannot_be_made_without_the_header_of_its_status(shelves: Any) -> None:
+    """A header that only some statuses of a code require is demanded under those, whoever gives it."""
+    assert shelves.StoreDown().status == 502
+    assert shelves.render(shelves.StoreDown(status=503, retry_after=2)).headers["Retry-After"] == "2"
+    assert shelves.StoreDown(status=503, headers={"retry-after": "2"}).status == 503
+    message = "store_down under 503 needs the header Retry-After: pass `retry_after`"
+    with pytest.raises(ValueError, match=message):
+        shelves.StoreDown(status=503)
+    with pytest.raises(ValueError, match="bad_input under 429 needs the header Retry-After"):
+        shelves.BadInput(status=429)
+    assert shelves.parse(b'{"code": "store_down", "message": "x"}', status=503).status == 503
+
+
+def test_an_error_takes_no_detail_that_its_code_does_not_declare_so(shelves: Any) -> None:
+    """Types, enumerations, lengths and bounds hold where no type checker looks, and the detail is named."""
+    assert shelves.BadInput(reason="too_long", copies=0).details == {"reason": "too_long", "copies": 0}
+    with pytest.raises(ValueError, match=r"bad_input: details\['reason'\] is 'nope'; expected one of 'too_long'"):
+        shelves.BadInput(reason="nope")
+    with pytest.raises(ValueError, match=r"details\['copies'\] is -1; expected at least 0"):
+        shelves.BadInput(copies=-1)
+    with pytest.raises(TypeError, match=r"no_book: details\['isbn'\] is 5; expected a string"):
+        shelves.NoBook(isbn=5)
+    with pytest.raises(ValueError, match=r"details\['isbn'\] has 3; expected at least 10 characters"):
+        shelves.NoBook(isbn="123")
+    with pytest.raises(ValueError, match="no_book: details lacks 'isbn'"):
+        shelves.NoBook(isbn=None)
+    # What another service sent is read as it is.
+    assert shelves.parse(b'{"code": "no_book", "message": "x", "details": {"isbn": 5}}').details == {"isbn": 5}
+
+
 CONDITIONAL = """
 faultspec: 1
 taxonomy: {name: conditional, version: 1.0.0, title: Statuses by condition}

@@ -37,13 +37,25 @@ def render(problem):
     return Answer(status, headers, envelope(code, problem.correlation_id))
 
 
-def is_envelope(body, content_type):
+def is_envelope(reply):
     """Whether a body is in the Core Platform's shape."""
     try:
-        found = json.loads(body)
+        found = json.loads(reply.body)
     except ValueError:
         return False
-    return content_type == "application/json" and isinstance(found, dict) and {"code", "correlation_id"} <= found.keys()
+    shaped = isinstance(found, dict) and {"code", "correlation_id"} <= found.keys()
+    return reply.content_type == "application/json" and shaped
+
+
+def last_resort(correlation_id):
+    """What is answered where `render` fails."""
+    return Answer(500, ((b"Content-Type", b"application/json"),), envelope("internal_error", correlation_id))
+
+
+def around(app, **given):
+    """A boundary around an application."""
+    known = {"render": render, "last_resort": last_resort, "is_envelope": is_envelope, "correlation": CORRELATION}
+    return ErrorBoundary(app, **{**known, **given})
 
 
 CORRELATION = Correlation(
@@ -80,7 +92,7 @@ class Reply:
 
 def call(app, *, method="GET", path="/", headers=(), chunks=(b"",), limit=None):
     """Send one request through a boundary around `app`."""
-    boundary = ErrorBoundary(app, render=render, is_envelope=is_envelope, correlation=CORRELATION, body_limit=limit)
+    boundary = around(app, body_limit=limit)
     return drive(boundary, method=method, path=path, headers=headers, chunks=chunks)
 
 
@@ -151,7 +163,8 @@ def test_an_error_that_is_no_envelope_becomes_one(status, body):
     """Whatever a framework says by itself from 400 on leaves as the envelope, not stored, of the right length."""
     reply = call(replies(status, [JSON, (b"content-length", str(len(body)).encode())], body))
     assert reply.status == status
-    assert is_envelope(reply.body, reply.headers["content-type"])
+    assert reply.headers["content-type"] == "application/json"
+    assert {"code", "correlation_id"} <= json.loads(reply.body).keys()
     assert reply.headers["content-length"] == str(len(reply.body))
     assert reply.headers["cache-control"] == "no-store"
     assert reply.correlation_id == json.loads(reply.body)["correlation_id"]
@@ -184,7 +197,7 @@ def test_a_kept_header_wins_over_a_rendered_one():
     def with_default(problem):
         return render(problem)._replace(headers=((b"retry-after", b"1"), JSON))
 
-    boundary = ErrorBoundary(app, render=with_default, is_envelope=is_envelope, correlation=CORRELATION)
+    boundary = around(app, render=with_default)
     assert drive(boundary).headers["retry-after"] == "30"
 
 
@@ -228,7 +241,7 @@ def test_a_stream_is_not_held_back():
             order.append(("made", each))
             await send({"type": "http.response.body", "body": each, "more_body": True})
 
-    boundary = ErrorBoundary(app, render=render, is_envelope=is_envelope, correlation=CORRELATION)
+    boundary = around(app)
 
     async def send(message):
         order.append(("sent", message.get("body")))
@@ -268,7 +281,7 @@ def test_an_absent_or_malformed_id_is_replaced(headers):
 def test_no_inbound_id_can_split_a_header(text):
     """Even where the format would allow anything, what goes out is one line of visible ASCII."""
     anything = Correlation("X-Correlation-Id", lambda text: True, lambda: "new")
-    boundary = ErrorBoundary(replies(200), render=render, is_envelope=is_envelope, correlation=anything)
+    boundary = around(replies(200), correlation=anything)
     reply = drive(boundary, headers=[("X-Correlation-Id", text)])
     assert reply.correlation_id == (text if all(" " <= each <= "~" for each in text) and text else "new")
 
@@ -320,14 +333,14 @@ def test_an_exception_after_the_response_has_begun_is_raised_again(caplog):
 
 
 def test_a_render_that_fails_still_ends_the_exchange(caplog):
-    """The last resort is an empty 500, not stored, with the correlation id, and two lines in the log."""
+    """The last resort is an envelope too, not stored, with the correlation id, and there are two lines in the log."""
 
     def broken(problem):
         raise KeyError("no such code")
 
-    boundary = ErrorBoundary(raises(ValueError("x")), render=broken, is_envelope=is_envelope, correlation=CORRELATION)
+    boundary = around(raises(ValueError("x")), render=broken)
     reply = drive(boundary, headers=[("X-Correlation-Id", GIVEN)])
-    assert (reply.status, reply.body, reply.correlation_id) == (500, b"", GIVEN)
+    assert (reply.status, reply.body, reply.correlation_id) == (500, envelope("internal_error", GIVEN), GIVEN)
     assert reply.headers["cache-control"] == "no-store"
     assert [type(record.exc_info[1]) for record in caplog.records] == [KeyError, ValueError]
 
@@ -426,11 +439,11 @@ def test_a_huge_error_is_not_held_in_memory_to_be_judged():
     async def send(message):
         sent.append(message)
 
-    def spy(body, content_type):
-        judged.append(len(body))
+    def spy(reply):
+        judged.append(len(reply.body))
         return True
 
-    boundary = ErrorBoundary(endless, render=render, is_envelope=spy, correlation=CORRELATION)
+    boundary = around(endless, is_envelope=spy)
     asyncio.run(boundary({"type": "http", "method": "GET", "path": "/", "headers": []}, None, send))
     assert json.loads(sent[1]["body"])["code"] == "not_found"
     assert answered[:5] == [False, False, False, True, True]
@@ -447,7 +460,7 @@ def test_other_scopes_pass_untouched(kind):
         seen.append(arguments)
 
     scope, receive, send = {"type": kind}, object(), object()
-    boundary = ErrorBoundary(app, render=render, is_envelope=is_envelope, correlation=CORRELATION)
+    boundary = around(app)
     asyncio.run(boundary(scope, receive, send))
     assert seen[0][0] is scope
     assert seen[0][1:] == (receive, send)
@@ -495,7 +508,7 @@ async def teapot(request):
 
 
 ROUTES = [Route(f"/{each.__name__}", each) for each in (boom, limited, fine, stream, teapot)]
-OPTIONS = {"render": render, "is_envelope": is_envelope, "correlation": CORRELATION}
+OPTIONS = {"render": render, "last_resort": last_resort, "is_envelope": is_envelope, "correlation": CORRELATION}
 
 
 @pytest.mark.parametrize("place", ["around", "inside", "inside, debug"])
@@ -526,10 +539,8 @@ def test_starlette_s_own_errors_become_envelopes(place):
 
 def test_a_header_of_an_error_cannot_begin_another():
     """A line break in the value of a rendered header goes out as a space, so no second header begins there."""
-    boundary = ErrorBoundary(
+    boundary = around(
         raises(RuntimeError("boom")),
         render=lambda problem: render(problem)._replace(headers=((b"x-note", b"a\r\nset-cookie: x=1"),)),
-        is_envelope=is_envelope,
-        correlation=CORRELATION,
     )
     assert drive(boundary).headers["x-note"] == "a  set-cookie: x=1"

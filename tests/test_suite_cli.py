@@ -1,29 +1,39 @@
 """`faultspec conform` and `faultspec init conformance` as a user meets them: exit codes, messages, reports."""
 
+import itertools
 import json
 import os
+import shutil
+import signal
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import httpx
 import jsonschema
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from faultspec_conformance import reports
+from faultspec_conformance import target as configuration
 from miniatures.core_platform import ENVIRONMENT
 from miniatures.serve import serving
 from miniatures.sins import sinning
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
+PROGRAM = (sys.executable, "-c", "from faultspec.cli import main; main()")
 CONFIG = str(HERE / "miniatures" / "notebooks.yaml")
 
 
 def faultspec(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the command line."""
     return subprocess.run(
-        [sys.executable, "-c", "from faultspec.cli import main; main()", *arguments],
+        [*PROGRAM, *arguments],
         capture_output=True,
         text=True,
         cwd=cwd,
@@ -96,6 +106,10 @@ def test_only_some_clauses(behaving: str) -> None:
     none = faultspec("conform", CONFIG, "--no-sweep", "--only", "tenency/*", BASE_URL=behaving)
     assert none.returncode == 2
     assert "no clause matches" in none.stderr
+    assert "did you mean `tenancy/*`?" in none.stderr
+    other = faultspec("conform", CONFIG, "--no-sweep", "--only", "zzz", BASE_URL="http://127.0.0.1:9")
+    assert other.returncode == 2
+    assert "the families of clauses are" in other.stderr
 
 
 @pytest.mark.parametrize(
@@ -193,3 +207,99 @@ def test_the_first_draft_runs(behaving: str, tmp_path: Path) -> None:
     ):
         assert verdicts[clause] == "passed", clause
     assert data["coverage"]["timeout"]["observed"]
+
+
+def test_a_draft_in_another_folder_loads(behaving: str, tmp_path: Path) -> None:
+    """Paths given on the command line are relative to here, those in the file to the file."""
+    shutil.copy(ROOT / "taxonomy.yaml", tmp_path)
+    document = httpx.get(f"{behaving}/openapi.json").text
+    (tmp_path / "openapi.json").write_text(document)
+    done = subprocess.run(
+        [*PROGRAM, "init", "conformance", "--openapi", "openapi.json", "--http", behaving, "deep/er/conf.yaml"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    read = configuration.read(str(tmp_path / "deep/er/conf.yaml"), {"FIRST_TOKEN": "a", "SECOND_TOKEN": "b"})
+    assert read.diagnostics == ()
+    assert read.target is not None
+    assert Path(read.target.taxonomy or "").samefile(tmp_path / "taxonomy.yaml")
+    assert Path(read.target.openapi_file or "").samefile(tmp_path / "openapi.json")
+
+
+@pytest.mark.parametrize("raw", [b"\x00\x01garbage\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{}"])
+def test_a_first_answer_that_is_none_is_reported(raw: bytes, tmp_path: Path) -> None:
+    """Somebody listens and does not speak HTTP: the service failed, and the report says so."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def babble() -> None:
+            with suppress(OSError):
+                while True:
+                    connection, _ = listening.accept()
+                    with connection:
+                        connection.recv(65536)
+                        connection.sendall(raw)
+
+        threading.Thread(target=babble, daemon=True).start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        report = tmp_path / "report.json"
+        done = faultspec("conform", CONFIG, "--no-sweep", "--report", f"json={report}", BASE_URL=url)
+    assert done.returncode == 1, done.stderr
+    data = json.loads(report.read_text())
+    assert [(each["clause"], each["level"]) for each in data["findings"]] == [("service/alive", "error")]
+    assert {each["verdict"] for each in data["clauses"]} <= {"failed", "could_not_run", "not_checkable"}
+
+
+def test_a_document_that_is_not_there_is_told_as_that(behaving: str) -> None:
+    """The service runs: what is wrong is where its document is looked for."""
+    token = ENVIRONMENT["NOTEBOOKS_BIRCH_EDITOR"]
+    done = faultspec(
+        "conform",
+        behaving,
+        "--taxonomy",
+        "taxonomy.yaml",
+        "--openapi",
+        "/nope.json",
+        "--header",
+        f"Authorization: Bearer {token}",
+    )
+    assert done.returncode == 2
+    assert "/nope.json holds no OpenAPI document (404)" in done.stderr
+    assert "check `openapi`" in done.stderr
+    assert "running" not in done.stderr
+
+
+def test_who_is_interrupted_writes_what_he_has(tmp_path: Path) -> None:
+    """SIGINT in the middle: the report is there, what was not reached could not run, and the exit code is 130."""
+    started: list[subprocess.Popen[str]] = []
+    asked = itertools.count()
+    inner = sinning()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if next(asked) == 40:
+            started[0].send_signal(signal.SIGINT)
+        await inner(scope, receive, send)
+
+    report = tmp_path / "report.json"
+    with serving(app) as base:
+        environment = {**os.environ, **ENVIRONMENT, "BASE_URL": base}
+        started.append(
+            subprocess.Popen(
+                [*PROGRAM, "conform", CONFIG, "--report", f"json={report}"],
+                cwd=ROOT,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        )
+        out, err = started[0].communicate(timeout=60)
+    assert started[0].returncode == 130, err
+    assert "Traceback" not in err
+    assert "the run was interrupted" in out
+    data = json.loads(report.read_text())
+    verdicts = {each["clause"]: each["verdict"] for each in data["clauses"]}
+    assert verdicts["framework/unknown-route"] == "passed"
+    assert verdicts["retry/recovers"] == "could_not_run"

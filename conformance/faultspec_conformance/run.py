@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from faultspec.clauses import Clause, clauses_of
 from faultspec.contract import contract
-from faultspec.exchange import Request, Response
+from faultspec.exchange import Exchange, Request, Response
 from faultspec.finding import Finding
 from faultspec.language.model import Taxonomy
 from faultspec_conformance import openapi
@@ -52,11 +52,15 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A result ready to be shown: everything in it is masked. ``base`` is the address for command lines."""
+    """A result ready to be shown: everything in it is masked. ``base`` is the address for command lines.
+
+    ``interrupted``: somebody stopped the run, and this is what was seen until then.
+    """
 
     result: Result
     base: str
     clauses: Mapping[str, Clause]
+    interrupted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Rep
         described = describe(target, driver, parts.path)
         if isinstance(described, Unreachable):
             return described
-        description, notes = described
+        description, notes = (Description(), ()) if isinstance(described, NoAnswer) else described
         world = World(
             taxonomy=taxonomy,
             contract=contract(taxonomy),
@@ -90,25 +94,43 @@ def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Rep
             random=Random(options.seed),
         )
         known = clauses_of(taxonomy)
-        world.turn = world.kinds[:_KINDS]
-        for probe in chosen(PROBES, options.only, known):
-            options.progress(probe.name)
-            play(world, probe)
-        world.notes += other_kinds(world, options, known)
-        notes = (*notes, *world.notes)
-        not_run = (*refused_identities(world), *world.not_run)
-        generated = 0
-        if options.sweep:
-            from faultspec_conformance.sweep import sweep  # what needs schemathesis stays out of a run of probes only
-
-            options.progress("sweep")
-            probed = driver.requests
-            swept = sweep(world, seed=options.seed)
-            generated = driver.requests - probed
-            notes, not_run = (*notes, *swept.notes), (*not_run, *swept.not_run)
-        result = replace(fold(world, known, options, notes=notes, not_run=not_run), generated=generated)
+        world.notes += notes
+        interrupted, generated = False, 0
+        if isinstance(described, NoAnswer):
+            world.lost(Exchange(described.request, Response(None)), described)
+            world.ended = f"the first request was not answered: {described.reason}"
+        else:
+            try:
+                probed(world, options, known)
+                generated = generate(world, options) if options.sweep else 0
+            except KeyboardInterrupt:
+                interrupted = True
+                world.ended = "the run was interrupted"
+        not_run = (*refused_identities(world), *world.not_run, *(("the run was interrupted",) if interrupted else ()))
+        result = replace(fold(world, known, options, notes=tuple(world.notes), not_run=not_run), generated=generated)
         hidden = hiding(world)
-        return Report(hidden.result(result), hidden.text(base), known)
+        return Report(hidden.result(result), hidden.text(base), known, interrupted)
+
+
+def probed(world: World, options: Options, known: Iterable[str]) -> None:
+    """Run the probes: all of them with the first few kinds of resource, those of one kind with the others."""
+    world.turn = world.kinds[:_KINDS]
+    for probe in chosen(PROBES, options.only, known):
+        options.progress(probe.name)
+        play(world, probe)
+    world.notes += other_kinds(world, options, known)
+
+
+def generate(world: World, options: Options) -> int:
+    """Send generated traffic; how many requests that took."""
+    from faultspec_conformance.sweep import sweep  # what needs schemathesis stays out of a run of probes only
+
+    options.progress("sweep")
+    before = world.driver.requests
+    swept = sweep(world, seed=options.seed)
+    world.notes += swept.notes
+    world.not_run += swept.not_run
+    return world.driver.requests - before
 
 
 def no_address(url: str) -> str | None:
@@ -125,8 +147,11 @@ def no_address(url: str) -> str | None:
     return "port 0 is none" if port == 0 else None
 
 
-def describe(target: Target, driver: Http, path: str) -> tuple[Description, tuple[str, ...]] | Unreachable:
-    """The service's OpenAPI document, and the proof that somebody answers at all."""
+def describe(target: Target, driver: Http, path: str) -> tuple[Description, tuple[str, ...]] | Unreachable | NoAnswer:
+    """The service's OpenAPI document, and the proof that somebody answers at all.
+
+    Where nobody listens, nothing can be judged; where somebody listens and does not answer, that is what is to be told.
+    """
     where = target.openapi
     if target.openapi_file is not None:
         try:
@@ -138,14 +163,14 @@ def describe(target: Target, driver: Http, path: str) -> tuple[Description, tupl
             return Unreachable(f"{target.openapi_file} is no OpenAPI document: {problem}")
         alive = driver.send(_get("/"))
         if isinstance(alive, NoAnswer):
-            return Unreachable(alive.reason)
+            return _unheard(alive)
         return openapi.read(document, base=path or None), ()
     places = [where] if where is not None else [path + each for each in _USUAL_PLACES] if target.path is None else ["/"]
     reason = ""
     for place in places:
         answer = _fetched(place, target, driver)
         if isinstance(answer, NoAnswer):
-            return Unreachable(answer.reason)
+            return Unreachable(answer.reason) if place.startswith("http") else _unheard(answer)
         if where is None and target.path is not None:
             return Description(base=path.rstrip("/")), (
                 "no OpenAPI document is given, so only what the configuration names is asked",
@@ -161,8 +186,13 @@ def describe(target: Target, driver: Http, path: str) -> tuple[Description, tupl
             return openapi.read(document, base=path or None), ()
         reason = f"{place} holds no OpenAPI document ({problem})"
     if where is not None:
-        return Unreachable(reason)
+        hint = "check `openapi`: give the document's path, URL or file, or `none` where there is no document"
+        return Unreachable(reason, hint)
     return Description(base=path.rstrip("/")), (f"no OpenAPI document was found at {', '.join(places)}",)
+
+
+def _unheard(answer: NoAnswer) -> Unreachable | NoAnswer:
+    return answer if answer.kind in ("closed", "garbled", "timeout") else Unreachable(answer.reason)
 
 
 def _fetched(place: str, target: Target, driver: Http) -> Response | NoAnswer:
@@ -218,7 +248,8 @@ def other_kinds(world: World, options: Options, known: Iterable[str]) -> Iterato
 
 def hiding(world: World) -> Masking:
     """What must not be shown of a run: credentials, what came from the environment, what was planted."""
-    planted = ((each.value, f"CANARY-{each.kind}") for each in world.planted)
+    # The plain ones look like nothing, and a command line with another address or id would ask for something else.
+    planted = ((each.value, f"CANARY-{each.kind}") for each in world.planted if each.kind in ("secret", "email"))
     return masking(world.target.identities.values(), [*world.target.secrets, *planted])
 
 

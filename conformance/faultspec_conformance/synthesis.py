@@ -105,44 +105,69 @@ def free_texts(document: Json, schema: object) -> frozenset[str]:
     return frozenset(found)
 
 
-def violations(source: Source, schema: object, body: object) -> Iterator[tuple[str, object]]:
-    """Bodies that the schema rules out, each with what is wrong in words; the plainest first."""
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A body that a schema rules out, and ``what`` is wrong with it. ``sure``: whoever validates at all finds it.
+
+    Of ``format`` JSON Schema lets everyone choose whether it is checked (2020-12, validation, 7.2).
+    """
+
+    what: str
+    body: object
+    sure: bool = True
+
+
+def violations(source: Source, schema: object, body: object, mark: str) -> Iterator[Violation]:
+    """Bodies that the schema rules out, the plainest first; ``mark`` stands in what is wrong, where anything does."""
     node = merged(source.document, schema)
     if not isinstance(body, dict):
         return
     properties = _properties(node)
+    inner = {name: merged(source.document, each) for name, each in properties.items()}
     required = node.get("required")
     for name in required if isinstance(required, list) else ():
         if name in body:
-            yield f"the required member `{name}` left out", {key: each for key, each in body.items() if key != name}
+            left = {key: each for key, each in body.items() if key != name}
+            yield Violation(f"the required member `{name}` left out", left)
             break
-    numbers = [name for name in properties if kind(merged(source.document, properties[name])) in ("integer", "number")]
+    numbers = [name for name in properties if kind(inner[name]) in ("integer", "number")]
     for name in sorted(
         body, key=lambda each: each not in numbers
     ):  # who reckons with it crashes sooner than who stores it
-        types = _types(merged(source.document, properties.get(name, {})))
+        types = _types(inner.get(name, {}))
         if types and "object" not in types:
-            yield f"an object where `{name}` is {types[0]}", {**body, name: {"unexpected": True}}
+            yield Violation(f"an object where `{name}` is {types[0]}", {**body, name: {"unexpected": mark}})
             break
     for name in dict.fromkeys((*numbers, *properties)):  # a number that is quietly corrected is the likelier mistake
-        inner = merged(source.document, properties[name])
-        beyond = _beyond(inner)
-        if beyond is not None and inner.get("readOnly") is not True:
-            yield f"a value of `{name}` out of its range", {**body, name: beyond}
+        beyond = _beyond(inner[name], mark)
+        if beyond is not None and inner[name].get("readOnly") is not True:
+            yield Violation(f"a value of `{name}` out of its range", {**body, name: beyond})
+            break
+    for name in properties:
+        named = inner[name].get("format")
+        if named in _TOLD_APART and "enum" not in inner[name] and inner[name].get("readOnly") is not True:
+            yield Violation(f"a value of `{name}` that is no {named}", {**body, name: mark}, sure=False)
             break
 
 
-def _beyond(node: Json) -> object:
-    """A value just outside the bounds of a schema, or None where it has none."""
+#: Formats that no mark is an instance of.
+_TOLD_APART = frozenset({"uuid", "date", "date-time", "time", "email", "ipv4", "ipv6", "uri"})
+
+
+def _beyond(node: Json, mark: str) -> object:
+    """A value just outside the bounds of a schema, or None where it has none; a text begins with the mark."""
     most, least = node.get("maximum"), node.get("minimum")
     if isinstance(most, int) and not isinstance(most, bool):
         return most + 1
     if isinstance(least, int) and not isinstance(least, bool):
         return least - 1
     if isinstance(node.get("enum"), list) and kind(node) in ("string", None):
-        return "faultspec-none-of-these"
+        return mark
     longest = node.get("maxLength")
-    return "x" * (longest + 1) if isinstance(longest, int) and longest < 10_000 else None
+    if isinstance(longest, int) and longest < 10_000:
+        return mark + "x" * (longest + 1 - len(mark))
+    pattern = node.get("pattern")
+    return mark if isinstance(pattern, str) and _compiles(pattern) and not _fits(pattern, mark) else None
 
 
 def another(source: Source, identifier: object) -> object:
@@ -310,6 +335,14 @@ def _fits(pattern: str, text: str) -> bool:
         return re.search(pattern, text) is not None
     except re.error:
         return False
+
+
+def _compiles(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+    except re.error:  # a construct that only JavaScript has
+        return False
+    return True
 
 
 def matching(source: Source, pattern: str) -> str | None:

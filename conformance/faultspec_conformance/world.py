@@ -290,12 +290,11 @@ class World:
         seconds = parsed_value.seconds if parsed_value is not None else None
         return seconds + _GRACE if seconds is not None and seconds <= PATIENCE else None
 
-    def canary(self, kind: Literal["secret", "email"]) -> Canary:
-        """A new value that must not come back."""
+    def canary(self, kind: Literal["secret", "email", "value", "address"]) -> Canary:
+        """A new value that must not come back: one that looks like a secret or an address of a person, or a plain one."""
         token = secrets.token_hex(12)
-        return Canary(kind, f"sk_live_{token}" if kind == "secret" else f"jane.{token[:10]}@mailbox-canary.example")
-
-    # ---- saying
+        looks = {"secret": f"sk_live_{token}", "email": f"jane.{token[:10]}@mailbox-canary.example"}
+        return Canary(kind, looks.get(kind, f"faultspec-{token[:12]}"))
 
     # ---- resources
 
@@ -322,10 +321,10 @@ class World:
             self._silent = 0
             return answer
         if answer.kind in ("refused", "closed", "garbled", "timeout"):
-            self._lost(asked, answer, may_close)
+            self.lost(asked, answer, may_close=may_close)
         raise Unanswered(answer)
 
-    def _lost(self, asked: Exchange, answer: NoAnswer, may_close: bool) -> None:
+    def lost(self, asked: Exchange, answer: NoAnswer, *, may_close: bool = False) -> None:
         """What a missing answer says of the service: that it ended, that it hangs, or that it does not bear this request."""
         self._silent += 1
         last = self.exchanges[-1] if self.exchanges else None

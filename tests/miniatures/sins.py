@@ -233,6 +233,12 @@ def planted(asked: Asked) -> str:
     return asked.body.decode("utf-8", "replace")[:400] or asked.target.partition("?")[2]
 
 
+def rejected(asked: Asked, answer: Answer) -> object:
+    """The value of the member that an answer calls invalid."""
+    body, named = json.loads(asked.body), (told(answer) or {}).get("details", {}).get("field")
+    return body.get(named) if isinstance(body, dict) else body
+
+
 def inbound(asked: Asked) -> str:
     """The correlation id of a request, whatever it looks like."""
     return asked.header("x-correlation-id") or ""
@@ -783,7 +789,10 @@ def _all() -> Iterable[Sin]:
     yield sin("input-in-hint", "the hint repeats what was sent", "C25", on(lambda a, r: detail("hint", f"You sent {planted(a)}", only_present=False)(a, r), status=400))
     yield sin("input-in-header", "a debugging header repeats what was sent", "C25", on(header("x-debug-input", lambda a, _: re.sub("[^ -~]", "?", planted(a))), status=400))
     yield sin("query-in-message", "the message repeats the query", "C25", on(says(lambda a: f"Not valid: {a.target}"), path="/search", code="validation_failed"))
-    yield sin("path-in-message", "the message repeats the unknown address", "C25", on(says(lambda a: f"No route for {a.target}"), path=UNKNOWN))
+    yield sin("path-in-message", "the message repeats the unknown address", "C25", on(says(lambda a: f"No route for {a.path}"), path=UNKNOWN))
+    yield sin("value-in-message", "the message repeats the value that is not valid", "C25", on(lambda a, r: says(f"{rejected(a, r)!r} is not valid")(a, r), path="/notebooks", method="POST", code="validation_failed"))
+    yield sin("limit-in-message", "the message repeats the query's value that is not valid", "C25", on(says(lambda a: f"Not a number: {a.target.partition('limit=')[2].partition('&')[0]}"), path="/notebooks", method="GET", code="validation_failed"))
+    yield sin("id-in-message", "the message repeats the id that names nothing", "C25", on(says(lambda a: f"There is no notebook {a.path.split('/')[2]}"), path=NOTEBOOK, code="not_found"), "an id is what its caller calls the notebook")
     yield sin("agent-in-message", "a crash repeats all headers", "C25", hidden_500(says(lambda a: "; ".join(f"{key}: {value}" for key, value in a.headers))))
     yield sin("queue-name-in-message", "a failed webhook names the queue", "C25", on(says("enqueue to amqp://printers.jobs.v2.dlq failed"), path="/hooks/printers", status=503))
 

@@ -3,7 +3,8 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import click
 
 from faultspec.cli.extra import conformance
 from faultspec.diagnostic import Diagnostic
+from faultspec.language.grammar import closest
 from faultspec.printers import text
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 #: Exit code of what could not run.
 _COULD_NOT = 2
+
+#: Exit code of what somebody stopped, as shells have it: 128 and the number of SIGINT.
+_INTERRUPTED = 130
 
 _FORMATS = ("text", "json", "junit", "html")
 
@@ -85,9 +90,11 @@ def command(
     exercised is said.
 
     Exit codes: 0 nothing failed, 1 something failed, 2 nothing failed and something could not run or nothing was exercised,
-    or the configuration or the taxonomy has errors.
+    or the configuration or the taxonomy has errors, 130 the run was interrupted, and the report is of what was seen until
+    then.
     """
     conformance()
+    from faultspec.clauses import clauses_of
     from faultspec_conformance.reports import FORMATS
     from faultspec_conformance.run import Options, Unreachable, quiet, run
     from faultspec_conformance.verdict import exit_code
@@ -104,6 +111,8 @@ def command(
         )
     except _Refused:
         return _COULD_NOT
+    if only is not None and not _matched(only, clauses_of(taxonomy)):
+        return _COULD_NOT
     progress = _progress() if sys.stderr.isatty() else quiet
     options = Options(seed=seed, sweep=not (no_sweep or bare), only=only, waivers=waivers, progress=progress)
     report = run(described, taxonomy, options)
@@ -112,11 +121,6 @@ def command(
     if isinstance(report, Unreachable):
         hint = report.hint or f"is the service running at {described.http}?"
         click.echo(f"error[unreachable]: {report.reason}\n  = hint: {hint}", err=True)
-        return _COULD_NOT
-    if only is not None and not report.result.clauses:
-        click.echo(
-            f"error[unknown-clause]: no clause matches {only!r}\n  = hint: `faultspec explain` lists them", err=True
-        )
         return _COULD_NOT
     for name, path in outputs:
         try:
@@ -136,7 +140,17 @@ def command(
     if require_coverage:
         for each in report.result.unobserved:
             click.echo(f"error[not-covered]: {each.code} was not observed: {each.reason}", err=True)
-    return exit_code(report.result, require_coverage=require_coverage)
+    return _INTERRUPTED if report.interrupted else exit_code(report.result, require_coverage=require_coverage)
+
+
+def _matched(only: str, clauses: Collection[str]) -> bool:
+    """Whether the pattern matches a clause, after saying so if it matches none."""
+    if any(fnmatchcase(each, only) for each in clauses):
+        return True
+    families = tuple(dict.fromkeys(f"{each.partition('/')[0]}/*" for each in clauses))
+    hint = closest(only, (*families, *clauses)) or f"the families of clauses are {', '.join(families)}"
+    click.echo(f"error[unknown-clause]: no clause matches {only!r}\n  = hint: {hint}", err=True)
+    return False
 
 
 def _output(value: str) -> tuple[str, Path]:

@@ -1,5 +1,6 @@
 """``faultspec init conformance``: a first draft of conformance.yaml."""
 
+import os
 import re
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -51,8 +52,8 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
         description.read(document, base=urlsplit(address).path or None),
         loaded.taxonomy,
         http=address,
-        openapi=place,
-        taxonomy_path=taxonomy,
+        openapi=place if place.startswith(("http://", "https://")) or place != openapi else _beside(target, openapi),
+        taxonomy_path=_beside(target, taxonomy),
     )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -66,6 +67,11 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     click.echo(file)
     click.echo(f"next: look it over, then faultspec conform {file}", err=True)
     return 0
+
+
+def _beside(file: Path, path: str) -> str:
+    """A path as it stands in the file, which is read relative to its own directory."""
+    return path if os.path.isabs(path) else Path(os.path.relpath(path, file.parent)).as_posix()
 
 
 def _address(openapi: str, http: str | None, document: object) -> tuple[str, str]:

@@ -27,6 +27,11 @@ _FOREIGN = frozenset({"stack-trace", "sql", "path"})
 """What a member that carries foreign text by contract may contain."""
 
 
+_NAMES = frozenset({"id", "address"})
+"""Planted values that name something: a header such as Content-Location repeats them rightly, and so may any part of the
+envelope but its message, where the contract has a place for them."""
+
+
 class Segment(NamedTuple):
     """A piece of an answer. ``pointer`` None: it isn't JSON; ``header`` names the header it is the value of."""
 
@@ -61,11 +66,20 @@ def judge_leaks(bench: Bench, reading: Reading, told: Told | None, within: tuple
         if leak.kind in _FOREIGN and any(_below(segment.pointer, each) for each in exempt):
             continue
         found.setdefault(f"leaks/{leak.kind}", []).append((leak, segment))
-    if len(open_header) < len(segments):
-        text, starts = _joined(segments)
-    for clause, wanted, whole in (("leaks/canary", canaries, False), ("leaks/echoed-tenant", echoed, True)):
+    places = tuple(where for slot, where in told.where.items() if slot != "message") if told is not None else ()
+    unnamed = [
+        each for each in segments if each.header is None and not any(_below(each.pointer, one) for one in places)
+    ]
+    values = tuple(each for each in canaries if each.kind not in _NAMES)
+    names = tuple(each for each in canaries if each.kind in _NAMES)
+    for clause, wanted, whole, among in (
+        ("leaks/canary", values, False, segments),
+        ("leaks/canary", names, True, unnamed),
+        ("leaks/echoed-tenant", echoed, True, segments),
+    ):
+        text, starts = _joined(among) if wanted else ("", [])
         for leak in planted(text, wanted, whole=whole):
-            segment = segments[bisect_right(starts, leak.start) - 1]
+            segment = among[bisect_right(starts, leak.start) - 1]
             found.setdefault(clause, []).append((leak, segment))
     for clause, leaks in found.items():
         _report(bench, clause, leaks)
@@ -77,6 +91,8 @@ def _report(bench: Bench, clause: str, leaks: list[tuple[Leak, Segment]]) -> Non
     leak, segment = leaks[0]
     # The document bans a tenant from the body; in a header it is as visible, and less often forbidden.
     only_headers = clause == "leaks/echoed-tenant" and all(each.header for _, each in leaks)
+    # An id is what its caller and the service call a thing: to repeat it tells him nothing, and is a habit all the same.
+    only_ids = clause == "leaks/canary" and all(each.kind == "id" for each, _ in leaks)
     where = f"the header `{segment.header}`" if segment.header else place(segment.pointer or "")
     more = f", and {len(leaks) - 1} more such" if len(leaks) > 1 else ""
     glimpse = f": {leak.glimpse}" if leak.glimpse else ""
@@ -86,7 +102,7 @@ def _report(bench: Bench, clause: str, leaks: list[tuple[Leak, Segment]]) -> Non
         f"{where} holds {leak.what}{glimpse}{more}; an error never carries that",
         pointer=segment.pointer,
         source=privacy.source if privacy else NOWHERE,
-        level="warning" if only_headers else "error",
+        level="warning" if only_headers or only_ids else "error",
     )
 
 

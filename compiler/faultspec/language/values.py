@@ -106,7 +106,7 @@ def _text(schema: Schema, value: str, path: tuple[Step, ...], known: Collection[
         yield Misfit(path, f"has {len(value)} characters; expected at least {schema.min_length}", "minLength")
     if schema.max_length is not None and len(value) > schema.max_length:
         yield Misfit(path, f"has {len(value)} characters; expected at most {schema.max_length}", "maxLength")
-    if schema.pattern is not None and not _expression(schema.pattern).search(value):
+    if schema.pattern is not None and not expression(schema.pattern).search(value):
         yield Misfit(path, f"is {shown(value)}; expected it to match `{schema.pattern}`", "pattern")
     if schema.format and all(each in known for each in schema.format) and formats.problem(schema.format, value):
         yield Misfit(path, f"is {shown(value)}; expected {formats.described(schema.format)}", "format")
@@ -131,8 +131,8 @@ def _members(
 
 
 @lru_cache(maxsize=512)  # of patterns: more than any taxonomy has, and a bound for who reads many
-def _expression(pattern: str) -> re.Pattern[str]:
-    # In ECMA-262 `$` is the very end; Python's also stands before a last newline.
+def expression(pattern: str) -> re.Pattern[str]:
+    """A pattern of ECMA-262 as Python has it: there `$` is the very end, here it also stands before a last newline."""
     return re.compile(re.sub(r"(?<!\\)((?:\\\\)*)\$$", r"\1\\Z", pattern))
 
 

@@ -196,6 +196,14 @@ def lists_details(envelope: Envelope) -> bool:
     return field is not None and field.schema.types == ("array",)
 
 
+def shows_details(envelope: Envelope) -> bool:
+    """Whether details are an object that is there even where it is empty: neither optional, nor null, nor spread."""
+    field = envelope.fields.get("details")
+    types = ("object",) if field is None else field.schema.types
+    places = slot_places(envelope.shape).get("details", ())
+    return "null" not in types and any(place.required and isinstance(place.node, Slot) for place in places)
+
+
 def needs_details(code: Code) -> bool:
     """Whether the code cannot do without details; an imported schema only speaks of details that are there."""
     return code.details_schema is None and any(member.presence == "required" for member in code.details.values())

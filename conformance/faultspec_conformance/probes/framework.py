@@ -58,19 +58,20 @@ def unknown_routes(world: World) -> Iterator[Outcome]:
     All but the first bring a malformed correlation id, which must neither come back nor change the answer.
     """
     clause = "framework/unknown-route"
-    path = f"{_base(world)}/faultspec-{secrets.token_hex(4)}"
+    address = world.canary("address")
+    path = f"{_base(world)}/{address.value}"
     canaries = (world.canary("email"), world.canary("secret"))
     query = {"email": canaries[0].value, "api_key": canaries[1].value}
-    plain = world.call("GET", path, query=query, plant=canaries, route=None, correlation="valid")
+    plain = world.call("GET", path, query=query, plant=(address, *canaries), route=None, correlation="valid")
     yield refused(world, clause, plain, "a route that is not there")
     wrong = dict(enumerate(correlation.malformed(world)))
 
     def ask(turn: int, method: str, path: str, accept: str = JSON) -> tuple[Sent, list[Outcome]]:
         what, value = wrong.get(turn, ("", "none"))
-        sent = world.call(method, path, accept=accept, route=None, correlation=value)
+        sent = world.call(method, path, accept=accept, route=None, correlation=value, plant=(address,))
         return sent, list(correlation.handled(world, sent, what, value)) if what else []
 
-    deeper, outcomes = ask(0, "GET", _deeper(world))
+    deeper, outcomes = ask(0, "GET", f"{_collection(world)}/{secrets.token_hex(4)}/faultspec/{address.value}")
     yield from outcomes
     yield refused(world, clause, deeper, "a sub-resource that is not there")
     page, outcomes = ask(1, "GET", path, "text/html")
@@ -86,13 +87,13 @@ def unknown_routes(world: World) -> Iterator[Outcome]:
         yield held(clause)
 
 
-def _deeper(world: World) -> str:
+def _collection(world: World) -> str:
     reads = [each for each in world.description.operations if each.method == "GET" and not each.placeholders]
     collection = next((k.operation("list") for k in world.kinds if k.operation("list")), None) or next(
         iter(reads), None
     )
     base = collection.template if collection is not None and not collection.placeholders else _base(world)
-    return f"{base.rstrip('/')}/{secrets.token_hex(4)}/faultspec/{secrets.token_hex(4)}"
+    return base.rstrip("/")
 
 
 def _base(world: World) -> str:
@@ -213,13 +214,14 @@ def invalid_queries(world: World) -> Iterator[Outcome]:
     for operation in world.description.operations:
         if operation.method != "GET" or operation.placeholders or asked >= _OPERATIONS // 3:
             continue
-        broken = _broken_query(world, operation)
+        mark = world.canary("value")
+        broken = _broken_query(world, operation, mark.value)
         if broken is None:
             continue
         asked += 1
         canaries = (world.canary("email"), world.canary("secret"))
         query = {**broken, "contact": canaries[0].value, "access_key": canaries[1].value}
-        sent = world.call("GET", operation.template, query=query, plant=canaries)
+        sent = world.call("GET", operation.template, query=query, plant=(mark, *canaries))
         if sent.status < 400:
             yield skipped(clause, f"{operation.name} takes a query that its document rules out")
         else:
@@ -250,14 +252,15 @@ def _free(world: World, schema: object) -> bool:
     return synthesis.kind(node) == "string" and not {"enum", "const", "format", "pattern", "default"} & set(node)
 
 
-def _broken_query(world: World, operation: Operation) -> dict[str, object] | None:
+def _broken_query(world: World, operation: Operation, mark: str) -> dict[str, object] | None:
     parameters = [each for each in operation.parameters if each.where == "query"]
     if any(each.required for each in parameters):
         return {}
     for each in parameters:
-        kind = synthesis.kind(world.description.schema(each.schema))
-        if kind in ("integer", "number", "boolean"):
-            return {each.name: "faultspec"}
+        schema = world.description.schema(each.schema)
+        kind = synthesis.kind(schema)
+        if kind in ("integer", "number", "boolean") or (kind == "string" and isinstance(schema.get("enum"), list)):
+            return {each.name: mark}
     return None
 
 
@@ -370,16 +373,20 @@ def invalid_bodies(world: World) -> Iterator[Outcome]:
         assert operation.body is not None
         schema = operation.body.schema
         closed = world.description.schema(schema).get("additionalProperties") is False
-        wrong = list(synthesis.violations(world.source, schema, likely_body(world, operation)))
-        for what, body in wrong[: 3 if asked == 0 else 1 if asked < _INVALID else 0]:
+        mark = world.canary("value")
+        wrong = list(synthesis.violations(world.source, schema, likely_body(world, operation), mark.value))
+        for each in wrong[: 3 if asked == 0 else 1 if asked < _INVALID else 0]:
+            what, body = each.what, each.body
             asked += 1
             canaries = (world.canary("email"), world.canary("secret"))
             planted = {} if closed else {"contact": canaries[0].value, "password": canaries[1].value}
             sent = _write(
-                world, operation, body={**body, **planted} if isinstance(body, dict) else body, plant=canaries
+                world, operation, body={**body, **planted} if isinstance(body, dict) else body, plant=(mark, *canaries)
             )
             if sent.status in _LOOKED_ELSEWHERE:
                 yield skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
+            elif sent.ok and not each.sure:
+                yield skipped(clause, f"{what} is accepted, as whoever does not check formats may")
             elif sent.ok:
                 # Where the taxonomy has a code for invalid input, input that is invalid has to be answered with it.
                 level: Level = "error" if invalid else "warning"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from faultspec.exchange import Canary
 from faultspec_conformance.answers import Sent, broken, held, skipped, slot
 from faultspec_conformance.creating import fixture, fresh_key
 from faultspec_conformance.filling import absent_value, known_values
@@ -67,6 +68,7 @@ def _absent(world: World, operation: Operation, made: Made | None) -> Outcome:
         headers=fresh_key(world, operation),
         body=body,
         content_type=content_type(operation),
+        plant=(Canary("id", str(values[last])),),
     )
     return nothing_there(world, sent)
 

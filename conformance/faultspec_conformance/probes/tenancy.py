@@ -7,6 +7,7 @@ for: what differs between those two varies by itself (a counter, a clock) and te
 import re
 from collections.abc import Generator, Iterator, Mapping
 
+from faultspec.exchange import Canary
 from faultspec.language.model import Concealment
 from faultspec_conformance import pages, synthesis
 from faultspec_conformance.answers import Sent, broken, held, leaves, skipped, slot
@@ -89,7 +90,13 @@ def _on_item(world: World, kind: Kind) -> list[Operation]:
 
 
 def _ask(
-    world: World, kind: Kind, operation: Operation, values: Mapping[str, object], who: Identity, correlation: str
+    world: World,
+    kind: Kind,
+    operation: Operation,
+    values: Mapping[str, object],
+    who: Identity,
+    correlation: str,
+    *plant: Canary,
 ) -> Sent:
     headers: dict[str, str | None] = {**fresh_key(world, operation)}
     if operation.writes:
@@ -103,6 +110,7 @@ def _ask(
         body=change_body(world, kind, operation) if is_json_write(operation) else ABSENT,
         content_type=content_type(operation),
         correlation=correlation,
+        plant=plant,
     )
 
 
@@ -126,7 +134,8 @@ def _compared(
     def absent() -> tuple[Sent, object]:
         identifier = synthesis.another(world.source, made.id)
         values = {**own, names[len(made.values) - 1]: identifier} if names else own
-        return _ask(world, kind, operation, values, stranger, "valid"), identifier
+        plant = Canary("id", str(identifier))
+        return _ask(world, kind, operation, values, stranger, "valid", plant), identifier
 
     foreign = _ask(world, kind, operation, own, stranger, "valid")
     world.absent.add(operation.name)

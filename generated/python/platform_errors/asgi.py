@@ -7,11 +7,16 @@ An error of this package is answered as itself, any other exception as an intern
 error, and an answer that a framework made (an unknown route, a wrong method or media
 type …) as the code its status stands for, as ``for_status`` says.
 
-A framework knows no details. Where the code of its status asks for some, or for a
-header that the framework did not set, the service says what to answer instead:
+An application may answer with an envelope itself. Its content is trusted; its code has
+to be one of the status, its headers have to be those of code and status, and its
+correlation id the one that the answer leaves with. Where one of these is wrong it is
+answered anew: as the same error where code and status agree, else as its status.
+
+A framework knows no details. Where the code of its status asks for some, the service
+says what to answer instead:
 
     def choose(problem: Problem) -> PlatformError | None:
-        if problem.status == 401:
+        if problem.status == 409:
             return ...  # an error of this package, made as if it were raised
         return None  # whatever the boundary would answer by itself
 
@@ -24,6 +29,8 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ._runtime import asgi, ids
+from ._runtime.retry_after import render as wait
+from ._runtime.shape import slot_places
 from .codes import FACTS, FALLBACKS, ErrorCode, codes_for
 from .errors import (
     ERRORS,
@@ -31,9 +38,10 @@ from .errors import (
     PlatformError,
     UnknownError,
     bare,
+    lacking,
     undeclared,
 )
-from .wire import ENVELOPES, is_envelope, render
+from .wire import ENVELOPES, parse_own, render
 
 Problem = asgi.Problem
 
@@ -51,32 +59,26 @@ CORRELATION_FORMATS = ("uuid7", "ulid")
 INTERNAL: ErrorCode | None = ErrorCode.INTERNAL_ERROR
 """What an exception is answered with; None where the taxonomy names no code for it."""
 
-Bare = Mapping[ErrorCode, Sequence[tuple[str, Sequence[range]]]]
-
-BARE: Mapping[EnvelopeName, Bare] = {
-    "error": {
-        ErrorCode.INVALID_REQUEST: [
-            ("www-authenticate", (range(401, 402),)),
-            ("allow", (range(405, 406),)),
-            ("retry-after", (range(429, 430),)),
-        ],
-        ErrorCode.VALIDATION_FAILED: [],
-        ErrorCode.UNSUPPORTED_MEDIA_TYPE: [],
-        ErrorCode.UNAUTHENTICATED: [("www-authenticate", (range(401, 402),))],
-        ErrorCode.FORBIDDEN: [],
-        ErrorCode.SCOPE_INSUFFICIENT: [],
-        ErrorCode.NOT_FOUND: [],
-        ErrorCode.RATE_LIMITED: [("retry-after", (range(429, 430),))],
-        ErrorCode.TIMEOUT: [],
-        ErrorCode.DEPENDENCY_UNAVAILABLE: [],
-        ErrorCode.INTERNAL_ERROR: [],
-        ErrorCode.CONSTRAINT_VIOLATION: [],
-        ErrorCode.SERIALIZATION_FAILURE: [],
-    },
+BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {
+    "error": [
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.VALIDATION_FAILED,
+        ErrorCode.UNSUPPORTED_MEDIA_TYPE,
+        ErrorCode.UNAUTHENTICATED,
+        ErrorCode.FORBIDDEN,
+        ErrorCode.SCOPE_INSUFFICIENT,
+        ErrorCode.NOT_FOUND,
+        ErrorCode.RATE_LIMITED,
+        ErrorCode.TIMEOUT,
+        ErrorCode.DEPENDENCY_UNAVAILABLE,
+        ErrorCode.INTERNAL_ERROR,
+        ErrorCode.CONSTRAINT_VIOLATION,
+        ErrorCode.SERIALIZATION_FAILURE,
+    ],
 }
-"""The codes that each envelope can carry although nobody is there to give details, and
-the headers without which they may not be sent under the statuses beside them.
-"""
+"""The codes that each envelope can carry although nobody is there to give details."""
+
+NOTHING: Mapping[str, str] = {}
 
 _logger = logging.getLogger(__name__)
 
@@ -84,6 +86,10 @@ _logger = logging.getLogger(__name__)
 class ErrorBoundary(asgi.ErrorBoundary):
     """ASGI middleware to put around the whole application; ``body_limit`` in bytes,
     or None. See ``_runtime.asgi``.
+
+    ``retry_after`` (seconds) and ``challenge`` are the values of ``Retry-After`` and
+    ``WWW-Authenticate`` where an answer must have these headers and nobody gave them,
+    as when a framework says 429 or 401; None: such an answer becomes another.
 
     ``choose`` is asked what to answer for a framework's status or an exception. Raises
     ValueError where there are statuses that it is needed for, and it is missing.
@@ -96,16 +102,22 @@ class ErrorBoundary(asgi.ErrorBoundary):
         envelope: EnvelopeName = "error",
         body_limit: int | None = None,
         choose: Choose | None = None,
+        retry_after: float | None = 1.0,
+        challenge: str | None = "Bearer",
     ) -> None:
+        supplied = _supplied(retry_after, challenge)
         if choose is None:
-            _refuse_statuses_without_answer(envelope)
+            _refuse_statuses_without_answer(envelope, supplied)
         media_type = ENVELOPES[envelope].media_type
         super().__init__(
             app,
-            render=lambda problem: answer(problem, envelope, choose),
-            is_envelope=lambda body, content_type: (
-                content_type.partition(";")[0].strip().lower() == media_type
-                and is_envelope(body)
+            render=lambda problem: answer(problem, envelope, choose, supplied),
+            last_resort=lambda correlation_id: last_resort(
+                correlation_id, envelope, supplied
+            ),
+            is_envelope=lambda reply: (
+                reply.content_type.partition(";")[0].strip().lower() == media_type
+                and _is_sound(reply, envelope)
             ),
             correlation=asgi.Correlation(
                 CORRELATION_HEADER,
@@ -121,19 +133,54 @@ def answer(
     problem: Problem,
     envelope: EnvelopeName = "error",
     choose: Choose | None = None,
+    supplied: Mapping[str, str] = NOTHING,
 ) -> asgi.Answer:
     """The envelope for what went wrong; an error that came from elsewhere unread is an
-    internal one here.
+    internal one here. ``supplied``: values for headers that the answer must have and
+    nobody gave, by lower-case name.
     """
+    given = {name.decode("latin-1") for name, _ in problem.headers}
     failure = problem.exception
     error: PlatformError | None = None
     if isinstance(failure, PlatformError):
         error = None if isinstance(failure, UnknownError) else failure
+    elif failure is None:
+        error = parse_own(problem.body, problem.status)
     if error is None and choose is not None:
         error = choose(problem)
     if error is None:
-        error = _by_itself(problem, envelope)
+        error = _by_itself(problem, given, envelope, supplied)
+    for name in lacking(error):
+        if name.lower() not in given and name.lower() in supplied:
+            error.headers[name] = supplied[name.lower()]
     error.correlation_id = problem.correlation_id
+    return _written(error, envelope)
+
+
+def last_resort(
+    correlation_id: str,
+    envelope: EnvelopeName = "error",
+    supplied: Mapping[str, str] = NOTHING,
+) -> asgi.Answer:
+    """What is answered where the answer itself fails, as when ``choose`` raises or a
+    detail is no JSON: the internal error with nothing but what the taxonomy fixes.
+    """
+    found = _chosen(500, (), envelope, supplied)
+    code, status = found or (INTERNAL or next(iter(ERRORS), None), 500)
+    error: PlatformError = UnknownError(raw=None, status=500)
+    if code is not None:
+        error = bare(ERRORS[code], status=status)
+    for name in lacking(error):
+        if name.lower() in supplied:
+            error.headers[name] = supplied[name.lower()]
+    error.correlation_id = correlation_id
+    return _written(error, envelope)
+
+
+def _written(
+    error: PlatformError,
+    envelope: EnvelopeName,
+) -> asgi.Answer:
     rendered = render(error, envelope=envelope)
     headers = tuple(
         (name.encode("latin-1"), value.encode("latin-1", "replace"))
@@ -144,13 +191,15 @@ def answer(
 
 def _by_itself(
     problem: Problem,
+    given: Collection[str],
     envelope: EnvelopeName,
+    supplied: Mapping[str, str],
 ) -> PlatformError:
-    failure, given = problem.exception, {name.decode() for name, _ in problem.headers}
+    failure, known = problem.exception, {*given, *supplied}
     if failure is None or INTERNAL is None:
-        return for_status(problem.status, given, envelope)
-    if not _answerable(INTERNAL, FACTS[INTERNAL].status, given, envelope):
-        return for_status(problem.status, given, envelope)
+        return for_status(problem.status, given, envelope, supplied)
+    if not _answerable(INTERNAL, FACTS[INTERNAL].status, known, envelope):
+        return for_status(problem.status, given, envelope, supplied)
     return undeclared(getattr(failure, "original_code", None))
 
 
@@ -158,16 +207,19 @@ def for_status(
     status: int,
     given: Collection[str] = (),
     envelope: EnvelopeName = "error",
+    supplied: Mapping[str, str] = NOTHING,
 ) -> PlatformError:
     """The error that a bare status stands for; ``given`` are the lower-case names of
-    the headers that come with it. Raises LookupError where there is none.
+    the headers that come with it, ``supplied`` values for others that it may need.
+    Raises LookupError where there is none.
 
-    It is the code whose default the status is, else one that may travel under it, if it
-    can do without details and with those headers. Otherwise it is, under its own
-    status, the declared fallback of the status, the code of 400 or 500, or the internal
-    error, the first that can be answered; the log says so.
+    It is the code whose default the status is, else one that may travel under it, that
+    with the nearest default first, if it can do without details and with those headers.
+    Otherwise it is, under its own status, the declared fallback of the status, the code
+    of 400 or 500, or the internal error, the first that can be answered; the log says
+    so.
     """
-    found = _chosen(status, given, envelope)
+    found = _chosen(status, given, envelope, supplied)
     if found is None:
         raise LookupError(f"nothing can be answered for a bare {status}: pass `choose`")
     code, under = found
@@ -180,36 +232,68 @@ def for_status(
             under,
             status,
         )
-    return bare(ERRORS[code], status=under)
+    error = bare(ERRORS[code], status=under)
+    for name in lacking(error):
+        if name.lower() not in given:
+            error.headers[name] = supplied[name.lower()]
+    return error
 
 
 def _chosen(
-    status: int, given: Collection[str], envelope: EnvelopeName
+    status: int,
+    given: Collection[str],
+    envelope: EnvelopeName,
+    supplied: Mapping[str, str],
 ) -> tuple[ErrorCode, int] | None:
-    own = sorted(codes_for(status), key=lambda each: FACTS[each].status != status)
+    known = {*given, *supplied}
+    own = sorted(
+        codes_for(status), key=lambda each: abs((FACTS[each].status or 0) - status)
+    )
     for code in own:
-        if _answerable(code, status, given, envelope):
+        if _answerable(code, status, known, envelope):
             return code, status
     fallbacks = [code for on, code in FALLBACKS if status in on]
     for each in (*fallbacks, *codes_for(status - status % 100), INTERNAL):
         under = None if each is None else FACTS[each].status
-        if each is not None and under and _answerable(each, under, given, envelope):
+        if each is not None and under and _answerable(each, under, known, envelope):
             return each, under
     return None
 
 
 def _answerable(
-    code: ErrorCode, status: int | None, given: Collection[str], envelope: EnvelopeName
+    code: ErrorCode, status: int | None, known: Collection[str], envelope: EnvelopeName
 ) -> bool:
-    """Whether the code needs no details, and no header beside the given ones."""
-    headers = BARE[envelope].get(code)
-    return headers is not None and all(
-        name in given or not any(status in each for each in on) for name, on in headers
+    """Whether the code needs no details, and no header beside the known ones."""
+    return code in BARE[envelope] and all(
+        name.lower() in known or not any(status in each for each in on)
+        for name, on in FACTS[code].headers
     )
 
 
-def _refuse_statuses_without_answer(envelope: EnvelopeName) -> None:
-    lost = [each for each in range(400, 600) if _chosen(each, (), envelope) is None]
+def _supplied(retry_after: float | None, challenge: str | None) -> Mapping[str, str]:
+    found = {} if retry_after is None else {"retry-after": wait(retry_after)}
+    return found if challenge is None else {**found, "www-authenticate": challenge}
+
+
+def _is_sound(reply: asgi.Reply, envelope: EnvelopeName) -> bool:
+    """Whether an answer of the application may leave as it is."""
+    error = parse_own(reply.body, reply.status)
+    if error is None:
+        return False
+    own = error.correlation_id
+    if own != reply.correlation_id:
+        places = slot_places(ENVELOPES[envelope].shape)
+        known = places.get("correlation_id", ())
+        if own is not None or any(each.required for each in known):
+            return False
+    return all(name.lower() in reply.headers for name in lacking(error))
+
+
+def _refuse_statuses_without_answer(
+    envelope: EnvelopeName, supplied: Mapping[str, str]
+) -> None:
+    statuses = range(400, 600)
+    lost = [each for each in statuses if not _chosen(each, (), envelope, supplied)]
     if lost:
         few = f"{', '.join(map(str, lost[:3]))}{' …' if len(lost) > 3 else ''}"
         raise ValueError(f"nothing can be answered for a bare {few}: pass `choose`")

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from . import details as d
+from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
 
 EnvelopeName = t.Literal["error"]
@@ -51,6 +52,7 @@ class PlatformError(Exception):
     summary: t.ClassVar[str]
     default_message: t.ClassVar[str]
     operation: t.ClassVar[str | None] = None
+    checks: t.ClassVar[Check] = Check()
     defaults: t.ClassVar[Sequence[tuple[str, object]]] = ()
     flag_key: t.ClassVar[str | None] = "retryable"
     envelope: t.ClassVar[EnvelopeName] = "error"
@@ -76,6 +78,7 @@ class PlatformError(Exception):
             for key, value in details.items()
             if value is not Unset.UNSET and (value is not None or key in nullable)
         }
+        refuse(self.checks, self._details, f"{self.facts.wire}: details")
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
         self.status = _allowed_status(self.code, self.facts, status, self._details)
@@ -84,6 +87,10 @@ class PlatformError(Exception):
         self.headers = {
             name: value for name, value in (headers or {}).items() if value is not None
         }
+        for name in lacking(self):
+            way = "retry_after" if name.lower() == "retry-after" else "headers"
+            under = f"{self.facts.wire} under {self.status}"
+            raise ValueError(f"{under} needs the header {name}: pass `{way}`")
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
         self.message = said(type(self), self._details) if message is None else message
@@ -137,6 +144,13 @@ class InvalidRequest(PlatformError):
     facts = FACTS[ErrorCode.INVALID_REQUEST]
     summary = "The request cannot be understood."
     default_message = "The request is not valid"
+    checks = Check(
+        members={
+            "bad_items": Check(types=("array",)),
+            "field": Check(types=("string",)),
+            "hint": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -188,6 +202,13 @@ class ValidationFailed(PlatformError):
     facts = FACTS[ErrorCode.VALIDATION_FAILED]
     summary = "The request is understood and a value in it is not allowed."
     default_message = "The request failed validation"
+    checks = Check(
+        members={
+            "bad_items": Check(types=("array",)),
+            "field": Check(types=("string",)),
+            "hint": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -230,6 +251,12 @@ class UnsupportedMediaType(PlatformError):
     facts = FACTS[ErrorCode.UNSUPPORTED_MEDIA_TYPE]
     summary = "The body is in a format the service does not read."
     default_message = "The media type of the body is not supported"
+    checks = Check(
+        members={
+            "field": Check(types=("string",)),
+            "hint": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -273,6 +300,12 @@ class Unauthenticated(PlatformError):
     facts = FACTS[ErrorCode.UNAUTHENTICATED]
     summary = "The caller is not known."
     default_message = "Authentication is required"
+    checks = Check(
+        members={
+            "field": Check(types=("string",)),
+            "hint": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -317,6 +350,12 @@ class Forbidden(PlatformError):
     facts = FACTS[ErrorCode.FORBIDDEN]
     summary = "The caller is known and may not do this."
     default_message = "This is not allowed"
+    checks = Check(
+        members={
+            "field": Check(types=("string",)),
+            "hint": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -359,6 +398,12 @@ class ScopeInsufficient(PlatformError):
     facts = FACTS[ErrorCode.SCOPE_INSUFFICIENT]
     summary = "The caller's token lacks a scope."
     default_message = "The token lacks a required scope"
+    checks = Check(
+        members={
+            "field": Check(types=("string",)),
+            "hint": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -401,6 +446,12 @@ class NotFound(PlatformError):
     facts = FACTS[ErrorCode.NOT_FOUND]
     summary = "There is no such resource, or none the caller may know of."
     default_message = "There is no such resource"
+    checks = Check(
+        members={
+            "field": Check(types=("string",)),
+            "hint": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -444,6 +495,14 @@ class Conflict(PlatformError):
     facts = FACTS[ErrorCode.CONFLICT]
     summary = "The request contradicts the state of a resource."
     default_message = "The request conflicts with the state of a resource"
+    checks = Check(
+        members={
+            "existing_id": Check(types=("string", "integer")),
+            "field": Check(types=("string",)),
+            "hint": Check(types=("string",)),
+        },
+        required=("existing_id",),
+    )
 
     def __init__(
         self,
@@ -487,6 +546,14 @@ class AlreadyExists(PlatformError):
     facts = FACTS[ErrorCode.ALREADY_EXISTS]
     summary = "What was to be created is there already."
     default_message = "The resource exists already"
+    checks = Check(
+        members={
+            "existing_id": Check(types=("string", "integer")),
+            "field": Check(types=("string",)),
+            "hint": Check(types=("string",)),
+        },
+        required=("existing_id",),
+    )
 
     def __init__(
         self,
@@ -531,6 +598,14 @@ class RateLimited(PlatformError):
     facts = FACTS[ErrorCode.RATE_LIMITED]
     summary = "The caller exceeded its rate."
     default_message = "Too many requests"
+    checks = Check(
+        members={
+            "limit": Check(types=("number",)),
+            "window_sec": Check(types=("number",)),
+            "field": Check(types=("string",)),
+            "hint": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -579,6 +654,13 @@ class Timeout(PlatformError):
     facts = FACTS[ErrorCode.TIMEOUT]
     summary = "The work was not done in time."
     default_message = "The request timed out"
+    checks = Check(
+        members={
+            "offset": Check(types=("integer", "string")),
+            "field": Check(types=("string",)),
+            "hint": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -629,6 +711,13 @@ class DependencyUnavailable(PlatformError):
     facts = FACTS[ErrorCode.DEPENDENCY_UNAVAILABLE]
     summary = "Something the service needs cannot be reached."
     default_message = "The service is temporarily unavailable"
+    checks = Check(
+        members={
+            "offset": Check(types=("integer", "string")),
+            "field": Check(types=("string",)),
+            "hint": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -676,6 +765,13 @@ class InternalError(PlatformError):
     facts = FACTS[ErrorCode.INTERNAL_ERROR]
     summary = "The platform failed in a way it did not expect."
     default_message = "Something went wrong on our side"
+    checks = Check(
+        members={
+            "offset": Check(types=("integer", "string")),
+            "field": Check(types=("string",)),
+            "hint": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -720,6 +816,12 @@ class ConstraintViolation(PlatformError):
     facts = FACTS[ErrorCode.CONSTRAINT_VIOLATION]
     summary = "The change would break an invariant of the data."
     default_message = "The change would violate a constraint"
+    checks = Check(
+        members={
+            "field": Check(types=("string",)),
+            "hint": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -761,6 +863,12 @@ class SerializationFailure(PlatformError):
     facts = FACTS[ErrorCode.SERIALIZATION_FAILURE]
     summary = "A concurrent transaction won."
     default_message = "A concurrent change interfered"
+    checks = Check(
+        members={
+            "field": Check(types=("string",)),
+            "hint": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -805,6 +913,14 @@ class StaleRead(PlatformError):
     facts = FACTS[ErrorCode.STALE_READ]
     summary = "The resource changed since the client read it."
     default_message = "Resource changed; GET latest and retry"
+    checks = Check(
+        members={
+            "expected_etag": Check(types=("string",)),
+            "field": Check(types=("string",)),
+            "hint": Check(types=("string",)),
+        },
+        required=("expected_etag",),
+    )
 
     def __init__(
         self,
@@ -849,7 +965,7 @@ class UnknownError(PlatformError):
     __slots__ = ("original_code", "raw")
 
     code = ErrorCode.INTERNAL_ERROR
-    facts = FACTS[code]
+    facts = FACTS[code]._replace(headers=())  # what was read demands nothing
     summary = "The platform failed in a way it did not expect."
     default_message = "Something went wrong on our side"
     flag_key = None
@@ -920,6 +1036,25 @@ def error_class(
     shared one; None if unknown.
     """
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
+
+
+def error_classes(wire: str | int) -> Sequence[type[PlatformError]]:
+    """Every exception for what stands in the code slot, whatever the operation; the
+    shared one first.
+    """
+    return [each for (_, own), each in _ALL.items() if own == str(wire)]
+
+
+def lacking(error: PlatformError) -> Sequence[str]:
+    """The headers that the error must have under its status, and has not."""
+    given = {name.lower() for name in error.headers}
+    if error.retry_after is not None:
+        given.add("retry-after")
+    return [
+        name
+        for name, on in error.facts.headers
+        if name.lower() not in given and any(error.status in each for each in on)
+    ]
 
 
 def _state(

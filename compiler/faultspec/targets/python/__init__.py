@@ -15,7 +15,7 @@ from faultspec.targets.described import NO_MESSAGE, described, instead
 from faultspec.targets.filters import literal, pascal
 from faultspec.targets.layout import Raw, bracketed, broken, source, string, subscript, typed
 from faultspec.targets.model import Model
-from faultspec.targets.python import facts, names, renderings
+from faultspec.targets.python import checks, facts, names, renderings
 from faultspec.targets.python.annotations import Annotations
 from faultspec.targets.python.bare import BareRows, bare_rows
 from faultspec.targets.python.constructors import Constructor, Parameter, allowed, flag_key
@@ -47,7 +47,8 @@ class ErrorRow(NamedTuple):
 
     ``class_`` and ``details_class``: the first line of it, and of the type of its details. ``defaults``: source of the
     attributes that the code decides, or None where it decides none. ``code``, ``facts``,
-    ``summary`` and ``message``: source of what they are. ``parameters``: of its constructor, mandatory ones first.
+    ``summary`` and ``message``: source of what they are. ``checks``: source of what its details have to be, or None.
+    ``parameters``: of its constructor, mandatory ones first.
     ``arguments``: what the constructor passes on, each ``name=value`` at the indentation of the call. ``cast``: source of
     its details. ``fields``: the members of the TypedDict of its details, or empty where that needs the functional form,
     whose items are ``pairs``. ``flagless``: its details have no place for the retry flag although others' have. ``envelope``:
@@ -62,6 +63,7 @@ class ErrorRow(NamedTuple):
     code: str
     defaults: str | None
     facts: str
+    checks: str | None
     summary: str
     message: str
     parameters: tuple[Parameter, ...]
@@ -116,6 +118,7 @@ class View(NamedTuple):
     attributes: tuple[str, ...]
     aliases: tuple[Alias, ...]
     correlation_attribute: str | None
+    correlation_slot: str | None
     correlation_header: str
     correlation_formats: str
     envelopes: tuple[EnvelopeRow, ...]
@@ -182,7 +185,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         title=taxonomy.title,
         package=names.package(taxonomy.name),
         base=base,
-        codes=tuple(_code_row(code, members[code.name]) for code in names.distinct(taxonomy)),
+        codes=tuple(_code_row(code, members[code.name], taxonomy) for code in names.distinct(taxonomy)),
         errors=errors,
         shared=tuple(each for each in errors if each.operation is None),
         operations=names.wire_names(taxonomy),
@@ -193,6 +196,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         correlation_attribute=None
         if correlation is None
         else next(e.attribute for e in slots if e.slot == correlation.slot),
+        correlation_slot=None if correlation is None else correlation.slot,
         correlation_header=(correlation.echo if correlation else None) or "X-Request-Id",
         correlation_formats=source(
             tuple(each for each in (correlation.schema.format if correlation else ()) if each in ids.PATTERNS)
@@ -232,7 +236,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         internal_code=layout.name(f"ErrorCode.{members[internal]}", 0, len("INTERNAL: ErrorCode | None = "))
         if internal in members
         else "None",
-        bare=bare_rows(taxonomy, members, flag_key(taxonomy)),
+        bare=bare_rows(taxonomy, members),
         idempotency_header=taxonomy.idempotency.key if taxonomy.idempotency else None,
         renderings=renderings.modules(taxonomy),
         exports=tuple(sorted((name for _, group in imports for name in group), key=_import_order)),
@@ -314,7 +318,8 @@ def _error_row(
         else None,
         facts=bracketed("facts = FACTS[", [f"ErrorCode.{member}"], "]", 4).removeprefix("facts = ")
         if operation is None
-        else facts.source_of(code),
+        else facts.source_of(code, taxonomy),
+        checks=checks.source_of(code, taxonomy),
         summary=string(code.summary, 4, len("    summary = ")),
         message=string(code.message or code.summary, 4, len("    default_message = ")),
         parameters=tuple(made.parameters),
@@ -332,9 +337,9 @@ def _error_row(
     )
 
 
-def _code_row(code: Code, member: str) -> CodeRow:
+def _code_row(code: Code, member: str, taxonomy: Taxonomy) -> CodeRow:
     summary = code.summary + (f" Deprecated{instead(code)}." if code.lifecycle == "deprecated" else "")
-    return CodeRow(member, string(code.name, 4, len(f"    {member} = ")), summary, facts.source_of(code))
+    return CodeRow(member, string(code.name, 4, len(f"    {member} = ")), summary, facts.source_of(code, taxonomy))
 
 
 def _doc(code: Code, parameters: list[Parameter]) -> str:

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from faultspec.language.model import Code, StatusRange, Test
+from faultspec.language.model import Code, StatusRange, Taxonomy, Test
 from faultspec.targets.layout import Raw, broken
 
 #: Statuses up to which each is named; a longer stretch is written as a range.
 NAMED_STATUSES = 8
+
+_ERRORS = range(400, 600)
 
 
 class Facts(NamedTuple):
@@ -27,6 +29,7 @@ class Facts(NamedTuple):
     rules: tuple["RetriableRule", ...] = ()
     deprecated: bool = False
     status_rules: tuple["StatusRule", ...] = ()
+    headers: tuple[object, ...] = ()
 
 
 class StatusRule(NamedTuple):
@@ -43,7 +46,7 @@ class RetriableRule(NamedTuple):
     when: object = ()
 
 
-def source_of(code: Code) -> str:
+def source_of(code: Code, taxonomy: Taxonomy) -> str:
     """The call that makes the facts of a code, for a line indented by four."""
     facts = Facts(
         wire=code.wire,
@@ -60,8 +63,26 @@ def source_of(code: Code) -> str:
         rules=tuple(RetriableRule(bool(rule.then), tuple(map(_test, rule.when))) for rule in code.retriable.rules),
         deprecated=code.lifecycle == "deprecated",
         status_rules=tuple(StatusRule(rule.then, tuple(map(_test, rule.when))) for rule in code.http.rules),
+        headers=required_headers(code, taxonomy),
     )
     return broken(facts, 4)
+
+
+def required_headers(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
+    """(name, ranges of statuses) of each header that an answer must have and that neither a slot nor a rule fills."""
+    fields = [each for envelope in taxonomy.envelopes.values() for each in envelope.fields.values()]
+    filled = {(each.echo or each.mirror or "").lower() for each in fields}
+    rules = [each for each in (*taxonomy.headers, *code.headers) if not each.codes or code.name in each.codes]
+    borrowed = [each.on for each in taxonomy.fallbacks if each.code == code.name]
+    found: dict[str, list[StatusRange]] = {}
+    for status in (each for each in _ERRORS if any(each in own for own in (*code.http.statuses, *borrowed))):
+        on = (rule for rule in rules if not rule.on or any(status in each for each in rule.on))
+        # Of the rules for a header the last decides.
+        for rule in {each.name.lower(): each for each in on}.values():
+            given = rule.equals or (rule.token and not rule.codes) or rule.name.lower() in filled
+            if rule.presence == "required" and not given:
+                found.setdefault(rule.name, []).append(StatusRange(status, status))
+    return tuple((name, tuple(Raw(span(each)) for each in merged(on))) for name, on in found.items())
 
 
 def span(each: StatusRange) -> str:

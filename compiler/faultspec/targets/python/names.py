@@ -19,7 +19,18 @@ PARAMETERS = frozenset(
 ATTRIBUTES = frozenset(
     {
         *PARAMETERS,
-        *("code", "defaults", "facts", "default_message", "summary", "flag_key", "operation", "envelope", "nullable"),
+        *(
+            "code",
+            "checks",
+            "defaults",
+            "facts",
+            "default_message",
+            "summary",
+            "flag_key",
+            "operation",
+            "envelope",
+            "nullable",
+        ),
         *("args", "add_note", "with_traceback"),
     }
 )
@@ -27,6 +38,7 @@ ATTRIBUTES = frozenset(
 #: Names that the module of exceptions uses itself.
 MODULE = frozenset(
     {
+        "Check",
         "EnvelopeName",
         "ErrorCode",
         "Enum",

@@ -130,11 +130,12 @@ def header_of(slot: str, field: Field | None, taxonomy: Taxonomy) -> str | None:
 def envelope_row(envelope: Envelope) -> EnvelopeRow:
     """The row of an envelope."""
     listed = "        listed=True,\n" if schemas.lists_details(envelope) else ""
+    shown = "        shown=True,\n" if schemas.shows_details(envelope) else ""
     text = (
         "Envelope(\n"
         f"        media_type={literal(envelope.media_types[0])},\n"
         f"        shape=compile_shape({_picture_source(envelope.shape)}),\n"
-        f"{listed}    )"
+        f"{listed}{shown}    )"
     )
     return EnvelopeRow(envelope.name, text)
 

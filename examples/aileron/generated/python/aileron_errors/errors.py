@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from . import details as d
+from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
 
 EnvelopeName = t.Literal["failure", "api_error"]
@@ -53,6 +54,7 @@ class AileronError(Exception):
     summary: t.ClassVar[str]
     default_message: t.ClassVar[str]
     operation: t.ClassVar[str | None] = None
+    checks: t.ClassVar[Check] = Check()
     defaults: t.ClassVar[Sequence[tuple[str, object]]] = ()
     flag_key: t.ClassVar[str | None] = None
     envelope: t.ClassVar[EnvelopeName] = "failure"
@@ -79,6 +81,7 @@ class AileronError(Exception):
             for key, value in details.items()
             if value is not Unset.UNSET and (value is not None or key in nullable)
         }
+        refuse(self.checks, self._details, f"{self.facts.wire}: details")
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
         self.status = _allowed_status(self.code, self.facts, status, self._details)
@@ -88,6 +91,10 @@ class AileronError(Exception):
         self.headers = {
             name: value for name, value in (headers or {}).items() if value is not None
         }
+        for name in lacking(self):
+            way = "retry_after" if name.lower() == "retry-after" else "headers"
+            under = f"{self.facts.wire} under {self.status}"
+            raise ValueError(f"{under} needs the header {name}: pass `{way}`")
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
         self.message = said(type(self), self._details) if message is None else message
@@ -141,6 +148,13 @@ class CapabilityDenied(AileronError):
     facts = FACTS[ErrorCode.CAPABILITY_DENIED]
     summary = "A capability check refused the operation."
     default_message = "The operation is not allowed"
+    checks = Check(
+        members={
+            "host": Check(types=("string",)),
+            "scope": Check(types=("string",)),
+            "suggestion": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -188,6 +202,13 @@ class BindingRequired(AileronError):
     facts = FACTS[ErrorCode.BINDING_REQUIRED]
     summary = "No credential is bound for a required capability."
     default_message = "A credential must be bound first"
+    checks = Check(
+        members={
+            "binding": Check(types=("string",)),
+            "scope": Check(types=("string",)),
+            "suggestion": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -234,6 +255,13 @@ class BindingFailed(AileronError):
     facts = FACTS[ErrorCode.BINDING_FAILED]
     summary = "An existing binding refused: token expired, key revoked, scope changed."
     default_message = "The bound credential was refused"
+    checks = Check(
+        members={
+            "binding": Check(types=("string",)),
+            "scope": Check(types=("string",)),
+            "suggestion": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -280,6 +308,11 @@ class ResourceLimitExceeded(AileronError):
     facts = FACTS[ErrorCode.RESOURCE_LIMIT_EXCEEDED]
     summary = "The connector hit a limit: memory, wall time or fuel."
     default_message = "The connector exceeded a resource limit"
+    checks = Check(
+        members={
+            "suggestion": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -325,6 +358,11 @@ class ConnectorRuntimeError(AileronError):
         "unexpected shape."
     )
     default_message = "The connector failed"
+    checks = Check(
+        members={
+            "suggestion": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -370,6 +408,12 @@ class NetworkError(AileronError):
     facts = FACTS[ErrorCode.NETWORK_ERROR]
     summary = "The outbound call failed before it reached a server."
     default_message = "The service could not be reached"
+    checks = Check(
+        members={
+            "retried": Check(types=("integer",), minimum=0, maximum=3),
+            "suggestion": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -418,6 +462,15 @@ class ExternalApiError(AileronError):
     facts = FACTS[ErrorCode.EXTERNAL_API_ERROR]
     summary = "The upstream service answered with an error."
     default_message = "The service answered with an error"
+    checks = Check(
+        members={
+            "status": Check(types=("integer",), minimum=100, maximum=599),
+            "binding": Check(types=("string",)),
+            "retried": Check(types=("integer",), minimum=0, maximum=3),
+            "suggestion": Check(types=("string",)),
+        },
+        required=("status",),
+    )
 
     def __init__(
         self,
@@ -470,6 +523,11 @@ class HashMismatch(AileronError):
         "declared."
     )
     default_message = "The installed bytes are not the declared ones"
+    checks = Check(
+        members={
+            "suggestion": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -510,6 +568,11 @@ class SignatureFailure(AileronError):
     facts = FACTS[ErrorCode.SIGNATURE_FAILURE]
     summary = "The signature of a binary does not verify."
     default_message = "The signature does not verify"
+    checks = Check(
+        members={
+            "suggestion": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -621,6 +684,25 @@ def error_class(
     shared one; None if unknown.
     """
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
+
+
+def error_classes(wire: str | int) -> Sequence[type[AileronError]]:
+    """Every exception for what stands in the code slot, whatever the operation; the
+    shared one first.
+    """
+    return [each for (_, own), each in _ALL.items() if own == str(wire)]
+
+
+def lacking(error: AileronError) -> Sequence[str]:
+    """The headers that the error must have under its status, and has not."""
+    given = {name.lower() for name in error.headers}
+    if error.retry_after is not None:
+        given.add("retry-after")
+    return [
+        name
+        for name, on in error.facts.headers
+        if name.lower() not in given and any(error.status in each for each in on)
+    ]
 
 
 def _state(

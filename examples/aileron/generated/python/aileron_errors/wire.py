@@ -16,17 +16,21 @@ from .errors import (
     EnvelopeName,
     UnknownError,
     error_class,
+    error_classes,
     restored,
     said,
 )
 
 
 class Envelope(t.NamedTuple):
-    """A shape on the wire; ``listed``: its details are a list with one object."""
+    """A shape on the wire; ``listed``: its details are a list with one object;
+    ``shown``: they are there even where they are empty.
+    """
 
     media_type: str
     shape: Node
     listed: bool = False
+    shown: bool = False
 
 
 ENVELOPES: Mapping[EnvelopeName, Envelope] = {
@@ -137,6 +141,8 @@ def to_envelope(
     """
     chosen = ENVELOPES[envelope or error.envelope]
     values = slot_values(error)
+    if chosen.shown and values["details"] is None:
+        values["details"] = {}
     if chosen.listed and values["details"] is not None:
         values["details"] = [values["details"]]
     for slot in NEEDED:
@@ -219,11 +225,18 @@ def parse(
     return restored(kind, state)
 
 
-def is_envelope(body: bytes) -> bool:
-    """Whether a body is an envelope of these with a declared code in it."""
+def parse_own(body: bytes, status: int) -> AileronError | None:
+    """The error that a service put into an envelope itself: a declared code, under a
+    status that it may have; None for anything else.
+    """
     found = _read(body)
     wire = None if found is None or not found.fits else found.slots.get("code")
-    return isinstance(wire, str | int) and error_class(wire) is not None
+    if not isinstance(wire, str | int):
+        return None
+    for kind in error_classes(wire):
+        if kind.facts.allows(status):
+            return parse(body, status=status, operation=kind.operation)
+    return None
 
 
 def _read(body: bytes | str | Mapping[str, object]) -> Extraction | None:

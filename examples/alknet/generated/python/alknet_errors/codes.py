@@ -89,6 +89,8 @@ class Facts(t.NamedTuple):
     ``boundaries`` is the default. ``retry`` names a policy. ``until`` is the action
     after which the request may be sent again. The first of ``rules`` that holds decides
     a conditional flag, and the first of ``status_rules`` a conditional status.
+    ``headers`` are those that whoever raises the error gives: each with the statuses
+    under which it is required.
     """
 
     wire: str | int
@@ -105,6 +107,17 @@ class Facts(t.NamedTuple):
     rules: tuple[RetriableRule, ...] = ()
     deprecated: bool = False
     status_rules: tuple[StatusRule, ...] = ()
+    headers: tuple[tuple[str, Sequence[range]], ...] = ()
+
+    def allows(self, status: int) -> bool:
+        """Whether the code may travel under a status: one of its own, else one that no
+        code claims and that it stands for. A code without any is sent as 500.
+        """
+        if not self.statuses:
+            return status == 500
+        return status in self.statuses or any(
+            FACTS[each].wire == self.wire for each in codes_for(status)
+        )
 
 
 FACTS: Mapping[ErrorCode, Facts] = {

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from . import details as d
+from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
 
 EnvelopeName = t.Literal["error", "call_error"]
@@ -52,6 +53,7 @@ class AlknetError(Exception):
     summary: t.ClassVar[str]
     default_message: t.ClassVar[str]
     operation: t.ClassVar[str | None] = None
+    checks: t.ClassVar[Check] = Check()
     defaults: t.ClassVar[Sequence[tuple[str, object]]] = ()
     flag_key: t.ClassVar[str | None] = None
     envelope: t.ClassVar[EnvelopeName] = "error"
@@ -77,6 +79,7 @@ class AlknetError(Exception):
             for key, value in details.items()
             if value is not Unset.UNSET and (value is not None or key in nullable)
         }
+        refuse(self.checks, self._details, f"{self.facts.wire}: details")
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
         self.status = _allowed_status(self.code, self.facts, status, self._details)
@@ -85,6 +88,10 @@ class AlknetError(Exception):
         self.headers = {
             name: value for name, value in (headers or {}).items() if value is not None
         }
+        for name in lacking(self):
+            way = "retry_after" if name.lower() == "retry-after" else "headers"
+            under = f"{self.facts.wire} under {self.status}"
+            raise ValueError(f"{under} needs the header {name}: pass `{way}`")
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
         self.message = said(type(self), self._details) if message is None else message
@@ -139,6 +146,11 @@ class NotFound(AlknetError):
         "The operation is not registered, or is internal and was called from outside."
     )
     default_message = "There is no such operation"
+    checks = Check(
+        members={
+            "operation": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -178,6 +190,11 @@ class Forbidden(AlknetError):
     facts = FACTS[ErrorCode.FORBIDDEN]
     summary = "The caller lacks a scope, or is nobody that is known."
     default_message = "The call is not allowed"
+    checks = Check(
+        members={
+            "operation": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -220,6 +237,11 @@ class InvalidInput(AlknetError):
     facts = FACTS[ErrorCode.INVALID_INPUT]
     summary = "The input does not fit the operation's input schema."
     default_message = "The input does not fit the schema of the operation"
+    checks = Check(
+        members={
+            "operation": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -264,6 +286,11 @@ class InvalidOperationType(AlknetError):
         "subscription."
     )
     default_message = "The operation cannot be called this way"
+    checks = Check(
+        members={
+            "operation": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -309,6 +336,11 @@ class Internal(AlknetError):
         "broke."
     )
     default_message = "Something went wrong"
+    checks = Check(
+        members={
+            "code": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -351,6 +383,11 @@ class Timeout(AlknetError):
     facts = FACTS[ErrorCode.TIMEOUT]
     summary = "The request timed out."
     default_message = "The request timed out"
+    checks = Check(
+        members={
+            "operation": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -398,6 +435,12 @@ class ReadFileFileNotFound(AlknetError):
     )
     summary = "The file does not exist"
     default_message = "The file does not exist"
+    checks = Check(
+        members={
+            "path": Check(types=("string",)),
+            "errno": Check(types=("integer",)),
+        },
+    )
     operation = "readFile"
     envelope = "call_error"
 
@@ -449,6 +492,12 @@ class ReadFilePermissionDenied(AlknetError):
     )
     summary = "OS-level read permission denied"
     default_message = "The file may not be read"
+    checks = Check(
+        members={
+            "path": Check(types=("string",)),
+            "errno": Check(types=("integer",)),
+        },
+    )
     operation = "readFile"
     envelope = "call_error"
 
@@ -543,6 +592,11 @@ class CreateMachineRateLimited(AlknetError):
     )
     summary = "The upstream API limits the rate."
     default_message = "Too many requests"
+    checks = Check(
+        members={
+            "retry_after": Check(types=("number",), minimum=0),
+        },
+    )
     operation = "createMachine"
 
     def __init__(
@@ -624,7 +678,7 @@ class UnknownError(AlknetError):
     __slots__ = ("original_code", "raw")
 
     code = ErrorCode.INTERNAL
-    facts = FACTS[code]
+    facts = FACTS[code]._replace(headers=())  # what was read demands nothing
     summary = (
         "A handler panicked or failed in a way it did not declare, or the connection "
         "broke."
@@ -698,6 +752,25 @@ def error_class(
     if operation is not None:
         operation = _OPERATIONS.get(operation, operation)
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
+
+
+def error_classes(wire: str | int) -> Sequence[type[AlknetError]]:
+    """Every exception for what stands in the code slot, whatever the operation; the
+    shared one first.
+    """
+    return [each for (_, own), each in _ALL.items() if own == str(wire)]
+
+
+def lacking(error: AlknetError) -> Sequence[str]:
+    """The headers that the error must have under its status, and has not."""
+    given = {name.lower() for name in error.headers}
+    if error.retry_after is not None:
+        given.add("retry-after")
+    return [
+        name
+        for name, on in error.facts.headers
+        if name.lower() not in given and any(error.status in each for each in on)
+    ]
 
 
 def _state(

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from . import details as d
+from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
 
 EnvelopeName = t.Literal["error_info", "rpc", "rpc_protocol"]
@@ -55,6 +56,7 @@ class KeenbenchError(Exception):
     summary: t.ClassVar[str]
     default_message: t.ClassVar[str]
     operation: t.ClassVar[str | None] = None
+    checks: t.ClassVar[Check] = Check()
     defaults: t.ClassVar[Sequence[tuple[str, object]]] = ()
     flag_key: t.ClassVar[str | None] = None
     envelope: t.ClassVar[EnvelopeName] = "rpc"
@@ -83,6 +85,7 @@ class KeenbenchError(Exception):
             for key, value in details.items()
             if value is not Unset.UNSET and (value is not None or key in nullable)
         }
+        refuse(self.checks, self._details, f"{self.facts.wire}: details")
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
         self.status = _allowed_status(self.code, self.facts, status, self._details)
@@ -94,6 +97,10 @@ class KeenbenchError(Exception):
         self.headers = {
             name: value for name, value in (headers or {}).items() if value is not None
         }
+        for name in lacking(self):
+            way = "retry_after" if name.lower() == "retry-after" else "headers"
+            under = f"{self.facts.wire} under {self.status}"
+            raise ValueError(f"{under} needs the header {name}: pass `{way}`")
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
         self.message = said(type(self), self._details) if message is None else message
@@ -149,6 +156,16 @@ class EgressConsentRequired(KeenbenchError):
     facts = FACTS[ErrorCode.EGRESS_CONSENT_REQUIRED]
     summary = "The user has not agreed that this content leaves the machine."
     default_message = "Your consent is needed before anything is sent to the provider"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -206,6 +223,16 @@ class EgressBlockedByPolicy(KeenbenchError):
     facts = FACTS[ErrorCode.EGRESS_BLOCKED_BY_POLICY]
     summary = "A policy forbids that this content leaves the machine."
     default_message = "A policy does not allow sending this"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -263,6 +290,16 @@ class ProviderNotConfigured(KeenbenchError):
     facts = FACTS[ErrorCode.PROVIDER_NOT_CONFIGURED]
     summary = "The provider has no key, or is not enabled."
     default_message = "The provider is not set up"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -320,6 +357,16 @@ class ProviderAuthFailed(KeenbenchError):
     facts = FACTS[ErrorCode.PROVIDER_AUTH_FAILED]
     summary = "The provider refused the key."
     default_message = "The provider refused the key"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -377,6 +424,16 @@ class ProviderRateLimited(KeenbenchError):
     facts = FACTS[ErrorCode.PROVIDER_RATE_LIMITED]
     summary = "The provider limits the rate."
     default_message = "The provider is busy with your other requests"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -434,6 +491,16 @@ class ProviderUnavailable(KeenbenchError):
     facts = FACTS[ErrorCode.PROVIDER_UNAVAILABLE]
     summary = "The provider answers with errors, or not in time."
     default_message = "The provider is not available"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -491,6 +558,16 @@ class NetworkUnavailable(KeenbenchError):
     facts = FACTS[ErrorCode.NETWORK_UNAVAILABLE]
     summary = "There is no network."
     default_message = "There is no connection to the network"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -548,6 +625,16 @@ class SandboxViolation(KeenbenchError):
     facts = FACTS[ErrorCode.SANDBOX_VIOLATION]
     summary = "The sandbox refused what a tool tried to do."
     default_message = "A tool tried something it may not do"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -606,6 +693,16 @@ class ValidationFailed(KeenbenchError):
     facts = FACTS[ErrorCode.VALIDATION_FAILED]
     summary = "What was asked for, or what the model made, is not valid."
     default_message = "The result is not valid"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -665,6 +762,16 @@ class ContextExhausted(KeenbenchError):
     facts = FACTS[ErrorCode.CONTEXT_EXHAUSTED]
     summary = "The conversation is longer than the model takes."
     default_message = "The conversation is too long for this model"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -722,6 +829,16 @@ class DiskFull(KeenbenchError):
     facts = FACTS[ErrorCode.DISK_FULL]
     summary = "The disk is full."
     default_message = "The disk is full"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -780,6 +897,16 @@ class FileReadFailed(KeenbenchError):
     facts = FACTS[ErrorCode.FILE_READ_FAILED]
     summary = "A file cannot be read."
     default_message = "A file could not be read"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -840,6 +967,16 @@ class FileWriteFailed(KeenbenchError):
     facts = FACTS[ErrorCode.FILE_WRITE_FAILED]
     summary = "A file cannot be written."
     default_message = "A file could not be written"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -900,6 +1037,16 @@ class CheckpointCreateFailed(KeenbenchError):
     facts = FACTS[ErrorCode.CHECKPOINT_CREATE_FAILED]
     summary = "A checkpoint could not be made."
     default_message = "The checkpoint could not be made"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -960,6 +1107,16 @@ class CheckpointRestoreFailed(KeenbenchError):
     facts = FACTS[ErrorCode.CHECKPOINT_RESTORE_FAILED]
     summary = "A checkpoint could not be restored."
     default_message = "The checkpoint could not be restored"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -1019,6 +1176,16 @@ class BudgetCapReached(KeenbenchError):
     facts = FACTS[ErrorCode.BUDGET_CAP_REACHED]
     summary = "The budget of the job is spent."
     default_message = "The budget is spent"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -1076,6 +1243,16 @@ class ConflictPublishedChanged(KeenbenchError):
     facts = FACTS[ErrorCode.CONFLICT_PUBLISHED_CHANGED]
     summary = "What is published changed since the draft was made."
     default_message = "The published version has changed"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -1133,6 +1310,16 @@ class UserCanceled(KeenbenchError):
     facts = FACTS[ErrorCode.USER_CANCELED]
     summary = "The user stopped it."
     default_message = "You stopped this"
+    checks = Check(
+        members={
+            "provider_id": Check(types=("string",)),
+            "model_id": Check(types=("string",)),
+            "job_id": Check(types=("string",)),
+            "workbench_id": Check(types=("string",)),
+            "detail": Check(types=("string",)),
+            "detail_ref": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -1271,6 +1458,25 @@ def error_class(
     shared one; None if unknown.
     """
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
+
+
+def error_classes(wire: str | int) -> Sequence[type[KeenbenchError]]:
+    """Every exception for what stands in the code slot, whatever the operation; the
+    shared one first.
+    """
+    return [each for (_, own), each in _ALL.items() if own == str(wire)]
+
+
+def lacking(error: KeenbenchError) -> Sequence[str]:
+    """The headers that the error must have under its status, and has not."""
+    given = {name.lower() for name in error.headers}
+    if error.retry_after is not None:
+        given.add("retry-after")
+    return [
+        name
+        for name, on in error.facts.headers
+        if name.lower() not in given and any(error.status in each for each in on)
+    ]
 
 
 def _state(

@@ -109,6 +109,8 @@ class Facts(t.NamedTuple):
     ``boundaries`` is the default. ``retry`` names a policy. ``until`` is the action
     after which the request may be sent again. The first of ``rules`` that holds decides
     a conditional flag, and the first of ``status_rules`` a conditional status.
+    ``headers`` are those that whoever raises the error gives: each with the statuses
+    under which it is required.
     """
 
     wire: str | int
@@ -125,6 +127,17 @@ class Facts(t.NamedTuple):
     rules: tuple[RetriableRule, ...] = ()
     deprecated: bool = False
     status_rules: tuple[StatusRule, ...] = ()
+    headers: tuple[tuple[str, Sequence[range]], ...] = ()
+
+    def allows(self, status: int) -> bool:
+        """Whether the code may travel under a status: one of its own, else one that no
+        code claims and that it stands for. A code without any is sent as 500.
+        """
+        if not self.statuses:
+            return status == 500
+        return status in self.statuses or any(
+            FACTS[each].wire == self.wire for each in codes_for(status)
+        )
 
 
 FACTS: Mapping[ErrorCode, Facts] = {
@@ -280,6 +293,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="retry",
         effect="none",
         domain="service",
+        headers=(("Retry-After", (range(503, 504),)),),
     ),
     ErrorCode.SERVICE_DEPRECATED: Facts(
         wire=202,
@@ -298,6 +312,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="retry",
         effect="unknown",
         domain="service",
+        headers=(("Retry-After", (range(500, 501),)),),
     ),
 }
 

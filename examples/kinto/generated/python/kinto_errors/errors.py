@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from . import details as d
+from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
 
 EnvelopeName = t.Literal["error"]
@@ -53,6 +54,7 @@ class KintoError(Exception):
     summary: t.ClassVar[str]
     default_message: t.ClassVar[str]
     operation: t.ClassVar[str | None] = None
+    checks: t.ClassVar[Check] = Check()
     defaults: t.ClassVar[Sequence[tuple[str, object]]] = ()
     flag_key: t.ClassVar[str | None] = None
     envelope: t.ClassVar[EnvelopeName] = "error"
@@ -79,6 +81,7 @@ class KintoError(Exception):
             for key, value in details.items()
             if value is not Unset.UNSET and (value is not None or key in nullable)
         }
+        refuse(self.checks, self._details, f"{self.facts.wire}: details")
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
         self.status = _allowed_status(self.code, self.facts, status, self._details)
@@ -88,6 +91,10 @@ class KintoError(Exception):
         self.headers = {
             name: value for name, value in (headers or {}).items() if value is not None
         }
+        for name in lacking(self):
+            way = "retry_after" if name.lower() == "retry-after" else "headers"
+            under = f"{self.facts.wire} under {self.status}"
+            raise ValueError(f"{under} needs the header {name}: pass `{way}`")
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
         self.message = said(type(self), self._details) if message is None else message
@@ -360,6 +367,12 @@ class InvalidResourceId(KintoError):
     facts = FACTS[ErrorCode.INVALID_RESOURCE_ID]
     summary = "Invalid Token / id"
     default_message = "Invalid Token / id"
+    checks = Check(
+        members={
+            "id": Check(types=("string",)),
+            "resource_name": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -403,6 +416,12 @@ class MissingResource(KintoError):
     facts = FACTS[ErrorCode.MISSING_RESOURCE]
     summary = "Missing Token / id"
     default_message = "Missing Token / id"
+    checks = Check(
+        members={
+            "id": Check(types=("string",)),
+            "resource_name": Check(types=("string",)),
+        },
+    )
 
     def __init__(
         self,
@@ -518,6 +537,18 @@ class ModifiedMeanwhile(KintoError):
     facts = FACTS[ErrorCode.MODIFIED_MEANWHILE]
     summary = "Resource was modified meanwhile"
     default_message = "Resource was modified meanwhile"
+    checks = Check(
+        members={
+            "existing": Check(
+                types=("object",),
+                members={
+                    "id": Check(types=("string",)),
+                    "last_modified": Check(types=("integer",)),
+                },
+                required=("id", "last_modified"),
+            ),
+        },
+    )
 
     def __init__(
         self,
@@ -857,7 +888,7 @@ class UnknownError(KintoError):
     __slots__ = ("original_code", "raw")
 
     code = ErrorCode.UNDEFINED
-    facts = FACTS[code]
+    facts = FACTS[code]._replace(headers=())  # what was read demands nothing
     summary = "Internal Server Error"
     default_message = "Internal Server Error"
     flag_key = None
@@ -933,6 +964,25 @@ def error_class(
     shared one; None if unknown.
     """
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
+
+
+def error_classes(wire: str | int) -> Sequence[type[KintoError]]:
+    """Every exception for what stands in the code slot, whatever the operation; the
+    shared one first.
+    """
+    return [each for (_, own), each in _ALL.items() if own == str(wire)]
+
+
+def lacking(error: KintoError) -> Sequence[str]:
+    """The headers that the error must have under its status, and has not."""
+    given = {name.lower() for name in error.headers}
+    if error.retry_after is not None:
+        given.add("retry-after")
+    return [
+        name
+        for name, on in error.facts.headers
+        if name.lower() not in given and any(error.status in each for each in on)
+    ]
 
 
 def _state(

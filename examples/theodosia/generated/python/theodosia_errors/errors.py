@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from . import details as d
+from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
 
 EnvelopeName = t.Literal["rejection", "exception", "unknown", "refusal"]
@@ -55,6 +56,7 @@ class TheodosiaError(Exception):
     summary: t.ClassVar[str]
     default_message: t.ClassVar[str]
     operation: t.ClassVar[str | None] = None
+    checks: t.ClassVar[Check] = Check()
     defaults: t.ClassVar[Sequence[tuple[str, object]]] = ()
     flag_key: t.ClassVar[str | None] = None
     envelope: t.ClassVar[EnvelopeName] = "rejection"
@@ -83,6 +85,7 @@ class TheodosiaError(Exception):
             for key, value in details.items()
             if value is not Unset.UNSET and (value is not None or key in nullable)
         }
+        refuse(self.checks, self._details, f"{self.facts.wire}: details")
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
         self.status = _allowed_status(self.code, self.facts, status, self._details)
@@ -94,6 +97,10 @@ class TheodosiaError(Exception):
         self.headers = {
             name: value for name, value in (headers or {}).items() if value is not None
         }
+        for name in lacking(self):
+            way = "retry_after" if name.lower() == "retry-after" else "headers"
+            under = f"{self.facts.wire} under {self.status}"
+            raise ValueError(f"{under} needs the header {name}: pass `{way}`")
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
         self.message = said(type(self), self._details) if message is None else message
@@ -226,6 +233,14 @@ class ValidationFailed(TheodosiaError):
     facts = FACTS[ErrorCode.VALIDATION_FAILED]
     summary = "The action can be reached and its inputs were refused."
     default_message = "The inputs were refused"
+    checks = Check(
+        members={
+            "field": Check(types=("string",)),
+            "got": Check(
+                types=("string", "number", "boolean", "object", "array", "null"),
+            ),
+        },
+    )
 
     def __init__(
         self,
@@ -279,6 +294,12 @@ class ActionTimeout(TheodosiaError):
     facts = FACTS[ErrorCode.ACTION_TIMEOUT]
     summary = "The action ran longer than its budget."
     default_message = "The action exceeded its timeout"
+    checks = Check(
+        members={
+            "timeout_seconds": Check(types=("number",), minimum=0),
+        },
+        required=("timeout_seconds",),
+    )
     envelope = "refusal"
 
     def __init__(
@@ -435,6 +456,25 @@ def error_class(
     shared one; None if unknown.
     """
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
+
+
+def error_classes(wire: str | int) -> Sequence[type[TheodosiaError]]:
+    """Every exception for what stands in the code slot, whatever the operation; the
+    shared one first.
+    """
+    return [each for (_, own), each in _ALL.items() if own == str(wire)]
+
+
+def lacking(error: TheodosiaError) -> Sequence[str]:
+    """The headers that the error must have under its status, and has not."""
+    given = {name.lower() for name in error.headers}
+    if error.retry_after is not None:
+        given.add("retry-after")
+    return [
+        name
+        for name, on in error.facts.headers
+        if name.lower() not in given and any(error.status in each for each in on)
+    ]
 
 
 def _state(

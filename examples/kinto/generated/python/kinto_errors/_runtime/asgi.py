@@ -10,12 +10,14 @@ What it does to an HTTP exchange, in order:
 2. A request body longer than `body_limit` is answered with 413, before the application
    sees it if its length is declared, and as soon as it has grown too long if it isn't.
 3. A response below 400 passes through as it comes, unbuffered.
-4. A response from 400 on whose body is the envelope passes, with `Cache-Control:
-   no-store`. Any other (a framework's 404, 405 …) is answered anew by `render`; of
-   its headers those in `KEPT` and the CORS headers survive.
+4. A response from 400 on that `is_envelope` takes for the service's own passes, with
+   `Cache-Control: no-store`. Any other (a framework's 404, 405 …) is answered anew by
+   `render`; of its headers those in `KEPT` and the CORS headers survive.
 5. An exception is logged and answered by `render` if nothing has been sent yet; after
    that it is raised again, since half a response can't be taken back. A framework that
    answers 500 by itself before it raises is overruled.
+6. Where `render` fails, `last_resort` is the answer; an error never leaves without a
+   body because of a mistake in how it is made.
 
 To HEAD the same headers go out, without a body. WebSocket and lifespan scopes are
 passed on untouched. Middleware that compresses, or adds headers to whatever goes out,
@@ -24,7 +26,7 @@ belongs around the boundary and not inside it.
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, NamedTuple
 
 from . import retry_after
@@ -65,13 +67,27 @@ class Problem(NamedTuple):
     """What `render` has to put into the envelope.
 
     `status` is the one that the framework chose, 413 for a body too long, 500 for an
-    exception. `headers` are those that will be kept, names in lower case.
+    exception. `headers` are those that will be kept, names in lower case. `body` is
+    what the application answered, which may hold anything.
     """
 
     status: int
     correlation_id: str
     exception: Exception | None
     headers: Headers
+    body: bytes = b""
+
+
+class Reply(NamedTuple):
+    """An error that the application answered by itself. `correlation_id` is the one it
+    will leave with; `headers` are the names of its headers, in lower case.
+    """
+
+    status: int
+    content_type: str
+    body: bytes
+    correlation_id: str
+    headers: frozenset[str]
 
 
 class Answer(NamedTuple):
@@ -97,8 +113,9 @@ class Correlation(NamedTuple):
 class ErrorBoundary:
     """ASGI middleware; see the module's documentation.
 
-    `render` turns a `Problem` into the service's envelope. `is_envelope` says of an
-    error body and its content type whether it is the envelope already; `media_type` is
+    `render` turns a `Problem` into the service's envelope, and `last_resort` does where
+    that raises: it knows only the correlation id, and must not fail. `is_envelope` says
+    of an error of the application whether it is the envelope already; `media_type` is
     the envelope's, which decides for HEAD, where there is no body. `body_limit` in
     bytes, or None.
     """
@@ -108,13 +125,15 @@ class ErrorBoundary:
         app: App,
         *,
         render: Callable[[Problem], Answer],
-        is_envelope: Callable[[bytes, str], bool],
+        last_resort: Callable[[str], Answer],
+        is_envelope: Callable[[Reply], bool],
         correlation: Correlation,
         media_type: str = "application/json",
         body_limit: int | None = None,
     ) -> None:
         self.app = app
         self.render = render
+        self.last_resort = last_resort
         self.is_envelope = is_envelope
         self.correlation = correlation
         self.media_type = media_type
@@ -149,21 +168,18 @@ class _Exchange:
         self.upstream_receive = receive
         self.upstream_send = send
         self.id_header = boundary.correlation.header.lower().encode("latin-1")
-        self.correlation_id = self.inbound_id() or boundary.correlation.new()
+        self.correlation_id = self.id_in(scope["headers"]) or boundary.correlation.new()
         self.received = 0
         self.too_large = False
         self.held: Answer | None = None
         self.sent = False
         self.done = False
 
-    def inbound_id(self) -> str | None:
-        values = [
-            value
-            for name, value in self.scope["headers"]
-            if name.lower() == self.id_header
-        ]
+    def id_in(self, headers: Iterable[tuple[bytes, bytes]]) -> str | None:
+        """The id that the headers name, if it is one and the only one."""
+        values = [value for name, value in headers if name.lower() == self.id_header]
         text = values[0].decode("latin-1") if len(values) == 1 else ""
-        return text if self.is_id(text) else None
+        return text if text and self.is_id(text) else None
 
     def is_id(self, text: str) -> bool:
         # Nothing may split a header
@@ -271,7 +287,13 @@ class _Exchange:
                 == self.boundary.media_type
             )
         return len(held.body) <= _LARGEST_ENVELOPE and self.boundary.is_envelope(
-            held.body, content_type
+            Reply(
+                held.status,
+                content_type,
+                held.body,
+                self.id_in(held.headers) or self.correlation_id,
+                frozenset(name.decode("latin-1").lower() for name, _ in held.headers),
+            )
         )
 
     async def settle(self, held: Answer) -> None:
@@ -281,20 +303,25 @@ class _Exchange:
         elif self.is_envelope(held):
             await self.respond(held)
         else:
-            await self.answer(held.status, kept=_kept(held.headers))
+            body = held.body if len(held.body) <= _LARGEST_ENVELOPE else b""
+            await self.answer(held.status, kept=_kept(held.headers), body=body)
 
     async def answer(
-        self, status: int, exception: Exception | None = None, kept: Headers = ()
+        self,
+        status: int,
+        exception: Exception | None = None,
+        kept: Headers = (),
+        body: bytes = b"",
     ) -> None:
         try:
             answer = self.boundary.render(
-                Problem(status, self.correlation_id, exception, kept)
+                Problem(status, self.correlation_id, exception, kept, body)
             )
         except Exception:
             _logger.exception(
                 "%s %s could not be answered (correlation id %s)", *self.said()
             )
-            answer = Answer(500, (), b"")
+            answer = self.boundary.last_resort(self.correlation_id)
         if exception is not None:
             self.log(exception, logging.ERROR if answer.status >= 500 else logging.INFO)
         rendered = ((name.lower(), _visible(value)) for name, value in answer.headers)
@@ -320,10 +347,7 @@ class _Exchange:
         await self.upstream_send({**message, "headers": list(headers)})
 
     def with_id(self, headers: Headers) -> Headers:
-        own = tuple(
-            (name, value) for name, value in headers if name.lower() == self.id_header
-        )
-        if len(own) == 1 and self.is_id(own[0][1].decode("latin-1")):
+        if self.id_in(headers) is not None:
             return headers
         rest = (each for each in headers if each[0].lower() != self.id_header)
         return (*rest, (self.id_header, self.correlation_id.encode("latin-1")))
