@@ -161,6 +161,9 @@ def test_nothing_that_is_there_is_touched(path: Path, version: str) -> None:
     found = applied(path, service, version)
     validate(found)
     assert holds(found, service)
+    for method in ("get", "post"):  # a reference beside a description would take its place
+        theirs = service["paths"]["/orders"][method]["responses"]
+        assert {status: found["paths"]["/orders"][method]["responses"][status] for status in theirs} == theirs
     assert found == by_the_standard(overlay(path, version)["actions"], service)
 
 
