@@ -229,11 +229,27 @@ class _Assembly:
                     each.key = (scope, scopes.setdefault(scope, Names()).unused(_code_name(each.body.wire, short)))
                     known[identity] = each.key
         self._one_wire_each()
+        if any(each.answers for each in self.seen.operations):
+            self._no_status_codes(scopes.setdefault(None, Names()))
         named = {pascal(each.key[1]) for group in self.groups for each in group.branches}
         for group in self.groups:
             plain = (group.name or "").removesuffix("Envelope")
             if plain and plain != group.name and plain in named:
                 group.envelope = Names({g.envelope for g in self.groups if g is not group}).unused(snake(plain))
+
+    def _no_status_codes(self, taken: Names) -> None:
+        """Shared codes that look like those of statuses are called otherwise; on the wire they stay what they are."""
+        form = re.compile(re.escape(PATTERN).replace(re.escape("${status}"), r"\d{3}"))
+        for group in self.groups:
+            for each in group.branches:
+                scope, name = each.key
+                if scope is None and form.fullmatch(name):
+                    each.key = (None, taken.unused(f"own_{name}"))
+                    self.lose(
+                        each.pointer,
+                        "collision",
+                        f"`{name}` is what a status becomes; this code is called {each.key[1]}",
+                    )
 
     def _one_wire_each(self) -> None:
         """Codes that stand for one another on the wire are one code: the first by that name."""
