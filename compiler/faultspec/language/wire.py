@@ -186,13 +186,12 @@ def slots(scope: Scope) -> Known:
 _METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH")
 
 #: The others that IANA has registered, none of them a misspelling of one above.
-_REGISTERED = frozenset(
-    """
+_OTHERS = """
     ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT COPY LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL MKREDIRECTREF
     MKWORKSPACE MOVE ORDERPATCH PRI PROPFIND PROPPATCH QUERY REBIND REPORT SEARCH UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE
     UPDATEREDIRECTREF
-    """.split()
-)
+"""
+_REGISTERED = frozenset(_OTHERS.split())
 
 
 def check_method(scope: Scope, method: str, path: Path) -> None:
