@@ -534,6 +534,16 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
     await step("too long", "GET", "/notebooks?limit=" + "9" * 9000, birch)
     await step("long header", "GET", "/notebooks", {**birch, "X-Long": "x" * 9000})
     await step("bad limit", "GET", "/notebooks?limit=0", birch)
+    await step("limit in words", "GET", "/notebooks?limit=all", birch)
+    await step("null", "POST", "/notebooks", {**birch, **json_type}, b"null")
+    await step(
+        "with charset", "POST", "/notebooks", {**birch, "Content-Type": "application/json; charset=utf-8"}, b"{}"
+    )
+    await step("deep", "POST", "/notebooks", {**birch, **json_type}, b"[" * 2000)
+    await step("bytes", "POST", "/notebooks", {**birch, **json_type}, b'{"title": "\xff"}')
+    await step("nul", "POST", "/notebooks", {**birch, **json_type}, b'{"title": "a\\u0000"}')
+    await step("surrogate", "POST", "/notebooks", {**birch, **json_type}, b'{"title": "a\\ud800"}')
+    await step("options", "OPTIONS", "/notebooks", birch)
 
     key = {"Idempotency-Key": "k-create"}
     await step("keyed", "POST", "/notebooks", {**birch, **key, **inbound}, {"title": "Two"})

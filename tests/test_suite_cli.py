@@ -303,3 +303,14 @@ def test_who_is_interrupted_writes_what_he_has(tmp_path: Path) -> None:
     verdicts = {each["clause"]: each["verdict"] for each in data["clauses"]}
     assert verdicts["framework/unknown-route"] == "passed"
     assert verdicts["retry/recovers"] == "could_not_run"
+
+
+def test_what_was_declared_impossible_and_seen_is_told(behaving: str, tmp_path: Path) -> None:
+    """A code that the file calls not provokable, and that the run observed, is noted: the declaration is wrong."""
+    config = tmp_path / "conformance.yaml"
+    text = Path(CONFIG).read_text().replace("../../taxonomy.yaml", str(ROOT / "taxonomy.yaml"))
+    text = text.replace("provoke:\n", "provoke:\n  not_found: {not_provokable: nothing is ever lost}\n")
+    config.write_text(text)
+    done = faultspec("conform", str(config), "--no-sweep", "--only", "framework/unknown-route", BASE_URL=behaving)
+    assert done.returncode == 0, done.stdout
+    assert "not_found is declared not_provokable (nothing is ever lost), and was observed" in done.stdout

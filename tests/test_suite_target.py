@@ -151,6 +151,12 @@ def test_mistakes_are_told_with_their_place(text: str, said: str) -> None:
     assert complaint(text).startswith(said)
 
 
+def test_a_misspelt_key_brings_no_errors_after_it() -> None:
+    """Who calls is under a key that there is not: that is one mistake, not one for every identity that is named."""
+    text = BASE + "identitties: {anna: {tenant: a}}\nprovoke: {x: {request: GET /a, as: anna}}\n"
+    assert "unknown-key: the configuration has no key `identitties` | did you mean `identities`?" in complaint(text)
+
+
 def test_unknown_codes_are_told() -> None:
     """A recipe for a code that the taxonomy does not have is an error with a suggestion."""
     taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy

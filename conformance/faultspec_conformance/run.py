@@ -106,6 +106,7 @@ def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Rep
             except KeyboardInterrupt:
                 interrupted = True
                 world.ended = "the run was interrupted"
+        world.notes += provokable(world)
         not_run = (*refused_identities(world), *world.not_run, *(("the run was interrupted",) if interrupted else ()))
         result = replace(fold(world, known, options, notes=tuple(world.notes), not_run=not_run), generated=generated)
         hidden = hiding(world)
@@ -340,6 +341,14 @@ def formless(world: World) -> frozenset[str]:
         for clause in {each.clause for each in sent.judgement.findings if each.level == "error"}
     )
     return frozenset(clause for clause, times in broken.items() if 2 * times > len(ordinary))
+
+
+def provokable(world: World) -> Iterator[str]:
+    """The codes that were seen although the file declares that they can't be brought about."""
+    seen = {sent.code for sent in world.exchanges}
+    for recipe in world.target.recipes:
+        if recipe.not_provokable is not None and recipe.code in seen:
+            yield f"{recipe.code} is declared not_provokable ({recipe.not_provokable}), and was observed"
 
 
 def refused_identities(world: World) -> tuple[str, ...]:

@@ -381,8 +381,10 @@ class _Reading:
         self.found: list[Diagnostic] = []
         self.directory = Path(document.path).parent
         written = document.data.get("identities", {}) if isinstance(document.data, dict) else {}
+        told = isinstance(written, dict) and UNTOLD not in written
+        misspelt = isinstance(document.data, dict) and "identities" not in document.data and _misspelt(document.data)
         #: None where the identities cannot be told.
-        self.identities = tuple(written) if isinstance(written, dict) and UNTOLD not in written else None
+        self.identities = tuple(written) if told and not misspelt else None
         self.items: tuple[str, ...] | None = None
 
     def target(self, data: Mapping[str, object]) -> Target:
@@ -797,6 +799,12 @@ def _of_an_address(http: str) -> list[tuple[str, str]]:
         return [(each, "***") for each in (parts.username, parts.password) if each]
     except ValueError:  # what is wrong with it is said elsewhere
         return []
+
+
+def _misspelt(data: Mapping[object, object]) -> bool:
+    """Whether a key that there is not stands for the identities."""
+    known = CONFIGURATION.keys
+    return any(isinstance(each, str) and each not in known and grammar.nearest(each, ("identities",)) for each in data)
 
 
 def _text(value: object) -> str:

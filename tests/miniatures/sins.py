@@ -303,6 +303,20 @@ def short_headed(app: ASGIApp) -> ASGIApp:
     return wrapped
 
 
+def crashing(fits: Callable[[Asked], bool]) -> Wrapper:
+    """What fits crashes the service: told in the declared form, as any crash is."""
+
+    def change(asked: Asked, answer: Answer) -> Answer:
+        if not fits(asked):
+            return answer
+        told = {"code": "internal_error", "message": "Something went wrong on our side"}
+        crashed = replace(answer.with_header("content-type", "application/json"), status=500)
+        crashed = crashed.with_header("cache-control", "no-store")
+        return crashed.with_json({**told, "correlation_id": answer.header("x-correlation-id")})
+
+    return rewriting(change)
+
+
 # ---- whole shapes
 
 
@@ -412,7 +426,7 @@ def empty_if_unreadable(asked: Asked) -> Asked:
     """A body that doesn't parse is an empty one."""
     try:
         json.loads(asked.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return replace(asked, body=b"{}")
     return asked
 
@@ -429,6 +443,18 @@ def batch_item_lies(asked: Asked, answer: Answer) -> Answer:
     """Every item has the status of a success."""
     body = answer.json()
     return answer.with_json({"responses": [{**item, "status": 200} for item in body["responses"]]})
+
+
+def own_ids(_: Asked, answer: Answer) -> Answer:
+    """The outcomes of a batch, each envelope with a new id."""
+    body = answer.json()
+
+    def anew(item: Any) -> Any:
+        if item["status"] < 400:
+            return item
+        return {**item, "body": {**item["body"], "correlation_id": uuid7(time.time())}}
+
+    return answer.with_json({"responses": [anew(item) for item in body["responses"]]})
 
 
 def in_stream(change: Callable[[Envelope], tuple[str, str]]) -> Change:
@@ -825,6 +851,20 @@ def _all() -> Iterable[Sin]:
     yield sin("bad-json-as-200", "a body that doesn't parse succeeds", "C9 C2", on(both(status(200), text("application/json", "{}")), code="invalid_request", status=400))
     yield sin("invalid-field-accepted", "a number out of range is silently corrected", "C9")
     yield sin("accept-ignored", "Accept is not looked at", "C26 C27", asking(lambda a: a.without_header("accept")), "RFC 9110 allows to disregard Accept")
+
+    yield sin("limit-not-looked-at", "a limit that is no number is as good as none", "C9", asking(lambda a: replace(a, target=re.sub("limit=[^&]*[^0-9&][^&]*", "limit=5", a.target)), path="/notebooks", method="GET"))
+    yield sin("charset-refused", "JSON with a charset is another media type", "C9", asking(lambda a: a.with_header("content-type", "text/x") if ";" in (a.header("content-type") or "") else a))
+    yield sin("null-crashes", "null is read as an object", "C9 C26", crashing(lambda a: a.body == b"null"))
+    yield sin("depth-crashes", "the parser runs out of stack", "C9 C26", crashing(lambda a: a.body.count(b"[") > 1000))
+    yield sin("bytes-crash", "a body that is not UTF-8 is decoded unseen", "C9 C26", crashing(lambda a: b"\xff" in a.body))
+    yield sin("nul-crashes", "the database takes no NUL", "C9 C26", crashing(lambda a: b"u0000" in a.body))
+    yield sin("surrogate-crashes", "half a surrogate pair cannot be encoded", "C9 C26", crashing(lambda a: b"ud800" in a.body))
+    yield sin("options-crashes", "nobody thought of OPTIONS", "C26", crashing(lambda a: a.method == "OPTIONS"))
+    yield sin("wrong-method-501", "a method that the path does not have is not implemented", "C26", on(status(501, "internal_error"), status=405))
+    yield sin("allow-empty", "405 allows nothing", "C26", on(header("allow", ""), status=405))
+    yield sin("header-line-twice", "gateway and service each add the same id", "C4", on(lambda _, r: replace(r, headers=(*r.headers, ("x-correlation-id", r.header("x-correlation-id") or "")))))
+    yield sin("stored-after-all", "a second line allows to store what the first one forbids", "C13", on(lambda _, r: replace(r, headers=(*r.headers, ("cache-control", "max-age=60")))), "the stricter directive holds")
+    yield sin("batch-items-have-ids-of-their-own", "every failed item of a batch has an id of its own", "C4 C28", on(own_ids, path="/notebooks/batch", status=207, every=True))
 
     # streams and webhooks
     yield sin("stream-error-as-text", "the error event is a sentence", "C30 C1", of_stream(lambda before: ("error", before["message"])))

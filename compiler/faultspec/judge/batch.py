@@ -6,6 +6,7 @@ from faultspec.body import resolve
 from faultspec.contract import Claim
 from faultspec.judge.bench import Bench
 from faultspec.judge.envelope import fitting, judge_envelope
+from faultspec.judge.headers import judge_repeated
 from faultspec.judge.words import place
 from faultspec.language.model import Batch, Operation
 from faultspec.runtime.nodes import child
@@ -83,7 +84,9 @@ def _judge_failed(bench: Bench, claim: Claim, item: Item, operation: Operation |
         )
         return
     # An item that is its own envelope has a status and an id beside it.
-    judge_envelope(bench, claim, best, at=item.at + item.body, operation=operation, extras=item.body != "")
+    told = judge_envelope(bench, claim, best, at=item.at + item.body, operation=operation, extras=item.body != "")
+    if told is not None:
+        judge_repeated(bench, told)
 
 
 def _failed(item: Item) -> bool:

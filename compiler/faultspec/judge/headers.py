@@ -30,6 +30,12 @@ def judge_headers(bench: Bench, code: Code | None, told: Told | None) -> None:
         _equal(bench, header, slot, source, told)
 
 
+def judge_repeated(bench: Bench, told: Told) -> None:
+    """Judge what an envelope inside the answer, such as an outcome of a batch, repeats of the answer's headers."""
+    for header, slot, source in _pairs({}, told):
+        _equal(bench, header, slot, source, told)
+
+
 def _lines(bench: Bench, name: str) -> list[str]:
     return [value for key, value in bench.exchange.response.headers if key.lower() == name.lower()]
 
@@ -58,12 +64,10 @@ def _header(bench: Bench, rules: list[HeaderRule], told: Told | None, status: in
         )
         return
     listed = any(each.token or formats.LISTS.intersection(each.format) for each in rules)
-    if not listed and len(set(lines)) > 1:
-        bench.broken(
-            clause,
-            f"`{rule.name}` is there {len(lines)} times with different values: {', '.join(map(shown, lines))}",
-            source=rule.source,
-        )
+    if not listed and len(lines) > 1:
+        # RFC 9110, 5.3: who joins the lines, as most clients do, reads a value that nobody sent.
+        values = f"with different values: {', '.join(map(shown, lines))}" if len(set(lines)) > 1 else "with one value"
+        bench.broken(clause, f"`{rule.name}` is there {len(lines)} times {values}", source=rule.source)
         return
     value = ", ".join(lines) if listed else lines[0]
     for each in rules:
@@ -76,6 +80,22 @@ def _header(bench: Bench, rules: list[HeaderRule], told: Told | None, status: in
                 clause, f"`{each.name}` is {shown(value)}; expected the directive `{each.token}`", source=each.source
             )
             return
+        other = _contradicted(each.token, value) if each.token else None
+        if other is not None:
+            message = f"`{each.name}` is {shown(value)}: `{other}` contradicts `{each.token}`"
+            bench.broken(clause, message, source=each.source, level="warning")
+            return
+
+
+def _contradicted(token: str, value: str) -> str | None:
+    """The directive that allows what the declared one forbids. The stricter one holds (RFC 9111, 4.2.1), where both are read."""
+    if token.lower() != "no-store":
+        return None
+    for each in value.split(","):
+        name, _, argument = each.strip().lower().partition("=")
+        if name == "public" or (name in ("max-age", "s-maxage") and argument.strip('"') not in ("", "0")):
+            return each.strip()
+    return None
 
 
 def _judgement_on(bench: Bench, rule: HeaderRule, value: str, status: int) -> str | None:

@@ -322,8 +322,8 @@ def event(name: str, data: object) -> bytes:
 def text(data: Mapping[str, object], field: str) -> str:
     """A non-empty string member."""
     value = data.get(field)
-    if not isinstance(value, str) or not 1 <= len(value) <= 200:
-        raise errors.ValidationFailed(f"`{field}` must be text of 1 to 200 characters", field=field)
+    if not isinstance(value, str) or not 1 <= len(value) <= 200 or not value.isprintable():
+        raise errors.ValidationFailed(f"`{field}` must be text of 1 to 200 printable characters", field=field)
     return value
 
 

@@ -151,7 +151,7 @@ SINS: Mapping[str, Sin] = {
         ),
         Sin(
             "ignores-idempotency-key",
-            "a replay creates a second order",
+            "a replay is taken for a new order, and refused as a duplicate of the first",
             "idempotency/replay",
             requests(lambda headers: without(headers, b"idempotency-key")),
         ),

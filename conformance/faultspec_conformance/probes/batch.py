@@ -2,9 +2,8 @@
 
 import secrets
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
-from faultspec.language.model import Batch, Idempotency
+from faultspec.language.model import Batch
 from faultspec_conformance.answers import Sent, broken, held, skipped, slot
 from faultspec_conformance.creating import fresh_key, likely_body
 from faultspec_conformance.echoes import valid_ids
@@ -81,26 +80,14 @@ def _batch(world: World, rule: Batch, operation: Operation, call: Call | None, o
     yield from _mixed(world, operation, mixed)
     key = world.taxonomy.idempotency
     repeated = (
-        key is not None
-        and operation.method in key.methods
-        and not world.keyless
-        and (call is not None or _promised(operation, key))
+        key is not None and operation.method in key.methods and operation.parameter(key.key, "header") is not None
     )
     headers = {key.key: secrets.token_hex(16)} if key is not None and repeated else {}
     correlation = next(iter(valid_ids(world.echo)), "none")
     content = with_items(other, [second, first_item(body())])
     fine = send(content, headers, correlation)
     if key is not None and repeated and fine.ok:
-        replayed = same(world, key, fine, send(content, headers, correlation))
-        elsewhere = any(_promised(each, key) for each in world.description.operations)
-        if replayed.finding is not None and elsewhere and not _promised(operation, key):
-            # The taxonomy wants it of every write, the document promises it of others only.
-            replayed = replace(replayed, finding=replace(replayed.finding, level="warning"))
-        yield replayed
-
-
-def _promised(operation: Operation, rule: Idempotency) -> bool:
-    return operation.parameter(rule.key, "header") is not None
+        yield same(world, key, fine, send(content, headers, correlation))
 
 
 def _whole(world: World, rule: Batch, operation: Operation, sent: Sent) -> Iterator[Outcome]:

@@ -4,9 +4,10 @@ Only what the taxonomy pins is asked for. That an API looks at credentials befor
 its own affair, as long as the answer is one of the declared errors.
 """
 
+import json
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from faultspec.exchange import Canary
@@ -39,8 +40,17 @@ _VALIDITY = re.compile(r"valid|malformed|unprocessable|bad_?request|bad_?input",
 #: So many bodies that a schema rules out are sent in all.
 _INVALID = 3
 
-#: So many paths are asked for a method they do not have: one router answers for all.
+#: So many paths are asked for their methods: one router answers for all.
 _PATHS = 2
+
+#: Deeper than parsers go that call themselves, and far shorter than any limit of a body.
+_DEPTH = 2_500
+
+#: Bytes that UTF-8 never has.
+_NOT_UTF8 = b"\xff\xfe"
+
+#: What crashes who stores or encodes a text unseen, as it stands in a JSON string; he may well accept it.
+_UNUSUAL: Mapping[str, bytes] = {"a text with NUL and half a surrogate pair in it": b"a\\u0000\\ud800b"}
 
 #: Bytes of body: just over common limits of frameworks, of proxies, and of gateways.
 _SIZES = (128 * 1024 + 1, 1024 * 1024 + 65_537, 11 * 1024 * 1024)
@@ -131,7 +141,7 @@ def broken_form(sent: Sent) -> Finding | None:
 
 
 def wrong_methods(world: World) -> Iterator[Outcome]:
-    """On every path a method that it does not have, and one that hardly anything has."""
+    """On one path a method that it does not have and one that hardly anything has, on another what it has."""
     clause = "framework/method"
     paths = _telling(world, _PATHS)
     if not paths:
@@ -143,7 +153,7 @@ def wrong_methods(world: World) -> Iterator[Outcome]:
         wanted = [each for each in candidates if each not in declared]
         if world.writable and index == 0:
             wanted.insert(0, "TRACE")
-        for method in wanted[: 2 if index == 0 else 1]:
+        for method in wanted[:2] if index == 0 else ():
             operation = Operation(method, template)
             asked += 1
             with world.guarded(clause):
@@ -156,6 +166,10 @@ def wrong_methods(world: World) -> Iterator[Outcome]:
                 yield from _not_allowed(world, clause, sent, method, declared)
     if paths and not asked:
         yield skipped(clause, "every path has every method that may be sent")
+    for template in paths[-1:]:
+        sent = world.call("OPTIONS", template, values=values_for(world, Operation("OPTIONS", template)))
+        if sent.status >= 400 and sent.status not in (401, 403):
+            yield refused(world, clause, sent, "OPTIONS")
 
 
 def _telling(world: World, most: int) -> tuple[str, ...]:
@@ -176,6 +190,9 @@ def _not_allowed(world: World, clause: str, sent: Sent, method: str, declared: t
             sent,
             level="warning",
         )
+    if sent.status == 501 and any(each.method == method for each in world.description.operations):
+        # RFC 9110, 15.6.2: 501 is for a method that is supported on no resource.
+        yield broken(clause, f"{what} is answered 501, as if {method} were unknown; other paths have it", sent)
     allow = sent.header("Allow")
     if sent.status != 405 or allow is None:
         return
@@ -184,9 +201,9 @@ def _not_allowed(world: World, clause: str, sent: Sent, method: str, declared: t
         yield broken(clause, f"Allow lists {method}, which was just refused", sent)
     missing = [each for each in declared if each not in listed]
     if missing:
-        yield broken(
-            clause, f"Allow leaves out {', '.join(missing)}, which the path has", sent, level="warning", pointer="Allow"
-        )
+        message = f"Allow leaves out {', '.join(missing)}, which the path has"
+        nothing = len(missing) == len(declared)  # whoever believes it gives up
+        yield broken(clause, message, sent, level="error" if nothing else "warning", pointer="Allow")
 
 
 def not_acceptable(world: World) -> Iterator[Outcome]:
@@ -209,7 +226,6 @@ def not_acceptable(world: World) -> Iterator[Outcome]:
 
 def invalid_queries(world: World) -> Iterator[Outcome]:
     """Query parameters left out or out of range, with values planted in others."""
-    clause = "framework/invalid-input"
     asked = 0
     for operation in world.description.operations:
         if operation.method != "GET" or operation.placeholders or asked >= _OPERATIONS // 3:
@@ -222,10 +238,7 @@ def invalid_queries(world: World) -> Iterator[Outcome]:
         canaries = (world.canary("email"), world.canary("secret"))
         query = {**broken, "contact": canaries[0].value, "access_key": canaries[1].value}
         sent = world.call("GET", operation.template, query=query, plant=(mark, *canaries))
-        if sent.status < 400:
-            yield skipped(clause, f"{operation.name} takes a query that its document rules out")
-        else:
-            yield refused(world, clause, sent, "a query that the document rules out")
+        yield ruled_out(world, sent, "a query that the document rules out")
 
 
 def searches(world: World) -> Iterator[Outcome]:
@@ -279,7 +292,10 @@ def long_requests(world: World) -> Iterator[Outcome]:
     elif sent.status not in _LOOKED_ELSEWHERE:
         yield refused(world, clause, sent, what)
     for size in _HEADS:
-        yield from _large_head(world, operation, query, size)
+        outcomes = tuple(_large_head(world, operation, query, size))
+        yield from outcomes
+        if any(each.kind != "not_exercised" for each in outcomes):
+            break  # what is larger still is refused too, in the same words as likely as not
 
 
 def _large_head(world: World, operation: Operation, query: dict[str, object], size: int) -> Iterator[Outcome]:
@@ -327,24 +343,48 @@ def one_of_each_method(operations: list[Operation]) -> list[Operation]:
 
 
 def malformed_bodies(world: World) -> Iterator[Outcome]:
-    """JSON that breaks off, with each method; nothing at all, and an array in place of an object."""
+    """JSON that breaks off, with each method; nothing at all, null, and a text that crashes the careless."""
     clause = "framework/malformed-json"
     operations = json_writes(world)
     if not operations:
         yield skipped(clause, "no operation takes JSON")
         return
-    for operation in one_of_each_method(operations):
+    methods = one_of_each_method(operations)
+    for index, operation in enumerate(methods):
         canaries = (world.canary("secret"), world.canary("email"))
-        broken = f'{{"password": "{canaries[0].value}", "contact": "{canaries[1].value}", '.encode()
-        sent = _write(world, operation, raw=broken, plant=canaries)
-        yield _unreadable(world, clause, sent, "JSON that breaks off", accepted_is_wrong=_needs_body(world, operation))
-    first, last = operations[0], operations[min(1, len(operations) - 1)]
+        cut = f'{{"password": "{canaries[0].value}", "contact": "{canaries[1].value}", "list": '.encode()
+        odd = b'"' + _NOT_UTF8 + b'", ' if index else b""
+        sent = _write(world, operation, raw=cut + odd + b"[" * _DEPTH, plant=canaries)
+        what = "JSON that nests deeply and breaks off" + (", and is not UTF-8" if odd else "")
+        yield _unreadable(world, clause, sent, what, accepted_is_wrong=_needs_body(world, operation))
+    first = operations[0]
     sent = _write(world, first, raw=b"")
     yield _unreadable(
         world, clause, sent, "an empty body", accepted_is_wrong=first.body is not None and first.body.required
     )
-    sent = _write(world, last, raw=b"[[[]]]")
-    yield _unreadable(world, clause, sent, "an array in place of an object", accepted_is_wrong=False)
+    # Whoever takes the parameter for another media type answers before he looks at the body (RFC 8259, 11).
+    sent = _write(world, first, raw=b"null", media_type=f"{content_type(first)}; charset=utf-8")
+    if sent.status == 415:
+        message = f"{content_type(first)} is refused for its parameter charset=utf-8, which changes nothing"
+        yield broken("framework/media-type", message, sent)
+    else:
+        yield _unreadable(world, clause, sent, "`null`", accepted_is_wrong=_needs_body(world, first))
+    unusual = _UNUSUAL if len(methods) > 1 else {"a text that is not UTF-8": _NOT_UTF8, **_UNUSUAL}
+    for what, text in unusual.items():
+        raw = _with_text(world, first, text)
+        if raw is not None:
+            yield _unreadable(world, clause, _write(world, first, raw=raw), what, accepted_is_wrong=False)
+
+
+def _with_text(world: World, operation: Operation, text: bytes) -> bytes | None:
+    """A body that is in order, but for what is put into its first free text; None where it has none."""
+    body = body_for(world, operation)
+    free = synthesis.free_texts(world.description.document, operation.body.schema) if operation.body else frozenset()
+    name = next((each for each in body if each in free or not free), None) if isinstance(body, dict) else None
+    if name is None or not isinstance(body, dict) or not isinstance(body[name], str):
+        return None
+    mark = "faultspec-unusual-text"
+    return json.dumps({**body, name: mark}).encode().replace(mark.encode(), text)
 
 
 def _needs_body(world: World, operation: Operation) -> bool:
@@ -367,7 +407,6 @@ def _unreadable(world: World, clause: str, sent: Sent, what: str, *, accepted_is
 def invalid_bodies(world: World) -> Iterator[Outcome]:
     """Bodies that their schema rules out, with values planted beside what is wrong."""
     clause = "framework/invalid-input"
-    invalid = codes_of_invalid_input(world.taxonomy)
     asked = 0
     for operation in json_writes(world):
         assert operation.body is not None
@@ -383,22 +422,27 @@ def invalid_bodies(world: World) -> Iterator[Outcome]:
             sent = _write(
                 world, operation, body={**body, **planted} if isinstance(body, dict) else body, plant=(mark, *canaries)
             )
-            if sent.status in _LOOKED_ELSEWHERE:
-                yield skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
-            elif sent.ok and not each.sure:
+            if sent.ok and not each.sure:
                 yield skipped(clause, f"{what} is accepted, as whoever does not check formats may")
-            elif sent.ok:
-                # Where the taxonomy has a code for invalid input, input that is invalid has to be answered with it.
-                level: Level = "error" if invalid else "warning"
-                yield broken(clause, f"{what} is accepted, though the document rules it out", sent, level=level)
-            elif sent.code is not None and invalid and not _means_invalid(sent, invalid):
-                meant = " or ".join(f"{each.name} ({', '.join(map(str, _statuses(each)))})" for each in invalid)
-                message = f"{what} is answered {sent}; {meant} is for that"
-                yield _stated(broken(clause, message, sent), invalid)
             else:
-                yield refused(world, clause, sent, what)
+                yield ruled_out(world, sent, what)
     if not asked:
         yield skipped(clause, "no schema of a body rules anything out")
+
+
+def ruled_out(world: World, sent: Sent, what: str) -> Outcome:
+    """What became of input that the document rules out: it has to be refused, and as input that is not valid."""
+    clause, invalid = "framework/invalid-input", codes_of_invalid_input(world.taxonomy)
+    if sent.status in _LOOKED_ELSEWHERE:
+        return skipped(clause, f"{sent.exchange.operation} looked at something else first and answered {sent}")
+    if sent.ok:
+        # Where the taxonomy has a code for invalid input, input that is invalid has to be answered with it.
+        level: Level = "error" if invalid else "warning"
+        return broken(clause, f"{what} is accepted, though the document rules it out", sent, level=level)
+    if sent.code is not None and invalid and not _means_invalid(sent, invalid):
+        meant = " or ".join(f"{each.name} ({', '.join(map(str, _statuses(each)))})" for each in invalid)
+        return _stated(broken(clause, f"{what} is answered {sent}; {meant} is for that", sent), invalid)
+    return refused(world, clause, sent, what)
 
 
 def codes_of_invalid_input(taxonomy: Taxonomy) -> tuple[Code, ...]:
@@ -455,6 +499,7 @@ def oversized_bodies(world: World) -> Iterator[Outcome]:
     if operation is None:
         yield skipped(clause, "no operation takes a body")
         return
+    sent: Sent | NoAnswer | None = None
     for size in _SIZES:
         sent = world.try_call(
             operation.method,
@@ -477,7 +522,9 @@ def oversized_bodies(world: World) -> Iterator[Outcome]:
         else:
             yield refused(world, clause, sent, f"a body of {size // 1024} KiB")
         return
-    yield skipped(clause, f"a body of {_SIZES[-1] // 1024 // 1024} MiB is not too large for the service")
+    size = _SIZES[-1] // 1024 // 1024
+    reason = f"a body of {size} MiB is read to its end and answered {sent}"
+    yield skipped(clause, f"{reason}: it takes a service, or one in front of it, that refuses {size} MiB or less")
 
 
 def readable(world: World) -> Operation | None:
