@@ -128,7 +128,7 @@ def retry_after_ignored(subject: Subject) -> Iterator[Remark]:
     taxonomy = subject.taxonomy
     for path, code in live(taxonomy):
         policy = taxonomy.retry_policies.get(code.retry or "")
-        if policy is None or policy.policy.retry_after.honor:
+        if policy is None or policy.policy.retry_after.honor or not code.http.statuses:
             continue
         required = any(
             rule.name.lower() == "retry-after"
