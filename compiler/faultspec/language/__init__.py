@@ -41,10 +41,13 @@ def _load(path: str, above: tuple[str, ...]) -> Loaded:
     except SourceError as error:
         sources = {} if error.text is None else {path: error.text}
         return _understand(error.document, error.diagnostics)._replace(sources=sources)
+    return _layered(document, (*above, path))
+
+
+def _layered(document: Document, files: tuple[str, ...]) -> Loaded:
+    """A document with what it is laid over; `files`: its own and those laid over it."""
     name = document.data.get("extends") if isinstance(document.data, dict) else None
-    if not isinstance(name, str):
-        return _understand(document)
-    return _extended(document, name, (*above, path))
+    return _extended(document, name, files) if isinstance(name, str) else _understand(document)
 
 
 def _extended(document: Document, name: str, files: tuple[str, ...]) -> Loaded:
@@ -76,6 +79,14 @@ def _extended(document: Document, name: str, files: tuple[str, ...]) -> Loaded:
     refused = tuple(_diagnostic(each, document) for each in problems)
     layered = replace(document, data=data, base=base.document)
     return _understand(layered, refused)._replace(sources=sources)
+
+
+def reread(text: str, path: str) -> Loaded:
+    """Like `load`, had the file `path` the content `text`."""
+    document, diagnostics = parse(text, path)
+    if document is None or diagnostics:
+        return _understand(document, diagnostics)._replace(sources={path: text})
+    return _layered(document, (path,))
 
 
 def read(text: str, path: str) -> Loaded:
