@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
-from faultspec.diagnostic import Severity
+from faultspec.diagnostic import Remedy, Severity
 from faultspec.source import UNTOLD
 
 Path = tuple[str | int, ...]
@@ -115,6 +115,7 @@ class Problem(NamedTuple):
     hint: str | None = None
     on_key: bool = True
     severity: Severity = "error"
+    remedy: Remedy | None = None
 
 
 def kind(value: object) -> Kind:
@@ -185,7 +186,8 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
             else:
                 yield _wrong_kind(type, found, path)
         case _ if found not in kinds(type):
-            yield _wrong_kind(type, found, path)
+            certain = isinstance(type, Text) and not type.pattern and found in ("integer", "number")
+            yield _wrong_kind(type, found, path)._replace(remedy=Remedy("quote") if certain else None)
         case Text(pattern, shape, blank):
             assert isinstance(value, str)
             if pattern is not None and not re.fullmatch(pattern, value, re.ASCII):
@@ -201,6 +203,7 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
                     f"`{_short(value)}` is not one of {', '.join(values)}",
                     closest(value, values),
                     on_key=False,
+                    remedy=_only(value, values),
                 )
         case Integer(low, high):
             assert isinstance(value, int)
@@ -223,7 +226,14 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
                 if not isinstance(each, list | dict):
                     if (kind(each), each) in seen and each is not UNTOLD:
                         message = f"`{_short(each)}` stands in this list twice"
-                        yield Problem("duplicate-item", (*path, index), message, "keep one of the two", on_key=False)
+                        yield Problem(
+                            "duplicate-item",
+                            (*path, index),
+                            message,
+                            "keep one of the two",
+                            on_key=False,
+                            remedy=Remedy("drop"),
+                        )
                     seen.add((kind(each), each))
         case Named(inner, key, optional, least):
             assert isinstance(value, dict)
@@ -262,6 +272,7 @@ def _record(name: str, keys: Mapping[str, Key], value: dict[Any, object], path: 
                 (*path, each),
                 f"{name} has no key `{_short(each)}`",
                 closest(each, missing) or closest(each, tuple(keys)) or f"its keys are {', '.join(keys)}",
+                remedy=_meant(each, inner, missing, keys),
             )
         else:
             for problem in problems(known.type, inner, (*path, each)):
@@ -306,6 +317,22 @@ def nearest(word: str, candidates: tuple[str, ...]) -> str | None:
     # Beyond this length nobody misspells, and the comparison takes quadratic time.
     near = difflib.get_close_matches(word, candidates, n=1, cutoff=0.6) if len(word) <= 80 else []
     return near[0] if near else None
+
+
+def _only(word: str, candidates: tuple[str, ...]) -> Remedy | None:
+    """The candidate that `word` is certainly a misspelling of: the only one that is near at all."""
+    import difflib
+
+    near = difflib.get_close_matches(word, candidates, n=2, cutoff=0.6) if len(word) <= 80 else []
+    return Remedy("write", near[0]) if len(near) == 1 else None
+
+
+def _meant(word: str, value: object, missing: tuple[str, ...], keys: Mapping[str, Key]) -> Remedy | None:
+    """The key that `word` certainly is, where its value is one that the key takes."""
+    remedy = _only(word, missing)
+    if remedy is None or any(problems(keys[remedy.text].type, value)):
+        return None
+    return remedy
 
 
 def closest(word: str, candidates: tuple[str, ...]) -> str | None:
