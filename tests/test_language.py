@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +29,7 @@ from faultspec.language.grammar import (
     Record,
     Text,
     Type,
+    kind,
     kinds,
 )
 from faultspec.lint import check
@@ -374,3 +376,77 @@ def test_no_depth_gives_a_traceback(depth: int, opening: str, closing: str) -> N
     for before in ("", "detail_keys: {a: ", "envelopes: {a: {shape: ", "codes: {a: {summary: a, http: 400, schema: "):
         after = "}" * before.count("{")
         survives(before + nested + after)
+
+
+def needed(type: Type, value: Any, path: Step = ()) -> Iterator[tuple[Step, Type]]:
+    """The path of every required key that a document has, and the key's type."""
+    match type:
+        case Later(_, get):
+            yield from needed(get(), value, path)
+        case Either(branches):
+            for each in branches:
+                if kind(value) in kinds(each):
+                    yield from needed(each, value, path)
+        case Many(item):
+            for index, each in enumerate(value):
+                yield from needed(item, each, (*path, index))
+        case Named(inner):
+            for name, each in value.items():
+                yield from needed(inner, each, (*path, name))
+        case Record(_, keys):
+            for name, each in value.items():
+                if keys[name].required:
+                    yield (*path, name), keys[name].type
+                yield from needed(keys[name].type, each, (*path, name))
+
+
+TAXONOMIES = [
+    *ROOT.glob("taxonomy.yaml"),
+    *ROOT.glob("examples/*/taxonomy.yaml"),
+    *ROOT.glob("tests/taxonomies/*.yaml"),
+]
+
+
+@pytest.mark.parametrize("file", TAXONOMIES, ids=lambda each: f"{each.parent.name}-{each.stem}")
+def test_a_required_key_that_is_missing_or_bad_has_no_consequences(file: Path) -> None:
+    """Of whatever key a construct cannot do without, its absence or its bad value is all that is reported."""
+    whole = read(file.read_text(), file.name).document
+    assert whole is not None
+    seen = set()
+    for path, type in needed(DOCUMENT, whole.data):
+        form = tuple("0" if isinstance(step, int) or 0 < index < 2 else step for index, step in enumerate(path))
+        wrong = next((each for name, each in WRONG.items() if name not in kinds(type)), None)
+        if len(path) == 1 or form in seen:
+            continue
+        seen.add(form)
+        for bad in [None] if wrong is None else [None, wrong]:
+            data = copy.deepcopy(whole.data)
+            if bad is None:
+                del at(data, path[:-1])[path[-1]]
+            else:
+                at(data, path[:-1])[path[-1]] = bad
+            found = [each for each in reported(data)[1] if each.severity == "error"]
+            assert found, path
+            assert all(path[: len(each.pointer)] == each.pointer for each in found), (path, bad, found)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("surfaces: {api: {transport: htp, envelope: eror, codes: closd}}", ["htp", "eror", "closd"]),
+        ("idempotency: {key: Bad Key, window: 24h, mismatch: nope}", ["Bad Key", "nope"]),
+        ("telemetry: {alerts: {a: {severity: P1, when: x, runbook: x, codes: [q]}}}", ["runbook", "`q`"]),
+        ("privacy: {conceal: [{across: nobody, answer: nope, never: [nothing]}]}", ["nobody", "nope", "nothing"]),
+        ("navigation: {offers: x, takes: /a, refused: nope}", ["`x`", "nope"]),
+        ("unknown: {becomes: nope, retriable: perhaps}", ["nope", "retriable"]),
+        ("fallback: {405: {code: nope}}", ["nope", "reason"]),
+    ],
+)
+def test_a_bad_value_hides_nothing_that_stands_beside_it(text: str, expected: list[str]) -> None:
+    """References in a construct are followed whatever else is wrong with it."""
+    document = read((ROOT / "compiler/faultspec/cli/starter.yaml").read_text(), "starter.yaml").document
+    assert document is not None
+    data = {**document.data, **yaml.safe_load(text)}
+    found = [each.message for each in reported(data)[1] if each.severity == "error"]
+    for each in expected:
+        assert any(each in message for message in found), (each, found)

@@ -56,9 +56,11 @@ def audit(scope: Scope, data: Data, slots: Known) -> Audit:
     """The audit contract."""
     path: Path = ("audit",)
     record = members(scope, data["record"], (*path, "record"))
+    written = scope.names("audit", "record")
+    recorded = None if written is None else tuple(each.removesuffix("?") for each in written)
     for member, meant in data.get("means", {}).items():
         at = (*path, "means", member)
-        scope.refer(member, tuple(record), "member of the record", at, on_key=True)
+        scope.refer(member, recorded, "member of the record", at, on_key=True)
         if meant.startswith("$"):
             scope.refer(meant[1:], _slots(slots), "slot", at)
         else:
@@ -91,7 +93,14 @@ def publication(scope: Scope, name: str, data: Data) -> Publication:
             )
     if data["kind"] == "errors" and "code" not in data.get("item", {}):
         message = f"`{name}` publishes errors and does not say where an item keeps its code"
-        scope.wrong(path, "incomplete", message, "add `item: {code: /code}`", on_key=True, needs=((*path, "item"),))
+        scope.wrong(
+            path,
+            "incomplete",
+            message,
+            "add `item: {code: /code}`",
+            on_key=True,
+            needs=((*path, "item"), (*path, "kind")),
+        )
     return Publication(
         name,
         data["request"],

@@ -4,15 +4,21 @@ So that a typo in one place does not hide a dangling reference in another: resol
 what was lost, so that it does not complain of the consequences.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from faultspec.language.grammar import (
     Anything,
+    Choice,
     Either,
+    Flag,
+    Integer,
     Later,
     Many,
     Named,
+    Nothing,
+    Number,
     Path,
     Problem,
     Record,
@@ -36,12 +42,12 @@ class Remains(NamedTuple):
 def prune(type: Record, value: object, problems: Iterable[Problem]) -> Remains:
     """`value` without what is untold, and without what `problems`, found in it by `grammar.problems`, are about.
 
-    A record without a required key goes as a whole, and so does a list with one bad item, for the places of the others
-    would shift. Only the outermost record stays whatever it lacks; and required text that means nothing to the compiler
-    is put in as empty, so that a code without its summary is still resolved.
+    A list with one bad item goes as a whole, for the places of the others would shift. In a record a value that nobody
+    gave takes the place of a required one that is missing or bad, so that what stands beside it is still resolved; its
+    path is lost all the same. Only where the required value may be anything the record goes too.
     """
-    # What is there twice is there, and no less for it.
-    pruner = _Pruner({each.path for each in problems if each.code != "duplicate-item"} - {()})
+    # What is there twice is there, and no less for it; and a construct that lacks a key is there all the same.
+    pruner = _Pruner({each.path for each in problems if each.code not in ("duplicate-item", "missing-key")} - {()})
     data = pruner.record(type, value if isinstance(value, dict) else {}, ())
     return Remains(data, frozenset(pruner.lost))
 
@@ -91,14 +97,45 @@ class _Pruner:
                     data[name] = kept
             elif (meant := nearest(name, tuple(key for key in type.keys if key not in value))) is not None:
                 self.lost.add((*path, meant))
-        data.update(
-            (name, "") for name, key in type.keys.items() if key.required and key.type == Text() and name not in data
-        )
+        for name, key in type.keys.items():
+            if key.required and name not in data and path and (stands_in := stand_in(key.type)) is not _GONE:
+                data[name] = stands_in
         more = UNTOLD in value
         self.lost.update(
             (*path, name) for name, key in type.keys.items() if name not in value and (key.required or more)
         )
         return data
+
+
+#: Texts of which each pattern that a required key has takes one.
+_TEXTS = ("", "x", "1s", "1.0.0", "details.x", "${status}")
+
+
+def stand_in(type: Type) -> object:
+    """A value of the type that says as little as possible; `_GONE` where any value may be meant."""
+    match type:
+        case Later(_, get):
+            return stand_in(get())
+        case Either(branches):
+            return stand_in(branches[0])
+        case Text(pattern):
+            return next(each for each in _TEXTS if pattern is None or re.fullmatch(pattern, each))
+        case Choice(values):
+            return values[0]
+        case Integer(low) | Number(low):
+            return low or 0
+        case Flag():
+            return False
+        case Many():
+            return []
+        case Named():
+            return {}
+        case Record(_, keys):
+            return {name: stand_in(key.type) for name, key in keys.items() if key.required}
+        case Nothing():
+            return None
+        case Anything():
+            return _GONE
 
 
 def _partly_untold(value: object) -> bool:
