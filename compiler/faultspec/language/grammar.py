@@ -320,11 +320,13 @@ def nearest(word: str, candidates: tuple[str, ...]) -> str | None:
 
 
 def _only(word: str, candidates: tuple[str, ...]) -> Remedy | None:
-    """The candidate that `word` is certainly a misspelling of: the only one that is near at all."""
+    """The candidate that `word` is certainly a misspelling of: the only one that is near at all, and very near."""
     import difflib
 
     near = difflib.get_close_matches(word, candidates, n=2, cutoff=0.6) if len(word) <= 80 else []
-    return Remedy("write", near[0]) if len(near) == 1 else None
+    # A quarter of the letters: `htpp` is `http`, while `o` may be `on`, or nothing that is known.
+    certain = len(near) == 1 and difflib.get_close_matches(word, near, cutoff=0.75)
+    return Remedy("write", near[0]) if certain else None
 
 
 def _meant(word: str, value: object, missing: tuple[str, ...], keys: Mapping[str, Key]) -> Remedy | None:
