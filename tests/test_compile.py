@@ -277,6 +277,57 @@ def test_a_template_overrides_a_shipped_one(project: Path) -> None:
     assert "class NotFound" in (package / "errors.py").read_text()
 
 
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("python/retri.py.jinja", "has no template `retri.py.jinja`; did you mean `retry.py.jinja`?"),
+        ("python/deep/errors.py.jinja", "has no template `deep/errors.py.jinja`; did you mean `errors.py.jinja`?"),
+        ("openapi/x.jinja", "its templates are components.json.jinja, components-3.0.json.jinja"),
+        ("errors.py.jinja", "is the template of no target; move it into the folder of its target"),
+        (None, "the folder of templates is empty"),
+    ],
+)
+def test_a_template_that_nothing_asks_for_is_refused(project: Path, path: str | None, says: str) -> None:
+    """A misspelled override would be the shipped template without a word; so would one in the wrong folder."""
+    (project / "mine/python").mkdir(parents=True)
+    if path is not None:
+        (project / "mine/python/_macros.jinja").write_text("{# included below #}\n")
+        (project / "mine/python/py.typed.jinja").write_text("{% include '_macros.jinja' %}\n")
+        (project / "mine" / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / "mine" / path).write_text("x\n")
+    done = run("compile", "--templates", "mine")
+    assert done.returncode == 2
+    assert all(each in done.stderr for each in says.split("; ")), done.stderr
+    assert not (project / "generated").exists()
+
+
+def test_a_target_that_is_no_more_leaves_nothing(project: Path) -> None:
+    """The files of a target of one's own are stale once it is no longer asked for, and the next compile removes them;
+    one of a few targets leaves them alone.
+    """
+    mine = project / "mine/wiki"
+    mine.mkdir(parents=True)
+    (mine / "target.yaml").write_text("files: [{template: all.md.jinja, path: all.md}]\n")
+    (mine / "all.md.jinja").write_text("all\n")
+    assert run("compile", "--templates", "mine").returncode == 0
+    assert run("compile", "--target", "python", "--check").returncode == 0
+    done = run("compile", "--check")
+    assert (done.returncode, "stale: generated/wiki/all.md" in done.stdout) == (1, True)
+    assert run("compile").returncode == 0
+    assert not (project / "generated/wiki").exists()
+    assert run("compile", "--check").returncode == 0
+
+
+def test_what_nobody_compiled_is_not_for_a_compile_to_mend(project: Path) -> None:
+    """A check that finds only untracked files says to remove them: a compile never would."""
+    assert run("compile").returncode == 0
+    (project / "generated/python/mine.txt").write_text("x")
+    done = run("compile", "--check")
+    assert done.returncode == 1
+    assert "1 file that no compile wrote, and none will remove" in done.stderr
+    assert "run `faultspec compile`" not in done.stderr
+
+
 def test_a_folder_adds_a_target(project: Path) -> None:
     """A target of one's own: a table of templates and paths, one file for all or one for each code."""
     mine = project / "mine/wiki"
@@ -330,7 +381,8 @@ def test_an_output_path_cannot_leave_the_folder(project: Path, path: str, says: 
         ("{{ ''.__class__.__mro__ }}", "unsafe"),
         ("{{ model.codes.__class__ }}", "unsafe"),
         ("{% set x = model.codes[0].facts %}{{ x }}", "no attribute 'facts'"),
-        ("{{ model.nmae }}", "no attribute 'nmae'"),
+        ("{{ model.nmae }}", "a Model has no attribute 'nmae'"),
+        ("{{ model.codes[0].nmae }}", "a CodeRow has no attribute 'nmae'"),
         ("{% for x in %}", "Expected an expression"),
         ("{% include 'nowhere.jinja' %}", "nowhere.jinja"),
         ("{% include '../../taxonomy.yaml' %}", "taxonomy.yaml"),

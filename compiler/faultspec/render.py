@@ -161,7 +161,8 @@ def _template_errors(template: str, folders: Sequence[Path]) -> Iterator[None]:
         if isinstance(error, TemplateError) and type(error).__name__ == "TemplateNotFound":
             raise _template_problem(path, None, f"there is no template `{error}`") from error
         place, line = _line_in_template(error, folders) or (path, None)
-        raise _template_problem(place, line, str(error) or type(error).__name__) from error
+        said = re.sub(r"'(?:\w+\.)*(\w+) object'", r"a \1", str(error))
+        raise _template_problem(place, line, said or type(error).__name__) from error
 
 
 def _template_problem(path: str, line: int | None, message: str) -> TargetError:
@@ -250,6 +251,11 @@ def check(
             Drift(MANIFEST, "modified" if there is not None else "missing", _diff(MANIFEST, there or "", manifest))
         )
     return tuple(sorted(found, key=lambda each: each.path))
+
+
+def listed_targets(folder: Path) -> tuple[str, ...]:
+    """The targets whose files the folder's manifest lists, be they still there or not."""
+    return tuple(dict.fromkeys(each.partition("/")[0] for each in _manifest(folder)))
 
 
 def manifest_text(tree: Tree, folder: Path, targets: Sequence[str]) -> str:

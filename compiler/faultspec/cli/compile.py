@@ -10,7 +10,7 @@ import click
 from faultspec import printers
 from faultspec.diagnostic import Diagnostic
 from faultspec.language import load
-from faultspec.render import Drift, check, render, write
+from faultspec.render import Drift, check, listed_targets, render, write
 from faultspec.targets import SHIPPED, Target, TargetError
 from faultspec.targets.custom import targets_in
 
@@ -58,6 +58,8 @@ def command(
     try:
         targets = _chosen(names, None if templates is None else Path(templates))
         chosen = [each.name for each in targets]
+        if not names:
+            chosen += listed_targets(folder)  # those of a target that is no more are nobody's
         tree = render(loaded.taxonomy, targets, _relative(taxonomy), None if templates is None else Path(templates))
         if only_check:
             return _print_drift(check(tree, folder, chosen, Path(taxonomy), whole=not names), out)
@@ -108,7 +110,11 @@ def _print_drift(drift: Sequence[Drift], out: str) -> int:
         if each.diff:
             click.echo(each.diff, nl=False)
     if drift:
-        click.echo(
-            f"{out}: {len(drift)} of the files differ; run `faultspec compile` and review what changes", err=True
-        )
+        strange = sum(each.kind == "untracked" for each in drift)
+        if strange < len(drift):
+            differ = f"{len(drift) - strange} of the files differ"
+            click.echo(f"{out}: {differ}; run `faultspec compile` and review what changes", err=True)
+        if strange:
+            files = f"{strange} file{'s' if strange > 1 else ''} that no compile wrote"
+            click.echo(f"{out}: {files}, and none will remove; move them away, or delete them", err=True)
     return 1 if drift else 0

@@ -17,6 +17,7 @@ CODES: Mapping[str, str] = {
     "ambiguous-wire": "Two codes that would look the same to a client.",
     "reserved-code": "An operation's code that is a shared code already, or a code with the form of imported ones.",
     "unknown-parameter": "A `${…}` that stands for nothing known in its place.",
+    "unknown-method": "A method that is almost, and not quite, one of HTTP's.",
     "unknown-slot": "A `$slot` of a shape that nobody declared.",
     "unused-field": "A field for a slot that the shape does not have.",
     "bad-base": "A base that is not there, is broken, or extends itself.",

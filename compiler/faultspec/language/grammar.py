@@ -181,7 +181,9 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
             return
         case Either(branches):
             chosen = [branch for branch in branches if found in kinds(branch)]
-            if chosen:
+            if chosen and isinstance(chosen[0], Choice) and any(isinstance(each, Flag) for each in branches):
+                yield from _flag_or_word(chosen[0], str(value), path)
+            elif chosen:
                 yield from problems(chosen[0], value, path)
             else:
                 yield _wrong_kind(type, found, path)
@@ -243,6 +245,19 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
         case Record(name, keys):
             assert isinstance(value, dict)
             yield from _record(name, keys, value, path)
+
+
+#: What YAML 1.1 took for a flag, and 1.2 takes for text.
+_FLAGS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+
+
+def _flag_or_word(type: Choice, value: str, path: Path) -> Iterator[Problem]:
+    for problem in problems(type, value, path):
+        flag = _FLAGS.get(value.lower())
+        hint = problem.hint if flag is None else f"write `{flag}`"
+        yield problem._replace(
+            message=f"`{_short(value)}` is not one of true, false, {', '.join(type.values)}", hint=hint
+        )
 
 
 def _too_few(what: str, part: str, least: int, path: Path) -> Problem:
@@ -310,12 +325,12 @@ def _records(type: Type) -> Iterator[Record]:
             yield from _records(get())
 
 
-def nearest(word: str, candidates: tuple[str, ...]) -> str | None:
-    """The candidate that ``word`` is probably a misspelling of, or None."""
+def nearest(word: str, candidates: tuple[str, ...], cutoff: float = 0.6) -> str | None:
+    """The candidate that ``word`` is probably a misspelling of, or None; ``cutoff`` is the share of letters in common."""
     import difflib  # here, since a document without a mistake has no use for it
 
     # Beyond this length nobody misspells, and the comparison takes quadratic time.
-    near = difflib.get_close_matches(word, candidates, n=1, cutoff=0.6) if len(word) <= 80 else []
+    near = difflib.get_close_matches(word, candidates, n=1, cutoff=cutoff) if len(word) <= 80 else []
     return near[0] if near else None
 
 
@@ -337,9 +352,9 @@ def _meant(word: str, value: object, missing: tuple[str, ...], keys: Mapping[str
     return remedy
 
 
-def closest(word: str, candidates: tuple[str, ...]) -> str | None:
+def closest(word: str, candidates: tuple[str, ...], cutoff: float = 0.6) -> str | None:
     """``did you mean …?`` for the candidate nearest to ``word``, or None."""
-    near = nearest(word, candidates)
+    near = nearest(word, candidates, cutoff)
     return f"did you mean `{near}`?" if near else None
 
 

@@ -19,7 +19,7 @@ from faultspec.language.model import (
 )
 from faultspec.language.schemas import members
 from faultspec.language.scope import Data, Known, Scope
-from faultspec.language.wire import WELL_KNOWN_SLOTS, condition
+from faultspec.language.wire import WELL_KNOWN_SLOTS, check_method, condition
 from faultspec.runtime import retry
 
 
@@ -101,9 +101,12 @@ def idempotency(scope: Scope, data: Data) -> Idempotency:
     path: Path = ("idempotency",)
     replay = data.get("replay", {})
     mismatch = data.get("mismatch", "unspecified")
+    methods = tuple(data.get("methods", ("POST",)))
+    for index, method in enumerate(methods):
+        check_method(scope, method, (*path, "methods", index))
     return Idempotency(
         data["key"],
-        tuple(data.get("methods", ("POST",))),
+        methods,
         scope.duration(data.get("window"), (*path, "window"), positive=True),
         tuple(replay.get("equal", ("status", "body"))),
         tuple(replay.get("headers", ())),

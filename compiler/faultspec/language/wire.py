@@ -182,9 +182,33 @@ def slots(scope: Scope) -> Known:
 # Surfaces
 
 
+#: Those of RFC 9110 §9, and PATCH (RFC 5789): what a misspelled method is taken for.
+_METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH")
+
+#: The others that IANA has registered, none of them a misspelling of one above.
+_OTHERS = """
+    ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT COPY LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL MKREDIRECTREF
+    MKWORKSPACE MOVE ORDERPATCH PRI PROPFIND PROPPATCH QUERY REBIND REPORT SEARCH UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE
+    UPDATEREDIRECTREF
+"""
+_REGISTERED = frozenset(_OTHERS.split())
+
+
+def check_method(scope: Scope, method: str, path: Path) -> None:
+    """Report a method that is almost one of HTTP's; any other may be a server's own."""
+    if method not in _METHODS and method not in _REGISTERED and (hint := closest(method, _METHODS, cutoff=0.75)):
+        scope.wrong(path, "unknown-method", f"`{method}` is no method of HTTP", hint)
+
+
 def match(scope: Scope, data: Data | None, path: Path) -> Match:
     """Which exchanges are claimed."""
     data = data or {}
+    for index, route in enumerate(data.get("routes", ())):
+        method, spaced, _ = route.partition(" ")
+        if spaced:
+            check_method(scope, method, (*path, "routes", index))
+    for index, method in enumerate(data.get("methods", ())):
+        check_method(scope, method, (*path, "methods", index))
     return Match(
         tuple(data.get("routes", ())),
         scope.statuses(data["statuses"], (*path, "statuses")) if "statuses" in data else (),

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from faultspec.diagnostic import Diagnostic, Span
+from faultspec.language.grammar import closest
 from faultspec.source import Document, SourceError, load
 from faultspec.targets import LISTS, Output, Target, TargetError
 
@@ -14,7 +15,8 @@ DESCRIPTION = "target.yaml"
 def targets_in(folder: Path, shipped: Mapping[str, Target]) -> dict[str, Target]:
     """The targets that a folder of templates adds, by name, in order of name; raises TargetError.
 
-    A subfolder with the name of a shipped target overrides templates of that one and needs no description.
+    A subfolder with the name of a shipped target overrides templates of that one and needs no description. A template
+    that nothing would ever ask for is refused: it is misspelled, or in the wrong place.
     """
     if not folder.is_dir():
         raise TargetError(
@@ -22,6 +24,9 @@ def targets_in(folder: Path, shipped: Mapping[str, Target]) -> dict[str, Target]
                 "no-templates", "there is no such folder of templates", str(folder), hint="see templates/README.md"
             )
         )
+    for stray in sorted(folder.glob("*.jinja")):
+        hint = f"move it into the folder of its target, such as {folder}/python"
+        raise _useless(stray, f"`{stray.name}` is the template of no target", hint)
     found: dict[str, Target] = {}
     for each in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):
         description = each / DESCRIPTION
@@ -36,7 +41,29 @@ def targets_in(folder: Path, shipped: Mapping[str, Target]) -> dict[str, Target]
                     hint=f"override one of {', '.join(shipped)}, or list the files in {DESCRIPTION}",
                 )
             )
+        else:
+            _refuse_unknown(each, shipped[each.name])
+    if not any(folder.rglob("*.jinja")):
+        hint = f"put them into the folders of their targets, such as {folder}/python"
+        raise _useless(folder, "the folder of templates is empty", hint)
     return found
+
+
+def _refuse_unknown(folder: Path, target: Target) -> None:
+    """Refuse a template of a shipped target that the target does not have and that no other one here includes."""
+    known = tuple(dict.fromkeys(each.template for each in target.outputs))
+    texts = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.jinja")) if path.is_file()}
+    for name, path in texts.items():
+        included = any(
+            name.encode() in each.read_bytes() for other, each in texts.items() if other != name and each.is_file()
+        )
+        if name not in known and not included:
+            message = f"the target `{target.name}` has no template `{name}`"
+            raise _useless(path, message, closest(name, known) or f"its templates are {', '.join(known)}")
+
+
+def _useless(path: Path, message: str, hint: str) -> TargetError:
+    return TargetError(Diagnostic("unused-template", message, str(path), hint=hint))
 
 
 def _target(name: str, path: Path) -> Target:
