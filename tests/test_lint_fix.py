@@ -70,6 +70,7 @@ UNCERTAIN: tuple[tuple[str, str, str], ...] = (
     ("everywhere: true", "everywere: maybe", "unknown-key"),
     ("      - 503\n", "      - 503\n      - 500 # twice\n", "duplicate-item"),
     ("version: 1.0.0", "version: 1.0", "wrong-type"),
+    ("    http: 429", "    domian: nowhere\n    http: 429", "unknown-key"),  # a domain, and there is none of that name
     (
         "    http: 429",
         "    # faultspec: ignore[example-missing] none,\n    # for a reason that is told here\n    http: 429",
