@@ -110,7 +110,7 @@ class _Reader:
         for pointer, value in walk(
             [self.document.get("paths"), mapping(self.document.get("components")).get("responses")]
         ):
-            if pointer.endswith("/$ref") and ("/responses/" in pointer or pointer.startswith("/1/")):
+            if pointer.endswith("/$ref") and (re.search("/responses/[^1-3]", pointer) or pointer.startswith("/1/")):
                 found.add(_last(value))
         return found
 
