@@ -107,11 +107,17 @@ class _Reader:
     def _named_by_failures(self) -> set[str | None]:
         """The names at the end of every reference in a response that may be a failure."""
         found: set[str | None] = set()
-        for pointer, value in walk(
-            [self.document.get("paths"), mapping(self.document.get("components")).get("responses")]
-        ):
-            if pointer.endswith("/$ref") and ("/responses/" in pointer or pointer.startswith("/1/")):
-                found.add(_last(value))
+        for item in mapping(self.document.get("paths")).values():
+            for method in _METHODS:
+                answers = mapping(mapping(mapping(item).get(method)).get("responses"))
+                for status, response in answers.items():
+                    if str(status)[:1] not in "123":
+                        target = mapping(response).get("$ref")
+                        whole = [
+                            response,
+                            standing(self.document, target[1:]) if isinstance(target, str) and target[1:] else None,
+                        ]
+                        found |= {_last(each) for place, each in walk(whole) if place.endswith("/$ref")}
         return found
 
     def _union(self, schema: Any, pointer: str) -> tuple[list[str], list[tuple[Any, str]], str | None] | None:
