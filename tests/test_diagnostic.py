@@ -213,6 +213,24 @@ def test_colour_only_adds_colour() -> None:
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == printers.text(FOUND, SOURCES)
 
 
+def test_of_very_many_a_text_shows_the_most_severe() -> None:
+    """People are shown as many as can be read, errors before the rest, in the order of the file, and how many more there
+    are; a format for machines has all.
+    """
+    many = [
+        Diagnostic("c", "m", "f", Span(line, 1, line, 2), severity="note" if line % 2 else "error")
+        for line in range(1, 2 * printers.SHOWN + 1)
+    ]
+    out = printers.text(many, {})
+    assert [line for line in out.splitlines() if line.startswith("f:")] == [
+        f"f:{line}:1: error: m [c]" for line in range(2, 2 * printers.SHOWN + 1, 2)
+    ]
+    assert out.endswith(f"\n… and {printers.SHOWN} more; `--format json` has them all\n")
+    assert out.count("more;") == 1
+    assert "more" not in printers.text(many[: printers.SHOWN], {})
+    assert len(json.loads(printers.PRINTERS["json"](many, {}))["diagnostics"]) == len(many)
+
+
 @pytest.mark.parametrize(
     ("severities", "said"),
     [

@@ -330,6 +330,39 @@ codes:
 """
 
 
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("retriable: {when: [{if: {status: 409}, then: true}], else: false}", True),
+        ("retriable: caller", True),
+        ("retriable: none", False),
+        ("retriable: false", False),
+        ("retriable: true", True),
+    ],
+)
+def test_the_documentation_says_what_the_planner_does(
+    said: str, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A docstring says that clients do not retry only of codes that the planner never sends again."""
+    name = "planned_" + "".join(filter(str.isalpha, said))
+    text = f"""
+faultspec: 1
+taxonomy: {{name: {name}, version: 1.0.0}}
+envelopes: {{error: {{shape: {{code: $code, message: $message, again?: $retriable}}}}}}
+retry_policies: {{gentle: {{max_attempts: 3, backoff: {{kind: constant, base: 1s}}}}}}
+codes: {{busy: {{summary: Busy., http: 409, retry: gentle, {said}}}}}
+"""
+    loaded = read(text, "p.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    write(render(loaded.taxonomy, [SHIPPED["python"]], "p.yaml"), tmp_path, ["python"])
+    monkeypatch.syspath_prepend(str(tmp_path / "python"))
+    package = importlib.import_module(f"{name.lower()}_errors")
+    error = package.Busy(retriable=True) if "caller" in said else package.Busy()
+    plan = package.plan_retry(error, package.start_retry(error), now=0.0, idempotent=True)
+    assert plan.retry is expected
+    assert ("clients do not retry" in package.Busy.__doc__) is not expected
+
+
 def test_a_status_by_condition_is_the_one_the_details_ask_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The constructor takes the status from the details; one that the rules exclude is refused, one that they leave open
     by what an error does not know is not.

@@ -59,15 +59,31 @@ _COLOURS: Mapping[str, str] = {
 }
 
 
+SHOWN = 200
+"""Diagnostics in a text for people: more than anyone reads at once, and few enough to scroll back over."""
+
+_SEVERITIES = ("error", "warning", "note")
+
+
+def _most_severe(found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+    """As many as a text shows, the most severe, in their order."""
+    ranked = sorted(range(len(found)), key=lambda index: _SEVERITIES.index(found[index].severity))
+    return [found[index] for index in sorted(ranked[:SHOWN])]
+
+
 def text(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /, *, colour: bool = False) -> str:
-    """`file:line:column: severity: message [code]`, then the line with a caret, what to do, and related places."""
+    """`file:line:column: severity: message [code]`, then the line with a caret, what to do, and related places.
+
+    Of very many only the most severe are shown, and how many more there are; the formats for machines have all.
+    """
 
     def paint(what: str, colour_of: str) -> str:
         return f"{_COLOURS[colour_of]}{what}{_RESET}" if colour else what
 
     snippets = _Snippets(sources)
     out: list[str] = []
-    for each in ordered(diagnostics):
+    found = ordered(diagnostics)
+    for each in _most_severe(found):
         where = location(each.path, each.span)
         where = f"{_BOLD}{where}:{_RESET}" if colour else f"{where}:"
         first, *more = _paragraph(each.message, "    ").split("\n")
@@ -83,6 +99,8 @@ def text(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /, *, co
             out.append(f"  {place}: {paint('note:', 'note')} {_paragraph(other.message, '        ')}")
             out += _painted(snippets.of(other.path, other.span), "note", paint)
         out.append("")
+    if len(found) > SHOWN:
+        out += [f"… and {len(found) - SHOWN} more; `--format json` has them all", ""]
     return "\n".join(out[:-1]) + "\n" if out else ""
 
 

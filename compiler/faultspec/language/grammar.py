@@ -7,6 +7,7 @@ one branch. Nothing here knows what a construct means; that is ``language.resolv
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from faultspec.diagnostic import Remedy, Severity
@@ -325,6 +326,7 @@ def _records(type: Type) -> Iterator[Record]:
             yield from _records(get())
 
 
+@lru_cache(maxsize=1024)  # of words: who makes a mistake once makes it again
 def nearest(word: str, candidates: tuple[str, ...], cutoff: float = 0.6) -> str | None:
     """The candidate that ``word`` is probably a misspelling of, or None; ``cutoff`` is the share of letters in common."""
     import difflib  # here, since a document without a mistake has no use for it

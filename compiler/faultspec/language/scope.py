@@ -26,6 +26,7 @@ class Scope:
         self.data: Data = remains.data
         self.problems: list[Problem] = []
         self._lost = remains.lost
+        self._above_lost = {each[:length] for each in remains.lost for length in range(len(each))}
         self._document = document
         self._names: dict[tuple[str, ...], Known] = {}
 
@@ -36,7 +37,10 @@ class Scope:
 
     def touched(self, path: Path) -> bool:
         """Whether anything was lost at, above or below `path`."""
-        return any(each[: len(path)] == path[: len(each)] for each in self._lost)
+        return path in self._above_lost or self._within_lost(path)
+
+    def _within_lost(self, path: Path) -> bool:
+        return any(path[:length] in self._lost for length in range(len(path) + 1))
 
     def wrong(
         self,
@@ -61,7 +65,7 @@ class Scope:
         return self._names[path]
 
     def _read_names(self, path: tuple[str, ...]) -> Known:
-        if any(path[: len(each)] == each for each in self._lost):
+        if self._within_lost(path):
             return None
         value = self._document
         for step in path:

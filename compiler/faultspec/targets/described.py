@@ -16,11 +16,13 @@ def described(code: Code) -> list[str]:
         known.append(f"HTTP {', '.join(map(str, code.http.statuses))}")
     if code.boundaries:
         known.append("from " + " or ".join(code.boundaries))
+    policy = f" ({code.retry})" if code.retry else ""
+    says = code.retriable.kind in ("conditional", "caller")
     actions = {
-        "retry": f"clients retry ({code.retry})" if code.retry else "clients retry",
+        "retry": f"clients retry{policy}",
         "refetch": "clients read again before they retry",
         "user": "a person has to act",
-        "none": "clients do not retry",
+        "none": f"clients retry where the error says that they may{policy}" if says else "clients do not retry",
     }
     known.append(actions[code.client_action])
     said = "; ".join(known)

@@ -343,7 +343,8 @@ class ConnectorRuntimeError(AileronError):
     """The connector's own code failed: it panicked, threw, or answered in an
     unexpected shape.
 
-    HTTP 500; from sandbox; clients do not retry. The operation may have taken effect.
+    HTTP 500; from sandbox; clients retry where the error says that they may. The
+    operation may have taken effect.
 
     ``retriable``: whether this one may be sent again. ``suggestion``: What the user can
     do about it.

@@ -678,7 +678,7 @@ class SandboxViolation(KeenbenchError):
 class ValidationFailed(KeenbenchError):
     """What was asked for, or what the model made, is not valid.
 
-    Clients do not retry.
+    Clients retry where the error says that they may.
 
     ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
     where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
@@ -882,7 +882,7 @@ class DiskFull(KeenbenchError):
 class FileReadFailed(KeenbenchError):
     """A file cannot be read.
 
-    Clients do not retry.
+    Clients retry where the error says that they may.
 
     ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
     where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
@@ -952,7 +952,8 @@ class FileReadFailed(KeenbenchError):
 class FileWriteFailed(KeenbenchError):
     """A file cannot be written.
 
-    Clients do not retry. The operation may have taken effect.
+    Clients retry where the error says that they may. The operation may have taken
+    effect.
 
     ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
     where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
@@ -1022,7 +1023,7 @@ class FileWriteFailed(KeenbenchError):
 class CheckpointCreateFailed(KeenbenchError):
     """A checkpoint could not be made.
 
-    Clients do not retry.
+    Clients retry where the error says that they may.
 
     ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
     where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
@@ -1092,7 +1093,8 @@ class CheckpointCreateFailed(KeenbenchError):
 class CheckpointRestoreFailed(KeenbenchError):
     """A checkpoint could not be restored.
 
-    Clients do not retry. The operation may have taken effect.
+    Clients retry where the error says that they may. The operation may have taken
+    effect.
 
     ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
     where one is involved. ``model_id``: The model, where one is involved. ``job_id``:

@@ -127,7 +127,7 @@ export interface SandboxViolation extends Common {
 /**
  * What was asked for, or what the model made, is not valid.
  *
- * Clients do not retry.
+ * Clients retry where the error says that they may.
  */
 export interface ValidationFailed extends Common {
   readonly known: true;
@@ -163,7 +163,7 @@ export interface DiskFull extends Common {
 /**
  * A file cannot be read.
  *
- * Clients do not retry.
+ * Clients retry where the error says that they may.
  */
 export interface FileReadFailed extends Common {
   readonly known: true;
@@ -175,7 +175,8 @@ export interface FileReadFailed extends Common {
 /**
  * A file cannot be written.
  *
- * Clients do not retry. The operation may have taken effect.
+ * Clients retry where the error says that they may. The operation may have
+ * taken effect.
  */
 export interface FileWriteFailed extends Common {
   readonly known: true;
@@ -187,7 +188,7 @@ export interface FileWriteFailed extends Common {
 /**
  * A checkpoint could not be made.
  *
- * Clients do not retry.
+ * Clients retry where the error says that they may.
  */
 export interface CheckpointCreateFailed extends Common {
   readonly known: true;
@@ -199,7 +200,8 @@ export interface CheckpointCreateFailed extends Common {
 /**
  * A checkpoint could not be restored.
  *
- * Clients do not retry. The operation may have taken effect.
+ * Clients retry where the error says that they may. The operation may have
+ * taken effect.
  */
 export interface CheckpointRestoreFailed extends Common {
   readonly known: true;
