@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec import printers
-from faultspec.diagnostic import Diagnostic, Related, Span, ordered
+from faultspec.diagnostic import Diagnostic, Edit, Fix, Related, Span, ordered
 from faultspec.printers import PRINTERS, Printer
 from faultspec.source import parse
 
@@ -63,7 +63,14 @@ FOUND = (
         ),
         pointer=("codes", 0, "rate"),
     ),
-    Diagnostic("wide-before", "caret after a wide sign", "taxonomy.yaml", Span(3, 4, 3, 5), "warning"),
+    Diagnostic(
+        "wide-before",
+        "caret after a wide sign",
+        "taxonomy.yaml",
+        Span(3, 4, 3, 5),
+        "warning",
+        fix=Fix(f"write {NASTY}", (Edit(Span(3, 4, 3, 5), "x"), Edit(Span(5, 8, 6, 5), NASTY))),
+    ),
     Diagnostic("long-line", "far to the right", "taxonomy.yaml", Span(4, 307, 4, 310), "note"),
     Diagnostic("many-lines", "to the end of the first", "taxonomy.yaml", Span(5, 8, 6, 5)),
     Diagnostic("no-width", "after the last character", "taxonomy.yaml", Span(7, 5, 7, 5)),
@@ -254,6 +261,8 @@ def test_json_keeps_every_field() -> None:
             each["hint"],
             tuple(Related(o["message"], o["path"], o["span"] and Span(**o["span"])) for o in each["related"]),
             tuple(each["pointer"]),
+            each["fix"]
+            and Fix(each["fix"]["what"], tuple(Edit(Span(**e["span"]), e["text"]) for e in each["fix"]["edits"])),
         )
         for each in read
     }
@@ -284,10 +293,19 @@ _TEXT = _closed("text", text={"type": "string"})
 _COUNT = {"type": "integer", "minimum": 0}
 _LINE = {"type": "integer", "minimum": 1}
 _REGION = _closed("startLine", startLine=_LINE, startColumn=_LINE, endLine=_LINE, endColumn=_LINE)
-_PHYSICAL = _closed(
-    "artifactLocation",
-    artifactLocation=_closed("uri", uri={"type": "string", "pattern": r"^([A-Za-z0-9/._~-]|%[0-9A-F]{2})*$"}),
-    region=_REGION,
+_ARTIFACT = _closed("uri", uri={"type": "string", "pattern": r"^([A-Za-z0-9/._~-]|%[0-9A-F]{2})*$"})
+_PHYSICAL = _closed("artifactLocation", artifactLocation=_ARTIFACT, region=_REGION)
+#: SARIF 2.1.0 sections 3.55 to 3.57.
+_REPLACEMENT = _closed("deletedRegion", deletedRegion=_REGION, insertedContent=_TEXT)
+_CHANGE = _closed(
+    "artifactLocation replacements",
+    artifactLocation=_ARTIFACT,
+    replacements={"type": "array", "minItems": 1, "items": _REPLACEMENT},
+)
+_FIX = _closed(
+    "artifactChanges",
+    description=_TEXT,
+    artifactChanges={"type": "array", "minItems": 1, "uniqueItems": True, "items": _CHANGE},
 )
 _LOCATION = _closed("physicalLocation", physicalLocation=_PHYSICAL, id=_COUNT, message=_TEXT)
 
@@ -319,6 +337,7 @@ SARIF = _closed(
                     message=_TEXT,
                     locations={"type": "array", "items": _LOCATION},
                     relatedLocations={"type": "array", "uniqueItems": True, "items": _LOCATION},
+                    fixes={"type": "array", "uniqueItems": True, "items": _FIX},
                 ),
             },
         ),

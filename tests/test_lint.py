@@ -257,6 +257,138 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "codes:\n  a: {summary: a, http: 500, source: S1}\n  b: {summary: b, http: 500, source: {statement: S1, ruling: r}}\n",
         ("rulings/r/statements",),
     ),
+    (
+        "envelope-on-no-surface",
+        "envelopes: {e: {shape: {code: $code}}, f: {shape: {kind: $code}}}\n"
+        "surfaces: {s: {transport: http, envelope: e}, t: {transport: event, envelope: f, codes: [b]}}\n"
+        "codes:\n  a: {summary: a, http: 500, envelope: f}\n  b: {summary: b, http: 500, envelope: [e, f]}\n"
+        "  c: {summary: c, http: 500, envelope: f, lifecycle: reserved}\n",
+        ("codes/a/envelope",),
+    ),
+    (
+        "protocol-number",
+        "envelopes: {e: {shape: {error: {code: $code}}}, p: {shape: {error: {code: $code, note?: $message}}}}\n"
+        "surfaces: {s: {transport: jsonrpc, error_when: {present: /error}, envelope: e, protocol: {envelope: p,"
+        " codes: {-32700: a, 100..200: b}}}}\n"
+        "codes:\n  a: {summary: a, wire: 7}\n  b: {summary: b, wire: 150}\n",
+        ("surfaces/s/protocol/codes/100..200",),
+    ),
+    (
+        "repeat-loses",
+        "envelopes: {e: {shape: {code: $code, message: $message}}, f: {shape: {code: $code}}}\n"
+        "surfaces: {s: {transport: http, envelope: e}, t: {transport: log, envelope: f, repeats: s, codes: [a]},"
+        " u: {transport: log, envelope: f, repeats: s}}\n"
+        "codes:\n  a: {summary: a, http: 500}\n  b: {summary: b, http: 500}\n",
+        ("surfaces/t/codes",),
+    ),
+    (
+        "slot-without-fact",
+        "envelopes: {e: {shape: {code: $code, r?: $retriable, b: $boundary}}, f: {shape: {code: $code}}}\n"
+        "surfaces: {s: {transport: http, envelope: e, codes: [a, b]}, t: {transport: event, envelope: f, codes: [b]}}\n"
+        "codes: {a: {summary: a, http: 500}, b: {summary: b, http: 500}}\n",
+        ("codes/a",),
+    ),
+    (
+        "details-optional-and-required",
+        "detail_keys: {k: {type: string, everywhere: true}}\n"
+        "surfaces: {s: {transport: http, envelope: error, requires_details: [k]}, t: {transport: event, envelope: error}}\n" + CODE,
+        (),
+    ),
+    (
+        "undecided-status",
+        "codes:\n  a: {summary: a, http: 503}\n  b: {summary: b, http: 503}\n  c: {summary: c, http: [502, 503]}\n"
+        "  d: {summary: d, http: [503, 502]}\n  e: {summary: e, http: 502-503}\n",
+        ("codes/e/http",),
+    ),
+    (
+        "header-rule-undone",
+        "headers:\n  A: [{on: 404}, {on: 4xx}]\n  B: [{on: 404, presence: optional}, {on: 4xx, codes: [failed]}]\n"
+        "  C: {on: 404}\n  D: [{on: [404, 500], presence: optional}, {on: 4xx}]\n"
+        "  E: [{on: 4xx, presence: expected, codes: [failed]}, {on: 4xx}]\n" + CODE,
+        ("headers/E/0",),
+    ),
+    (
+        "header-contradiction",
+        "envelopes: {e: {shape: {code: $code, a: $summary, b: $message}}}\n"
+        "headers:\n  X-A: [{on: 4xx, equals: $summary}, {on: 404, equals: $message}]\n"
+        "  X-B: [{on: 4xx, format: [uuid7, ulid]}, {on: 5xx, format: etag}]\n  X-C: [{on: 5xx, format: uuid}, {on: 500, format: uuid7}]\n"
+        "codes: {a: {summary: a, http: 500, headers: {X-B: {format: ulid}}}}\n",
+        ("headers/X-A", "codes/a/headers/X-B"),
+    ),
+    (
+        "header-spelling",
+        "codes:\n  a: {summary: a, http: 429, headers: {retry-after: required}}\n"
+        "  b: {summary: b, http: 429, example: {headers: {Retry-After: \"8\"}}}\n",
+        ("codes/b/example/headers/Retry-After",),
+    ),
+    (
+        "example-contradicts-flag",
+        "envelopes: {e: {shape: {code: $code, retry: $retriable, details?: $details}}}\n"
+        "codes:\n  a:\n    summary: a\n    http: 502\n    details: {s: {type: integer}}\n"
+        "    retriable: {when: [{if: {operation.idempotent: false}, then: false}, {if: {details.s: 5xx}, then: true}], else: false}\n"
+        "    example:\n      - {slots: {retriable: true}, details: {s: 404}}\n      - {slots: {retriable: true}, details: {s: 500}}\n"
+        "      - {slots: {retriable: false}, details: {s: 500}}\n",
+        ("codes/a/example/0/slots/retriable",),
+    ),
+    (
+        "retriable-not-eligible",
+        "retry_policies: {p: {max_attempts: 4, eligible: [a]}}\n"
+        "codes:\n  a: {summary: a, http: 503, retriable: true}\n  b: {summary: b, http: 503, retriable: true, retry: p}\n"
+        "  c: {summary: c, http: 503, retriable: true}\n",
+        ("retry_policies/p/eligible",),
+    ),
+    (
+        "annotated-count",
+        "detail_keys: {n: {type: integer, maximum: 3, everywhere: true}, m: {type: integer, maximum: 3, everywhere: true}}\n"
+        "retry_policies: {p: {max_attempts: 3, annotate: n}, q: {max_attempts: 4, annotate: m}}\n" + CODE,
+        ("detail_keys/n/maximum",),
+    ),
+    (
+        "deadline-detail",
+        "codes: {a: {summary: a, http: 504, details: {t: {type: string}}, deadline: {equals: details.t}}}\n",
+        ("codes/a/deadline/equals",),
+    ),
+    (
+        "retry-after-ignored",
+        "headers: {Retry-After: {on: 429}}\nretry_policies: {p: {max_attempts: 3}}\n"
+        "codes: {a: {summary: a, http: null, http_reason: It is internal., on: {grpc: ABORTED}, retriable: true, retry: p}}\n",
+        (),
+    ),
+    (
+        "original-code-place",
+        "detail_keys: {n: {type: integer, everywhere: true}}\n" + CODE
+        + "undeclared: {becomes: failed, original_code: /details/n}\nunknown: {becomes: failed, original_code: /original}\n",
+        ("undeclared/original_code", "unknown/original_code"),
+    ),
+    (
+        "audit-type",
+        "detail_keys: {n: {type: integer}}\ncodes: {a: {summary: a, wire: 7, http: 500}}\n"
+        "audit: {record: {a: {type: string}, b?: {type: string}, c: {type: number}, d: {}},"
+        " means: {a: $code, b: details.n, c: details.n, d: $message}}\n",
+        ("audit/record/a", "audit/record/b?"),
+    ),
+    (
+        "navigation-offers",
+        "envelopes: {e: {shape: {code: $code, \"...\": $details}}}\n"
+        "codes:\n  a: {summary: a, http: 409, details: {next: {type: array}}}\n  b: {summary: b, http: 404}\n"
+        "navigation: {offers: /next, takes: /step, refused: a, unknown: b}\n",
+        ("navigation/unknown",),
+    ),
+    (
+        "extensible-nowhere",
+        "extensible: [operations, codes.*.message, codes.*.summary, codes.failed.http]\n" + CODE,
+        ("extensible/1",),
+    ),
+    (
+        "wire-reused",
+        CODE + "operations: {o: {errors: {a: {summary: a, http: 402, wire: failed}}}, p: {errors: {b: {summary: b, http: 402}}}}\n",
+        ("operations/o/errors/a/wire",),
+    ),
+    (
+        "mcp-unsaid",
+        "surfaces: {s: {transport: mcp, error_when: {present: /code}, envelope: error}}\ncodes: {a: {summary: a}, b: {summary: b}}\n",
+        (),
+    ),
 )  # fmt: skip
 
 
@@ -310,6 +442,29 @@ def test_text_that_looks_like_a_suppression_is_text() -> None:
     for value in ('"# faultspec: ignore[example-missing] no"', "|\n      # faultspec: ignore[example-missing] no"):
         text = whole(f"{MAPPED}codes:\n  failed:\n    http: 500\n    summary: {value}\n")
         assert codes_of(text) == [("example-missing", 3)]
+
+
+# What is whole of a taxonomy with errors
+
+
+def test_an_error_that_leaves_the_model_whole_hides_nothing() -> None:
+    """A code without a status is an error; all other rules speak in the same run, and nothing is said of it twice."""
+    text = whole(
+        MAPPED + "codes:\n  failed: {summary: It failed., http: 500, retriable: true}\n  lost: {summary: It is lost.}\n"
+    )
+    loaded = read(text, "t.yaml")
+    assert loaded.taxonomy is None
+    assert [(each.code, "/".join(map(str, each.pointer))) for each in check(loaded)] == [
+        ("example-missing", "codes/failed"),
+        ("retry-unsafe", "codes/failed/retriable"),
+        ("unmapped-code", "codes/lost"),
+    ]
+
+
+def test_an_error_that_leaves_holes_is_all_that_is_said() -> None:
+    """What would be said of a model with holes may follow from the holes alone."""
+    text = whole(MAPPED + "codes:\n  failed: {summary: It failed., htpp: 500}\n")
+    assert {each.code for each in check(read(text, "t.yaml"))} == {"unknown-key"}
 
 
 # The commands

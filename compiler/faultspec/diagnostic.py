@@ -35,12 +35,37 @@ class Related(NamedTuple):
     span: Span | None = None
 
 
+class Remedy(NamedTuple):
+    """The one thing that can be meant, said of a key or a value whose place in the text is not known yet.
+
+    ``write``: `text` stands there instead. ``quote``: what stands there, in quotes. ``drop``: this item of a list goes.
+    """
+
+    kind: Literal["write", "quote", "drop"]
+    text: str = ""
+
+
+class Edit(NamedTuple):
+    """`text` in place of what stands at `span`."""
+
+    span: Span
+    text: str
+
+
+class Fix(NamedTuple):
+    """A certain repair: what it does, in words, and the edits of one file, which do not overlap."""
+
+    what: str
+    edits: tuple[Edit, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One thing that is wrong.
 
     `code` is stable and in kebab case; `path` is the file as the user wrote it; `span` is None when the file as a whole
-    is meant (it is missing, it is not text); `hint` says what to do; `pointer` is the place in the document.
+    is meant (it is missing, it is not text); `hint` says what to do; `pointer` is the place in the document; `fix` is there
+    where nothing else can be meant.
     Diagnostics sort by file, place, code and message, and then by all the rest, so that the order is total.
     """
 
@@ -52,6 +77,7 @@ class Diagnostic:
     hint: str | None = None
     related: tuple[Related, ...] = ()
     pointer: Path = ()
+    fix: Fix | None = None
 
     def __lt__(self, other: "Diagnostic") -> bool:
         return _key(self) < _key(other)

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Protocol
 from urllib.parse import quote
 
-from faultspec.diagnostic import Diagnostic, Related, Severity, Span, ordered
+from faultspec.diagnostic import Diagnostic, Fix, Related, Severity, Span, ordered
 
 
 class Printer(Protocol):
@@ -92,6 +92,8 @@ def text(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /, *, co
         out += _painted(snippets.of(each.path, each.span), each.severity, paint)
         if each.hint is not None:
             out.append(f"  {paint('hint:', 'hint')} {_paragraph(each.hint, '        ')}")
+        if each.fix is not None:
+            out.append(f"  {paint('fix:', 'hint')} {visible(_fixable(each.fix))}")
         for other in each.related:
             place = location(other.path, other.span)
             out.append(f"  {place}: {paint('note:', 'note')} {_paragraph(other.message, '        ')}")
@@ -100,6 +102,10 @@ def text(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /, *, co
     if len(found) > SHOWN:
         out += [f"… and {len(found) - SHOWN} more; `--format json` has them all", ""]
     return "\n".join(out[:-1]) + "\n" if out else ""
+
+
+def _fixable(fix: Fix) -> str:
+    return f"{fix.what} (faultspec lint --fix does)"
 
 
 class _Paint(Protocol):
@@ -212,6 +218,11 @@ def json(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> st
     def related(each: Related) -> object:
         return {"message": each.message, "path": each.path, "span": place(each.span)}
 
+    def fix(each: Fix | None) -> object:
+        if each is None:
+            return None
+        return {"what": each.what, "edits": [{"span": place(edit.span), "text": edit.text} for edit in each.edits]}
+
     return _as_json(
         {
             "version": 1,
@@ -225,6 +236,7 @@ def json(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> st
                     "hint": each.hint,
                     "related": [related(other) for other in each.related],
                     "pointer": list(each.pointer),
+                    "fix": fix(each.fix),
                 }
                 for each in ordered(diagnostics)
             ],
@@ -237,6 +249,8 @@ def _whole(each: Diagnostic) -> str:
     lines = [each.message]
     if each.hint is not None:
         lines.append(f"hint: {each.hint}")
+    if each.fix is not None:
+        lines.append(f"fix: {_fixable(each.fix)}")
     lines += [f"{location(other.path, other.span)}: {other.message}" for other in each.related]
     return "\n".join(lines)
 
@@ -269,18 +283,30 @@ def github(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> 
 def sarif(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> str:
     """SARIF 2.1.0, one run, columns in code points."""
 
-    def place(path: str, span: Span | None) -> dict[str, object]:
+    def artifact(path: str) -> dict[str, object]:
         # A colon in the first segment would read as a scheme, so it is quoted too.
-        artifact: dict[str, object] = {"uri": quote(path.encode("utf-8", "surrogatepass"), safe="/")}
-        physical: dict[str, object] = {"artifactLocation": artifact}
+        return {"uri": quote(path.encode("utf-8", "surrogatepass"), safe="/")}
+
+    def region(span: Span) -> dict[str, object]:
+        return {
+            "startLine": span.line,
+            "startColumn": span.column,
+            "endLine": span.end_line,
+            "endColumn": span.end_column,
+        }
+
+    def place(path: str, span: Span | None) -> dict[str, object]:
+        physical: dict[str, object] = {"artifactLocation": artifact(path)}
         if span is not None:
-            physical["region"] = {
-                "startLine": span.line,
-                "startColumn": span.column,
-                "endLine": span.end_line,
-                "endColumn": span.end_column,
-            }
+            physical["region"] = region(span)
         return {"physicalLocation": physical}
+
+    def change(path: str, fix: Fix) -> dict[str, object]:
+        replacements = [
+            {"deletedRegion": region(each.span), "insertedContent": {"text": each.text}} for each in fix.edits
+        ]
+        changes = [{"artifactLocation": artifact(path), "replacements": replacements}]
+        return {"description": {"text": fix.what}, "artifactChanges": changes}
 
     found = ordered(diagnostics)
     codes = {code: index for index, code in enumerate(sorted({each.code for each in found}))}
@@ -299,6 +325,8 @@ def sarif(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> s
                 {"id": number, **place(other.path, other.span), "message": {"text": other.message}}
                 for number, other in enumerate(each.related)
             ]
+        if each.fix is not None:
+            result["fixes"] = [change(each.path, each.fix)]
         results.append(result)
     return _as_json(
         {

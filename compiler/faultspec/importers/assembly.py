@@ -125,6 +125,7 @@ class _Assembly:
         self.boundaries: dict[str, str] = {}
         self.domains: dict[str, str] = {}
         self.vocabularies: dict[str, Data] = {}
+        self.asked: dict[str, str | None] = {}
         self.envelopes: dict[str, Data] = {}
         self.shapes: dict[str, Any] = {}
         self.codes: dict[tuple[str | None, str], list[tuple[Group, Branch]]] = {}
@@ -592,9 +593,9 @@ class _Assembly:
             headers[name] = {"presence": presence, **rule} if rule else presence
         if headers:
             code["headers"] = headers
-        problem = foreign_schema_problem(answer.schema) if answer.schema else None
+        problem = self._problem(answer.schema)
         if problem is not None:
-            self.lose(answer.pointer, "schema", f"the schema of its body is no JSON Schema: {problem[1]}")
+            self.lose(answer.pointer, "schema", f"the schema of its body is no JSON Schema: {problem}")
         elif isinstance(answer.schema, Mapping) and answer.schema:
             code["schema"] = dict(answer.schema)
         examples = []
@@ -606,6 +607,14 @@ class _Assembly:
         if examples:
             code["example"] = examples[0] if len(examples) == 1 else examples
         return code
+
+    def _problem(self, schema: Any) -> str | None:
+        """Why a schema is none; asked once for each, since operations answer alike."""
+        text = repr(schema)
+        if text not in self.asked:
+            problem = foreign_schema_problem(schema) if schema else None
+            self.asked[text] = None if problem is None else problem[1]
+        return self.asked[text]
 
     def _undeclared(self) -> Data:
         return {

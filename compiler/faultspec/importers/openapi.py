@@ -16,7 +16,8 @@ from faultspec.importers import Imported, Json, Loss, NotImportable, pictures, r
 from faultspec.importers.assembly import Answer, Branch, Group, Header, Operation, Sample, Seen, assembled
 from faultspec.importers.dialect import Dialect
 from faultspec.importers.places import at as standing
-from faultspec.importers.places import child, steps
+from faultspec.importers.places import child, steps, walk
+from faultspec.importers.reading import mapping
 from faultspec.language.values import foreign_schema_problem
 
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
@@ -81,11 +82,15 @@ class _Reader:
 
     def _unions(self, components: Json, *, library: bool) -> None:
         """``library``: every union counts; else those that responses use."""
+        used = set() if library else self._named_by_failures()
         for name, schema in self._mapping(components, "schemas", "/components").items():
             pointer = child("/components/schemas", name)
             before = len(self.losses)
             found = self._union(schema, pointer) if isinstance(schema, Mapping) else None
             if found is None or not _refers(found[1]):
+                del self.losses[before:]
+                continue
+            if not library and used.isdisjoint({name, *(_last(each.get("$ref")) for each, _ in found[1])}):
                 del self.losses[before:]
                 continue
             around, branches, discriminator = found
@@ -98,6 +103,22 @@ class _Reader:
                 self.dialect.lose(pointer, "schema", "no member of its alternatives stands for a code")
                 continue
             del self.losses[before:]
+
+    def _named_by_failures(self) -> set[str | None]:
+        """The names at the end of every reference in a response that may be a failure."""
+        found: set[str | None] = set()
+        for item in mapping(self.document.get("paths")).values():
+            for method in _METHODS:
+                answers = mapping(mapping(mapping(item).get(method)).get("responses"))
+                for status, response in answers.items():
+                    if str(status)[:1] not in "123":
+                        target = mapping(response).get("$ref")
+                        whole = [
+                            response,
+                            standing(self.document, target[1:]) if isinstance(target, str) and target[1:] else None,
+                        ]
+                        found |= {_last(each) for place, each in walk(whole) if place.endswith("/$ref")}
+        return found
 
     def _union(self, schema: Any, pointer: str) -> tuple[list[str], list[tuple[Any, str]], str | None] | None:
         """Where a schema has its alternatives (steps, a `*` for the items of a list), what they are, and the discriminator."""

@@ -18,13 +18,15 @@ from faultspec.source import load as load_source
 class Loaded(NamedTuple):
     """What came of reading a taxonomy. ``taxonomy`` is None when any diagnostic is an error.
 
-    ``sources``: the text by file name, for printers that show the line.
+    ``sources``: the text by file name, for printers that show the line. ``draft``: the model where every error left it
+    whole enough to be looked at, but not used: an example is bad, a code unmapped, a policy without its numbers.
     """
 
     document: Document | None
     taxonomy: Taxonomy | None
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, str] = MappingProxyType({})
+    draft: Taxonomy | None = None
 
 
 def load(path: str) -> Loaded:
@@ -39,10 +41,13 @@ def _load(path: str, above: tuple[str, ...]) -> Loaded:
     except SourceError as error:
         sources = {} if error.text is None else {path: error.text}
         return _understand(error.document, error.diagnostics)._replace(sources=sources)
+    return _layered(document, (*above, path))
+
+
+def _layered(document: Document, files: tuple[str, ...]) -> Loaded:
+    """A document with what it is laid over; `files`: its own and those laid over it."""
     name = document.data.get("extends") if isinstance(document.data, dict) else None
-    if not isinstance(name, str):
-        return _understand(document)
-    return _extended(document, name, (*above, path))
+    return _extended(document, name, files) if isinstance(name, str) else _understand(document)
 
 
 def _extended(document: Document, name: str, files: tuple[str, ...]) -> Loaded:
@@ -76,6 +81,14 @@ def _extended(document: Document, name: str, files: tuple[str, ...]) -> Loaded:
     return _understand(layered, refused)._replace(sources=sources)
 
 
+def reread(text: str, path: str) -> Loaded:
+    """Like `load`, had the file `path` the content `text`."""
+    document, diagnostics = parse(text, path)
+    if document is None or diagnostics:
+        return _understand(document, diagnostics)._replace(sources={path: text})
+    return _layered(document, (path,))
+
+
 def read(text: str, path: str) -> Loaded:
     """The pure half of `load`: `text` is the document, `path` only names it."""
     document, diagnostics = parse(text, path)
@@ -93,8 +106,30 @@ def _understand(document: Document | None, before: Iterable[Diagnostic] = ()) ->
         _, more = _meaning(other, repeated, sound=False)
         found += [each for each in more if any(each.pointer[: len(path)] == path for path in repeated)]
     diagnostics = ordered((*before, *found))
-    broken = any(each.severity == "error" for each in diagnostics)
-    return Loaded(document, None if broken else taxonomy, diagnostics, {document.path: document.text})
+    errors = [each for each in diagnostics if each.severity == "error"]
+    draft = taxonomy if all(map(_spares, errors)) else None
+    return Loaded(
+        document, None if errors else taxonomy, diagnostics, {document.path: document.text}, draft if errors else None
+    )
+
+
+#: Errors of a document that can be resolved all the same: what they are about is there, and read.
+_SPARING = frozenset({"bad-example", "unmapped-code"})
+
+
+def _spares(error: Diagnostic) -> bool:
+    """Whether an error leaves everything else to be judged: a policy that goes takes nothing but its own delays along, and
+    a surface goes on without the details it asks for.
+    """
+    at = error.pointer
+    return (
+        error.code in _SPARING
+        or (error.code == "missing-key" and at[:1] == ("retry_policies",))
+        or (error.code == "dangling-reference" and at[:1] == ("surfaces",) and at[2:3] in _OF_DETAILS)
+    )
+
+
+_OF_DETAILS = (("requires_details",), ("bad_items",))
 
 
 def _meaning(document: Document, repeated: frozenset[Path], *, sound: bool) -> tuple[Taxonomy, list[Diagnostic]]:
@@ -109,5 +144,11 @@ def _meaning(document: Document, repeated: frozenset[Path], *, sound: bool) -> t
 
 def _diagnostic(problem: grammar.Problem, document: Document) -> Diagnostic:
     return document.diagnostic(
-        problem.code, problem.message, problem.path, key=problem.on_key, severity=problem.severity, hint=problem.hint
+        problem.code,
+        problem.message,
+        problem.path,
+        key=problem.on_key,
+        severity=problem.severity,
+        hint=problem.hint,
+        remedy=problem.remedy,
     )

@@ -30,7 +30,7 @@ def rendering(scope: Scope, name: str, data: Data, slots: Known) -> Rendering:
     given = data.get("given", {})
     details = scope.names("detail_keys")
     known = None if slots is None else tuple(dict.fromkeys((*given, *slots, *WELL_KNOWN_SLOTS)))
-    for at, parameter in _parameters(data["shape"], (*path, "shape")):
+    for at, parameter in parameters(data["shape"], (*path, "shape")):
         if parameter.startswith("details."):
             scope.refer(parameter.removeprefix("details."), details, "detail key", at)
         else:
@@ -38,14 +38,14 @@ def rendering(scope: Scope, name: str, data: Data, slots: Known) -> Rendering:
     return Rendering(name, data["shape"], given, data.get("summary"), scope.source(data.get("source"), path))
 
 
-def _parameters(picture: object, path: Path) -> Iterator[tuple[Path, str]]:
+def parameters(picture: object, path: Path) -> Iterator[tuple[Path, str]]:
     """Every parameter of a picture, with the place of the text that has it."""
     if isinstance(picture, dict):
         for key, each in picture.items():
-            yield from _parameters(each, (*path, key))
+            yield from parameters(each, (*path, key))
     elif isinstance(picture, list):
         for index, each in enumerate(picture):
-            yield from _parameters(each, (*path, index))
+            yield from parameters(each, (*path, index))
     elif isinstance(picture, str):
         for braced, plain in _PARAMETER.findall(picture):
             if braced or plain:

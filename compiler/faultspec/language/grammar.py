@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-from faultspec.diagnostic import Severity
+from faultspec.diagnostic import Remedy, Severity
 from faultspec.source import UNTOLD
 
 Path = tuple[str | int, ...]
@@ -116,6 +116,7 @@ class Problem(NamedTuple):
     hint: str | None = None
     on_key: bool = True
     severity: Severity = "error"
+    remedy: Remedy | None = None
 
 
 def kind(value: object) -> Kind:
@@ -188,7 +189,8 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
             else:
                 yield _wrong_kind(type, found, path)
         case _ if found not in kinds(type):
-            yield _wrong_kind(type, found, path)
+            certain = isinstance(type, Text) and not type.pattern and found in ("integer", "number")
+            yield _wrong_kind(type, found, path)._replace(remedy=Remedy("quote") if certain else None)
         case Text(pattern, shape, blank):
             assert isinstance(value, str)
             if pattern is not None and not re.fullmatch(pattern, value, re.ASCII):
@@ -204,6 +206,7 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
                     f"`{_short(value)}` is not one of {', '.join(values)}",
                     closest(value, values),
                     on_key=False,
+                    remedy=_only(value, values),
                 )
         case Integer(low, high):
             assert isinstance(value, int)
@@ -226,7 +229,14 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
                 if not isinstance(each, list | dict):
                     if (kind(each), each) in seen and each is not UNTOLD:
                         message = f"`{_short(each)}` stands in this list twice"
-                        yield Problem("duplicate-item", (*path, index), message, "keep one of the two", on_key=False)
+                        yield Problem(
+                            "duplicate-item",
+                            (*path, index),
+                            message,
+                            "keep one of the two",
+                            on_key=False,
+                            remedy=Remedy("drop"),
+                        )
                     seen.add((kind(each), each))
         case Named(inner, key, optional, least):
             assert isinstance(value, dict)
@@ -278,6 +288,7 @@ def _record(name: str, keys: Mapping[str, Key], value: dict[Any, object], path: 
                 (*path, each),
                 f"{name} has no key `{_short(each)}`",
                 closest(each, missing) or closest(each, tuple(keys)) or f"its keys are {', '.join(keys)}",
+                remedy=_meant(each, inner, missing, keys),
             )
         else:
             for problem in problems(known.type, inner, (*path, each)):
@@ -323,6 +334,24 @@ def nearest(word: str, candidates: tuple[str, ...], cutoff: float = 0.6) -> str 
     # Beyond this length nobody misspells, and the comparison takes quadratic time.
     near = difflib.get_close_matches(word, candidates, n=1, cutoff=cutoff) if len(word) <= 80 else []
     return near[0] if near else None
+
+
+def _only(word: str, candidates: tuple[str, ...]) -> Remedy | None:
+    """The candidate that `word` is certainly a misspelling of: the only one that is near at all, and very near."""
+    import difflib
+
+    near = difflib.get_close_matches(word, candidates, n=2, cutoff=0.6) if len(word) <= 80 else []
+    # A quarter of the letters: `htpp` is `http`, while `o` may be `on`, or nothing that is known.
+    certain = len(near) == 1 and difflib.get_close_matches(word, near, cutoff=0.75)
+    return Remedy("write", near[0]) if certain else None
+
+
+def _meant(word: str, value: object, missing: tuple[str, ...], keys: Mapping[str, Key]) -> Remedy | None:
+    """The key that `word` certainly is, where its value is one that the key takes."""
+    remedy = _only(word, missing)
+    if remedy is None or any(problems(keys[remedy.text].type, value)):
+        return None
+    return remedy
 
 
 def closest(word: str, candidates: tuple[str, ...], cutoff: float = 0.6) -> str | None:

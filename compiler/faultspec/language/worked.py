@@ -60,8 +60,10 @@ envelopes:
       message: $message
       request_id: $request_id
       phase?: $phase
+      next?: $next
       details?: $details
     fields:
+      next: {type: array, items: {type: string}, description: What may be asked for from here.}
       request_id: {type: string, format: [uuid7, ulid], echo: X-Request-Id, invalid_inbound: replace}
       phase: {type: string, vocabulary: phases}
       details: {type: object, additional: warn}

@@ -25,6 +25,7 @@ def lint(document: Document, taxonomy: Taxonomy, rules: Iterable[Rule] = RULES) 
             severity=rule.severity,
             hint=remark.hint,
             related=tuple(document.related(message, path) for message, path in remark.related),
+            remedy=remark.remedy,
         )
         for rule in rules
         for remark in rule.check(subject)
@@ -45,7 +46,13 @@ def _suppressed(document: Document, found: list[Diagnostic]) -> Iterator[Diagnos
 
 
 def check(loaded: Loaded) -> tuple[Diagnostic, ...]:
-    """Everything there is to say of a taxonomy that was read: what is wrong with it, and if nothing is, the lint."""
-    if loaded.taxonomy is None or loaded.document is None:
+    """Everything there is to say of a taxonomy that was read: what is wrong with it, and of what is whole, the lint.
+
+    Of what an error is about, the error says enough.
+    """
+    taxonomy = loaded.taxonomy or loaded.draft
+    if taxonomy is None or loaded.document is None:
         return loaded.diagnostics
-    return ordered((*loaded.diagnostics, *lint(loaded.document, loaded.taxonomy)))
+    wrong = {each.pointer for each in loaded.diagnostics if each.severity == "error"}
+    found = lint(loaded.document, taxonomy)
+    return ordered((*loaded.diagnostics, *(each for each in found if each.pointer not in wrong)))

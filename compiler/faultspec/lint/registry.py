@@ -6,6 +6,7 @@ Each example is complete but for the sections of `BASE` that it does not write i
 from collections.abc import Mapping
 
 from faultspec.lint import contents, declarations, retries, statuses
+from faultspec.lint.across import ACROSS
 from faultspec.lint.rule import Rule
 
 #: What the examples have in common, section by section.
@@ -614,6 +615,7 @@ codes:
   failed: {summary: It failed., lifecycle: removed}
 """,
     ),
+    *ACROSS,
 )
 
 BY_ID: Mapping[str, Rule] = {rule.id: rule for rule in RULES}

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from faultspec.diagnostic import Path
-from faultspec.language.model import Code, Retriable
+from faultspec.language.model import Code, Example, Retriable
+from faultspec.lint.places import at as places_at
 from faultspec.lint.places import codes, example_path, live, present
 from faultspec.lint.rule import Remark, Subject
 from faultspec.lint.statuses import statuses_of
@@ -127,7 +128,7 @@ def retry_after_ignored(subject: Subject) -> Iterator[Remark]:
     taxonomy = subject.taxonomy
     for path, code in live(taxonomy):
         policy = taxonomy.retry_policies.get(code.retry or "")
-        if policy is None or policy.policy.retry_after.honor:
+        if policy is None or policy.policy.retry_after.honor or not code.http.statuses:
             continue
         required = any(
             rule.name.lower() == "retry-after"
@@ -201,17 +202,118 @@ def example_contradicts_flag(subject: Subject) -> Iterator[Remark]:
     """The retry flag of an example is the one its code always has."""
     roles = [each.name for each in subject.taxonomy.detail_keys.values() if each.role == "retriable"]
     for path, code in codes(subject.taxonomy):
-        expected = {"always": True, "never": False}.get(code.retriable.kind)
-        if expected is None:
-            continue
         for index, example in enumerate(code.examples):
+            possible = _flags(code.retriable, example)
+            if len(possible) != 1:
+                continue
+            (expected,) = possible
             at = example_path(subject, path, index)
             shown: list[tuple[Path, object]] = [((*at, "slots", "retriable"), example.slots.get("retriable"))]
             shown += [((*at, "details", role), (example.details or {}).get(role)) for role in roles]
             for where, flag in shown:
                 if isinstance(flag, bool) and flag is not expected:
                     said = "retriable" if expected else "not retriable"
+                    said += " with these details" if code.retriable.kind == "conditional" else ""
                     message = f"the example says {str(flag).lower()}, and `{code.name}` is {said}"
                     yield Remark(
                         where, message, "change the example, or make the code `retriable: caller`", on_key=False
                     )
+
+
+def _flags(retriable: Retriable, example: Example) -> set[bool]:
+    """The flags that the code may have in an example, of which only the details and the status are known."""
+    if retriable.kind in ("always", "never"):
+        return {retriable.kind == "always"}
+    found: set[bool] = set() if retriable.kind == "conditional" else {True, False}
+    details = example.details or {}
+    for rule in retriable.rules:
+        known = {f"details.{key}": value for key, value in details.items()}
+        known |= {"status": example.status} if example.status is not None else {}
+        if any(test.fact in known and not test.holds(known[test.fact]) for test in rule.when):
+            continue
+        found.add(rule.then is True)
+        if all(test.fact in known for test in rule.when):
+            break
+    return found
+
+
+def retriable_without_else(subject: Subject) -> Iterator[Remark]:
+    """A flag that goes by rules says what it is where none of them holds."""
+    for path, code in codes(subject.taxonomy):
+        written = places_at(subject, (*path, "retriable"))
+        if isinstance(written, dict) and written.get("when") and "else" not in written:
+            message = f"nothing says whether `{code.name}` is retriable where no rule holds"
+            yield Remark((*path, "retriable"), message, "add `else: true` or `else: false`")
+
+
+def eligible_never_retriable(subject: Subject) -> Iterator[Remark]:
+    """A policy retries no code of which its own flag says that it is never to be retried."""
+    flags = {code.name: code.retriable.kind for _, code in codes(subject.taxonomy)}
+    for name, policy in subject.taxonomy.retry_policies.items():
+        for index, code in enumerate(policy.eligible):
+            if flags[code] == "never":
+                message = f"`{name}` retries `{code}`, which is never retriable"
+                hint = "take it off the list, or make `retriable` say when"
+                yield Remark(("retry_policies", name, "eligible", index), message, hint, on_key=False)
+
+
+def retriable_not_eligible(subject: Subject) -> Iterator[Remark]:
+    """What may be retriable and is not retried by the policy it belongs to is left out on purpose, and that is said."""
+    taxonomy = subject.taxonomy
+    for name, policy in taxonomy.retry_policies.items():
+        if not policy.eligible:
+            continue
+        everything = taxonomy.upstream is not None and taxonomy.upstream.retry == name
+        left = [
+            f"`{code.name}`"
+            for _, code in live(taxonomy)
+            if code.name not in policy.eligible
+            and code.retriable.kind in ("always", "caller", "conditional")
+            and (everything or code.retry == name)
+        ]
+        if left:
+            message = (
+                f"{', '.join(left)} may be retriable, and `{name}` never retries {'it' if len(left) == 1 else 'them'}"
+            )
+            hint = "add what is missing to the list, or suppress this with the reason why flag and list differ"
+            yield Remark(("retry_policies", name, "eligible"), message, hint)
+
+
+def annotated_count(subject: Subject) -> Iterator[Remark]:
+    """Retries are one fewer than attempts, and no count of them says more."""
+    taxonomy = subject.taxonomy
+    for policy in taxonomy.retry_policies.values():
+        key, most = policy.annotate, policy.policy.max_attempts
+        if key is None or most is None:
+            continue
+        hint = f"`max_attempts` counts the first request too: for {most} retries write {most + 1}"
+        registered = taxonomy.detail_keys.get(key)
+        if registered is not None and registered.schema.maximum is not None and registered.schema.maximum >= most:
+            message = (
+                f"`{key}` counts up to {registered.schema.maximum:g} retries, and `{policy.name}` makes {most - 1}"
+            )
+            yield Remark(("detail_keys", key, "maximum"), message, hint, on_key=False)
+        for path, code in live(taxonomy):
+            for index, example in enumerate(code.examples):
+                count = (example.details or {}).get(key)
+                if isinstance(count, int) and not isinstance(count, bool) and count >= most:
+                    message = f"the example was retried {count} times, and `{policy.name}` retries {most - 1} times"
+                    at = (*example_path(subject, path, index), "details", key)
+                    yield Remark(at, message, hint, on_key=False)
+
+
+def deadline_detail(subject: Subject) -> Iterator[Remark]:
+    """The detail that holds a budget is always there, and is a number of seconds."""
+    for path, code in codes(subject.taxonomy):
+        member = code.details.get(code.deadline.detail) if code.deadline else None
+        if code.deadline is None:
+            continue
+        if member is None or member.presence != "required":
+            problem = "need not be there"
+        elif member.schema.types and not set(member.schema.types) <= {"integer", "number"}:
+            problem = f"is {' or '.join(member.schema.types)}, no number of seconds"
+        else:
+            continue
+        message = f"the budget is in `details.{code.deadline.detail}`, which {problem}"
+        hint = f"declare `details: {{{code.deadline.detail}: {{type: number}}}}`"
+        yield Remark((*path, "deadline", "equals"), message, hint, on_key=False)

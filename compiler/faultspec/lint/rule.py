@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from faultspec.diagnostic import Path, Severity
+from faultspec.diagnostic import Path, Remedy, Severity
 from faultspec.language.model import Taxonomy
 
 
@@ -28,6 +28,7 @@ class Remark:
     hint: str
     on_key: bool = True
     related: tuple[tuple[str, Path], ...] = ()
+    remedy: Remedy | None = None
 
 
 Check = Callable[[Subject], Iterator[Remark]]

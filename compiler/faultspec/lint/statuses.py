@@ -1,10 +1,11 @@
 """Rules on the HTTP map and on surfaces."""
 
 from collections.abc import Iterable, Iterator
+from itertools import combinations
 
-from faultspec.diagnostic import Path
+from faultspec.diagnostic import Path, Remedy
 from faultspec.language.model import Code, HeaderRule, Match, Taxonomy
-from faultspec.lint.places import allowed_on, codes, live, present
+from faultspec.lint.places import allowed_on, codes, example_path, live, present
 from faultspec.lint.rule import Remark, Subject
 
 #: What frameworks, servers and proxies answer by themselves, without asking a handler.
@@ -189,6 +190,8 @@ def header_contradiction(subject: Subject) -> Iterator[Remark]:
     taxonomy = subject.taxonomy
     for wanted, refused in _contradictions(taxonomy.headers, taxonomy.headers):
         yield _contradiction(("headers", refused.name), wanted, refused)
+    for one, other in combinations(taxonomy.headers, 2):
+        yield from _form_contradiction(("headers", other.name), one, other)
     for path, code in live(taxonomy):
         carried = tuple(
             rule if rule.on else rule._replace(on=code.http.statuses)
@@ -199,6 +202,9 @@ def header_contradiction(subject: Subject) -> Iterator[Remark]:
         for wanted, refused in (*_contradictions(own, carried), *_contradictions(carried[: -len(own) or None], own)):
             name = refused.name if refused in own else wanted.name
             yield _contradiction((*path, "headers", name), wanted, refused)
+        for one, other in combinations(carried, 2):
+            if other in own:
+                yield from _form_contradiction((*path, "headers", other.name), one, other)
 
 
 def _contradictions(
@@ -224,6 +230,84 @@ def _contradiction(path: Path, wanted: HeaderRule, refused: HeaderRule) -> Remar
     on = ", ".join(map(str, wanted.on))
     message = f"`{wanted.name}` is {wanted.presence} on {on} and forbidden on {', '.join(map(str, refused.on))}"
     return Remark(path, message, "narrow one of the two rules by `on:` or `codes:`")
+
+
+def _form_contradiction(path: Path, one: HeaderRule, other: HeaderRule) -> Iterator[Remark]:
+    """Two rules that ask different things of one value, which no value can be."""
+    if not _meet(one, other) or "forbidden" in (one.presence, other.presence):
+        return
+    if one.equals and other.equals and one.equals != other.equals:
+        message = f"`{other.name}` repeats `${one.equals}` and `${other.equals}` on one answer"
+    elif one.format and other.format and not _compatible(one.format, other.format):
+        message = f"`{other.name}` is {' or '.join(one.format)} and {' or '.join(other.format)} on one answer"
+    else:
+        return
+    yield Remark(path, message, "narrow one of the two rules by `on:` or `codes:`")
+
+
+def _compatible(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether a value can have both formats; every UUID of a version is a `uuid`."""
+    return bool(set(one) & set(other)) or any(a.startswith(b) or b.startswith(a) for a in one for b in other)
+
+
+def header_rule_undone(subject: Subject) -> Iterator[Remark]:
+    """No header rule is undone by a later one for the same statuses, for the last one decides whether the header is there."""
+    rules = subject.taxonomy.headers
+    written = subject.data.get("headers", {})
+    paths: list[Path] = []
+    for name, each in written.items():
+        paths += (
+            [("headers", name, index) for index in range(len(each))] if isinstance(each, list) else [("headers", name)]
+        )
+    for number, (path, rule) in enumerate(zip(paths, rules, strict=True)):
+        for later_path, later in zip(paths[number + 1 :], rules[number + 1 :], strict=True):
+            wider = all(any(a.low <= b.low and b.high <= a.high for a in later.on) for b in rule.on)
+            codes_too = not later.codes or (rule.codes and set(rule.codes) <= set(later.codes))
+            refused = "forbidden" in (rule.presence, later.presence)  # that is a contradiction, told elsewhere
+            if rule.name == later.name and wider and codes_too and rule.presence != later.presence and not refused:
+                on = ", ".join(map(str, rule.on))
+                message = f"`{rule.name}` is {rule.presence} on {on}, and a later rule makes it {later.presence} there"
+                related = (("the later rule is here", later_path),)
+                yield Remark(path, message, "put the narrower rule last, or leave one out", related=related)
+                break
+
+
+#: Fields that RFC 9110 has for requests only (sections 7.2, 7.6.2, 10.1, 11.6.2, 11.7.2, 13.1 and 14.2).
+_CONDITIONAL = frozenset({"if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since"})
+_REQUEST_ONLY = _CONDITIONAL | {
+    "authorization",
+    "expect",
+    "host",
+    "max-forwards",
+    "proxy-authorization",
+    "referer",
+    "te",
+}
+
+
+def request_header(subject: Subject) -> Iterator[Remark]:
+    """A rule for responses is about a header that responses have."""
+    groups: list[tuple[Path, tuple[HeaderRule, ...]]] = [(("headers",), subject.taxonomy.headers)]
+    groups += [((*path, "headers"), code.headers) for path, code in codes(subject.taxonomy)]
+    for path, rules in groups:
+        for name in dict.fromkeys(rule.name for rule in rules):
+            if name.lower() in _REQUEST_ONLY:
+                yield Remark((*path, name), f"`{name}` is a header of requests; no response has it", "remove the rule")
+
+
+def header_spelling(subject: Subject) -> Iterator[Remark]:
+    """A header is spelled one way: as the rules for all errors have it, or as it is first written."""
+    found: list[tuple[Path, str]] = [(("headers", name), name) for name in subject.data.get("headers", {})]
+    for path, code in codes(subject.taxonomy):
+        found += [((*path, "headers", rule.name), rule.name) for rule in code.headers]
+        for index, example in enumerate(code.examples):
+            found += [((*example_path(subject, path, index), "headers", name), name) for name in example.headers]
+    first: dict[str, str] = {}
+    for path, name in found:
+        usual = first.setdefault(name.lower(), name)
+        if usual != name:
+            message = f"`{name}` is spelled `{usual}` elsewhere"
+            yield Remark(path, message, f"write `{usual}`", remedy=Remedy("write", usual))
 
 
 def unreachable_header_rule(subject: Subject) -> Iterator[Remark]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import yaml
 
-from faultspec.diagnostic import Diagnostic, Span
+from faultspec.diagnostic import Diagnostic, Edit, Fix, Span
 from faultspec.language.grammar import closest
 
 #: What this module reports, with the condition for it.
@@ -21,12 +21,13 @@ _COMMENT = re.compile(r"#[ \t]*faultspec:[ \t]*ignore(?:[ \t]*\[(?P<rules>[^\]\r
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """One rule silenced on one line (`target`, from 1) by a comment at `span`."""
+    """One rule silenced on one line (`target`, from 1) by a comment at `span`; `removal` takes the rule out of it."""
 
     rule: str
     target: int
     reason: str
     span: Span
+    removal: Fix | None = None
 
 
 def suppressions(text: str) -> tuple[Suppression, ...]:
@@ -48,9 +49,32 @@ def suppressions(text: str) -> tuple[Suppression, ...]:
         number = len(before)
         span = Span(number, len(before[-1]) + 1, number, len(before[-1]) + 1 + len(match[0].rstrip()))
         target = number if before[-1].strip() else _next(lines, number)
-        for rule in (match["rules"] or "").split(","):
-            found.append(Suppression(rule.strip(), target, match["reason"].strip(), span))
+        rules = [each.strip() for each in (match["rules"] or "").split(",")]
+        for rule in rules:
+            removal = _shortened(match, rules, rule, span) if len(rules) > 1 else _removed(lines, before[-1], span)
+            found.append(Suppression(rule, target, match["reason"].strip(), span, removal))
     return tuple(found)
+
+
+def _shortened(match: re.Match[str], rules: list[str], rule: str, span: Span) -> Fix:
+    """The comment without one of its rules."""
+    left = ", ".join(each for each in rules if each != rule)
+    column = span.column + match.start("rules") - match.start()
+    place = Span(span.line, column, span.line, column + len(match["rules"]))
+    return Fix(f"leave out `{rule}`", (Edit(place, left),))
+
+
+def _removed(lines: list[str], before: str, span: Span) -> Fix | None:
+    """No comment: its line where it has one, else the end of its line. None where another comment line goes on with it."""
+    number, following = span.line, lines[span.line] if span.line < len(lines) else ""
+    if before.strip():
+        column = len(before.rstrip()) + 1
+        place = Span(number, column, number, len(lines[number - 1]) + 1)
+    elif number == len(lines) or (following.lstrip().startswith("#") and not _COMMENT.match(following.lstrip())):
+        return None
+    else:
+        place = Span(number, 1, number + 1, 1)
+    return Fix("remove the comment", (Edit(place, ""),))
 
 
 def _next(lines: list[str], number: int) -> int:
@@ -87,5 +111,7 @@ def apply(
                 "suppression-without-reason", message, path, each.span, hint="write the reason after the `]`"
             )
         elif each not in used:
-            message = f"`{each.rule}` has nothing to say on line {each.target}"
-            yield Diagnostic("unused-suppression", message, path, each.span, "warning", "remove the comment")
+            message = f"`{each.rule}` has nothing to say there"
+            yield Diagnostic(
+                "unused-suppression", message, path, each.span, "warning", "remove the comment", fix=each.removal
+            )

@@ -7,7 +7,7 @@ from typing import Any
 
 from yaml.nodes import MappingNode, Node, ScalarNode
 
-from faultspec.diagnostic import Diagnostic, Path, Related, Severity, Span
+from faultspec.diagnostic import Diagnostic, Edit, Fix, Path, Related, Remedy, Severity, Span
 from faultspec.source.readers import ALIAS
 
 
@@ -74,10 +74,58 @@ class Document:
         severity: Severity = "error",
         hint: str | None = None,
         related: tuple[Related, ...] = (),
+        remedy: Remedy | None = None,
     ) -> Diagnostic:
         """Say something of the key, or with `key=False` of the value, at `path`."""
         home = self.home(path)
-        return Diagnostic(code, message, home.path, home.span(path, key=key), severity, hint, related, path)
+        span = home.span(path, key=key)
+        fix = None if remedy is None else home.fix(path, span, remedy)
+        return Diagnostic(code, message, home.path, span, severity, hint, related, path, fix)
+
+    def fix(self, path: Path, span: Span, remedy: Remedy) -> Fix | None:
+        """`remedy` as edits of the text; `span` is the key or value that it is for. None where the text leaves a choice."""
+        if not self._writes(path):
+            return None
+        if remedy.kind == "drop":
+            return self._dropped(path)
+        lines = Lines(self.text)
+        there = lines.within(span)
+        if remedy.kind == "quote":
+            if not _PLAIN_NUMBER.fullmatch(there):
+                return None
+            return Fix(f'write `"{there}"`', (Edit(span, f'"{there}"'),))
+        quote = there[:1] if there[:1] in ("'", '"') else ""
+        if not _PLAIN_WORD.fullmatch(there.strip(quote)) or not _PLAIN_WORD.fullmatch(remedy.text):
+            return None
+        return Fix(f"write `{remedy.text}`", (Edit(span, quote + remedy.text + quote),))
+
+    def _dropped(self, path: Path) -> Fix | None:
+        """An item out of its list, with what joins it to the one before; a comment beside it stays whose it is."""
+        index, above = path[-1], self._node(path[:-1])
+        if above is None or not isinstance(index, int) or index == 0:
+            return None
+        item, before = above.value[index], above.value[index - 1]
+        lines = Lines(self.text)
+        if above.flow_style:
+            start, end = before.end_mark.index, item.end_mark.index
+            if not re.fullmatch(r"\s*,\s*", self.text[start : item.start_mark.index]):
+                return None
+        else:
+            number, _ = lines.place(item.start_mark.index)
+            written = self.text[item.start_mark.index : item.end_mark.index]
+            if lines.line(number).strip() != f"- {written}":
+                return None
+            start, end = lines.starts[number - 1], (*lines.starts, len(self.text))[number]
+        return Fix("remove it", (Edit(lines.between(start, end), ""),))
+
+    def _node(self, path: Path) -> Any:
+        node = self._root
+        for step in path:
+            found = None if node is None else self._child(node, step)
+            if found is None:
+                return None
+            node = found[1]
+        return node
 
     def related(self, message: str, path: Path, *, key: bool = True) -> Related:
         """Point at the key or value at `path` as a second place."""
@@ -94,13 +142,7 @@ class Document:
         return self
 
     def _writes(self, path: Path) -> bool:
-        node = self._root
-        for step in path:
-            found = None if node is None else self._child(node, step)
-            if found is None:
-                return False
-            node = found[1]
-        return True
+        return self._node(path) is not None or not path
 
     def _child(self, node: Node, step: str | int) -> tuple[Node, Node] | None:
         if isinstance(node, ScalarNode):
@@ -123,6 +165,10 @@ class Document:
 
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
+
+#: What means the same with and without quotes, and may be replaced by such.
+_PLAIN_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_PLAIN_NUMBER = re.compile(r"-?[0-9][0-9.]*")
 
 
 class Lines:
@@ -155,6 +201,11 @@ class Lines:
             return ""
         end = self.starts[number] if number < len(self.starts) else len(self.text)
         return self.text[self.starts[number - 1] : end].rstrip("\r\n")
+
+    def within(self, span: Span) -> str:
+        """The text that a span holds."""
+        start = self.starts[span.line - 1] + span.column - 1
+        return self.text[start : self.starts[span.end_line - 1] + span.end_column - 1]
 
     def between(self, start: int, end: int) -> Span:
         """The span of text[start:end], as far as it lies in the text."""

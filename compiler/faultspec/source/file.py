@@ -79,6 +79,9 @@ def content(path: str) -> bytes:
     return found
 
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""That of UTF-8, which means nothing and is left out of the text."""
+
 #: The longer marks first: that of UTF-32 begins with that of UTF-16.
 _BYTE_ORDER_MARKS = (
     (b"\xff\xfe\x00\x00", "UTF-32"),
@@ -98,7 +101,7 @@ def decode(content: bytes, path: str) -> tuple[str | None, list[Diagnostic]]:
             return None, [Diagnostic("not-utf-8", message, path, hint=_SAVE_AS_UTF8)]
     if b"\0" in content:
         return None, [_nul(content, path)]
-    content = content.removeprefix(b"\xef\xbb\xbf")
+    content = content.removeprefix(BYTE_ORDER_MARK)
     try:
         return content.decode("utf-8"), []
     except UnicodeDecodeError as error:

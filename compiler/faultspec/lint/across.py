@@ -1,0 +1,702 @@
+"""The rules on what two constructs say together, in the order in which they are documented."""
+
+from faultspec.lint import around, carrying, promises, retries, statuses
+from faultspec.lint.rule import Rule
+
+ACROSS: tuple[Rule, ...] = (
+    Rule(
+        "envelope-on-no-surface",
+        "error",
+        "An envelope that a code names is one of a surface that allows the code.",
+        carrying.envelope_on_no_surface,
+        bad="""\
+envelopes:
+  error: {shape: {code: $code, message: $message}}
+  refusal: {shape: {refused: $code}}
+surfaces:
+  api: {transport: http, envelope: error}
+codes:
+  refused: {summary: It was refused., http: 403, envelope: refusal}
+""",
+        good="""\
+envelopes:
+  error: {shape: {code: $code, message: $message}}
+  refusal: {shape: {refused: $code}}
+surfaces:
+  api: {transport: http, envelope: [error, refusal]}
+codes:
+  refused: {summary: It was refused., http: 403, envelope: refusal}
+""",
+    ),
+    Rule(
+        "protocol-number",
+        "error",
+        "A number of the carrying protocol is not one by which the taxonomy's own errors are told.",
+        carrying.protocol_number,
+        bad="""\
+envelopes:
+  ours: {shape: {error: {code: -32000, data: {reason: $code}}}}
+  theirs: {shape: {error: {code: $code, message: $message}}}
+surfaces:
+  rpc:
+    transport: jsonrpc
+    error_when: {present: /error}
+    envelope: ours
+    protocol:
+      envelope: theirs
+      codes: {-32099..-32000: The server failed.}
+codes:
+  failed: {summary: It failed.}
+""",
+        good="""\
+envelopes:
+  ours: {shape: {error: {code: -32000, data: {reason: $code}}}}
+  theirs: {shape: {error: {code: $code, message: $message}}}
+surfaces:
+  rpc:
+    transport: jsonrpc
+    error_when: {present: /error}
+    envelope: ours
+    protocol:
+      envelope: theirs
+      codes: {-32700: The line is not JSON., -32601: There is no such method.}
+codes:
+  failed: {summary: It failed.}
+""",
+    ),
+    Rule(
+        "repeat-loses",
+        "error",
+        "A surface that repeats another one has a place for every code and for all that callers act on.",
+        carrying.repeat_loses,
+        bad="""\
+envelopes:
+  error: {shape: {code: $code, retry: $retriable}}
+  record: {shape: {code: $code}}
+surfaces:
+  api: {transport: http, envelope: error}
+  log: {transport: log, error_when: {present: /code}, envelope: record, repeats: api}
+codes:
+  failed: {summary: It failed., http: 500, retriable: false}
+""",
+        good="""\
+envelopes:
+  error: {shape: {code: $code, retry: $retriable}}
+  record: {shape: {time: $time, error: {use: error}}, fields: {time: {type: string}}}
+surfaces:
+  api: {transport: http, envelope: error}
+  log: {transport: log, error_when: {present: /error}, envelope: record, repeats: api}
+codes:
+  failed: {summary: It failed., http: 500, retriable: false}
+""",
+    ),
+    Rule(
+        "repeat-circle",
+        "error",
+        "Following `repeats` comes to a surface of its own.",
+        carrying.repeat_circle,
+        bad="""\
+surfaces:
+  log: {transport: log, error_when: {present: /code}, envelope: error, repeats: events}
+  events: {transport: event, error_when: {present: /code}, envelope: error, repeats: log}
+codes:
+  failed: {summary: It failed.}
+""",
+        good="""\
+surfaces:
+  log: {transport: log, error_when: {present: /code}, envelope: error, repeats: events}
+  events: {transport: event, error_when: {present: /code}, envelope: error}
+codes:
+  failed: {summary: It failed.}
+""",
+    ),
+    Rule(
+        "slot-without-fact",
+        "warning",
+        "What every envelope of a code has a place for, the code says: its flag, its boundary, its domain.",
+        carrying.slot_without_fact,
+        bad="""\
+envelopes:
+  error: {shape: {code: $code, retry: $retriable}}
+codes:
+  failed: {summary: It failed., http: 500}
+""",
+        good="""\
+envelopes:
+  error: {shape: {code: $code, retry: $retriable}}
+codes:
+  failed: {summary: It failed., http: 500, retriable: false}
+""",
+    ),
+    Rule(
+        "details-optional-and-required",
+        "warning",
+        "Where every surface of an envelope requires a details key, the envelope's `details` are not optional.",
+        carrying.details_optional_and_required,
+        bad="""\
+detail_keys:
+  retryable: {type: boolean, role: retriable, everywhere: true}
+envelopes:
+  error: {shape: {code: $code, details?: $details}}
+surfaces:
+  api: {transport: http, envelope: error, requires_details: [retryable]}
+codes:
+  failed: {summary: It failed., http: 500, retriable: false}
+""",
+        good="""\
+detail_keys:
+  retryable: {type: boolean, role: retriable, everywhere: true}
+envelopes:
+  error: {shape: {code: $code, details: $details}}
+surfaces:
+  api: {transport: http, envelope: error, requires_details: [retryable]}
+codes:
+  failed: {summary: It failed., http: 500, retriable: false}
+""",
+    ),
+    Rule(
+        "wire-reused",
+        "error",
+        "What stands on the wire means one thing: an operation takes no shared code's, nor that of a removed one.",
+        carrying.wire_reused,
+        bad="""\
+codes:
+  declined: {summary: It was declined., lifecycle: removed}
+operations:
+  pay:
+    errors:
+      card_declined: {summary: The bank said no., wire: declined, http: 402}
+""",
+        good="""\
+codes:
+  declined: {summary: It was declined., lifecycle: removed}
+operations:
+  pay:
+    errors:
+      card_declined: {summary: The bank said no., http: 402}
+""",
+    ),
+    Rule(
+        "reserved-term",
+        "error",
+        "What is reserved is not in use: no live code has a reserved domain, boundary or action.",
+        carrying.reserved_term,
+        bad="""\
+boundaries:
+  person: {summary: Waiting on a person., lifecycle: reserved}
+codes:
+  denied: {summary: A person said no., http: 403, boundary: person}
+""",
+        good="""\
+boundaries:
+  person: {summary: Waiting on a person., lifecycle: reserved}
+codes:
+  denied: {summary: A person said no., http: 403, boundary: person, lifecycle: reserved}
+""",
+    ),
+    Rule(
+        "jsonrpc-without-protocol",
+        "warning",
+        "JSON-RPC has errors of its own (a line that cannot be read, an unknown method): the surface says what they are.",
+        carrying.jsonrpc_without_protocol,
+        bad="""\
+envelopes:
+  ours: {shape: {error: {code: -32000, data: {reason: $code}}}}
+surfaces:
+  rpc: {transport: jsonrpc, error_when: {present: /error}, envelope: ours}
+codes:
+  failed: {summary: It failed.}
+""",
+        good="""\
+envelopes:
+  ours: {shape: {error: {code: -32000, data: {reason: $code}}}}
+  theirs: {shape: {error: {code: $code, message: $message}}}
+surfaces:
+  rpc:
+    transport: jsonrpc
+    error_when: {present: /error}
+    envelope: ours
+    protocol: {envelope: theirs, codes: {-32700: The line is not JSON., -32601: There is no such method.}}
+codes:
+  failed: {summary: It failed.}
+""",
+    ),
+    Rule(
+        "success-is-error",
+        "error",
+        "A member that makes an answer an error is none that every success has.",
+        carrying.success_is_error,
+        bad="""\
+surfaces:
+  tool:
+    transport: mcp
+    error_when: {present: /structuredContent/code}
+    at: /structuredContent
+    success: {require: {/structuredContent/code: {type: string}}}
+    envelope: error
+codes:
+  failed: {summary: It failed.}
+""",
+        good="""\
+surfaces:
+  tool:
+    transport: mcp
+    error_when: {present: /structuredContent/code}
+    at: /structuredContent
+    success: {require: {/structuredContent/result: {type: string}}}
+    envelope: error
+codes:
+  failed: {summary: It failed.}
+""",
+    ),
+    Rule(
+        "mcp-unsaid",
+        "warning",
+        "Where some codes of an MCP surface say how their results are marked, all do.",
+        carrying.mcp_unsaid,
+        bad="""\
+surfaces:
+  tool: {transport: mcp, error_when: {present: /code}, envelope: error}
+codes:
+  refused: {summary: It was refused., on: {mcp: {is_error: false}}}
+  failed: {summary: It failed.}
+""",
+        good="""\
+surfaces:
+  tool: {transport: mcp, error_when: {present: /code}, envelope: error}
+codes:
+  refused: {summary: It was refused., on: {mcp: {is_error: false}}}
+  failed: {summary: It failed., on: {mcp: {is_error: true}}}
+""",
+    ),
+    Rule(
+        "undecided-status",
+        "warning",
+        "Codes that share several statuses prefer different ones, or nobody can tell them apart by any of them.",
+        carrying.undecided_status,
+        bad="""\
+codes:
+  timeout: {summary: It took too long., http: 502-504}
+  unavailable: {summary: Something behind is away., http: 502-504}
+""",
+        good="""\
+codes:
+  timeout: {summary: It took too long., http: [504, 502, 503]}
+  unavailable: {summary: Something behind is away., http: [503, 502, 504]}
+""",
+    ),
+    Rule(
+        "header-rule-undone",
+        "warning",
+        "No header rule is undone by a later one for the same statuses: the last decides whether the header is there.",
+        statuses.header_rule_undone,
+        bad="""\
+headers:
+  Cache-Control:
+    - {on: 429, presence: optional}
+    - {on: [4xx, 5xx], token: no-store}
+codes:
+  failed: {summary: It failed., http: 500}
+""",
+        good="""\
+headers:
+  Cache-Control:
+    - {on: [4xx, 5xx], token: no-store}
+    - {on: 429, presence: optional}
+codes:
+  failed: {summary: It failed., http: 500}
+""",
+    ),
+    Rule(
+        "request-header",
+        "warning",
+        "A rule for responses is about a header that responses have.",
+        statuses.request_header,
+        bad="""\
+headers:
+  If-None-Match: {on: 412}
+codes:
+  stale: {summary: The resource changed., http: 412}
+""",
+        good="""\
+headers:
+  ETag: {on: 412}
+codes:
+  stale: {summary: The resource changed., http: 412}
+""",
+    ),
+    Rule(
+        "header-spelling",
+        "note",
+        "A header is spelled one way: as the rules for all errors have it, or as it is first written.",
+        statuses.header_spelling,
+        bad="""\
+headers:
+  Retry-After: {on: 429}
+codes:
+  limited: {summary: Too many requests., http: 429, example: {headers: {retry-after: "8"}}}
+""",
+        good="""\
+headers:
+  Retry-After: {on: 429}
+codes:
+  limited: {summary: Too many requests., http: 429, example: {headers: {Retry-After: "8"}}}
+""",
+    ),
+    Rule(
+        "retriable-without-else",
+        "warning",
+        "A flag that goes by rules says what it is where none of them holds.",
+        retries.retriable_without_else,
+        bad="""\
+codes:
+  upstream: {summary: Another service failed., http: 502, retriable: {when: [{if: {status: 502}, then: true}]}}
+""",
+        good="""\
+codes:
+  upstream: {summary: Another service failed., http: 502, retriable: {when: [{if: {status: 502}, then: true}], else: false}}
+""",
+    ),
+    Rule(
+        "eligible-never-retriable",
+        "warning",
+        "A policy retries no code of which its own flag says that it is never to be retried.",
+        retries.eligible_never_retriable,
+        bad="""\
+retry_policies:
+  own: {max_attempts: 4, eligible: [refused]}
+codes:
+  refused: {summary: It was refused., http: 400, retriable: false}
+""",
+        good="""\
+retry_policies:
+  own: {max_attempts: 4, eligible: [busy]}
+codes:
+  busy: {summary: Too much to do., http: 503, retriable: true}
+""",
+    ),
+    Rule(
+        "retriable-not-eligible",
+        "warning",
+        "What may be retriable and is not retried by the policy it belongs to is left out on purpose, and that is said.",
+        retries.retriable_not_eligible,
+        bad="""\
+retry_policies:
+  own: {max_attempts: 4, eligible: [busy]}
+upstream: {retry: own, keys: [Idempotency-Key]}
+codes:
+  busy: {summary: Too much to do., http: 503, retriable: true}
+  away: {summary: Nobody is there., http: 503, retriable: true}
+""",
+        good="""\
+retry_policies:
+  own: {max_attempts: 4, eligible: [busy, away]}
+upstream: {retry: own, keys: [Idempotency-Key]}
+codes:
+  busy: {summary: Too much to do., http: 503, retriable: true}
+  away: {summary: Nobody is there., http: 503, retriable: true}
+""",
+    ),
+    Rule(
+        "annotated-count",
+        "error",
+        "Retries are one fewer than attempts, and no count of them says more.",
+        retries.annotated_count,
+        bad="""\
+detail_keys:
+  retried: {type: integer}
+retry_policies:
+  own: {max_attempts: 3, annotate: retried}
+codes:
+  busy:
+    summary: Too much to do.
+    http: 503
+    retriable: true
+    retry: own
+    details: {retried?: {}}
+    example: {details: {retried: 3}}
+""",
+        good="""\
+detail_keys:
+  retried: {type: integer}
+retry_policies:
+  own: {max_attempts: 4, annotate: retried}
+codes:
+  busy:
+    summary: Too much to do.
+    http: 503
+    retriable: true
+    retry: own
+    details: {retried?: {}}
+    example: {details: {retried: 3}}
+""",
+    ),
+    Rule(
+        "deadline-detail",
+        "error",
+        "The detail that holds a budget is always there, and is a number of seconds.",
+        retries.deadline_detail,
+        bad="""\
+codes:
+  late:
+    summary: It took too long.
+    http: 504
+    details: {budget?: {type: number}}
+    deadline: {equals: details.budget}
+""",
+        good="""\
+codes:
+  late:
+    summary: It took too long.
+    http: 504
+    details: {budget: {type: number}}
+    deadline: {equals: details.budget}
+""",
+    ),
+    Rule(
+        "upstream-without-key",
+        "warning",
+        "Who retries calls to services behind it says what names one intent there, or retries no write.",
+        around.upstream_without_key,
+        bad="""\
+retry_policies:
+  own: {max_attempts: 4}
+upstream: {retry: own}
+codes:
+  busy: {summary: Too much to do., http: 503, retriable: true, retry: own}
+""",
+        good="""\
+retry_policies:
+  own: {max_attempts: 4}
+upstream: {retry: own, keys: [Idempotency-Key]}
+codes:
+  busy: {summary: Too much to do., http: 503, retriable: true, retry: own}
+""",
+    ),
+    Rule(
+        "idempotency-left-open",
+        "note",
+        "Who promises safe repetition says of which methods, and what one key with two bodies is, be it `unspecified`.",
+        promises.idempotency_left_open,
+        bad="""\
+idempotency: {key: Idempotency-Key, methods: [POST]}
+codes:
+  failed: {summary: It failed., http: 500}
+""",
+        good="""\
+idempotency: {key: Idempotency-Key, methods: [POST], mismatch: unspecified}
+codes:
+  failed: {summary: It failed., http: 500}
+""",
+    ),
+    Rule(
+        "echo-unguarded",
+        "warning",
+        "What is echoed comes from outside, so it is said what happens to a value that is malformed.",
+        promises.echo_unguarded,
+        bad="""\
+envelopes:
+  error:
+    shape: {code: $code, request_id: $request_id}
+    fields: {request_id: {type: string, format: uuid7, echo: X-Request-Id}}
+codes:
+  failed: {summary: It failed., http: 500}
+""",
+        good="""\
+envelopes:
+  error:
+    shape: {code: $code, request_id: $request_id}
+    fields: {request_id: {type: string, format: uuid7, echo: X-Request-Id, invalid_inbound: replace}}
+codes:
+  failed: {summary: It failed., http: 500}
+""",
+    ),
+    Rule(
+        "replay-echo",
+        "note",
+        "A replay whose body must be equal does not also echo the id of each request in that body.",
+        promises.replay_echo,
+        bad="""\
+envelopes:
+  error:
+    shape: {code: $code, request_id: $request_id}
+    fields: {request_id: {type: string, format: uuid7, echo: X-Request-Id, invalid_inbound: replace}}
+idempotency: {key: Idempotency-Key, methods: [POST], mismatch: unspecified, replay: {equal: [status, body]}}
+codes:
+  failed: {summary: It failed., http: 500}
+""",
+        good="""\
+envelopes:
+  error:
+    shape: {code: $code, request_id: $request_id}
+    fields: {request_id: {type: string, format: uuid7, echo: X-Request-Id, invalid_inbound: replace}}
+idempotency: {key: Idempotency-Key, methods: [POST], mismatch: unspecified, replay: {equal: [status]}}
+codes:
+  failed: {summary: It failed., http: 500}
+""",
+    ),
+    Rule(
+        "never-echoed",
+        "note",
+        "No example speaks of what may never be echoed, or it is unclear whether its name or its value is meant.",
+        promises.never_echoed,
+        bad="""\
+privacy: {never_echoed: [tenant]}
+codes:
+  refused: {summary: It was refused., http: 400, example: {message: The field tenant_id is missing}}
+""",
+        good="""\
+privacy: {never_echoed: [tenant]}
+codes:
+  refused: {summary: It was refused., http: 400, example: {message: The field name is missing}}
+""",
+    ),
+    Rule(
+        "original-code-place",
+        "warning",
+        "Where the code is kept that was not declared, there is a place for a text.",
+        promises.original_code_place,
+        bad="""\
+codes:
+  failed: {summary: It failed., http: 500}
+undeclared: {becomes: failed, original_code: /details}
+""",
+        good="""\
+detail_keys:
+  code: {type: string}
+codes:
+  failed: {summary: It failed., http: 500, details: {code?: {}}}
+undeclared: {becomes: failed, original_code: /details/code}
+""",
+    ),
+    Rule(
+        "example-incomplete",
+        "warning",
+        "An example has all that an envelope of its code must carry and nobody but the author can fill in.",
+        promises.example_incomplete,
+        bad="""\
+envelopes:
+  error: {shape: {code: $code, next: $next}, fields: {next: {type: array}}}
+codes:
+  refused: {summary: It was refused., http: 409, example: {summary: There was another first.}}
+""",
+        good="""\
+envelopes:
+  error: {shape: {code: $code, next: $next}, fields: {next: {type: array}}}
+codes:
+  refused: {summary: It was refused., http: 409, example: {slots: {next: [wait]}}}
+""",
+    ),
+    Rule(
+        "audit-type",
+        "error",
+        "A member of the audit record has the type of what it repeats.",
+        around.audit_type,
+        bad="""\
+codes:
+  failed: {summary: It failed., http: 500}
+audit: {record: {class: {type: integer}}, means: {class: $code}}
+""",
+        good="""\
+codes:
+  failed: {summary: It failed., http: 500}
+audit: {record: {class: {type: string}}, means: {class: $code}}
+""",
+    ),
+    Rule(
+        "navigation-offers",
+        "error",
+        "The codes of the navigation travel in an envelope that lists what may come next.",
+        around.navigation_offers,
+        bad="""\
+codes:
+  refused: {summary: That is not offered., http: 409}
+navigation: {offers: /next, takes: /step, refused: refused}
+""",
+        good="""\
+envelopes:
+  error: {shape: {code: $code, next: $next}, fields: {next: {type: array}}}
+codes:
+  refused: {summary: That is not offered., http: 409}
+navigation: {offers: /next, takes: /step, refused: refused}
+""",
+    ),
+    Rule(
+        "rendering-shows-nothing",
+        "warning",
+        "A detail that a rendering shows is one that some code has.",
+        around.rendering_shows_nothing,
+        bad="""\
+detail_keys:
+  field: {type: string}
+codes:
+  refused: {summary: It was refused., http: 400}
+renderings:
+  chat: {shape: "${code}: ${details.field}"}
+""",
+        good="""\
+detail_keys:
+  field: {type: string}
+codes:
+  refused: {summary: It was refused., http: 400, details: {field?: {}}}
+renderings:
+  chat: {shape: "${code}: ${details.field}"}
+""",
+    ),
+    Rule(
+        "discovery-without-operations",
+        "warning",
+        "What is published for each operation is published by a taxonomy that has operations.",
+        around.discovery_without_operations,
+        bad="""\
+codes:
+  failed: {summary: It failed., http: 500}
+discovery:
+  errors: {request: "GET /schema?name=${operation}", kind: errors, at: /errors, item: {code: /code}}
+""",
+        good="""\
+codes:
+  failed: {summary: It failed., http: 500}
+operations:
+  pay: {errors: {declined: {summary: The bank said no., http: 402}}}
+discovery:
+  errors: {request: "GET /schema?name=${operation}", kind: errors, at: /errors, item: {code: /code}}
+""",
+    ),
+    Rule(
+        "imported-form",
+        "error",
+        "No operation declares by hand what has the form of an imported code.",
+        around.imported_form,
+        bad="""\
+codes:
+  failed: {summary: It failed., http: 500}
+operations:
+  pay: {errors: {HTTP_402: {summary: The bank said no., http: 402}}}
+imported: {pattern: "HTTP_${status}"}
+""",
+        good="""\
+codes:
+  failed: {summary: It failed., http: 500}
+operations:
+  pay: {errors: {declined: {summary: The bank said no., http: 402}}}
+imported: {pattern: "HTTP_${status}"}
+""",
+    ),
+    Rule(
+        "extensible-nowhere",
+        "warning",
+        "What overlays may touch is there to be touched.",
+        around.extensible_nowhere,
+        bad="""\
+extensible: [codes.broken.message]
+codes:
+  failed: {summary: It failed., http: 500}
+""",
+        good="""\
+extensible: [codes, codes.*.summary]
+codes:
+  failed: {summary: It failed., http: 500}
+""",
+    ),
+)

@@ -1,0 +1,137 @@
+"""Rules on what stands around errors: records, renderings, navigation, discovery, imports and overlays."""
+
+import re
+from collections.abc import Iterator
+
+from faultspec.diagnostic import Path
+from faultspec.language.around import parameters
+from faultspec.language.carriers import reaches, wears
+from faultspec.language.model import Code, Surface, Taxonomy
+from faultspec.lint.places import codes, live
+from faultspec.lint.rule import Remark, Subject
+from faultspec.runtime.nodes import Object, child, walk
+
+#: What the slots hold that every envelope may use without a field for them.
+_IMPLIED = {
+    "message": ("string",),
+    "summary": ("string",),
+    "domain": ("string",),
+    "boundary": ("string",),
+    "status": ("integer",),
+    "retriable": ("boolean",),
+    "actions": ("array",),
+    "details": ("object",),
+}
+
+
+def audit_type(subject: Subject) -> Iterator[Remark]:
+    """A member of the audit record has the type of what it repeats."""
+    taxonomy = subject.taxonomy
+    if taxonomy.audit is None:
+        return
+    for member, meant in taxonomy.audit.means.items():
+        recorded = taxonomy.audit.record[member].schema.types
+        repeated = _types(taxonomy, meant)
+        if recorded and repeated and not _wider(recorded) & _wider(repeated):
+            message = f"`{member}` is {' or '.join(recorded)}, and `{meant}`, which it repeats, {' or '.join(repeated)}"
+            written = member if member in subject.data["audit"]["record"] else f"{member}?"
+            yield Remark(("audit", "record", written), message, "give both one type, or repeat something else")
+
+
+def _types(taxonomy: Taxonomy, meant: str) -> tuple[str, ...]:
+    """The types that a slot or a detail may have; empty where nothing says."""
+    if not meant.startswith("$"):
+        key = taxonomy.detail_keys.get(meant.removeprefix("details."))
+        return key.schema.types if key else ()
+    slot = meant[1:]
+    if slot == "code":
+        return tuple({"integer" if isinstance(code.wire, int) else "string" for _, code in live(taxonomy)})
+    fields = [each.fields[slot].schema.types for each in taxonomy.envelopes.values() if slot in each.fields]
+    return (
+        tuple(dict.fromkeys(name for each in fields for name in each))
+        if all(fields) and fields
+        else _IMPLIED.get(slot, ())
+    )
+
+
+def _wider(types: tuple[str, ...]) -> set[str]:
+    return {*types, "number"} if "integer" in types else set(types)
+
+
+def navigation_offers(subject: Subject) -> Iterator[Remark]:
+    """The codes of the navigation travel in an envelope that lists what may come next."""
+    taxonomy, navigation = subject.taxonomy, subject.taxonomy.navigation
+    if navigation is None:
+        return
+    for key, name in (("refused", navigation.refused), ("unknown", navigation.unknown)):
+        code = taxonomy.codes.get(name or "")
+        if code is None or any(_offers(taxonomy, each, code, navigation.offers) for each in taxonomy.surfaces.values()):
+            continue
+        message = f"`{code.name}` reaches no surface whose envelope has something at `{navigation.offers}`"
+        hint = "give the envelope that member, or correct `offers:`"
+        yield Remark(("navigation", key), message, hint, on_key=False)
+
+
+def _offers(taxonomy: Taxonomy, surface: Surface, code: Code, pointer: str) -> bool:
+    if not reaches(surface, code, of_operation=False):
+        return False
+    for envelope in (taxonomy.envelopes[each] for each in surface.envelopes if wears(code, each)):
+        for place in walk(envelope.shape, surface.at):
+            spread = isinstance(place.node, Object) and place.node.spread == "details"
+            if place.path == pointer or (spread and any(child(place.path, each) == pointer for each in code.details)):
+                return True
+    return False
+
+
+def rendering_shows_nothing(subject: Subject) -> Iterator[Remark]:
+    """A detail that a rendering shows is one that some code has."""
+    taxonomy = subject.taxonomy
+    had = {key for _, code in live(taxonomy) for key in code.details}
+    had |= {key.name for key in taxonomy.detail_keys.values() if key.everywhere}
+    for rendering in taxonomy.renderings.values():
+        for path, parameter in parameters(rendering.picture, ("renderings", rendering.name, "shape")):
+            key = parameter.removeprefix("details.")
+            if key != parameter and key not in had:
+                message = f"no code has `details.{key}`, so this part is never shown"
+                yield Remark(path, message, "declare it under the `details` of a code, or leave it out", on_key=False)
+
+
+def discovery_without_operations(subject: Subject) -> Iterator[Remark]:
+    """What is published for each operation is published by a taxonomy that has operations."""
+    for each in subject.taxonomy.discovery.values():
+        if "${operation}" in each.request and not subject.taxonomy.operations:
+            message = f"`{each.name}` asks for each operation, and none is declared"
+            yield Remark(("discovery", each.name, "request"), message, "declare `operations:`", on_key=False)
+
+
+def imported_form(subject: Subject) -> Iterator[Remark]:
+    """No operation declares by hand what has the form of an imported code."""
+    imported = subject.taxonomy.imported
+    if imported is None:
+        return
+    form = re.compile(re.escape(imported.pattern).replace(re.escape("${status}"), r"\d{3}"))
+    for path, code in codes(subject.taxonomy):
+        if path[0] == "operations" and isinstance(code.wire, str) and form.fullmatch(code.wire):
+            message = f"`{code.wire}` has the form of imported codes, `{imported.pattern}`"
+            yield Remark(path, message, "give the code a name that says what went wrong")
+
+
+def extensible_nowhere(subject: Subject) -> Iterator[Remark]:
+    """What overlays may touch is there to be touched."""
+    for index, text in enumerate(subject.data.get("extensible", ())):
+        there: list[object] = [subject.data]
+        for step in text.split("."):
+            below = [each for each in there if isinstance(each, dict)]
+            there = [value for each in below for key, value in each.items() if step in ("*", key)]
+        if not there and "." in text:
+            message = f"there is nothing at `{text}`"
+            yield Remark(("extensible", index), message, "correct the path, or remove it", on_key=False)
+
+
+def upstream_without_key(subject: Subject) -> Iterator[Remark]:
+    """Who retries calls to services behind it says what names one intent there, or retries no write."""
+    upstream = subject.taxonomy.upstream
+    if upstream is not None and upstream.retry and not upstream.keys and upstream.default != "not_idempotent":
+        at: Path = ("upstream", "retry")
+        message = "calls are retried, and nothing tells the service behind that two of them are one intent"
+        yield Remark(at, message, "add `keys:`, or `default: not_idempotent`")

@@ -1,0 +1,236 @@
+"""Rules on what carries a code: envelopes, mirrored surfaces, protocols, and names on the wire."""
+
+from collections.abc import Iterator
+
+from faultspec.diagnostic import Path
+from faultspec.language.carriers import carriers, reaches, wears
+from faultspec.language.model import Code, Envelope, Surface, Taxonomy
+from faultspec.lint.places import codes, live, present
+from faultspec.lint.rule import Remark, Subject
+from faultspec.runtime.nodes import Literal, slot_places, walk
+
+
+def envelope_on_no_surface(subject: Subject) -> Iterator[Remark]:
+    """An envelope that a code names is one of a surface that allows the code."""
+    for path, code in live(subject.taxonomy):
+        reached = [each for each in subject.taxonomy.surfaces.values() if _reaches(each, path, code)]
+        there = {name for each in reached for name in each.envelopes}
+        for name in code.envelopes if reached else ():
+            if name not in there:
+                message = f"`{code.name}` travels in `{name}`, and no surface that allows the code has this envelope"
+                hint = "add the envelope to a surface of the code, or name another"
+                yield Remark((*path, "envelope"), message, hint, on_key=False)
+
+
+def _reaches(surface: Surface, path: Path, code: Code) -> bool:
+    return reaches(surface, code, of_operation=path[0] == "operations")
+
+
+def protocol_number(subject: Subject) -> Iterator[Remark]:
+    """A number of the carrying protocol is not one by which the taxonomy's own errors are told."""
+    taxonomy = subject.taxonomy
+    for surface in taxonomy.surfaces.values():
+        if surface.protocol is None:
+            continue
+        own = set(_own_numbers(taxonomy, surface, taxonomy.envelopes[surface.protocol.envelope]))
+        written = subject.data["surfaces"][surface.name]["protocol"]["codes"]
+        for text, numbers in zip(written, surface.protocol.codes, strict=True):
+            for number in sorted(each for each in own if each in numbers):
+                message = f"{number} is a number of the protocol here, and stands where our own errors have theirs"
+                hint = "take it out of the protocol's numbers, or give our errors another"
+                yield Remark(("surfaces", surface.name, "protocol", "codes", text), message, hint)
+
+
+def _own_numbers(taxonomy: Taxonomy, surface: Surface, protocol: Envelope) -> Iterator[int]:
+    """The whole numbers that our errors have where those of the protocol have their code."""
+    where = {place.path for place in slot_places(protocol.shape)["code"]}
+    for envelope in (taxonomy.envelopes[each] for each in surface.envelopes):
+        for place in walk(envelope.shape):
+            if place.path not in where:
+                continue
+            if isinstance(place.node, Literal) and isinstance(place.node.value, int):
+                yield place.node.value
+            elif "code" in place.slots:
+                yield from (
+                    code.wire
+                    for path, code in live(taxonomy)
+                    if isinstance(code.wire, int) and _reaches(surface, path, code) and wears(code, envelope.name)
+                )
+
+
+#: What callers act on. The sentence and the ids of an exchange are its own; a mirror may do without them.
+_ACTED_ON = ("retriable", "actions", "boundary", "domain", "details")
+
+
+def repeat_loses(subject: Subject) -> Iterator[Remark]:
+    """A surface that repeats another one has a place for every code and for all that callers act on."""
+    taxonomy = subject.taxonomy
+    for surface in taxonomy.surfaces.values():
+        origin = taxonomy.surfaces.get(surface.repeats or "")
+        if origin is None or origin is surface:
+            continue
+        at: Path = ("surfaces", surface.name)
+        lost = [
+            code.name
+            for path, code in live(taxonomy)
+            if _carried(origin, path, code) and not _carried(surface, path, code)
+        ]
+        if lost:
+            message = f"`{surface.name}` repeats `{origin.name}` and cannot carry {_some(lost)}"
+            hint = "allow the codes here too, in an envelope that they wear"
+            yield Remark(present(subject, at, "codes", "repeats"), message, hint)
+        theirs, ours = (_slots(taxonomy, each) for each in (origin, surface))
+        for slot in theirs - ours:
+            message = f"`{surface.name}` repeats `{origin.name}` and has no place for `${slot}`"
+            hint = "give its envelope the slot"
+            yield Remark(present(subject, at, "envelope"), message, hint, on_key=False)
+
+
+def _carried(surface: Surface, path: Path, code: Code) -> bool:
+    return _reaches(surface, path, code) and any(wears(code, each) for each in surface.envelopes)
+
+
+def _slots(taxonomy: Taxonomy, surface: Surface) -> set[str]:
+    """What callers act on and find in every envelope of the surface."""
+    found = []
+    for envelope in (taxonomy.envelopes[each] for each in surface.envelopes):
+        closed = {slot for slot, each in envelope.fields.items() if each.schema.vocabulary is not None}
+        found.append({slot for slot in slot_places(envelope.shape) if slot in _ACTED_ON or slot in closed})
+    return set.intersection(*found) if found else set()
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(f"`{each}`" for each in names[:3])
+    return shown if len(names) < 4 else f"{shown} and {len(names) - 3} more"
+
+
+def repeat_circle(subject: Subject) -> Iterator[Remark]:
+    """Following `repeats` comes to a surface of its own."""
+    surfaces = subject.taxonomy.surfaces
+    for surface in surfaces.values():
+        walked = [surface.name]
+        following = surface.repeats
+        while following is not None and following not in walked:
+            walked.append(following)
+            following = surfaces[following].repeats
+        if following == surface.name:
+            message = f"`{surface.name}` repeats, in the end, itself"
+            yield Remark(("surfaces", surface.name, "repeats"), message, "end it at another surface", on_key=False)
+
+
+def slot_without_fact(subject: Subject) -> Iterator[Remark]:
+    """What every envelope of a code has a place for, the code says: its flag, its boundary, its domain."""
+    taxonomy = subject.taxonomy
+    for path, code in live(taxonomy):
+        silent = {
+            "retriable": code.retriable.kind == "none",
+            "boundary": not code.boundaries,
+            "domain": code.domain is None,
+        }
+        worn = carriers(taxonomy, code, of_operation=path[0] == "operations")
+        for slot, says_nothing in silent.items():
+            if says_nothing and worn and all(_must(each, slot) for each in worn):
+                message = f"the envelope has `${slot}`, and `{code.name}` says nothing of its `{slot}`"
+                yield Remark(path, message, f"add `{slot}:`")
+
+
+def _must(envelope: Envelope, slot: str) -> bool:
+    return any(place.required for place in slot_places(envelope.shape).get(slot, ()))
+
+
+def details_optional_and_required(subject: Subject) -> Iterator[Remark]:
+    """Where every surface of an envelope requires a details key, the envelope's `details` are not optional."""
+    taxonomy = subject.taxonomy
+    for envelope in taxonomy.envelopes.values():
+        used = [each for each in taxonomy.surfaces.values() if envelope.name in each.envelopes]
+        if not used or not all(_requires(subject, each) for each in used) or _must(envelope, "details"):
+            continue
+        message = f"every error here must carry details, and in `{envelope.name}` they are optional"
+        related = (("the envelope is here", ("envelopes", envelope.name, "shape")),)
+        at: Path = ("surfaces", used[0].name, "requires_details")
+        yield Remark(at, message, "make `$details` a member that is always there, or require nothing", related=related)
+
+
+def _requires(subject: Subject, surface: Surface) -> bool:
+    return bool(subject.data.get("surfaces", {}).get(surface.name, {}).get("requires_details"))
+
+
+def wire_reused(subject: Subject) -> Iterator[Remark]:
+    """What stands on the wire means one thing: an operation takes no shared code's, nor that of a removed one."""
+    shared = {code.wire: code for code in subject.taxonomy.codes.values()}
+    for path, code in codes(subject.taxonomy):
+        other = shared.get(code.wire) if path[0] == "operations" else None
+        if other is None or other.name == code.name:
+            continue
+        was = "was, before it was removed, " if other.lifecycle == "removed" else "is "
+        message = f"`{code.wire}` {was}`{other.name}` on the wire, and here it is `{code.name}`"
+        related = ((f"`{other.name}` is here", ("codes", other.name)),)
+        yield Remark(
+            present(subject, path, "wire"), message, "give the operation's code another `wire:`", related=related
+        )
+
+
+def reserved_term(subject: Subject) -> Iterator[Remark]:
+    """What is reserved is not in use: no live code has a reserved domain, boundary or action."""
+    taxonomy = subject.taxonomy
+    for path, code in live(taxonomy):
+        named = (
+            ("domain", taxonomy.domains, (code.domain,) if code.domain else ()),
+            ("boundary", taxonomy.boundaries, code.boundaries),
+            ("actions", taxonomy.actions, code.actions),
+        )
+        for key, terms, names in named:
+            for name in names:
+                if terms[name].lifecycle == "reserved":
+                    message = (
+                        f"`{name}` is reserved, so it stands on no wire, and `{code.name}` may be answered with it"
+                    )
+                    yield Remark((*path, key), message, "make the term `stable`, or the code `lifecycle: reserved`")
+
+
+def jsonrpc_without_protocol(subject: Subject) -> Iterator[Remark]:
+    """JSON-RPC has errors of its own (a line that cannot be read, a method that is not there): the surface says what they are."""
+    for surface in subject.taxonomy.surfaces.values():
+        if surface.transport == "jsonrpc" and surface.envelopes and surface.protocol is None and not surface.repeats:
+            message = "nothing says what answers a line that is no request, or a method that is not there"
+            hint = "add `protocol:` with its envelope and the numbers that are sent"
+            yield Remark(("surfaces", surface.name), message, hint)
+
+
+def success_is_error(subject: Subject) -> Iterator[Remark]:
+    """A member that makes an answer an error is none that every success has."""
+    for surface in subject.taxonomy.surfaces.values():
+        marks = [*([surface.error_pointer] if surface.error_pointer else []), *surface.error_equals]
+        for pointer in surface.success:
+            if surface.error_pointer is not None and f"{pointer}/".startswith(f"{surface.error_pointer}/"):
+                message = f"`{pointer}` is there in every success, and `{marks[0]}` makes an answer an error"
+                at: Path = ("surfaces", surface.name, "success", "require", pointer)
+                yield Remark(at, message, "require another member, or tell errors by another")
+
+
+def undecided_status(subject: Subject) -> Iterator[Remark]:
+    """Codes that share several statuses prefer different ones, or nobody can tell them apart by any of them."""
+    seen: dict[object, tuple[Path, Code]] = {}
+    for path, code in live(subject.taxonomy):
+        statuses = frozenset(code.http.all())
+        if path[0] == "operations" or len(statuses) < 2 or code.http.rules:
+            continue
+        other_path, other = seen.setdefault((statuses, code.http.default), (path, code))
+        if other is not code:
+            shared = ", ".join(map(str, code.http.statuses))
+            message = f"`{code.name}` and `{other.name}` share {shared}, and both prefer {code.http.default}"
+            hint = "put the status that each prefers first: `http: [504, 502, 503]`"
+            related = ((f"`{other.name}` is here", (*other_path, "http")),)
+            yield Remark((*path, "http"), message, hint, on_key=False, related=related)
+
+
+def mcp_unsaid(subject: Subject) -> Iterator[Remark]:
+    """Where some codes of an MCP surface say how their results are marked, all do."""
+    taxonomy = subject.taxonomy
+    there = [each for each in taxonomy.surfaces.values() if each.transport == "mcp" and each.envelopes]
+    met = [(path, code) for path, code in live(taxonomy) if any(_reaches(each, path, code) for each in there)]
+    if any(code.mcp for _, code in met):
+        for path, code in met:
+            if code.mcp is None:
+                message = f"`{code.name}` does not say whether its result is marked by `isError`, as other codes do"
+                yield Remark(present(subject, path, "on"), message, "add `on: {mcp: {is_error: true}}`, or false")
