@@ -666,20 +666,20 @@ discovery:
     Rule(
         "imported-form",
         "error",
-        "No operation declares by hand what has the form of an imported code.",
+        "An operation's code with the form of an imported one travels under the status that its name says.",
         around.imported_form,
         bad="""\
 codes:
   failed: {summary: It failed., http: 500}
 operations:
-  pay: {errors: {HTTP_402: {summary: The bank said no., http: 402}}}
+  pay: {errors: {HTTP_402: {summary: The bank said no., http: 403}}}
 imported: {pattern: "HTTP_${status}"}
 """,
         good="""\
 codes:
   failed: {summary: It failed., http: 500}
 operations:
-  pay: {errors: {declined: {summary: The bank said no., http: 402}}}
+  pay: {errors: {HTTP_402: {summary: The bank said no., http: 402}}}
 imported: {pattern: "HTTP_${status}"}
 """,
     ),

@@ -105,15 +105,17 @@ def discovery_without_operations(subject: Subject) -> Iterator[Remark]:
 
 
 def imported_form(subject: Subject) -> Iterator[Remark]:
-    """No operation declares by hand what has the form of an imported code."""
+    """An operation's code with the form of an imported one travels under the status that its name says."""
     imported = subject.taxonomy.imported
     if imported is None:
         return
     form = re.compile(re.escape(imported.pattern).replace(re.escape("${status}"), r"\d{3}"))
     for path, code in codes(subject.taxonomy):
-        if path[0] == "operations" and isinstance(code.wire, str) and form.fullmatch(code.wire):
-            message = f"`{code.wire}` has the form of imported codes, `{imported.pattern}`"
-            yield Remark(path, message, "give the code a name that says what went wrong")
+        if path[0] != "operations" or not isinstance(code.wire, str) or not form.fullmatch(code.wire):
+            continue
+        if not any(imported.code(status) == code.wire for status in code.http.all()):
+            message = f"`{code.wire}` has the form of imported codes, `{imported.pattern}`, and never travels as its name says"
+            yield Remark(path, message, "give the code a name that says what went wrong, or the status of its name")
 
 
 def extensible_nowhere(subject: Subject) -> Iterator[Remark]:
