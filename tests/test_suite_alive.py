@@ -75,7 +75,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
             os._exit(1)
 
-    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_TRACE = answer
+    do_GET = do_HEAD = do_OPTIONS = do_POST = do_PUT = do_PATCH = do_DELETE = do_TRACE = answer
 
     def log_message(self, *_):
         pass

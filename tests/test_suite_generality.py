@@ -65,7 +65,7 @@ def pets(*, forgets: str = "") -> ASGIApp:
     async def parsed(request: Request) -> dict[str, Any]:
         try:
             body = json.loads(await request.body())
-        except ValueError:
+        except (ValueError, RecursionError):
             raise HTTPException(400, "not JSON") from None
         if not isinstance(body, dict) or not isinstance(body.get("name"), str):
             raise HTTPException(422, "a pet has a name")

@@ -53,7 +53,11 @@ def tickets(*, per_tenant: bool = True, seeded: bool = False, sin: str = "") -> 
             return JSONResponse([each for _, _, each in (made if sin == "lists-all" else visible(who))])
         try:
             sent = dict(await request.json())
-        except (TypeError, ValueError):  # a crash would close the connection, and the next request with it
+        except (
+            TypeError,
+            ValueError,
+            RecursionError,
+        ):  # a crash would close the connection, and the next request with it
             sent = {}
         if not isinstance(sent.get("title"), str):
             return refusal(400, "absent")
