@@ -12,7 +12,7 @@ from faultspec.cli.init import command as init
 from faultspec.cli.lint import command as lint_command
 from faultspec.diagnostic import Diagnostic
 from faultspec.language import read, reference
-from faultspec.lint import BY_ID, RULES, Rule, check, lint, whole
+from faultspec.lint import BY_ID, LOCAL, RULES, Rule, check, lint, whole
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -43,6 +43,33 @@ def test_each_rule_speaks_on_its_bad_example_and_is_silent_on_its_good_one(rule:
 def test_each_good_example_has_no_error_of_any_rule(rule: Rule) -> None:
     """What is shown as good breaks no other rule badly."""
     assert [each for each in found(whole(rule.good)) if each.severity == "error"] == []
+
+
+@pytest.mark.parametrize("rule", LOCAL, ids=lambda rule: rule.id)
+def test_a_mistake_elsewhere_hides_no_error_of_one_construct(rule: Rule) -> None:
+    """What one code or one policy contradicts is said beside a name that nothing declares and a value of another kind."""
+    alone = [(each.code, each.span) for each in found(whole(rule.bad), rule)]
+    loaded = read(whole(rule.bad) + "unknown: {becomes: nobody}\nimported: 7\n", "t.yaml")
+    said = [(each.code, each.span) for each in check(loaded)]
+    assert {"dangling-reference", "wrong-type"} <= {code for code, _ in said}
+    assert alone
+    assert set(alone) <= set(said)
+
+
+def test_nothing_is_concluded_from_what_is_broken() -> None:
+    """A policy whose first delay cannot be read is not compared with its longest one, whether that is all that is wrong
+    or not; the one beside it is.
+    """
+    policies = """
+retry_policies:
+  broken: {max_attempts: 4, backoff: {kind: exponential, max: 1ms}}
+  odd: {max_attempts: 4, backoff: {kind: exponential, base: 10s, max: 5s}}
+codes: {busy: {summary: Too much to do., http: 503, retriable: true, retry: odd}}
+"""
+    for more in ("", "unknown: {becomes: nobody}\n"):
+        said = [each for each in check(read(whole(policies + more), "t.yaml")) if each.severity == "error"]
+        assert [each.pointer[:2] for each in said if each.code == "policy-arithmetic"] == [("retry_policies", "odd")]
+        assert [each.pointer[:2] for each in said if each.code == "missing-key"] == [("retry_policies", "broken")]
 
 
 def test_ids_are_unique_and_spelled_alike() -> None:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from faultspec.diagnostic import Diagnostic, Path, ordered
 from faultspec.language import constructs, grammar, layers
@@ -15,8 +15,23 @@ from faultspec.source import Document, SourceError, parse
 from faultspec.source import load as load_source
 
 
+class Partial(NamedTuple):
+    """What could be understood of a document with errors: a model with holes, and the data that it was made of.
+
+    ``broken``: what its errors are about, beside and below which nothing can be concluded.
+    """
+
+    taxonomy: Taxonomy
+    data: dict[str, Any]
+    broken: frozenset[Path]
+
+    def tells(self, path: Path) -> bool:
+        """Whether what stands at a path is not touched by any error."""
+        return not any(path[: len(each)] == each[: len(path)] for each in self.broken)
+
+
 class Loaded(NamedTuple):
-    """What came of reading a taxonomy. ``taxonomy`` is None when any diagnostic is an error.
+    """What came of reading a taxonomy. ``taxonomy`` is None when any diagnostic is an error; then there is ``partial``.
 
     ``sources``: the text by file name, for printers that show the line. ``draft``: the model where every error left it
     whole enough to be looked at, but not used: an example is bad, a code unmapped, a policy without its numbers.
@@ -27,6 +42,7 @@ class Loaded(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, str] = MappingProxyType({})
     draft: Taxonomy | None = None
+    partial: Partial | None = None
 
 
 def load(path: str) -> Loaded:
@@ -101,16 +117,38 @@ def _understand(document: Document | None, before: Iterable[Diagnostic] = ()) ->
     if document is None:
         return Loaded(None, None, ordered(before))
     repeated = frozenset(each.pointer for each in before if each.code == "duplicate-key")
-    taxonomy, found = _meaning(document, repeated, sound=all(each.code == "not-extensible" for each in before))
+    taxonomy, data, found = _meaning(document, repeated, sound=all(each.code == "not-extensible" for each in before))
     for other in document.others:
-        _, more = _meaning(other, repeated, sound=False)
+        _, _, more = _meaning(other, repeated, sound=False)
         found += [each for each in more if any(each.pointer[: len(path)] == path for path in repeated)]
     diagnostics = ordered((*before, *found))
     errors = [each for each in diagnostics if each.severity == "error"]
-    draft = taxonomy if all(map(_spares, errors)) else None
+    sources = {document.path: document.text}
+    if not errors:
+        return Loaded(document, taxonomy, diagnostics, sources)
+    draft = _without_broken_policies(taxonomy, errors) if all(map(_spares, errors)) else None
     return Loaded(
-        document, None if errors else taxonomy, diagnostics, {document.path: document.text}, draft if errors else None
+        document, None, diagnostics, sources, draft, Partial(taxonomy, data, frozenset(map(_touched, errors)))
     )
+
+
+def _without_broken_policies(taxonomy: Taxonomy, errors: Iterable[Diagnostic]) -> Taxonomy:
+    """A policy that lacks a key has a value there that nobody gave."""
+    broken = {each.pointer[1] for each in errors if each.code == "missing-key"}
+    whole = {name: each for name, each in taxonomy.retry_policies.items() if name not in broken}
+    return taxonomy._replace(retry_policies=whole)
+
+
+#: Errors of what was read and kept, so that they touch nothing beside it.
+_KEPT = frozenset({"dangling-reference", "bad-example"})
+
+
+def _touched(error: Diagnostic) -> Path:
+    """What an error leaves untold: the place itself, or the whole construct that has a hole there."""
+    if error.code == "unmapped-code":
+        return error.pointer if error.pointer[-1] == "http" else (*error.pointer, "http")
+    shaping = error.pointer[2:3] in (("details",), ("schema",))
+    return error.pointer if error.code in _KEPT and not shaping else error.pointer[:2]
 
 
 #: Errors of a document that can be resolved all the same: what they are about is there, and read.
@@ -132,14 +170,16 @@ def _spares(error: Diagnostic) -> bool:
 _OF_DETAILS = (("requires_details",), ("bad_items",))
 
 
-def _meaning(document: Document, repeated: frozenset[Path], *, sound: bool) -> tuple[Taxonomy, list[Diagnostic]]:
-    """One reading of a document and what is wrong with it; `sound`: as YAML it had no mistake."""
+def _meaning(
+    document: Document, repeated: frozenset[Path], *, sound: bool
+) -> tuple[Taxonomy, dict[str, Any], list[Diagnostic]]:
+    """One reading of a document, the data it is made of, and what is wrong; `sound`: as YAML it had no mistake."""
     found = list(grammar.problems(constructs.DOCUMENT, document.data))
     remains = Remains(document.data) if sound and not found else prune(constructs.DOCUMENT, document.data, found)
     # What else depends on a section that is there twice can't be told; of codes, each is complete in itself.
     unsure = {path for path in repeated if path[:1] != ("codes",) or len(path) == 1}
     taxonomy, problems = resolve(remains._replace(lost=remains.lost | unsure), document.data)
-    return taxonomy, [_diagnostic(each, document) for each in (*found, *problems)]
+    return taxonomy, remains.data, [_diagnostic(each, document) for each in (*found, *problems)]
 
 
 def _diagnostic(problem: grammar.Problem, document: Document) -> Diagnostic:

@@ -3,20 +3,52 @@
 from collections.abc import Iterable, Iterator
 
 from faultspec.diagnostic import Diagnostic, ordered
-from faultspec.language import Loaded
+from faultspec.language import Loaded, Partial
 from faultspec.language.model import Taxonomy
 from faultspec.lint import suppressions
 from faultspec.lint.registry import BY_ID, RULES, whole
 from faultspec.lint.rule import Remark, Rule, Subject
 from faultspec.source import Document
 
-__all__ = ["BY_ID", "RULES", "Remark", "Rule", "Subject", "check", "lint", "whole"]
+__all__ = ["BY_ID", "LOCAL", "RULES", "Remark", "Rule", "Subject", "check", "lint", "whole"]
+
+
+#: Rules that look at one code or one policy at a time, and so at those that are whole in a document that is not.
+LOCAL = tuple(
+    BY_ID[each]
+    for each in (
+        "action-contradicts-flag",
+        "policy-arithmetic",
+        "example-contradicts-flag",
+        "detail-type",
+        "message-has-holes",
+        "message-leaks",
+    )
+)
 
 
 def lint(document: Document, taxonomy: Taxonomy, rules: Iterable[Rule] = RULES) -> tuple[Diagnostic, ...]:
     """What the rules have to say of a sound document, in the order of the document, less what comments suppress."""
     subject = Subject(taxonomy, document.data)
-    found = [
+    remarks = [(rule, remark) for rule in rules for remark in rule.check(subject)]
+    return ordered(_suppressed(document, _diagnostics(document, remarks)))
+
+
+def _of_what_is_whole(document: Document, partial: Partial) -> tuple[Diagnostic, ...]:
+    subject = Subject(partial.taxonomy, partial.data)
+    remarks = [
+        (rule, remark)
+        for rule in LOCAL
+        for remark in rule.check(subject)
+        if partial.tells(remark.path) and all(partial.tells(path) for _, path in remark.related)
+    ]
+    # Which comments suppress nothing can't be told while most rules are silent.
+    found = _suppressed(document, _diagnostics(document, remarks))
+    return tuple(each for each in found if each.code in {rule.id for rule in LOCAL})
+
+
+def _diagnostics(document: Document, remarks: Iterable[tuple[Rule, Remark]]) -> list[Diagnostic]:
+    return [
         document.diagnostic(
             rule.id,
             remark.message,
@@ -27,10 +59,8 @@ def lint(document: Document, taxonomy: Taxonomy, rules: Iterable[Rule] = RULES) 
             related=tuple(document.related(message, path) for message, path in remark.related),
             remedy=remark.remedy,
         )
-        for rule in rules
-        for remark in rule.check(subject)
+        for rule, remark in remarks
     ]
-    return ordered(_suppressed(document, found))
 
 
 def _suppressed(document: Document, found: list[Diagnostic]) -> Iterator[Diagnostic]:
@@ -50,9 +80,18 @@ def check(loaded: Loaded) -> tuple[Diagnostic, ...]:
 
     Of what an error is about, the error says enough.
     """
-    taxonomy = loaded.taxonomy or loaded.draft
-    if taxonomy is None or loaded.document is None:
+    taxonomy, partial = loaded.taxonomy or loaded.draft, loaded.partial
+    if loaded.document is None:
         return loaded.diagnostics
-    wrong = {each.pointer for each in loaded.diagnostics if each.severity == "error"}
-    found = lint(loaded.document, taxonomy)
-    return ordered((*loaded.diagnostics, *(each for each in found if each.pointer not in wrong)))
+    if taxonomy is not None:
+        found = lint(loaded.document, taxonomy)
+        wrong = {each.pointer for each in loaded.diagnostics if each.severity == "error"}
+        broken = partial.broken if partial is not None else frozenset()
+        found = tuple(
+            each
+            for each in found
+            if each.pointer not in wrong and not any(each.pointer[: len(path)] == path for path in broken)
+        )
+    else:
+        found = _of_what_is_whole(loaded.document, partial) if partial is not None else ()
+    return ordered((*loaded.diagnostics, *found))
