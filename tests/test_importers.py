@@ -386,6 +386,7 @@ JUNK = st.one_of(
 )
 
 
+@pytest.mark.full
 @given(st.sampled_from(MUTABLE), st.data())
 @settings(max_examples=250)
 def test_a_broken_document_is_imported_or_refused(good: Any, data: st.DataObject) -> None:
@@ -489,6 +490,7 @@ def test_the_page_of_all_services_is_current() -> None:
     assert " 0 errors of lint" in page
 
 
+@pytest.mark.full
 @given(st.data())
 @settings(max_examples=80)
 def test_a_broken_model_is_imported_or_refused(data: st.DataObject) -> None:

@@ -160,7 +160,7 @@ def wire_reused(subject: Subject) -> Iterator[Remark]:
     shared = {code.wire: code for code in subject.taxonomy.codes.values()}
     for path, code in codes(subject.taxonomy):
         other = shared.get(code.wire) if path[0] == "operations" else None
-        if other is None or other.name == code.name:
+        if other is None or other.name == code.name or _is_made(code, subject.taxonomy):
             continue
         was = "was, before it was removed, " if other.lifecycle == "removed" else "is "
         message = f"`{code.wire}` {was}`{other.name}` on the wire, and here it is `{code.name}`"
@@ -168,6 +168,12 @@ def wire_reused(subject: Subject) -> Iterator[Remark]:
         yield Remark(
             present(subject, path, "wire"), message, "give the operation's code another `wire:`", related=related
         )
+
+
+def _is_made(code: Code, taxonomy: Taxonomy) -> bool:
+    """Whether an importer made the code of a status: such a name stands on no wire."""
+    made = taxonomy.imported
+    return made is not None and any(made.code(status) == code.wire for status in code.http.all())
 
 
 def reserved_term(subject: Subject) -> Iterator[Remark]:
