@@ -1462,14 +1462,18 @@ def error_class(
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
 
 
-def error_classes(wire: str | int) -> Sequence[type[KeenbenchError]]:
+def error_classes(
+    wire: str | int,
+) -> Sequence[type[KeenbenchError]]:
     """Every exception for what stands in the code slot, whatever the operation; the
     shared one first.
     """
     return [each for (_, own), each in _ALL.items() if own == str(wire)]
 
 
-def lacking(error: KeenbenchError) -> Sequence[str]:
+def lacking(
+    error: KeenbenchError,
+) -> Sequence[str]:
     """The headers that the error must have under its status, and has not."""
     given = {name.lower() for name in error.headers}
     if error.retry_after is not None:

@@ -249,7 +249,10 @@ def parse(
     return restored(kind, state)
 
 
-def parse_own(body: bytes, status: int) -> KeenbenchError | None:
+def parse_own(
+    body: bytes,
+    status: int,
+) -> KeenbenchError | None:
     """The error that a service put into an envelope itself: a declared code, under a
     status that it may have; None for anything else.
     """

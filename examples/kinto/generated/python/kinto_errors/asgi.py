@@ -189,9 +189,8 @@ def last_resort(
     """
     found = _chosen(500, (), envelope, supplied)
     code, status = found or (INTERNAL or next(iter(ERRORS), None), 500)
-    error: KintoError = UnknownError(raw=None, status=500)
-    if code is not None:
-        error = bare(ERRORS[code], status=status)
+    made = UnknownError(raw=None, status=500)
+    error = made if code is None else bare(ERRORS[code], status=status)
     for name in lacking(error):
         if name.lower() in supplied:
             error.headers[name] = supplied[name.lower()]
