@@ -125,11 +125,11 @@ def shelves(sin: str) -> Starlette:
             return JSONResponse({"code": "absent"}, 404)
         if request.method == "GET":
             return JSONResponse([])
-        if request.headers.get("content-type") != "application/json":
+        if request.headers.get("content-type", "").partition(";")[0] != "application/json":
             return JSONResponse({"code": "absent"}, 415)
         try:
             sent = json.loads(await request.body())
-        except ValueError:
+        except (ValueError, RecursionError):
             sent = None
         if not isinstance(sent, dict) or not isinstance(sent.get("title"), str):
             return JSONResponse({"code": "absent"}, 400)

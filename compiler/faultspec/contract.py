@@ -56,7 +56,8 @@ class Matcher:
             return False
         if self.tools and not any(each.fullmatch(exchange.request.target) for each in self.tools):
             return False
-        if self.routes and not any(each.claims(method, paths_of(exchange)) for each in self.routes):
+        paths = paths_of(exchange) if self.routes else ()
+        if self.routes and not any(each.claims(method, paths) for each in self.routes):
             return False
         return not self.request or self._asks(exchange.request.body)
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
+from faultspec.body import resolve
 from faultspec.exchange import Exchange
 from faultspec.finding import Finding, Judgement, Level
 from faultspec.language.model import Taxonomy
+from faultspec.runtime.nodes import child
 from faultspec.runtime.shape import extract
 from faultspec_conformance.drivers.http import NoAnswer
 from faultspec_conformance.verdict import Outcome
@@ -99,31 +101,19 @@ def parsed(body: bytes) -> object:
 
 def point(body: object, pointer: str) -> object:
     """The value at a JSON Pointer, or None."""
-    for step in pointer.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(body, dict):
-            body = body.get(key)
-        elif isinstance(body, list) and key.isdigit() and int(key) < len(body):
-            body = body[int(key)]
-        else:
-            return None
-    return body
+    return resolve(body, pointer)[1]
 
 
 def leaves(value: object, pointer: str = "") -> Iterator[tuple[str, object]]:
     """What is in a JSON value and has nothing in it, each by its JSON Pointer."""
     if isinstance(value, dict) and value:
         for key, each in value.items():
-            yield from leaves(each, f"{pointer}/{_escaped(key)}")
+            yield from leaves(each, child(pointer, key))
     elif isinstance(value, list) and value:
         for index, each in enumerate(value):
-            yield from leaves(each, f"{pointer}/{index}")
+            yield from leaves(each, child(pointer, index))
     else:
         yield pointer, value
-
-
-def _escaped(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
 
 
 def difference(one: object, two: object) -> tuple[str, str, str]:

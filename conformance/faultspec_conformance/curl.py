@@ -1,8 +1,15 @@
 """An exchange → command lines that send the same request again, with variables in place of secrets."""
 
+import re
 import shlex
 
 from faultspec.exchange import Exchange, Request
+
+_NAME = r"\{[A-Za-z_][A-Za-z0-9_]*\}"
+_VARIABLE = re.compile(rf"\${_NAME}")
+
+#: What a shell reads between double quotes, but for a variable (POSIX, Shell Command Language, 2.2.3).
+_SPECIAL = re.compile(rf'[\\"`]|\$(?!{_NAME})')
 
 #: Longer bodies are made by the shell instead of being pasted.
 _PASTE = 4096
@@ -51,13 +58,6 @@ def numbered(base: str, evidence: tuple[Exchange, ...]) -> tuple[tuple[str, str]
 
 def _quoted(text: str) -> str:
     """Single quotes, or double ones where a variable must be expanded inside."""
-    if "${" not in text:
+    if not _VARIABLE.search(text):
         return shlex.quote(text)
-    escaped = "".join("\\" + character if character in '\\"`' else character for character in text)
-    return '"' + _dollars(escaped) + '"'
-
-
-def _dollars(text: str) -> str:
-    """Dollars that begin no ``${NAME}`` escaped."""
-    parts = text.split("$")
-    return parts[0] + "".join(("$" if part.startswith("{") else "\\$") + part for part in parts[1:])
+    return '"' + _SPECIAL.sub(lambda found: f"\\{found[0]}", text) + '"'

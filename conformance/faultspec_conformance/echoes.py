@@ -25,9 +25,9 @@ def echo_of(taxonomy: Taxonomy) -> Echo | None:
     return None
 
 
-def valid_ids(echo: Echo | None) -> tuple[str, ...]:
-    """A new correlation id of each allowed format."""
-    return tuple(ids.new(each) for each in _formats(echo))
+def new_id(echo: Echo | None) -> str:
+    """A new correlation id, of the first allowed format; a word where none is declared."""
+    return next((ids.new(each) for each in _formats(echo)), "none")
 
 
 def valid(echo: Echo | None, value: str) -> bool:

@@ -8,10 +8,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 from urllib.parse import urlsplit
 
-from faultspec import source
+from faultspec import body, source
 
 Json = Mapping[str, object]
 
@@ -157,6 +158,7 @@ def is_json(media_type: str) -> bool:
     return bare == "application/json" or bare.endswith("+json")
 
 
+@lru_cache(maxsize=4096)  # compared again and again; no document has more templates than that
 def shape_of(template: str) -> str:
     """The template with every placeholder anonymous."""
     return re.sub(r"{[^{}]*}", "{}", template.rstrip("/") or "/")
@@ -277,16 +279,7 @@ def _list(value: object) -> Sequence[object]:
 def _point(document: Json, reference: str) -> object:
     if not reference.startswith("#"):
         return None
-    node: object = document
-    for step in reference[1:].strip("/").split("/"):
-        key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(node, dict):
-            node = node.get(key)
-        elif isinstance(node, list) and key.isdigit() and int(key) < len(node):
-            node = node[int(key)]
-        else:
-            return None
-    return node
+    return body.resolve(document, f"/{reference[1:].strip('/')}")[1]
 
 
 def _base(document: Json) -> str:

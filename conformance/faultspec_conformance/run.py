@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from urllib.parse import urlsplit
 
-from faultspec.clauses import Clause, clauses_of
+from faultspec.clauses import Clause
 from faultspec.contract import contract
 from faultspec.exchange import Exchange, Request, Response
 from faultspec.finding import Finding
@@ -93,7 +93,7 @@ def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Rep
             driver=driver,
             random=Random(options.seed),
         )
-        known = clauses_of(taxonomy)
+        known = world.contract.clauses
         world.notes += notes
         interrupted, generated = False, 0
         if isinstance(described, NoAnswer):
@@ -353,7 +353,8 @@ def provokable(world: World) -> Iterator[str]:
 
 def refused_identities(world: World) -> tuple[str, ...]:
     """The callers of the file whose credentials the service does not take; who shall be refused is not among them."""
-    said = (refused(world, each) for each in world.identities() if each.name not in unwelcome(world))
+    expected = unwelcome(world)
+    said = (refused(world, each) for each in world.identities() if each.name not in expected)
     return tuple(each for each in said if each is not None)
 
 

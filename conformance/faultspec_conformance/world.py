@@ -75,8 +75,14 @@ class World:
     unmet: dict[str, str] = field(default_factory=dict)
     ended: str | None = None
     turn: tuple[Kind, ...] = ()
+    kinds: tuple[Kind, ...] = field(init=False)
+    echo: Echo | None = field(init=False)
     _turn: int = 0
     _silent: int = 0
+
+    def __post_init__(self) -> None:
+        self.kinds = kinds(self.target, self.description)
+        self.echo = echo_of(self.taxonomy)
 
     # ---- who calls
 
@@ -107,19 +113,9 @@ class World:
 
     # ---- what is there
 
-    @property
-    def kinds(self) -> tuple[Kind, ...]:
-        """The resources: those of the file, else those that the document implies."""
-        return kinds(self.target, self.description)
-
     def operation(self, method: str, path: str) -> Operation:
         """The operation that a request of the file addresses; one of our own where the document has none."""
         return located(self.description, method, path)
-
-    @property
-    def echo(self) -> Echo | None:
-        """The correlation id that comes back, if the taxonomy has one."""
-        return echo_of(self.taxonomy)
 
     @property
     def wires(self) -> frozenset[object]:
@@ -295,8 +291,6 @@ class World:
         token = secrets.token_hex(12)
         looks = {"secret": f"sk_live_{token}", "email": f"jane.{token[:10]}@mailbox-canary.example"}
         return Canary(kind, looks.get(kind, f"faultspec-{token[:12]}"))
-
-    # ---- resources
 
     # ---- inside
 

@@ -11,7 +11,6 @@ from faultspec.judge.bench import Bench
 from faultspec.judge.facts import Facts, facts_of, outcomes
 from faultspec.judge.words import place, sentence
 from faultspec.language import header_syntax
-from faultspec.language.carriers import wears
 from faultspec.language.model import Code, Envelope, Member, Operation, Schema, Source, Strictness
 from faultspec.language.values import Misfit, problems, same, shown
 from faultspec.runtime import ids
@@ -68,19 +67,13 @@ def _candidates(contract: Contract, claim: Claim, body: object) -> tuple[Envelop
 
 def _wears_declared(contract: Contract, envelope: Envelope, body: object) -> bool:
     """Whether a declared code stands in the place where the envelope has its own, and travels in that envelope."""
-    places = slot_places(envelope.shape)["code"]
-    found = (resolve(body, each.path)[1] for each in places)
-    shared = (_declared_by(contract, value) for value in found)
-    return any(
-        (code is not None and bool(code.envelopes) and wears(code, envelope.name))
-        or any(bool(own.envelopes) and wears(own, envelope.name) for own in _own_codes(owners, code))
-        for code, owners in shared
-    )
-
-
-def _own_codes(owners: "Owners", like: Code | None) -> Iterator[Code]:
-    for operation, _ in owners:
-        yield from (each for each in operation.errors.values() if like is None or each.wire == like.wire)
+    for at in slot_places(envelope.shape)["code"]:
+        wire = resolve(body, at.path)[1]
+        shared, owners = _declared_by(contract, wire)
+        own = (each for operation, _ in owners for each in operation.errors.values() if same(each.wire, wire))
+        if any(envelope.name in code.envelopes for code in (shared, *own) if code is not None):
+            return True
+    return False
 
 
 def _has_declared_code(contract: Contract, read: Extraction) -> bool:

@@ -2,7 +2,7 @@
 
 import html
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from faultspec.body import Reading, resolve, strings
@@ -66,12 +66,9 @@ def judge_leaks(bench: Bench, reading: Reading, told: Told | None, within: tuple
         if leak.kind in _FOREIGN and any(_below(segment.pointer, each) for each in exempt):
             continue
         found.setdefault(f"leaks/{leak.kind}", []).append((leak, segment))
-    places = tuple(where for slot, where in told.where.items() if slot != "message") if told is not None else ()
-    unnamed = [
-        each for each in segments if each.header is None and not any(_below(each.pointer, one) for one in places)
-    ]
     values = tuple(each for each in canaries if each.kind not in _NAMES)
     names = tuple(each for each in canaries if each.kind in _NAMES)
+    unnamed = _unnamed(segments, told) if names else []
     for clause, wanted, whole, among in (
         ("leaks/canary", values, False, segments),
         ("leaks/canary", names, True, unnamed),
@@ -132,6 +129,12 @@ def _sent(exchange: Exchange) -> str:
     request = exchange.request
     headers = "\n".join(value for name, value in request.headers if name.lower() in ("host", "referer", "origin"))
     return f"{request.target}\n{exchange.route or ''}\n{headers}\n{request.body[:_SENT].decode('utf-8', 'replace')}"
+
+
+def _unnamed(segments: Sequence[Segment], told: Told | None) -> list[Segment]:
+    """What of the body is no slot but the message: there a name that the caller gave stands where none was asked for."""
+    places = tuple(where for slot, where in told.where.items() if slot != "message") if told is not None else ()
+    return [each for each in segments if each.header is None and not any(_below(each.pointer, one) for one in places)]
 
 
 def _exempt(told: Told | None) -> tuple[str, ...]:

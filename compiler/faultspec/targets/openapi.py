@@ -28,13 +28,14 @@ class View(NamedTuple):
 
 def view(taxonomy: Taxonomy, model: Model) -> View:
     """The documents of the target."""
-    return View(document(taxonomy, model, "3.1.0"), in_30(document(taxonomy, model, "3.0.3")))
+    current = document(taxonomy, model)
+    return View(current, in_30(current | {"openapi": "3.0.3"}))
 
 
-def document(taxonomy: Taxonomy, model: Model, version: str) -> Json:
+def document(taxonomy: Taxonomy, model: Model) -> Json:
     """A document with no paths; services refer to its components."""
     return {
-        "openapi": version,
+        "openapi": "3.1.0",
         "info": {
             "title": taxonomy.title,
             "description": model.header,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from faultspec.language.model import Batch
 from faultspec_conformance.answers import Sent, broken, held, skipped, slot
 from faultspec_conformance.creating import fresh_key, likely_body
-from faultspec_conformance.echoes import valid_ids
+from faultspec_conformance.echoes import new_id
 from faultspec_conformance.filling import filled
 from faultspec_conformance.kinds import Kind, Made, content_type
 from faultspec_conformance.openapi import Operation
@@ -83,7 +83,7 @@ def _batch(world: World, rule: Batch, operation: Operation, call: Call | None, o
         key is not None and operation.method in key.methods and operation.parameter(key.key, "header") is not None
     )
     headers = {key.key: secrets.token_hex(16)} if key is not None and repeated else {}
-    correlation = next(iter(valid_ids(world.echo)), "none")
+    correlation = new_id(world.echo)
     content = with_items(other, [second, first_item(body())])
     fine = send(content, headers, correlation)
     if key is not None and repeated and fine.ok:

@@ -1,12 +1,12 @@
 """Replays: the same write under the same key is the same write; under another key, or by another tenant, it is another."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from faultspec.language.model import Idempotency
 from faultspec_conformance.answers import Sent, broken, difference, held, skipped
 from faultspec_conformance.creating import likely_body, untouched
-from faultspec_conformance.echoes import valid_ids
+from faultspec_conformance.echoes import new_id
 from faultspec_conformance.filling import filled
 from faultspec_conformance.kinds import Kind, Made, below, content_type, identifier_of, is_json_write
 from faultspec_conformance.openapi import Operation
@@ -42,7 +42,7 @@ def replays(world: World) -> Iterator[Outcome]:
 
 
 def _creation(world: World, rule: Idempotency, kind: Kind, operation: Operation, made: Made) -> Iterator[Outcome]:
-    key, correlation = secrets.token_hex(16), next(iter(valid_ids(world.echo)), "none")
+    key, correlation = secrets.token_hex(16), new_id(world.echo)
     body = likely_body(world, operation, kind.call("create"))
 
     def create(key: str, body: object, who: Identity = made.owner, correlation: str = correlation) -> Sent:
@@ -193,25 +193,7 @@ def _change(world: World, rule: Idempotency, kind: Kind) -> Iterator[Outcome]:
         headers: dict[str, str | None] = {rule.key: secrets.token_hex(16)}
         if etag is not None:
             headers["If-Match"] = etag
-        body = change_body(world, kind, operation)
-        correlation = next(iter(valid_ids(world.echo)), "none")
-        first, again = (
-            world.call(
-                operation.method,
-                operation.template,
-                identity=made.owner,
-                values=made.values,
-                headers=headers,
-                body=body,
-                content_type=content_type(operation),
-                correlation=correlation,
-            )
-            for _ in range(2)
-        )
-        if first.ok:
-            yield same(world, rule, first, again)
-        else:
-            yield skipped(_REPLAY, f"{operation.name} was answered {first}")
+        yield _twice(world, rule, operation, made.owner, made.values, headers, change_body(world, kind, operation))
 
 
 def replays_below(world: World) -> Iterator[Outcome]:
@@ -234,13 +216,27 @@ def replays_below(world: World) -> Iterator[Outcome]:
 def _again(world: World, rule: Idempotency, made: Made, operation: Operation) -> Outcome:
     headers: dict[str, str | None] = {rule.key: secrets.token_hex(16)}
     body = body_for(world, operation) if is_json_write(operation) else ABSENT
-    correlation = next(iter(valid_ids(world.echo)), "none")
+    values = dict(zip(operation.placeholders, made.values.values(), strict=False))
+    return _twice(world, rule, operation, made.owner, values, headers, body)
+
+
+def _twice(
+    world: World,
+    rule: Idempotency,
+    operation: Operation,
+    owner: Identity,
+    values: Mapping[str, object],
+    headers: Mapping[str, str | None],
+    body: object,
+) -> Outcome:
+    """The same request under one key and one correlation id, sent twice."""
+    correlation = new_id(world.echo)
     first, again = (
         world.call(
             operation.method,
             operation.template,
-            identity=made.owner,
-            values=dict(zip(operation.placeholders, made.values.values(), strict=False)),
+            identity=owner,
+            values=values,
             headers=headers,
             body=body,
             content_type=content_type(operation),
