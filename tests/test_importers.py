@@ -188,7 +188,7 @@ def test_any_taxonomy_comes_back(dialect: str, made: dict[str, Any]) -> None:
     if loaded.taxonomy is None or not any(each.live for each in loaded.taxonomy.codes.values()):
         return
     document = exported(loaded.taxonomy, dialect)
-    imported = settled(openapi.read(document))  # without an example that the target made up and that breaks its schema
+    imported = openapi.read(document)
     assert exported(taken_in(imported), dialect)["components"] == document["components"]
 
 

@@ -18,6 +18,7 @@ from openapi_spec_validator import validate
 from faultspec import source
 from faultspec.language import load, read
 from faultspec.language.model import Taxonomy
+from faultspec.lint import check
 from faultspec.render import Tree, render, write
 from faultspec.targets import SHIPPED
 
@@ -485,3 +486,41 @@ def test_any_names_are_laid_out(tmp_path_factory: pytest.TempPathFactory, taxono
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+POINTERS = """\
+faultspec: 1
+taxonomy: {name: pointers, version: 1.0.0}
+envelopes: {error: {shape: {code: $code, message: $message}}}
+surfaces:
+  made:
+    transport: event
+    envelope: error
+    error_when: {%s}
+    success: {require: {/done: {type: boolean}}}
+retry_policies:
+  patient: {max_attempts: 9, backoff: {kind: exponential, base: 1, factor: 1.0e100}}
+codes:
+  failed: {summary: It failed, http: null, http_reason: No HTTP here, retriable: true, client_action: retry, retry: patient}
+"""
+
+
+@pytest.mark.parametrize(
+    ("mark", "body"),
+    [
+        ('equals: {"": 1}', None),
+        ('equals: {"/a~1b": 1}', {"code": "failed", "message": "m", "a/b": 1}),
+        ('equals: {"/a/m~0n": 1}', {"code": "failed", "message": "m", "a": {"m~n": 1}}),
+        ('present: ""', {"code": "failed", "message": "m"}),
+    ],
+)
+def test_any_pointer_marks_an_error(mark: str, body: object) -> None:
+    """What tells an error may stand anywhere (RFC 6901): at the whole body, under a key with a slash; whatever a delay grows to."""
+    loaded = read(POINTERS % mark, "pointers.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    check(loaded)
+    schema = Draft202012Validator(
+        json.loads(render(loaded.taxonomy, SHIPPED.values(), "pointers.yaml")["surfaces/made.schema.json"])
+    )
+    assert body is None or schema.is_valid(body)
+    assert not schema.is_valid({"code": "failed"})

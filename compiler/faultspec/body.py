@@ -46,11 +46,15 @@ def read_success(body: bytes) -> Reading:
     return read(body)
 
 
+def steps(pointer: str) -> list[str]:
+    """The keys of a JSON Pointer, from the outside; none of the pointer to the whole."""
+    return [each.replace("~1", "/").replace("~0", "~") for each in pointer.split("/")[1:]]
+
+
 def resolve(body: object, pointer: str) -> tuple[bool, object]:
     """Follow a JSON Pointer (RFC 6901): whether it leads anywhere, and what stands there."""
     value = body
-    for token in pointer.split("/")[1:]:
-        key = token.replace("~1", "/").replace("~0", "~")
+    for key in steps(pointer):
         if isinstance(value, dict) and key in value:
             value = value[key]
         elif isinstance(value, list) and key.isascii() and key.isdigit() and len(key) < 10 and int(key) < len(value):

@@ -367,7 +367,7 @@ class _Reader:
 
 def _last(reference: object) -> str | None:
     """The name at the end of a reference into the document."""
-    return reference.rpartition("/")[2].replace("~1", "/").replace("~0", "~") if isinstance(reference, str) else None
+    return [reference, *steps(reference)][-1] if isinstance(reference, str) else None
 
 
 def _refers(branches: Sequence[tuple[Any, str]]) -> bool:

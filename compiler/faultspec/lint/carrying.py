@@ -206,10 +206,10 @@ def jsonrpc_without_protocol(subject: Subject) -> Iterator[Remark]:
 def success_is_error(subject: Subject) -> Iterator[Remark]:
     """A member that makes an answer an error is none that every success has."""
     for surface in subject.taxonomy.surfaces.values():
-        marks = [*([surface.error_pointer] if surface.error_pointer else []), *surface.error_equals]
         for pointer in surface.success:
             if surface.error_pointer is not None and f"{pointer}/".startswith(f"{surface.error_pointer}/"):
-                message = f"`{pointer}` is there in every success, and `{marks[0]}` makes an answer an error"
+                mark = f"`{surface.error_pointer}`" if surface.error_pointer else "any body at all"
+                message = f"`{pointer}` is there in every success, and {mark} makes an answer an error"
                 at: Path = ("surfaces", surface.name, "success", "require", pointer)
                 yield Remark(at, message, "require another member, or tell errors by another")
 

@@ -8,6 +8,7 @@ decided leaves both outcomes open.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from faultspec.body import steps
 from faultspec.language.model import Code, Rule, StatusRange, Taxonomy, Test
 from faultspec.runtime.shape import Node, slot_places
 
@@ -31,7 +32,7 @@ def places(shape: Node) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for slot in ("details", "status", "retriable"):
         for place in slot_places(shape).get(slot, ()):
-            path = tuple(each.replace("~1", "/").replace("~0", "~") for each in place.path.split("/")[1:])
+            path = tuple(steps(place.path))
             found.setdefault(slot, path)
     return found
 
@@ -71,6 +72,8 @@ def _borrowed(on: StatusRange, taxonomy: Taxonomy) -> Json:
     """The statuses of a fallback: its range without those that a code claims, or a narrower fallback has."""
     claimed = [span for code in taxonomy.live_codes() for span in code.http.statuses]
     claimed += [each.on for each in taxonomy.fallbacks if each.on.width < on.width]
+    if any(each.low <= on.low and on.high <= each.high for each in claimed):
+        return NEVER
     inside = [each for each in dict.fromkeys(claimed) if each.low <= on.high and on.low <= each.high]
     return {**_range(on), **({"not": {"anyOf": [_range(each) for each in inside]}} if inside else {})}
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Schema, StatusRange, Taxonomy
+from faultspec.language.values import problems, vocabularies
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
 from faultspec.runtime.shape import Object, Slot
@@ -361,45 +362,53 @@ def _sample_details(code: Code, taxonomy: Taxonomy) -> dict[str, object]:
 
 
 def sample(schema: Schema, taxonomy: Taxonomy) -> object:
-    """A value that the schema allows, the same every time; as far as its pattern can be met without solving it."""
-    values = list(schema.enum) or (schemas.vocabulary(schema.vocabulary, taxonomy) if schema.vocabulary else [])
-    if values:
-        return values[0]
+    """A value that the schema allows, the same every time; raises ValueError where none is found without solving it."""
+    for each in _candidates(schema, taxonomy):
+        if next(problems(schema, each, vocabularies(taxonomy, reserved=False)), None) is None:
+            return each
+    raise ValueError("no value is known that the schema allows")
+
+
+def _candidates(schema: Schema, taxonomy: Taxonomy) -> Iterator[object]:
+    yield from schema.enum
+    if schema.vocabulary:
+        yield from schemas.vocabulary(schema.vocabulary, taxonomy)
     for each in schema.format:
         if each in ids.PATTERNS:
             # A fixed clock and fixed entropy: 2024-01-01, and bytes that are not all zero, which no trace id may be.
-            return ids.new(each, clock=lambda: 1_704_067_200.0, entropy=lambda size: bytes(range(1, size + 1)))
+            yield ids.new(each, clock=lambda: 1_704_067_200.0, entropy=lambda size: bytes(range(1, size + 1)))
     match next((each for each in schema.types if each != "null"), "null" if schema.types else "string"):
         case "integer" | "number":
-            return schema.minimum if schema.minimum is not None else 1
+            yield from (each for each in (schema.minimum, 1, schema.maximum) if each is not None)
         case "boolean":
-            return True
+            yield True
         case "null":
-            return None
+            yield None
         case "array":
-            return [sample(schema.items, taxonomy)] if schema.items is not None else []
+            yield [sample(schema.items, taxonomy)] if schema.items is not None else []
         case "object":
-            return {
+            yield {
                 name: sample(each.schema, taxonomy)
                 for name, each in schema.properties.items()
                 if each.presence == "required"
             }
-        case _ if schema.pattern is not None:
-            return _matching(schema.pattern)
         case _:
-            return {"date-time": "2024-01-01T00:00:00Z", "uri": "https://example.com/"}.get(
-                next(iter(schema.format), ""), "text".ljust(schema.min_length or 0, "t")[: schema.max_length]
-            )
+            yield from _texts(schema)
 
 
-def _matching(pattern: str) -> str:
-    """A text for a pattern that is a prefix, perhaps before a class of characters; raises ValueError for others."""
+def _texts(schema: Schema) -> Iterator[str]:
+    for each in schema.format:
+        yield from {"date-time": ["2024-01-01T00:00:00Z"], "uri": ["https://example.com/"]}.get(each, [])
+    if schema.pattern is not None:
+        yield from _matching(schema.pattern)
+    yield "text".ljust(schema.min_length or 0, "t")[: schema.max_length]
+
+
+def _matching(pattern: str) -> Iterator[str]:
+    """Texts that may match a pattern which is a prefix, perhaps before a class of characters."""
     prefix = re.match(r"\^?([\w ,:;/@=#-]*)", pattern)
     for tail in ("", "1", "a", "A", "0123456789abcdef"):
-        text = (prefix[1] if prefix else "") + tail
-        if re.search(pattern, text):
-            return text
-    raise ValueError(f"no text is known that matches {pattern}")
+        yield (prefix[1] if prefix else "") + tail
 
 
 # 3.0

@@ -7,6 +7,7 @@ events, streams and logs the record. (On HTTP it is the envelope, and OpenAPI sa
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from faultspec.body import steps
 from faultspec.language.carriers import reaches, wears
 from faultspec.language.model import Code, Envelope, Surface, Taxonomy
 from faultspec.targets import schema as schemas
@@ -119,8 +120,7 @@ def _protocol(surface: Surface, taxonomy: Taxonomy) -> schemas.Json:
 def _carried(surface: Surface, code: Code | None, inner: schemas.Json) -> schemas.Json:
     """The schema of the body that has ``inner`` where the surface keeps its envelope, and the marks of an error."""
     found = inner
-    for step in reversed(surface.at.split("/")[1:]):
-        key = step.replace("~1", "/").replace("~0", "~")
+    for key in reversed(steps(surface.at)):
         found = {"type": "object", "properties": {key: found}, "required": [key]}
     for pointer, value in surface.error_equals.items():
         found = _with(found, pointer, {"const": value}, required=True)
@@ -132,16 +132,15 @@ def _carried(surface: Surface, code: Code | None, inner: schemas.Json) -> schema
 
 
 def _with(schema: schemas.Json, pointer: str, value: schemas.Json, *, required: bool) -> schemas.Json:
-    """The schema, with ``value`` for the member at ``pointer`` beside whatever it says already."""
-    for step in reversed(pointer.split("/")[1:]):
-        key = step.replace("~1", "/").replace("~0", "~")
-        value = {"type": "object", "properties": {key: value}, **({"required": [key]} if required else {})}
-    first = pointer.split("/")[1]
-    if pointer.count("/") == 1 and first not in schema.get("properties", {}):
+    """The schema, with ``value`` for what stands at ``pointer`` beside whatever it says already."""
+    keys = steps(pointer)
+    if len(keys) == 1 and keys[0] not in schema.get("properties", {}):
         return {
             **schema,
             "type": "object",
-            "properties": {**schema.get("properties", {}), first: value["properties"][first]},
-            **({"required": [*schema.get("required", ()), first]} if required else {}),
+            "properties": {**schema.get("properties", {}), keys[0]: value},
+            **({"required": [*schema.get("required", ()), keys[0]]} if required else {}),
         }
+    for key in reversed(keys):
+        value = {"type": "object", "properties": {key: value}, **({"required": [key]} if required else {})}
     return {"allOf": [schema, value]}

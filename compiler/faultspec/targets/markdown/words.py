@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from faultspec.language.model import Code, HeaderRule, RetryPolicy, Rule, Source, Test
 from faultspec.runtime import durations
-from faultspec.runtime.retry import Phase
+from faultspec.runtime.retry import Phase, Policy, State, bounds
 from faultspec.targets.markdown.text import code as typed
 from faultspec.targets.markdown.text import data, inline
 
@@ -146,15 +146,8 @@ def _phase(phase: Phase, count: int) -> str:
 
 
 def _delay(phase: Phase, index: int) -> float:
-    """As ``faultspec.runtime.retry`` counts it."""
-    match phase.kind:
-        case "exponential":
-            delay = phase.base * min(phase.factor**index, 2.0**63)
-        case "linear":
-            delay = phase.base + phase.step * index
-        case _:
-            delay = phase.base
-    return delay if phase.max is None else min(delay, phase.max)
+    """The delay in seconds before the retry of this index, as the planner counts it."""
+    return bounds(Policy("", phases=(phase,)), State(taken=index))[0]
 
 
 def _jitter(found: RetryPolicy) -> str:
