@@ -11,7 +11,7 @@ from faultspec_conformance.world import World
 _PAST_CREDENTIALS = frozenset({403, 409, 412})
 
 
-def authority(world: World, identity: Identity, operation: Operation | None) -> bool:
+def authority(identity: Identity, operation: Operation | None) -> bool:
     """Whether the identity's declared scopes are enough for the operation, as far as anyone says."""
     if identity.scopes is None or operation is None:
         return True

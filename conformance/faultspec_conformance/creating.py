@@ -113,7 +113,7 @@ def likely_owners(world: World, kind: Kind, operation: Operation) -> Sequence[Id
     """Who might create one, the likeliest first."""
     if kind.config.identity is not None:
         return [world.target.identity(kind.config.identity)]
-    known = [each for each in world.identities() if authority(world, each, operation)]
+    known = [each for each in world.identities() if authority(each, operation)]
     return known or [world.caller]
 
 

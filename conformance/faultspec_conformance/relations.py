@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from faultspec.clauses import CLAUSES
 from faultspec.language.model import Taxonomy
+from faultspec.runtime.shape import slot_places
 
 
 def meaningless(taxonomy: Taxonomy) -> Mapping[str, str]:
@@ -11,6 +12,7 @@ def meaningless(taxonomy: Taxonomy) -> Mapping[str, str]:
     found: dict[str, str] = {}
     surfaces = tuple(taxonomy.surfaces.values())
     fields = [each for envelope in taxonomy.envelopes.values() for each in envelope.fields.values()]
+    slots = {slot for envelope in taxonomy.envelopes.values() for slot in slot_places(envelope.shape)}
     headers = {rule.name.lower() for rule in taxonomy.headers}
     statuses = {status for code in taxonomy.live_codes() for status in code.http.all()}
     if taxonomy.idempotency is None:
@@ -37,9 +39,9 @@ def meaningless(taxonomy: Taxonomy) -> Mapping[str, str]:
         rule.name.lower() == "retry-after" for code in taxonomy.codes.values() for rule in code.headers
     ):
         found["retry"] = "the taxonomy declares no Retry-After"
-    if not any("status" in str(envelope.picture) for envelope in taxonomy.envelopes.values()):
+    if "status" not in slots:
         found["envelope/status"] = "no envelope repeats the status"
-    if not any("boundary" in str(envelope.picture) for envelope in taxonomy.envelopes.values()):
+    if "boundary" not in slots:
         found["boundary"] = "no envelope names the layer"
     if taxonomy.privacy is None:
         found["leaks"] = "the taxonomy declares no privacy"

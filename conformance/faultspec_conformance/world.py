@@ -204,12 +204,13 @@ class World:
             identity=None if who.anonymous else who.name,
             forbidden=(*self._forbidden(who), *plant),
         )
-        full = replace(asked, response=self._answered(asked, may_close or unbearable))
+        hangs_up = may_close or unbearable
+        full = replace(asked, response=self._answered(asked, hangs_up))
         if unbearable and self.of_the_server(full):
             return Sent(full, judge(self.contract, full))
         sent = self.judged(full)
         if sent.status == 429 and patient and (wait := self.wait_asked(sent)) is not None and self.driver.pause(wait):
-            sent = self.judged(replace(asked, response=self._answered(asked, may_close)))
+            sent = self.judged(replace(asked, response=self._answered(asked, hangs_up)))
         return sent
 
     def try_call(self, method: str, template: str, **rest: object) -> Sent | NoAnswer:
@@ -304,8 +305,8 @@ class World:
         # Two requests in three bring an id of their own, so that echoing is seen everywhere, and generating often.
         if correlation == "auto" and self._turn % 3 == 0:
             return None
-        formats = self.echo[1].schema.format or ("uuid4",)
-        return ids.new(formats[self._turn % len(formats)]) if formats[0] in ids.FORMATS else None
+        known = [each for each in self.echo[1].schema.format or ("uuid4",) if each in ids.FORMATS]
+        return ids.new(known[self._turn % len(known)]) if known else None
 
     def _answered(self, asked: Exchange, may_close: bool) -> Response:
         if self.ended is not None:

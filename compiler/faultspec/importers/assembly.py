@@ -163,7 +163,7 @@ class _Assembly:
         codes: Data = {}
         operations: Data = {}
         for key, found in self.codes.items():
-            code = self._code(key, found, members.get(key, {}), statuses.get(key, []), set(keys))
+            code = self._code(key, found, members.get(key, {}), statuses.get(key, []))
             if key[0] is None:
                 codes[key[1]] = code
             else:
@@ -399,7 +399,6 @@ class _Assembly:
         found: list[tuple[Group, Branch]],
         members: Data,
         statuses: list[Any],
-        keys: set[str],
     ) -> Data:
         first = found[0][1]
         bodies = [branch.body for _, branch in found]

@@ -259,7 +259,7 @@ class _Artist:
             return flag
         if not same and (text := self._template(variants)) is not None:
             return text
-        if (term := self._term(name, variants)) is not None:
+        if (term := self._term(variants)) is not None:
             return term
         objects = [isinstance(each, Mapping) and _is_object(each) for each in variants]
         if (any(objects) if name in _DETAILS else all(objects) and not same) and "details" not in self.used:
@@ -359,7 +359,7 @@ class _Artist:
             return "${code}".join(each.replace("$", "$$") for each in both)
         return None
 
-    def _term(self, name: str, variants: list[Any]) -> str | None:
+    def _term(self, variants: list[Any]) -> str | None:
         """The boundary (some of a list of names) or the domain (one name) of each code."""
         listed = [[str(v) for v in values(each) if isinstance(v, str)] for each in variants]
         bare = [isinstance(each, Mapping) and set(each) in ({"enum"}, {"const"}) for each in variants]

@@ -29,7 +29,7 @@ def problems(
                 if misfit.keyword not in unsure:
                     yield _in_details(misfit, code, at)
             if not lost(("envelopes",)) and not lost(("surfaces",)) and not lost(("vocabularies",)):
-                yield from _slots(code, example, at, envelopes, vocabularies)
+                yield from _slots(example, at, envelopes, vocabularies)
             yield from _status(code, example, at)
             yield from _headers(code, example, at, taxonomy.headers)
 
@@ -84,7 +84,7 @@ def _in_details(misfit: values.Misfit, code: Code, path: Path) -> Problem:
 
 
 def _slots(
-    code: Code, example: Example, path: Path, envelopes: Iterable[Envelope], vocabularies: values.Vocabularies
+    example: Example, path: Path, envelopes: Iterable[Envelope], vocabularies: values.Vocabularies
 ) -> Iterator[Problem]:
     """What is wrong with a slot in every envelope that has it: an example shows the code in one of them."""
     filled = {slot: ((*path, "slots", slot), value) for slot, value in example.slots.items()}

@@ -177,7 +177,7 @@ def scopes(world: World) -> Iterator[Outcome]:
     for identity in limited:
         methods: set[str] = set()
         for operation in protected(world):
-            if authority(world, identity, operation) or operation.method in methods:
+            if authority(identity, operation) or operation.method in methods:
                 continue
             asked += 1
             methods.add(operation.method)

@@ -87,7 +87,7 @@ def _batch(world: World, rule: Batch, operation: Operation, call: Call | None, o
     content = with_items(other, [second, first_item(body())])
     fine = send(content, headers, correlation)
     if key is not None and repeated and fine.ok:
-        yield same(world, key, fine, send(content, headers, correlation))
+        yield same(key, fine, send(content, headers, correlation))
 
 
 def _whole(world: World, rule: Batch, operation: Operation, sent: Sent) -> Iterator[Outcome]:

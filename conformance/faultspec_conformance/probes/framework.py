@@ -77,7 +77,7 @@ def unknown_routes(world: World) -> Iterator[Outcome]:
     canaries = (world.canary("email"), world.canary("secret"))
     query = {"email": canaries[0].value, "api_key": canaries[1].value}
     plain = world.call("GET", path, query=query, plant=(address, *canaries), route=None, correlation="valid")
-    yield refused(world, clause, plain, "a route that is not there")
+    yield refused(clause, plain, "a route that is not there")
     wrong = dict(enumerate(correlation.malformed(world)))
 
     def ask(turn: int, method: str, path: str, accept: str = JSON) -> tuple[Sent, list[Outcome]]:
@@ -87,12 +87,12 @@ def unknown_routes(world: World) -> Iterator[Outcome]:
 
     deeper, outcomes = ask(0, "GET", f"{_collection(world)}/{secrets.token_hex(4)}/faultspec/{address.value}")
     yield from outcomes
-    yield refused(world, clause, deeper, "a sub-resource that is not there")
+    yield refused(clause, deeper, "a sub-resource that is not there")
     page, outcomes = ask(1, "GET", path, "text/html")
     yield from outcomes
     if plain.ok:
         return
-    yield refused(world, "framework/not-acceptable", page, "an error asked for as text/html")
+    yield refused("framework/not-acceptable", page, "an error asked for as text/html")
     head, outcomes = ask(2, "HEAD", path)
     yield from outcomes
     if head.status < 400:
@@ -125,7 +125,7 @@ def _base(world: World) -> str:
     return "".join(f"/{part}" for part in shared)
 
 
-def refused(world: World, clause: str, sent: Sent, what: str) -> Outcome:
+def refused(clause: str, sent: Sent, what: str) -> Outcome:
     """Whether a request that cannot succeed was refused by the caller's fault and in the declared form."""
     if sent.status < 400:
         verb = "redirected" if 300 <= sent.status < 400 else "answered"
@@ -173,7 +173,7 @@ def wrong_methods(world: World) -> Iterator[Outcome]:
     for template in paths[-1:]:
         sent = world.call("OPTIONS", template, values=values_for(world, Operation("OPTIONS", template)))
         if sent.status >= 400 and sent.status not in (401, 403):
-            yield refused(world, clause, sent, "OPTIONS")
+            yield refused(clause, sent, "OPTIONS")
 
 
 def _telling(world: World, most: int) -> tuple[str, ...]:
@@ -186,7 +186,7 @@ def _not_allowed(world: World, clause: str, sent: Sent, method: str, declared: t
     if sent.ok and method != "TRACE":
         yield skipped(clause, f"{sent.exchange.operation} is answered {sent}: it exists, undeclared")
         return
-    yield refused(world, clause, sent, what)
+    yield refused(clause, sent, what)
     if sent.status == 404:
         yield broken(
             clause,
@@ -223,7 +223,7 @@ def not_acceptable(world: World) -> Iterator[Outcome]:
     if sent.ok:
         yield skipped(clause, "the service does not look at Accept, as RFC 9110 allows")
     elif sent.status == 406 or sent.status >= 500:
-        yield refused(world, clause, sent, "a representation that there is not")
+        yield refused(clause, sent, "a representation that there is not")
     else:
         yield skipped(clause, f"{operation.name} with another Accept was answered {sent}")
 
@@ -294,7 +294,7 @@ def long_requests(world: World) -> Iterator[Outcome]:
     if isinstance(sent, NoAnswer) or sent.ok:
         yield skipped(clause, f"{what} is no problem for the service")
     elif sent.status not in _LOOKED_ELSEWHERE:
-        yield refused(world, clause, sent, what)
+        yield refused(clause, sent, what)
     for size in _HEADS:
         outcomes = tuple(_large_head(world, operation, query, size))
         yield from outcomes
@@ -324,7 +324,7 @@ def _large_head(world: World, operation: Operation, query: dict[str, object], si
     elif sent.status not in _LOOKED_ELSEWHERE:
         yield held("framework/large-head")
         if not world.of_the_server(sent.exchange):
-            yield refused(world, "framework/oversized", sent, what)
+            yield refused("framework/oversized", sent, what)
 
 
 def json_writes(world: World) -> list[Operation]:
@@ -405,7 +405,7 @@ def _unreadable(world: World, clause: str, sent: Sent, what: str, *, accepted_is
         return skipped(clause, f"{sent.exchange.operation} looked at something else first and answered {sent}")
     if sent.status < 400 and not accepted_is_wrong:
         return skipped(clause, f"{sent.exchange.operation} takes {what}")
-    return refused(world, clause, sent, what)
+    return refused(clause, sent, what)
 
 
 def invalid_bodies(world: World) -> Iterator[Outcome]:
@@ -446,7 +446,7 @@ def ruled_out(world: World, sent: Sent, what: str) -> Outcome:
     if sent.code is not None and invalid and not _means_invalid(sent, invalid):
         meant = " or ".join(f"{each.name} ({', '.join(map(str, _statuses(each)))})" for each in invalid)
         return _stated(broken(clause, f"{what} is answered {sent}; {meant} is for that", sent), invalid)
-    return refused(world, clause, sent, what)
+    return refused(clause, sent, what)
 
 
 def codes_of_invalid_input(taxonomy: Taxonomy) -> tuple[Code, ...]:
@@ -490,7 +490,7 @@ def media_types(world: World) -> Iterator[Outcome]:
         if sent.ok and code is None:
             yield skipped(clause, f"{operation.name} reads any media type, and no code is for those it does not read")
             continue
-        outcome = refused(world, clause, sent, "JSON sent as text/plain")
+        outcome = refused(clause, sent, "JSON sent as text/plain")
         if outcome.kind == "held" and code is not None and sent.status != 415:
             outcome = broken(clause, f"JSON sent as text/plain is answered {sent}; `{code}` (415) is for that", sent)
         yield outcome
@@ -524,7 +524,7 @@ def oversized_bodies(world: World) -> Iterator[Outcome]:
         elif sent.ok and not _needs_body(world, operation):
             yield skipped(clause, f"{operation.name} can do without a body")
         else:
-            yield refused(world, clause, sent, f"a body of {size // 1024} KiB")
+            yield refused(clause, sent, f"a body of {size // 1024} KiB")
         return
     size = _SIZES[-1] // 1024 // 1024
     reason = f"a body of {size} MiB is read to its end and answered {sent}"

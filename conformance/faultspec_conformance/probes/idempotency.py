@@ -62,16 +62,16 @@ def _creation(world: World, rule: Idempotency, kind: Kind, operation: Operation,
         yield skipped(_REPLAY, f"{operation.name} was answered {first}")
         return
     again = create(key, body)
-    replayed = same(world, rule, first, again)
+    replayed = same(rule, first, again)
     yield replayed
     if replayed.kind == "held":
         # The second replay is another case: what the first one left behind must not count as used up.
-        yield same(world, rule, first, create(key, body))
+        yield same(rule, first, create(key, body))
     last = (kind.item or "{id}").rpartition("{")[2].removesuffix("}")
     identifier = identifier_of(first, last, kind)
     if again.ok:
         yield from _only_one(world, kind, made, body, first, again)
-    yield from _distinct(world, kind, first, made, identifier)
+    yield from _distinct(kind, first, made, identifier)
     if identifier is not None and kind.item is not None and not operation.placeholders:
         world.spare[kind.name] = Made(kind, identifier, {last: identifier}, made.owner, body, first)
     if rule.mismatch is None:
@@ -79,7 +79,7 @@ def _creation(world: World, rule: Idempotency, kind: Kind, operation: Operation,
         yield Outcome("idempotency/mismatch", "not_checkable", reason)
     else:
         other = create(key, likely_body(world, operation, kind.call("create")), correlation="auto")
-        yield _mismatch(world, rule, rule.mismatch, first, other)
+        yield _mismatch(rule, rule.mismatch, first, other)
     stranger = world.stranger(made.owner)
     if stranger is None:
         yield skipped("idempotency/isolation", "no identity of another tenant is declared")
@@ -95,10 +95,10 @@ def _creation(world: World, rule: Idempotency, kind: Kind, operation: Operation,
             if refused
             else None
         )
-        yield _isolated(world, kind, first, foreign, control, shows(first, identifier, own, foreign))
+        yield _isolated(kind, first, foreign, control, shows(first, identifier, own, foreign))
 
 
-def same(world: World, rule: Idempotency, first: Sent, again: Sent) -> Outcome:
+def same(rule: Idempotency, first: Sent, again: Sent) -> Outcome:
     """Whether the replay is the first answer again, in what the taxonomy wants equal."""
     what = f"{again.exchange.operation} with the same {rule.key}"
     if "status" in rule.equal and again.status != first.status:
@@ -143,7 +143,7 @@ def _items(body: object) -> list[object]:
     return []
 
 
-def _distinct(world: World, kind: Kind, first: Sent, made: Made, identifier: object) -> Iterator[Outcome]:
+def _distinct(kind: Kind, first: Sent, made: Made, identifier: object) -> Iterator[Outcome]:
     """What was made under another key before must be another resource."""
     clause = "idempotency/distinct-keys"
     if identifier is None or made.id is None:
@@ -154,7 +154,7 @@ def _distinct(world: World, kind: Kind, first: Sent, made: Made, identifier: obj
         yield held(clause)
 
 
-def _mismatch(world: World, rule: Idempotency, wanted: str, first: Sent, other: Sent) -> Outcome:
+def _mismatch(rule: Idempotency, wanted: str, first: Sent, other: Sent) -> Outcome:
     clause = "idempotency/mismatch"
     if other.code == wanted:
         return held(clause)
@@ -164,9 +164,7 @@ def _mismatch(world: World, rule: Idempotency, wanted: str, first: Sent, other: 
     return broken(clause, message, first, other)
 
 
-def _isolated(
-    world: World, kind: Kind, first: Sent, foreign: Sent, control: Sent | None, shown: bool | None
-) -> Outcome:
+def _isolated(kind: Kind, first: Sent, foreign: Sent, control: Sent | None, shown: bool | None) -> Outcome:
     """What another tenant got for a body of its own under the key: nothing of the first one's, and not a refusal of the key."""
     clause = "idempotency/isolation"
     if shown:
@@ -244,7 +242,7 @@ def _twice(
         )
         for _ in range(2)
     )
-    return same(world, rule, first, again) if first.ok else skipped(_REPLAY, f"{operation.name} was answered {first}")
+    return same(rule, first, again) if first.ok else skipped(_REPLAY, f"{operation.name} was answered {first}")
 
 
 def changes(kind: Kind, world: World) -> list[Operation]:

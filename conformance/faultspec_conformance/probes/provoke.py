@@ -66,7 +66,7 @@ def _provoked(world: World, recipe: Recipe) -> Iterator[Outcome]:
             return
         saved |= found
     assert sent is not None
-    outcome = _answered(world, recipe, sent)
+    outcome = _answered(recipe, sent)
     if outcome.kind == "broken":
         who = world.target.identity(recipe.steps[-1].identity) if recipe.steps[-1].identity else world.caller
         refused = sent.status == 401 and not means_401(world, recipe.code) and not who.anonymous and tried(world, who)
@@ -124,7 +124,7 @@ def _once(world: World, step: Step, saved: Mapping[str, object], *, patient: boo
     )
 
 
-def _answered(world: World, recipe: Recipe, sent: Sent) -> Outcome:
+def _answered(recipe: Recipe, sent: Sent) -> Outcome:
     codes = [each.code for each in (sent, *sent.inner) if each.code is not None]
     status = recipe.status is None or sent.status == recipe.status
     if recipe.code in codes and status:

@@ -80,7 +80,7 @@ def nothing_there(world: World, sent: Sent) -> Outcome:
         return skipped(clause, f"{operation} of what is not there is answered {sent}, as its definition allows")
     if sent.status in (401, 403, 405, 412, 428):
         return skipped(clause, f"{operation} looked at something else first and answered {sent}")
-    return refused(world, clause, sent, "an id that names nothing")
+    return refused(clause, sent, "an id that names nothing")
 
 
 def duplicates(world: World) -> Iterator[Outcome]:
@@ -129,7 +129,7 @@ def _second(world: World, kind: Kind, operation: Operation, first: Made, declare
         yield broken(clause, f"{what} is answered {again}; {' or '.join(expected)} is for that", first.sent, again)
         return
     if again.code is None and again.status != 409:
-        yield refused(world, clause, again, what)
+        yield refused(clause, again, what)
         return
     yield held(clause)
     yield from _pointed_at(world, kind, first, again)
