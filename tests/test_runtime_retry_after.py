@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
+from httplint import HttpResponseLinter
 from hypothesis import example, given
 from hypothesis import strategies as st
 from urllib3.exceptions import InvalidHeader
@@ -90,6 +91,45 @@ def test_strict_lenient_and_urllib3_differ_only_as_the_table_says(value, strict,
         urllib3 = None
     assert urllib3 == theirs
     assert (lenient == theirs) == (why == "")
+
+
+# What httplint, which looks at the grammar alone, lets pass and the suite does not.
+MORE_THAN_A_GRAMMAR = {
+    " 8 ": "white space around a field's value is taken off before it is read, there as by any HTTP library",
+    "\t8": "white space around a field's value is taken off before it is read, there as by any HTTP library",
+    "8\n": "a line end cannot stand in a field on a wire",
+    "99999999999": "a number that recipients may overflow on (RFC 9110 section 10.2.3 names no limit; 2^31 is our rule)",
+    "Mon, 06 Nov 1994 08:50:37 GMT": "RFC 9110 section 5.6.7: the weekday is part of the date, and it was another",
+    "Sunday, 06-Nov-94 08:50:37 GMT": "RFC 9110 section 5.6.7: a sender must generate IMF-fixdate",
+    "Sun Nov  6 08:50:37 1994": "RFC 9110 section 5.6.7: a sender must generate IMF-fixdate",
+    "Thu, 30 Feb 2023 00:00:00 GMT": "that day never was",
+}
+
+
+def passes_httplint(value):
+    """Whether httplint has nothing against the syntax of a Retry-After of this value."""
+    linter = HttpResponseLinter()
+    linter.process_response_topline(b"HTTP/1.1", b"503", b"Service Unavailable")
+    linter.process_headers([(b"Retry-After", value.encode("utf-8"))])
+    linter.finish_content(complete=True)
+    return not [each for each in linter.notes if type(each).__name__.startswith("BAD_SYNTAX")]
+
+
+@pytest.mark.parametrize("value", [row[0] for row in TABLE] + list(MORE_THAN_A_GRAMMAR), ids=repr)
+def test_strict_refuses_all_that_httplint_refuses(value):
+    """The suite takes nothing that breaks the grammar, and what it refuses beyond it has its reason."""
+    strict, theirs = parse(value, now=NOW, lenient=False).ok, passes_httplint(value)
+    assert theirs or not strict
+    assert (theirs and not strict) == (value in MORE_THAN_A_GRAMMAR)
+
+
+@given(
+    st.from_regex(r"\A[-+]?[0-9]{1,9}(\.[0-9]{1,3})?[ ,;s]?\Z")
+    | moments.map(lambda each: http_dates.render(epoch(each)))
+)
+def test_any_number_or_date_is_strict_as_httplint_is(value):
+    """On what senders write, the suite and httplint are of one mind."""
+    assert parse(value, now=NOW, lenient=False).ok == passes_httplint(value) or value != value.strip()
 
 
 def documented():
