@@ -131,9 +131,8 @@ class _Assembly:
         self.codes: dict[tuple[str | None, str], list[tuple[Group, Branch]]] = {}
 
     def lose(self, pointer: str, kind: str, reason: str) -> None:
-        """Tell of a loss, once for a place."""
-        if (loss := Loss(pointer, kind, reason)) not in self.losses:
-            self.losses.append(loss)
+        """Tell of a loss; one that is told twice is reported once."""
+        self.losses.append(Loss(pointer, kind, reason))
 
     def data(self, info: Json, has_paths: bool) -> Imported:
         """Everything, in the order in which it is written."""
@@ -190,7 +189,7 @@ class _Assembly:
                 **_given("operations", operations),
                 **({"imported": {"pattern": PATTERN, "retriable": False}} if imported else {}),
             },
-            tuple(self.losses),
+            tuple(dict.fromkeys(self.losses)),
         )
 
     def _header(self, info: Json, has_paths: bool) -> Data:

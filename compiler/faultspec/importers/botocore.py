@@ -140,9 +140,8 @@ class _Model:
         self.wires: dict[str, str] = {}
 
     def lose(self, pointer: str, kind: str, reason: str) -> None:
-        """Tell of a loss, once for a place."""
-        if (loss := Loss(pointer, kind, reason)) not in self.losses:
-            self.losses.append(loss)
+        """Tell of a loss; one that is told twice is reported once."""
+        self.losses.append(Loss(pointer, kind, reason))
 
     def imported(self) -> Imported:
         picture = _REST_XML if self.protocol == "rest-xml" else _SHAPES.get(self.protocol)
@@ -184,7 +183,7 @@ class _Model:
                 "codes": codes,
                 **({"operations": found} if (found := self._operations(names)) else {}),
             },
-            tuple(self.losses),
+            tuple(dict.fromkeys(self.losses)),
         )
 
     def _policy(self) -> Data:

@@ -17,7 +17,7 @@ _CHAIN = 32
 
 
 class Dialect:
-    """Reads the schemas of one document. ``losses``: where what can't be followed is told, each place once."""
+    """Reads the schemas of one document. ``losses``: where what can't be followed is told."""
 
     def __init__(self, document: Json, losses: list[Loss]) -> None:
         self.document = document
@@ -25,10 +25,8 @@ class Dialect:
         self.losses = losses
 
     def lose(self, pointer: str, kind: str, reason: str) -> None:
-        """Tell of a loss, once for a place."""
-        loss = Loss(pointer, kind, reason)
-        if loss not in self.losses:
-            self.losses.append(loss)
+        """Tell of a loss; one that is told twice is reported once."""
+        self.losses.append(Loss(pointer, kind, reason))
 
     def followed(self, value: Any, pointer: str) -> tuple[Any, str]:
         """What a value is once its references are followed, and where that stands; None where they lead nowhere."""

@@ -65,7 +65,7 @@ class _Reader:
             if paths and not group.answers:
                 self.groups.remove(group)
             else:
-                self.losses += [each for each in group.losses if each not in self.losses]
+                self.losses += group.losses
         info = self._mapping(self.document, "info", "")
         if not self.groups and not any(each.answers for each in self.seen.operations):
             hint = "errors are responses such as 404 or default, or, without paths, unions under components.schemas"
