@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -44,6 +45,8 @@ KEPT = [
     (b"www-authenticate", b'Bearer realm="x"'),
     (b"proxy-authenticate", b"Basic"),
 ]
+# Of statuses that ask a client to wait, that do not, and that nobody has registered.
+HINTED = frozenset({400, 401, 404, 405, 409, 413, 416, 429, 451, 499, 500, 501, 502, 503, 504, 599})
 HINTS = [None, b"-1", b"soon", b"Thu, 01 Jan 1970 00:00:00 GMT", b""]
 
 
@@ -114,11 +117,11 @@ def test_whatever_a_framework_says_the_answer_is_valid(system: str) -> None:
     rules = contract(taxonomy_of(system))
     envelope = asgi.ErrorBoundary.__init__.__kwdefaults__["envelope"]
     schema = json.loads((ROOT / system / f"generated/jsonschema/{envelope}.schema.json").read_text())
-    valid = Draft202012Validator(schema)
+    valid = jsonschema_rs.Draft202012Validator(schema)
     cases: list[tuple[Any, Any]] = [(failing, "exception")]
     for status in STATUSES:
         cases.append((bare(status, KEPT), status))
-        for hint in HINTS:
+        for hint in HINTS if status in HINTED else ():
             cases.append((bare(status, [] if hint is None else [(b"retry-after", hint)]), (status, hint)))
     boundary = asgi.ErrorBoundary(failing, **given(package))
     for app, what in cases:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import jsonschema_rs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -199,12 +200,14 @@ codes:
 
 
 @cache
-def conditional() -> tuple[Contract, Draft202012Validator]:
+def conditional() -> tuple[Contract, jsonschema_rs.Draft202012Validator]:
     """A taxonomy of rules by condition."""
     found = read(CONDITIONS.replace("44x", "440-449"), "rules.yaml")
     assert found.taxonomy is not None, found.diagnostics
     tree = render(found.taxonomy, [SHIPPED["jsonschema"]], "rules.yaml")
-    return contract(found.taxonomy), Draft202012Validator(json.loads(tree["jsonschema/error.schema.json"]))
+    return contract(found.taxonomy), jsonschema_rs.Draft202012Validator(
+        json.loads(tree["jsonschema/error.schema.json"])
+    )
 
 
 @given(
