@@ -1,6 +1,7 @@
 """`faultspec compile`: writing is all or nothing, checking sees every kind of drift, templates may come from anywhere."""
 
 import io
+import json
 import os
 import signal
 import subprocess
@@ -233,6 +234,28 @@ def test_check_is_silent_on_a_fresh_tree(project: Path) -> None:
     run("compile")
     done = run("compile", "--check")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_check_for_a_machine_is_one_document(project: Path) -> None:
+    """In a machine's format what differs is diagnostics, a file each, and nothing else is on standard output."""
+    run("compile")
+    changed = next((project / "generated/python").rglob("codes.py"))
+    changed.write_text("edited\n")
+    (project / "generated/python/stray.py").write_text("")
+    done = run("compile", "--check", "--format", "json")
+    found = {(each["code"], each["path"]) for each in json.loads(done.stdout)["diagnostics"]}
+    assert done.returncode == 1
+    assert found == {
+        ("modified-file", changed.relative_to(project).as_posix()),
+        ("untracked-file", "generated/python/stray.py"),
+    }
+
+
+def test_a_failure_for_a_machine_is_one_document(project: Path) -> None:
+    """What is wrong with the templates stands with the rest, in the same document."""
+    done = run("compile", "--templates", "nowhere", "--format", "json")
+    assert done.returncode == 2
+    assert [each["severity"] for each in json.loads(done.stdout)["diagnostics"]][-1] == "error"
 
 
 def test_check_sees_a_manifest_that_is_wrong(project: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from textwrap import dedent
@@ -374,6 +375,33 @@ def test_other_shapes_are_judged_alike(status: int, request_line: str, body: obj
     """Layers, flags by condition, codes of one operation, imported schemas, open and foreign surfaces."""
     seen = exchange(status, body, request=request_line)
     assert broken(judge(of(AILERON), seen), warnings=False).keys() == clauses
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"error": {"class": "never", "class": "denied", "message": "m", "retriable": false, "boundary": "external"}}',
+        b'{"error": {"class": "denied", "message": "m", "retriable": true, "retriable": false, "boundary": "external"}}',
+        b'{"error": {"class": "denied", "message": "m", "retriable": false, "boundary": "external"}, "error": {}}',
+    ],
+)
+def test_a_member_that_stands_twice_is_no_json_to_rely_on(body: bytes) -> None:
+    """Of two members of one name some readers take the first and others the last (RFC 8259 section 4)."""
+    judged = judge(of(AILERON), exchange(403, body, request="GET /v1/x"))
+    found = [each for each in judged.findings if each.level == "error"]
+    assert [each.clause for each in found] == ["envelope/json"]
+    assert "repeats the member" in found[0].message
+
+
+def test_a_callers_secret_is_a_secret_whoever_asks_for_planted_values() -> None:
+    """A taxonomy that asks for secrets and not for canaries still has the credential reported that the caller sent."""
+    body = failure("denied", details={"field": "no such key: k-17"})
+    seen = replace(exchange(403, body, request="GET /v1/x"), forbidden=(Canary("secret", "k-17"),))
+    assert broken(judge(of(AILERON), seen), warnings=False).keys() == {"leaks/secret"}
+    both = AILERON.replace("path, secret]", "path, secret, canary]")
+    assert broken(judge(of(both), seen), warnings=False).keys() == {"leaks/canary"}
+    neither = AILERON.replace("path, secret]", "path]")
+    assert broken(judge(of(neither), seen), warnings=False).keys() == set()
 
 
 def test_what_is_not_known_is_not_guessed() -> None:

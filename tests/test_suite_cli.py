@@ -142,6 +142,22 @@ def test_nobody_listening(tmp_path: Path) -> None:
     assert "error[unreachable]: cannot connect to http://127.0.0.1:9" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("conform", CONFIG, "--no-sweep"),
+        ("conform", "http://admin:p4ssw0rd@127.0.0.1:9"),
+        ("init", "conformance", "--openapi", "http://admin:p4ssw0rd@127.0.0.1:9/openapi.json"),
+    ],
+)
+def test_a_password_in_an_address_is_not_told(arguments: tuple[str, ...]) -> None:
+    """Where nobody listens, neither the message nor its hint repeats what stands before the host."""
+    done = faultspec(*arguments, BASE_URL="http://admin:p4ssw0rd@127.0.0.1:9")
+    assert done.returncode == 2
+    assert "127.0.0.1:9" in done.stderr
+    assert "p4ssw0rd" not in done.stdout + done.stderr
+
+
 def test_a_missing_variable_is_named() -> None:
     """A variable that the environment lacks is told with its place."""
     done = faultspec("conform", CONFIG, BASE_URL="")

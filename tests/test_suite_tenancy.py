@@ -28,13 +28,16 @@ codes:
   forbidden: {summary: Not yours, domain: request, http: 403, retriable: none, client_action: none, effect: none}
   absent: {summary: Not there, domain: request, http: [404, 405], retriable: none, client_action: none, effect: none}
   stale: {summary: Changed, domain: request, http: 412, retriable: none, client_action: refetch, effect: none}
+  needed: {summary: Say which, domain: request, http: 428, retriable: none, client_action: refetch, effect: none}
 privacy:
   conceal: [{across: tenant, answer: forbidden, never: [absent]}]
 """
 
 
-def things(*, read_tells: bool) -> Starlette:
-    """Everybody's things under names of his choice: a PUT makes one, unless it is somebody else's."""
+def things(*, read_tells: bool = False, creates: bool = True, asks_first: bool = False) -> Starlette:
+    """Everybody's things under names of his choice: a PUT makes one, unless it is somebody else's. ``creates``: else
+    a PUT only changes. ``asks_first``: what is there has to be named by its version before anybody is told whose it is.
+    """
     owners: dict[str, str] = {}
 
     def refusal(status: int, code: str) -> Response:
@@ -50,7 +53,9 @@ def things(*, read_tells: bool) -> Starlette:
         owner = owners.get(name)
         if request.method == "GET" and owner is None and read_tells:
             return refusal(404, "absent")
-        if owner not in (None, who) or (request.method == "GET" and owner is None):
+        if asks_first and request.method == "PUT" and owner is not None and "If-Match" not in request.headers:
+            return refusal(428, "needed")
+        if owner not in (None, who) or ((request.method == "GET" or not creates) and owner is None):
             return refusal(403, "forbidden")
         if request.method == "PUT" and owner is None and "If-Match" in request.headers:
             return refusal(412, "stale")
@@ -131,3 +136,9 @@ def test_a_put_that_only_changes_is_held_to_concealment(tmp_path: Path) -> None:
 def test_reads_are_held_to_concealment_whatever_a_put_creates(tmp_path: Path, statuses: tuple[str, ...]) -> None:
     """That a PUT creates excuses no other operation."""
     assert "GET /things/{name}" in concealment(tmp_path, things(read_tells=True), *statuses)
+
+
+def test_what_is_asked_for_first_tells_nothing(tmp_path: Path) -> None:
+    """Where a change has to name a version (428), the same is asked of a foreign thing and of none."""
+    assert concealment(tmp_path, things(creates=False), "200") == []
+    assert concealment(tmp_path, things(creates=False, asks_first=True), "200") == ["PUT /things/{name}"]

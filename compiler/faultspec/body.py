@@ -20,7 +20,9 @@ class Reading(NamedTuple):
 
 
 def read(body: bytes) -> Reading:
-    """Read a body as JSON, strictly: UTF-8, no NaN, no trailing text (RFC 8259); never raises."""
+    """Read a body as JSON, strictly: UTF-8, no NaN, no trailing text (RFC 8259), no name twice in an object (RFC 7493
+    section 2.3); never raises.
+    """
     if not body.strip(b" \t\r\n"):
         return Reading(None, "is empty")
     try:
@@ -28,7 +30,9 @@ def read(body: bytes) -> Reading:
     except UnicodeDecodeError:
         return Reading(None, "is not UTF-8")
     try:
-        value = json.loads(text, parse_constant=_no_constant)
+        value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique)
+    except _Repeated as error:
+        return Reading(None, f"repeats the member `{error}` of one object, and readers differ in which of them counts")
     except RecursionError:
         return Reading(None, f"is nested deeper than {DEEPEST} levels")
     except ValueError as error:
@@ -81,6 +85,18 @@ def strings(body: object, pointer: str = "") -> list[tuple[str, str]]:
             case dict():
                 waiting.extend((child(at, key), value[key]) for key in reversed(value))
                 found.extend((child(at, key), key) for key in value)
+    return found
+
+
+class _Repeated(Exception):
+    """A name stands twice in an object."""
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise _Repeated(next(name for name in names if names.count(name) > 1)[:80])
     return found
 
 

@@ -51,8 +51,8 @@ def command(
     something could not be read or written.
     """
     loaded = load(taxonomy)
-    _report(loaded.diagnostics, loaded.sources, style)
     if loaded.taxonomy is None:
+        _report(loaded.diagnostics, loaded.sources, style)
         return 2
     folder = Path(out)
     try:
@@ -62,11 +62,15 @@ def command(
             chosen += listed_targets(folder)  # those of a target that is no more are nobody's
         tree = render(loaded.taxonomy, targets, _relative(taxonomy), None if templates is None else Path(templates))
         if only_check:
-            return _print_drift(check(tree, folder, chosen, Path(taxonomy), whole=not names), out)
+            drift = check(tree, folder, chosen, Path(taxonomy), whole=not names)
+            found = () if style == "text" else tuple(_diagnostic(each, out) for each in drift)
+            _report((*loaded.diagnostics, *found), loaded.sources, style)
+            return _print_drift(drift, out, by_file=style == "text")
         done = write(tree, folder, chosen)
     except TargetError as error:
-        _report((error.diagnostic,), {}, style)
+        _report((*loaded.diagnostics, error.diagnostic), loaded.sources, style)
         return 2
+    _report(loaded.diagnostics, loaded.sources, style)
     if done.written or done.removed:
         written = sum(path in tree for path in done.written)
         removed = f", removed {len(done.removed)}" if done.removed else ""
@@ -104,8 +108,22 @@ def _report(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], style
         click.echo(printers.PRINTERS[style](diagnostics, sources), nl=False)
 
 
-def _print_drift(drift: Sequence[Drift], out: str) -> int:
-    for each in drift:
+def _diagnostic(drift: Drift, out: str) -> Diagnostic:
+    """A file that differs, for a machine: the diff is for people, and for ``--format text``."""
+    said = {
+        "modified": "the file is not what the taxonomy compiles to",
+        "missing": "the taxonomy compiles to a file that is not there",
+        "stale": "the taxonomy no longer compiles to this file",
+        "untracked": "no compile wrote this file",
+    }[drift.kind]
+    todo = (
+        "move it away, or delete it" if drift.kind == "untracked" else "run `faultspec compile` and review the change"
+    )
+    return Diagnostic(f"{drift.kind}-file", said, f"{out}/{drift.path}", hint=todo)
+
+
+def _print_drift(drift: Sequence[Drift], out: str, *, by_file: bool) -> int:
+    for each in drift if by_file else ():
         click.echo(f"{each.kind}: {out}/{each.path}")
         if each.diff:
             click.echo(each.diff, nl=False)

@@ -95,6 +95,7 @@ def command(
     """
     conformance()
     from faultspec.clauses import clauses_of
+    from faultspec_conformance.drivers.http import shown
     from faultspec_conformance.reports import FORMATS
     from faultspec_conformance.run import Options, Unreachable, quiet, run
     from faultspec_conformance.verdict import exit_code
@@ -119,7 +120,7 @@ def command(
     if progress is not quiet:
         click.echo("\r\x1b[K", err=True, nl=False)
     if isinstance(report, Unreachable):
-        hint = report.hint or f"is the service running at {described.http}?"
+        hint = report.hint or f"is the service running at {shown(described.http)}?"
         click.echo(f"error[unreachable]: {report.reason}\n  = hint: {hint}", err=True)
         return _COULD_NOT
     for name, path in outputs:

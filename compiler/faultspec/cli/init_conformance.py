@@ -106,16 +106,16 @@ def _read(path: str) -> str | Diagnostic:
 
 def _fetched(url: str) -> str | Diagnostic:
     from faultspec.exchange import Request
-    from faultspec_conformance.drivers.http import Http, Limits, NoAnswer
+    from faultspec_conformance.drivers.http import Http, Limits, NoAnswer, shown
 
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     with Http(f"{parts.scheme}://{parts.netloc}", Limits(requests=1)) as driver:
         answer = driver.send(Request("GET", target, (("Accept", "application/json, */*;q=0.8"),)))
     if isinstance(answer, NoAnswer):
-        return Diagnostic("unreachable", answer.reason, url)
+        return Diagnostic("unreachable", answer.reason, shown(url))
     if answer.status != 200:
-        return Diagnostic("unreachable", f"the address answers {answer.status}", url)
+        return Diagnostic("unreachable", f"the address answers {answer.status}", shown(url))
     return answer.body.decode("utf-8", "replace")
 
 

@@ -47,14 +47,17 @@ def judge_leaks(bench: Bench, reading: Reading, told: Told | None, within: tuple
         return
     segments = _segments(bench.exchange, reading, within)
     echoed = tuple(each for each in bench.exchange.forbidden if each.kind in privacy.never_echoed)
+    # Who does not ask for planted values asks for secrets: one that the caller sent is one, whatever it looks like.
+    asked = [each for each in ("canary", "secret") if each in privacy.detectors]
     canaries = tuple(
         each
         for each in bench.exchange.forbidden
-        if each not in echoed and each.kind != "tenant" and "canary" in privacy.detectors
+        if each not in echoed and each.kind != "tenant" and asked and ("canary" in asked or each.kind == "secret")
     )
+    by_value = f"leaks/{asked[0]}" if asked else ""
     bench.exercise(*(f"leaks/{kind}" for kind in privacy.detectors if kind != "canary"))
     if canaries:
-        bench.exercise("leaks/canary")
+        bench.exercise(by_value)
     if echoed:
         bench.exercise("leaks/echoed-tenant")
     open_header = [each for each in segments if (each.header or "").lower() not in _MEANT_TO_CARRY]
@@ -70,8 +73,8 @@ def judge_leaks(bench: Bench, reading: Reading, told: Told | None, within: tuple
     names = tuple(each for each in canaries if each.kind in _NAMES)
     unnamed = _unnamed(segments, told) if names else []
     for clause, wanted, whole, among in (
-        ("leaks/canary", values, False, segments),
-        ("leaks/canary", names, True, unnamed),
+        (by_value, values, False, segments),
+        (by_value, names, True, unnamed),
         ("leaks/echoed-tenant", echoed, True, segments),
     ):
         text, starts = _joined(among) if wanted else ("", [])

@@ -66,6 +66,14 @@ def example_missing(subject: Subject) -> Iterator[Remark]:
             yield Remark(path, f"`{code.name}` has no example", "add `example: {message: …, details: {…}}`")
 
 
+def idle_internal_names(subject: Subject) -> Iterator[Remark]:
+    """Names that stay inside are looked for: the detector of such names is among those asked for."""
+    privacy = subject.taxonomy.privacy
+    if privacy is not None and privacy.internal_names and "internal-name" not in privacy.detectors:
+        message = "nothing looks for these names: `internal-name` is not among the detectors"
+        yield Remark(("privacy", "internal_names"), message, "add `internal-name` to `detectors`")
+
+
 #: What an example cannot contain by accident: canaries are planted by the suite.
 _DETECTORS = tuple(name for name in DETECTORS if name != "canary")
 

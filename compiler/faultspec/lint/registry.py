@@ -456,6 +456,22 @@ codes:
 """,
     ),
     Rule(
+        "idle-internal-names",
+        "warning",
+        "Names that stay inside are looked for: the detector of such names is among those asked for.",
+        contents.idle_internal_names,
+        bad="""\
+privacy: {detectors: [secret], internal_names: ["orders-db-[0-9]+"]}
+codes:
+  failed: {summary: It failed., http: 500}
+""",
+        good="""\
+privacy: {detectors: [secret, internal-name], internal_names: ["orders-db-[0-9]+"]}
+codes:
+  failed: {summary: It failed., http: 500}
+""",
+    ),
+    Rule(
         "example-missing",
         "warning",
         "Every live code has an example: readers copy it, and the compiler holds the schema to it.",

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 
@@ -166,7 +166,7 @@ class Http:
             )
             answer = self._client.send(outgoing, stream=True)
         except httpx.ConnectError as error:
-            return NoAnswer(request, "refused", f"cannot connect to {self.base}: {_words(error)}")
+            return NoAnswer(request, "refused", f"cannot connect to {shown(self.base)}: {_words(error)}")
         except httpx.TimeoutException:
             return NoAnswer(request, "timeout", f"no answer within {self._timeout:g} s")
         except httpx.LocalProtocolError as error:
@@ -204,7 +204,7 @@ class Http:
                 stream.sendall("\r\n".join([*lines, "", ""]).encode())
                 raw = _until_silence(stream)
         except ConnectionRefusedError as error:
-            return NoAnswer(request, "refused", f"cannot connect to {self.base}: {_words(error)}")
+            return NoAnswer(request, "refused", f"cannot connect to {shown(self.base)}: {_words(error)}")
         except TimeoutError:
             return NoAnswer(request, "timeout", f"no answer within {self._timeout:g} s")
         except OSError as error:
@@ -214,6 +214,12 @@ class Http:
         if parsed is None:
             return NoAnswer(request, "garbled" if raw else "closed", "what came back is not an HTTP answer")
         return Response(parsed[0], parsed[1], body, self._clock() - began)
+
+
+def shown(address: str) -> str:
+    """An address as it may be printed: without the name and the password that may stand in it."""
+    parts = urlsplit(address)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def _bounded(answer: httpx.Response, late: Callable[[], bool]) -> bytes:

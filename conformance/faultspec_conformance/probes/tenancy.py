@@ -69,11 +69,14 @@ def _items(
     if made is not first and create is not None:
         own = marks(world, kind, create, made.body)
     known: tuple[Sent, object] | None = None
+    # Where a change has to name what it changes, that too may be looked at before whose it is.
+    unconditional = any(each.http.allows(428) for each in world.taxonomy.live_codes())
     for operation in _on_item(world, kind):
-        with world.guarded(_CLAUSE):
-            known = yield from _compared(world, rule, kind, operation, made, stranger, known, own)
-        if namesake(world, kind, made, stranger, own):
-            return
+        for condition in (_NEVER_GIVEN, None) if unconditional and operation.writes else (_NEVER_GIVEN,):
+            with world.guarded(_CLAUSE):
+                known = yield from _compared(world, rule, kind, operation, made, stranger, known, own, condition)
+            if namesake(world, kind, made, stranger, own):
+                return
 
 
 def _on_item(world: World, kind: Kind) -> list[Operation]:
@@ -96,11 +99,12 @@ def _ask(
     values: Mapping[str, object],
     who: Identity,
     correlation: str,
+    condition: str | None,
     *plant: Canary,
 ) -> Sent:
     headers: dict[str, str | None] = {**fresh_key(world, operation)}
     if operation.writes:
-        headers["If-Match"] = _NEVER_GIVEN
+        headers["If-Match"] = condition
     return world.call(
         operation.method,
         operation.template,
@@ -123,6 +127,7 @@ def _compared(
     stranger: Identity,
     known: tuple[Sent, object] | None,
     own_marks: tuple[str, ...],
+    condition: str | None,
 ) -> Generator[Outcome, None, tuple[Sent, object] | None]:
     """Compare one operation; the result is the answer about nothing, which others are compared with first.
 
@@ -135,9 +140,9 @@ def _compared(
         identifier = synthesis.another(world.source, made.id)
         values = {**own, names[len(made.values) - 1]: identifier} if names else own
         plant = Canary("id", str(identifier))
-        return _ask(world, kind, operation, values, stranger, "valid", plant), identifier
+        return _ask(world, kind, operation, values, stranger, "valid", condition, plant), identifier
 
-    foreign = _ask(world, kind, operation, own, stranger, "valid")
+    foreign = _ask(world, kind, operation, own, stranger, "valid", condition)
     world.absent.add(operation.name)
     changes_it = operation.method in ("PUT", "PATCH") and not below(operation, kind)
     if known is not None and not changes_it and not _differences(world, foreign, made.id, *known):
