@@ -207,7 +207,7 @@ def header_rules(taxonomy: Taxonomy, code: Code | None, status: int) -> tuple[He
     shared = taxonomy.header_rules(code.name if code else None, status)
     if code is None or code.name in taxonomy.codes:
         return shared
-    return (*shared, *(rule for rule in code.headers if not rule.on or any(status in each for each in rule.on)))
+    return (*shared, *(rule for rule in code.headers if rule.spans(status)))
 
 
 def _slots(envelope: Envelope, taxonomy: Taxonomy) -> dict[str, Schema]:

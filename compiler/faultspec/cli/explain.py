@@ -123,12 +123,7 @@ def _code(taxonomy: Taxonomy, code: Code, address: str) -> Iterator[str]:
         )
     )
     status = code.http.default
-    rules = [
-        rule
-        for rule in (*taxonomy.headers, *code.headers)
-        if (not rule.codes or code.name in rule.codes)
-        and (not rule.on or (status is not None and any(status in span for span in rule.on)))
-    ]
+    rules = [rule for rule in (*taxonomy.headers, *code.headers) if rule.applies(code.name, status)]
     if rules:
         yield from ("", "  headers:")
         yield from (f"    {rule.name}: {rule.presence}" for rule in rules)

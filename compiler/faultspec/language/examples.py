@@ -120,7 +120,7 @@ def _headers(code: Code, example: Example, path: Path, general: Iterable[HeaderR
     for name, value in example.headers.items():
         at: Path = (*path, "headers", name)
         for rule in (*general, *code.headers):
-            if rule.name.lower() != name.lower() or not _applies(rule, code.name, status):
+            if rule.name.lower() != name.lower() or not rule.applies(code.name, status):
                 continue
             if rule.presence == "forbidden":
                 yield _bad(at, f"`{name}` is forbidden here", on_key=True)
@@ -130,10 +130,6 @@ def _headers(code: Code, example: Example, path: Path, general: Iterable[HeaderR
                 yield _bad(at, f"`{name}` must contain `{rule.token}`")
             elif rule.equals is not None and str(example.slots.get(rule.equals, value)) != value:
                 yield _bad(at, f"`{name}` must repeat `${rule.equals}`, which is `{example.slots[rule.equals]}` here")
-
-
-def _applies(rule: HeaderRule, code: str, status: int | None) -> bool:
-    return (not rule.codes or code in rule.codes) and (not rule.on or any(status in each for each in rule.on))
 
 
 def _bad(path: Path, message: str, hint: str | None = None, *, on_key: bool = False) -> Problem:

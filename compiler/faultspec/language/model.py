@@ -72,6 +72,14 @@ class StatusRange(NamedTuple):
     def __contains__(self, status: object) -> bool:
         return isinstance(status, int) and self.low <= status <= self.high
 
+    def covers(self, other: "StatusRange") -> bool:
+        """Whether every status of the other range is one of this."""
+        return self.low <= other.low and other.high <= self.high
+
+    def meets(self, other: "StatusRange") -> bool:
+        """Whether the two ranges have a status in common."""
+        return self.low <= other.high and other.low <= self.high
+
     @property
     def width(self) -> int:
         """How many statuses the range holds; the narrower range is the more specific rule."""
@@ -331,6 +339,18 @@ class HeaderRule(NamedTuple):
     equals: str | None = None
     summary: str | None = None
     source: Source = NOWHERE
+
+    def names(self, code: str | None) -> bool:
+        """Whether the rule is for answers with this code."""
+        return not self.codes or code in self.codes
+
+    def spans(self, status: int | None) -> bool:
+        """Whether the rule is for answers under this status."""
+        return not self.on or any(status in each for each in self.on)
+
+    def applies(self, code: str | None, status: int | None) -> bool:
+        """Whether the rule is for an answer with this code under this status."""
+        return self.names(code) and self.spans(status)
 
 
 class Mcp(NamedTuple):
@@ -673,8 +693,4 @@ class Taxonomy(NamedTuple):
     def header_rules(self, code: str | None, status: int) -> tuple[HeaderRule, ...]:
         """The header rules for an answer, most specific last: taxonomy-wide by status, then the code's own."""
         own = self.codes[code].headers if code is not None and code in self.codes else ()
-        return tuple(
-            rule
-            for rule in (*self.headers, *own)
-            if (not rule.on or any(status in each for each in rule.on)) and (not rule.codes or code in rule.codes)
-        )
+        return tuple(rule for rule in (*self.headers, *own) if rule.applies(code, status))

@@ -114,9 +114,7 @@ def retry_after_missing(subject: Subject) -> Iterator[Remark]:
         rules = [
             rule
             for rule in (*taxonomy.headers, *code.headers)
-            if rule.name.lower() == "retry-after"
-            and (not rule.on or any(429 in span for span in rule.on))
-            and (not rule.codes or code.name in rule.codes)
+            if rule.name.lower() == "retry-after" and rule.applies(code.name, 429)
         ]
         if not any(rule.presence in ("required", "expected") for rule in rules):
             message = f"`{code.name}` travels as 429 without Retry-After"
@@ -133,8 +131,8 @@ def retry_after_ignored(subject: Subject) -> Iterator[Remark]:
         required = any(
             rule.name.lower() == "retry-after"
             and rule.presence == "required"
-            and (not rule.codes or code.name in rule.codes)
-            and (not rule.on or all(any(status in span for span in rule.on) for status in code.http.all()))
+            and rule.names(code.name)
+            and all(map(rule.spans, code.http.all()))
             for rule in (*taxonomy.headers, *code.headers)
         )
         if required:

@@ -162,7 +162,7 @@ def _covers(one: Match, other: Match) -> bool:
     """Whether everything `other` matches is matched by `one`; False where that cannot be told by looking."""
     routes = not one.routes or "/**" in one.routes or (other.routes and set(other.routes) <= set(one.routes))
     statuses = not one.statuses or (
-        other.statuses and all(any(a.low <= b.low and b.high <= a.high for a in one.statuses) for b in other.statuses)
+        other.statuses and all(any(a.covers(b) for a in one.statuses) for b in other.statuses)
     )
     methods = not one.methods or (other.methods and set(other.methods) <= set(one.methods))
     tools = not one.tools or (other.tools and set(other.tools) <= set(one.tools))
@@ -196,7 +196,7 @@ def header_contradiction(subject: Subject) -> Iterator[Remark]:
         carried = tuple(
             rule if rule.on else rule._replace(on=code.http.statuses)
             for rule in (*taxonomy.headers, *code.headers)
-            if not rule.codes or code.name in rule.codes
+            if rule.names(code.name)
         )
         own = carried[len(carried) - len(code.headers) :]
         for wanted, refused in (*_contradictions(own, carried), *_contradictions(carried[: -len(own) or None], own)):
@@ -222,7 +222,7 @@ def _meet(one: HeaderRule, other: HeaderRule) -> bool:
     return (
         one.name.lower() == other.name.lower()
         and (not one.codes or not other.codes or bool(set(one.codes) & set(other.codes)))
-        and any(a.low <= b.high and b.low <= a.high for a in one.on for b in other.on)
+        and any(a.meets(b) for a in one.on for b in other.on)
     )
 
 
@@ -261,7 +261,7 @@ def header_rule_undone(subject: Subject) -> Iterator[Remark]:
         )
     for number, (path, rule) in enumerate(zip(paths, rules, strict=True)):
         for later_path, later in zip(paths[number + 1 :], rules[number + 1 :], strict=True):
-            wider = all(any(a.low <= b.low and b.high <= a.high for a in later.on) for b in rule.on)
+            wider = all(any(a.covers(b) for a in later.on) for b in rule.on)
             codes_too = not later.codes or (rule.codes and set(rule.codes) <= set(later.codes))
             refused = "forbidden" in (rule.presence, later.presence)  # that is a contradiction, told elsewhere
             if rule.name == later.name and wider and codes_too and rule.presence != later.presence and not refused:
@@ -314,7 +314,7 @@ def unreachable_header_rule(subject: Subject) -> Iterator[Remark]:
     """A code's header rule is for a status the code travels under."""
     for path, code in codes(subject.taxonomy):
         for rule in code.headers:
-            if rule.on and not any(status in span for status in code.http.all() for span in rule.on):
+            if rule.on and not any(map(rule.spans, code.http.all())):
                 message = f"`{code.name}` never travels as {', '.join(map(str, rule.on))}"
                 hint = f"its statuses are {', '.join(map(str, code.http.statuses)) or 'none'}"
                 yield Remark((*path, "headers", rule.name), message, hint)

@@ -72,9 +72,9 @@ def _borrowed(on: StatusRange, taxonomy: Taxonomy) -> Json:
     """The statuses of a fallback: its range without those that a code claims, or a narrower fallback has."""
     claimed = [span for code in taxonomy.live_codes() for span in code.http.statuses]
     claimed += [each.on for each in taxonomy.fallbacks if each.on.width < on.width]
-    if any(each.low <= on.low and on.high <= each.high for each in claimed):
+    if any(each.covers(on) for each in claimed):
         return NEVER
-    inside = [each for each in dict.fromkeys(claimed) if each.low <= on.high and on.low <= each.high]
+    inside = [each for each in dict.fromkeys(claimed) if each.meets(on)]
     return {**_range(on), **({"not": {"anyOf": [_range(each) for each in inside]}} if inside else {})}
 
 

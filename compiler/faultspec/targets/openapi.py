@@ -160,14 +160,12 @@ def _statuses(answered: Codes, taxonomy: Taxonomy) -> list[str]:
 def _response(envelope: Envelope, status: str, answered: Codes, names: Names, taxonomy: Taxonomy) -> Json | None:
     span = _span(status)
     # A code that claims the whole class does not name the status: another may still stand for it.
-    named = any(
-        s.low <= span.low <= span.high <= s.high and s.width < 100 for _, c in answered for s in c.http.statuses
-    )
+    named = any(s.covers(span) and s.width < 100 for _, c in answered for s in c.http.statuses)
     fallback = None if named else next((each.code for each in taxonomy.fallbacks if each.on == span), None)
     codes = [
         (operation, code)
         for operation, code in answered
-        if code.name == fallback or any(s.low <= span.low and span.high <= s.high for s in code.http.statuses)
+        if code.name == fallback or any(each.covers(span) for each in code.http.statuses)
     ]
     if not codes:
         return None
@@ -235,7 +233,7 @@ def _fields(taxonomy: Taxonomy) -> Iterator[Field]:
 
 
 def _covers(rule: HeaderRule, span: StatusRange) -> bool:
-    return not rule.on or any(each.low <= span.low and span.high <= each.high for each in rule.on)
+    return not rule.on or any(each.covers(span) for each in rule.on)
 
 
 def _may_carry(name: str, span: StatusRange, codes: Sequence[tuple[str | None, Code]], taxonomy: Taxonomy) -> bool:

@@ -169,8 +169,8 @@ def _where(
 
 def _covered(status: str, spans: tuple[StatusRange, ...]) -> bool:
     """Whether a status, or every one of a class such as ``4XX``, lies in one of the ranges."""
-    low, high = int(status.replace("X", "0")), int(status.replace("X", "9"))
-    return any(each.low <= low and high <= each.high for each in spans)
+    own = StatusRange(int(status.replace("X", "0")), int(status.replace("X", "9")))
+    return any(each.covers(own) for each in spans)
 
 
 def _responses(

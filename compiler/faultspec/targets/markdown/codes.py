@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from faultspec.language.carriers import carriers, reaches
-from faultspec.language.model import Code, Envelope, HeaderRule, StatusRange, Taxonomy
+from faultspec.language.model import Code, Envelope, HeaderRule, Taxonomy
 from faultspec.runtime import shape
 from faultspec.targets import openapi
 from faultspec.targets import schema as schemas
@@ -106,12 +106,7 @@ def _headers(code: Code, taxonomy: Taxonomy) -> list[str]:
 
 
 def _concerns(rule: HeaderRule, code: Code) -> bool:
-    named = not rule.codes or code.name in rule.codes
-    return named and any(_meet(each, status) for each in rule.on for status in code.http.statuses)
-
-
-def _meet(one: StatusRange, other: StatusRange) -> bool:
-    return one.low <= other.high and other.low <= one.high
+    return rule.names(code.name) and any(each.meets(status) for each in rule.on for status in code.http.statuses)
 
 
 def _details(code: Code, taxonomy: Taxonomy) -> list[str]:
@@ -156,9 +151,7 @@ def _owed(code: Code, status: int, envelope: Envelope, body: object, taxonomy: T
     repeated = {each.echo or each.mirror: slots.get(each.slot) for each in envelope.fields.values()}
     found = {name: str(value) for name, value in repeated.items() if name is not None and value is not None}
     for rule in (*taxonomy.headers, *code.headers):
-        if rule.presence != "required" or (rule.on and not any(status in each for each in rule.on)):
-            continue
-        if rule.codes and code.name not in rule.codes:
+        if rule.presence != "required" or not rule.applies(code.name, status):
             continue
         value = rule.token or (slots.get(rule.equals) if rule.equals else None)
         if value is not None:

@@ -205,18 +205,14 @@ class Constructor:
 
     def statuses_of(self, rule: HeaderRule) -> tuple[int, ...]:
         """The statuses of the code that the rule is for."""
-        if rule.codes and self.code.name not in rule.codes:
-            return ()
-        own = self.code.http.all()
-        return tuple(status for status in own if not rule.on or any(status in each for each in rule.on))
+        return tuple(status for status in self.code.http.all() if rule.applies(self.code.name, status))
 
     def concerns(self, rule: HeaderRule) -> bool:
         """Whether the rule is for a status of the code, or singles out one that the code is borrowed for."""
         if self.statuses_of(rule):
             return True
         singled = [each.low for each in rule.on if each.width < 100]
-        here = not rule.codes or self.code.name in rule.codes
-        return here and self.borrows and any(map(self.lent, singled))
+        return rule.names(self.code.name) and self.borrows and any(map(self.lent, singled))
 
     def lent(self, status: int) -> bool:
         """Whether the code stands for the status because no code names it; one that claims a whole class names none."""
