@@ -673,6 +673,20 @@ class Taxonomy(NamedTuple):
     audit: Audit | None
     discovery: Mapping[str, Publication]
 
+    @property
+    def flag_keys(self) -> tuple[str, ...]:
+        """The details keys that are the retry flag."""
+        return tuple(key.name for key in self.detail_keys.values() if key.role == "retriable")
+
+    def fields(self) -> Iterator[Field]:
+        """What is said of slots, in any envelope."""
+        for envelope in self.envelopes.values():
+            yield from envelope.fields.values()
+
+    def field_of(self, slot: str) -> Field | None:
+        """What the first envelope that speaks of a slot says of it."""
+        return next((each for each in self.fields() if each.slot == slot), None)
+
     def live_codes(self) -> tuple[Code, ...]:
         """The codes a service may produce, in order of declaration."""
         return tuple(code for code in self.codes.values() if code.live)

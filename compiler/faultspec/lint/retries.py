@@ -198,7 +198,7 @@ def _jitter_and_budget(path: Path, subject: Subject, name: str) -> Iterator[Rema
 
 def example_contradicts_flag(subject: Subject) -> Iterator[Remark]:
     """The retry flag of an example is the one its code always has."""
-    roles = [each.name for each in subject.taxonomy.detail_keys.values() if each.role == "retriable"]
+    roles = subject.taxonomy.flag_keys
     for path, code in codes(subject.taxonomy):
         for index, example in enumerate(code.examples):
             possible = _flags(code.retriable, example)

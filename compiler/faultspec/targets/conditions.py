@@ -23,7 +23,7 @@ def of_code(code: Code, shape: Node, taxonomy: Taxonomy) -> list[Json]:
     facts = places(shape)
     flags = [facts["retriable"]] if "retriable" in facts else []
     if "details" in facts:
-        flags += [(*facts["details"], key.name) for key in taxonomy.detail_keys.values() if key.role == "retriable"]
+        flags += [(*facts["details"], key) for key in taxonomy.flag_keys]
     return [*_flag(code, facts, flags), *_status(code, facts, taxonomy)]
 
 

@@ -5,6 +5,7 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Callable, Mapping
+from functools import cache
 
 _quoted: Callable[[str], str] = _json.encoder.encode_basestring  # what `dumps` uses without `ensure_ascii`
 
@@ -21,7 +22,7 @@ def literal(value: object) -> str:
         return _string(value)
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return f'float("{value}")'
-    if value is None or isinstance(value, bool | int | float):
+    if value is None or isinstance(value, (bool, int, float)):
         return repr(value)
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{literal(k)}: {literal(v)}" for k, v in value.items()) + "}"
@@ -62,7 +63,8 @@ def yaml(value: str | int) -> str:
 
 def visible(text: str) -> str:
     """One line: runs of white space as a space, and what cannot be seen as an escape."""
-    return "".join(each if each.isprintable() else _escaped(each, "") for each in " ".join(text.split()))
+    line = " ".join(text.split())
+    return line if line.isprintable() else "".join(each if each.isprintable() else _escaped(each, "") for each in line)
 
 
 def docstring(text: str, indent: int = 4) -> str:
@@ -123,6 +125,9 @@ def columns(text: str) -> int:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
+    """The lines of what is one line already (see ``visible``), none for nothing."""
+    if len(text) <= width:
+        return [text] if text else []
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
@@ -159,11 +164,13 @@ def words(name: str) -> list[str]:
     return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", name)
 
 
+@cache  # a name stands in many files
 def pascal(name: str) -> str:
     """``RateLimited``"""
     return "".join(each[:1].upper() + each[1:].lower() for each in words(name))
 
 
+@cache
 def snake(name: str) -> str:
     """``rate_limited``"""
     return "_".join(each.lower() for each in words(name))

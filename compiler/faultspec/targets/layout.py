@@ -30,17 +30,20 @@ def broken(value: object, indent: int = 0) -> str:
     """``value`` with each element on a line of its own, whether or not it would fit on one."""
     pad = " " * (indent + 4)
     inner = indent + 4
-    if isinstance(value, Mapping):
-        items = [(f"{literal(key)}: ", each) for key, each in value.items()]
-    elif _is_record(value):
-        items = [(f"{name}=", each) for name, each in given(value)]
-    elif isinstance(value, list | tuple):
-        items = [("", each) for each in value]
-    else:
+    if isinstance(value, str) or not isinstance(value, (Mapping, list, tuple)):
         return str(value) if isinstance(value, Raw) else literal(value)
-    lines = [f"{pad}{lead}{source(each, inner, inner + columns(lead))},\n" for lead, each in items]
+    lines = [f"{pad}{lead}{source(each, inner, inner + columns(lead))},\n" for lead, each in _elements(value)]
     opened, closed = _brackets(value)
     return opened + "\n" + "".join(lines) + " " * indent + closed
+
+
+def _elements(value: Any) -> list[tuple[str, object]]:
+    """What stands between the brackets: each element, and what stands in front of it."""
+    if isinstance(value, Mapping):
+        return [(f"{literal(key)}: ", each) for key, each in value.items()]
+    if _is_record(value):
+        return [(f"{name}=", each) for name, each in given(value)]
+    return [("", each) for each in value]
 
 
 def _is_record(value: object) -> bool:
@@ -67,23 +70,21 @@ def _brackets(value: object) -> tuple[str, str]:
 
 def _flat(value: object) -> str | None:
     """The value on one line, or None where it is always broken."""
-    if isinstance(value, Raw):
-        return str(value)
+    if isinstance(value, str):
+        return str(value) if isinstance(value, Raw) else literal(value)
     if isinstance(value, Mapping):
         return None if value else "{}"
-    if _is_record(value):
-        parts = [(name, _flat(each)) for name, each in given(value)]
-        if any(each is None for _, each in parts):
+    if not isinstance(value, (list, tuple)):
+        return literal(value)
+    items = []
+    for lead, each in _elements(value):
+        flat = _flat(each)
+        if flat is None:
             return None
-        return f"{type(value).__name__}({', '.join(f'{name}={each}' for name, each in parts)})"
-    if isinstance(value, list | tuple):
-        items = [_flat(each) for each in value]
-        if any(each is None for each in items):
-            return None
-        opened, closed = _brackets(value)
-        comma = "," if isinstance(value, tuple) and len(items) == 1 else ""
-        return opened + ", ".join(each for each in items if each is not None) + comma + closed
-    return literal(value)
+        items.append(lead + flat)
+    opened, closed = _brackets(value)
+    comma = "," if opened == "(" and len(items) == 1 else ""
+    return opened + ", ".join(items) + comma + closed
 
 
 def string(text: str, indent: int, before: int, after: int = 0) -> str:

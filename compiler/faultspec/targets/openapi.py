@@ -200,7 +200,7 @@ def _header_names(taxonomy: Taxonomy) -> list[str]:
     OpenAPI.
     """
     found: dict[str, str] = {}
-    for field in _fields(taxonomy):
+    for field in taxonomy.fields():
         for name in (field.echo, field.mirror):
             if name is not None:
                 found.setdefault(name.lower(), name)
@@ -227,18 +227,13 @@ def _repeats(name: str, field: Field) -> bool:
     return name.lower() in ((field.echo or "").lower(), (field.mirror or "").lower())
 
 
-def _fields(taxonomy: Taxonomy) -> Iterator[Field]:
-    for envelope in taxonomy.envelopes.values():
-        yield from envelope.fields.values()
-
-
 def _covers(rule: HeaderRule, span: StatusRange) -> bool:
     return not rule.on or any(each.covers(span) for each in rule.on)
 
 
 def _may_carry(name: str, span: StatusRange, codes: Sequence[tuple[str | None, Code]], taxonomy: Taxonomy) -> bool:
     here = {code.name for _, code in codes}
-    return any(_repeats(name, field) for field in _fields(taxonomy)) or any(
+    return any(_repeats(name, field) for field in taxonomy.fields()) or any(
         rule.name.lower() == name.lower()
         and rule.presence != "forbidden"
         and _covers(rule, span)
@@ -249,7 +244,7 @@ def _may_carry(name: str, span: StatusRange, codes: Sequence[tuple[str | None, C
 
 def _always(name: str, span: StatusRange, taxonomy: Taxonomy) -> bool:
     """Whether every answer under the status has the header, whatever its code; so another code changes nothing here."""
-    return any(_repeats(name, field) and field.echo is not None for field in _fields(taxonomy)) or any(
+    return any(_repeats(name, field) and field.echo is not None for field in taxonomy.fields()) or any(
         rule.name.lower() == name.lower() and rule.presence == "required" and not rule.codes and _covers(rule, span)
         for rule in taxonomy.headers
     )
@@ -258,7 +253,7 @@ def _always(name: str, span: StatusRange, taxonomy: Taxonomy) -> bool:
 def _header(name: str, taxonomy: Taxonomy) -> Json:
     """A header object, described by the rules for statuses: those of single codes would change it with each code."""
     rules = [rule for rule in _rules(taxonomy) if rule.name.lower() == name.lower()]
-    field = next((each for each in _fields(taxonomy) if _repeats(name, each)), None)
+    field = next((each for each in taxonomy.fields() if _repeats(name, each)), None)
     said = dict.fromkeys(
         rule.summary for rule in taxonomy.headers if rule.name.lower() == name.lower() and rule.summary
     )

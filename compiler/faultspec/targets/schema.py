@@ -73,6 +73,8 @@ def own_envelope(taxonomy: Taxonomy, operation: str | None, code: Code) -> Envel
     Where none is shown, the first of them.
     """
     possible = carriers(taxonomy, code, of_operation=operation is not None)
+    if len(possible) == 1:
+        return possible[0]
     return next((each for each in possible if any(_shows(e, code, each) for e in code.examples)), possible[0])
 
 
@@ -177,9 +179,9 @@ def of_details(code: Code, taxonomy: Taxonomy) -> Json:
     }
     found: Json = {"type": "object", **of_members(members, taxonomy)}
     if code.retriable.kind in ("always", "never"):
-        for key in taxonomy.detail_keys.values():
-            if key.role == "retriable" and key.name in code.details:
-                found["properties"][key.name]["const"] = code.retriable.kind == "always"
+        for key in taxonomy.flag_keys:
+            if key in code.details:
+                found["properties"][key]["const"] = code.retriable.kind == "always"
     return found
 
 

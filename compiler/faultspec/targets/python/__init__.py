@@ -18,14 +18,13 @@ from faultspec.targets.model import Model
 from faultspec.targets.python import checks, facts, names, renderings
 from faultspec.targets.python.annotations import Annotations
 from faultspec.targets.python.bare import BareRows, bare_rows
-from faultspec.targets.python.constructors import Constructor, Parameter, allowed, flag_key
+from faultspec.targets.python.constructors import Constructor, Package, Parameter, allowed, package_of
 from faultspec.targets.python.wire import (
     EnvelopeRow,
     SlotRow,
     carried_headers,
     constant_headers,
     envelope_row,
-    fields,
     slot_rows,
 )
 
@@ -152,24 +151,16 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
     slots = slot_rows(taxonomy, types)
     base = names.base_class(taxonomy.name)
     taken = {base, *names.MODULE}
+    package = package_of(taxonomy, types, base, slots)
     errors = tuple(
-        _error_row(
-            operation,
-            code,
-            members[code.name],
-            names.exception(operation, code.name, taken),
-            base,
-            slots,
-            taxonomy,
-            types,
-        )
+        _error_row(operation, code, members[code.name], names.exception(operation, code.name, taken), package)
         for operation, code in schemas.live(taxonomy)
     )
     unknown = taxonomy.unknown.becomes if taxonomy.unknown else None
     standin = next((each for each in errors if each.member == members.get(unknown or "")), None)
     internal = taxonomy.undeclared.becomes if taxonomy.undeclared else next(iter(taxonomy.codes_for(500)), unknown)
     place = (taxonomy.undeclared.original_code or "") if taxonomy.undeclared else ""
-    correlation = next((each for each in fields(taxonomy) if each.echo), None)
+    correlation = next((each for each in taxonomy.fields() if each.echo), None)
     policies = tuple(
         PolicyRow(
             each.name,
@@ -223,7 +214,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         ),
         policies=policies,
         selective=tuple(each for each in policies if each.eligible),
-        flag_key=flag_key(taxonomy),
+        flag_key=package.flag,
         unknown=members.get(unknown) if unknown else None,
         unknown_retriable=bool(taxonomy.unknown and taxonomy.unknown.retriable),
         unknown_summary=literal(NO_MESSAGE) if standin is None else standin.summary,
@@ -284,22 +275,13 @@ def runtime_files(view: View) -> Iterator[tuple[str, Path]]:
         yield f"{view.package}/_runtime/{each.name}", each
 
 
-def _error_row(
-    operation: str | None,
-    code: Code,
-    member: str,
-    name: str,
-    base: str,
-    slots: tuple[SlotRow, ...],
-    taxonomy: Taxonomy,
-    types: Annotations,
-) -> ErrorRow:
+def _error_row(operation: str | None, code: Code, member: str, name: str, package: Package) -> ErrorRow:
+    taxonomy, flag, keys = package.taxonomy, package.flag, allowed(code)
     envelope = schemas.own_envelope(taxonomy, operation, code)
-    made = Constructor(code, name, slots, envelope, taxonomy, types)
-    flag, keys = flag_key(taxonomy), allowed(code)
+    made = Constructor(code, name, envelope, package)
     annotations = []
     for key, each in keys.items():
-        kind = types.of(each.schema, name + pascal(key), key, prefix="")
+        kind = package.types.of(each.schema, name + pascal(key), key, prefix="")
         annotations.append((key, kind if each.presence == "required" else f"t.NotRequired[{kind}]"))
     plain = all(key.isidentifier() and not keyword.iskeyword(key) and not key.startswith("__") for key in keys)
     return ErrorRow(
@@ -307,19 +289,19 @@ def _error_row(
         member=member,
         operation=operation,
         doc=_doc(code, made.parameters),
-        class_=bracketed(f"class {name}(", [base], "):", 0),
+        class_=bracketed(f"class {name}(", [package.base], "):", 0),
         code=layout.name(f"ErrorCode.{member}", 4, len("    code = ")),
         defaults=source(
-            tuple((each.attribute, code.facts[each.slot][0]) for each in slots if code.facts.get(each.slot)),
+            tuple((each.attribute, code.facts[each.slot][0]) for each in package.slots if code.facts.get(each.slot)),
             4,
             len("    defaults = "),
         )
-        if any(code.facts.get(each.slot) for each in slots)
+        if any(code.facts.get(each.slot) for each in package.slots)
         else None,
         facts=bracketed("facts = FACTS[", [f"ErrorCode.{member}"], "]", 4).removeprefix("facts = ")
         if operation is None
         else facts.source_of(code, taxonomy),
-        checks=checks.source_of(code, taxonomy),
+        checks=checks.source_of(code, taxonomy, flag),
         summary=string(code.summary, 4, len("    summary = ")),
         message=string(code.message or code.summary, 4, len("    default_message = ")),
         parameters=tuple(made.parameters),

@@ -8,13 +8,16 @@ from faultspec.runtime import ids
 from faultspec.runtime.checking import Check
 from faultspec.targets import schema as schemas
 from faultspec.targets.layout import source
-from faultspec.targets.python.constructors import allowed, flag_key
+from faultspec.targets.python.constructors import allowed
 
 
-def source_of(code: Code, taxonomy: Taxonomy) -> str | None:
-    """The call that makes the check of a code's details; None where there is nothing to check, or an imported schema."""
+def source_of(code: Code, taxonomy: Taxonomy, flag: str | None) -> str | None:
+    """The call that makes the check of a code's details; None where there is nothing to check, or an imported schema.
+
+    ``flag``: the key that is the retry flag, which the code decides.
+    """
     members = {} if code.details_schema is not None else allowed(code)
-    check = _of_members({key: each for key, each in members.items() if key != flag_key(taxonomy)}, taxonomy)
+    check = _of_members({key: each for key, each in members.items() if key != flag}, taxonomy)
     return None if check == Check() else source(check, 4, len("    checks = "), 0)
 
 

@@ -1,6 +1,6 @@
 """The constructor of an exception: what a code asks for, what it allows, and what it decides by itself."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from faultspec.language.model import Code, Envelope, HeaderRule, Member, Taxonomy
@@ -11,7 +11,7 @@ from faultspec.targets.layout import source, typed
 from faultspec.targets.python.annotations import Annotations, nullable, parts, union
 from faultspec.targets.python.facts import NAMED_STATUSES
 from faultspec.targets.python.names import PARAMETERS, parameter, unique
-from faultspec.targets.python.wire import SlotRow, fields
+from faultspec.targets.python.wire import SlotRow
 
 #: Facts that rules may ask for and that an error does not know of itself.
 BEYOND = frozenset({"operation.idempotent", "cause", "caller.authenticated"})
@@ -31,29 +31,42 @@ class Parameter(NamedTuple):
         return typed(f"{self.name}: ", self.annotation, "," if self.default is None else f" = {self.default},", 8)
 
 
+class Package(NamedTuple):
+    """What is the same for every exception. ``flag``: the details key that is the retry flag. ``given``: the slots of each
+    envelope that nothing fills if not whoever raises the error.
+    """
+
+    taxonomy: Taxonomy
+    types: Annotations
+    base: str
+    slots: tuple[SlotRow, ...]
+    flag: str | None
+    given: Mapping[str, frozenset[str]]
+
+
+def package_of(taxonomy: Taxonomy, types: Annotations, base: str, slots: tuple[SlotRow, ...]) -> Package:
+    """The package of a taxonomy; ``base``: its base class."""
+    given = {each.name: frozenset(_given(each)) for each in taxonomy.envelopes.values()}
+    return Package(taxonomy, types, base, slots, flag_key(taxonomy), given)
+
+
+def _given(envelope: Envelope) -> Iterator[str]:
+    for slot in schemas.given_slots(envelope):
+        if slot not in envelope.fields or not nullable(envelope.fields[slot].schema):
+            yield slot
+
+
 class Constructor:
     """The parameters of one exception, and the arguments that its constructor hands to the base class."""
 
-    def __init__(
-        self,
-        code: Code,
-        name: str,
-        slots: tuple[SlotRow, ...],
-        envelope: Envelope,
-        taxonomy: Taxonomy,
-        types: Annotations,
-    ) -> None:
+    def __init__(self, code: Code, name: str, envelope: Envelope, package: Package) -> None:
         self.code = code
         self.name = name
-        self.taxonomy = taxonomy
-        #: The slots that nothing fills if not whoever raises the error.
-        self.given = {
-            slot
-            for slot in schemas.given_slots(envelope)
-            if slot not in envelope.fields or not nullable(envelope.fields[slot].schema)
-        }
-        self.types = types
-        self.taken = {*PARAMETERS, *(each.attribute for each in slots)}
+        self.taxonomy = package.taxonomy
+        self.flag = package.flag
+        self.given = package.given[envelope.name]
+        self.types = package.types
+        self.taken = {*PARAMETERS, *(each.attribute for each in package.slots)}
         self.parameters: list[Parameter] = []
         self.arguments: list[str] = []
         #: The parameter of each key of the details.
@@ -66,7 +79,7 @@ class Constructor:
         self.add_status()
         self.add_retriable()
         self.add_headers()
-        for slot in slots:
+        for slot in package.slots:
             self.add_slot(slot)
         self.parameters.append(Parameter("headers", "Mapping[str, str] | None", "None"))
         # Python wants those without a default first only for positional ones; a reader wants it anyway.
@@ -85,10 +98,9 @@ class Constructor:
 
     def add_details(self) -> None:
         """A parameter for each key that the code declares; the retry flag is not the caller's to give."""
-        flag = flag_key(self.taxonomy)
         free = []
         for key, member in allowed(self.code).items():
-            if key != flag:
+            if key != self.flag:
                 # Beside `retry_after`, which is the header's wait, an underscore would not tell the two apart.
                 name = f"details_{key}" if key == "retry_after" else parameter(key)
                 self.keys[key] = unique(name, self.taken)
@@ -159,7 +171,7 @@ class Constructor:
         """A parameter for each header that the code's answers carry and that nothing else decides."""
         derived = self.derived_headers()
         decided = {name.lower() for name in derived}
-        decided |= {(field.echo or field.mirror or "").lower() for field in fields(self.taxonomy)}
+        decided |= {(field.echo or field.mirror or "").lower() for field in self.taxonomy.fields()}
         items = {}
         for rule in (*self.taxonomy.headers, *self.code.headers):
             lower = rule.name.lower()
@@ -242,7 +254,7 @@ def allowed(code: Code) -> dict[str, Member]:
 
 def flag_key(taxonomy: Taxonomy) -> str | None:
     """The details key that is the retry flag."""
-    return next((key.name for key in taxonomy.detail_keys.values() if key.role == "retriable"), None)
+    return next(iter(taxonomy.flag_keys), None)
 
 
 def _mapping(name: str, lines: list[str]) -> str:

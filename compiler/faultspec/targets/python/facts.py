@@ -70,15 +70,15 @@ def source_of(code: Code, taxonomy: Taxonomy) -> str:
 
 def required_headers(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
     """(name, ranges of statuses) of each header that an answer must have and that neither a slot nor a rule fills."""
-    fields = [each for envelope in taxonomy.envelopes.values() for each in envelope.fields.values()]
-    filled = {(each.echo or each.mirror or "").lower() for each in fields}
-    rules = [each for each in (*taxonomy.headers, *code.headers) if not each.codes or code.name in each.codes]
-    borrowed = [each.on for each in taxonomy.fallbacks if each.code == code.name]
+    rules = [each for each in (*taxonomy.headers, *code.headers) if each.names(code.name)]
+    if all(each.presence != "required" for each in rules):
+        return ()
+    filled = {(each.echo or each.mirror or "").lower() for each in taxonomy.fields()}
+    spans = [*code.http.statuses, *(each.on for each in taxonomy.fallbacks if each.code == code.name)]
     found: dict[str, list[StatusRange]] = {}
-    for status in (each for each in _ERRORS if any(each in own for own in (*code.http.statuses, *borrowed))):
-        on = (rule for rule in rules if not rule.on or any(status in each for each in rule.on))
+    for status in sorted({status for each in spans for status in range(each.low, each.high + 1) if status in _ERRORS}):
         # Of the rules for a header the last decides.
-        for rule in {each.name.lower(): each for each in on}.values():
+        for rule in {each.name.lower(): each for each in rules if each.spans(status)}.values():
             given = rule.equals or (rule.token and not rule.codes) or rule.name.lower() in filled
             if rule.presence == "required" and not given:
                 found.setdefault(rule.name, []).append(StatusRange(status, status))

@@ -1,6 +1,6 @@
 """What ``wire.py`` needs to know: the slots that are attributes of errors, the envelopes, the headers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from faultspec.language.model import Envelope, Field, Schema, Taxonomy
@@ -55,12 +55,6 @@ class EnvelopeRow(NamedTuple):
     text: str
 
 
-def fields(taxonomy: Taxonomy) -> Iterator[Field]:
-    """What is said of slots, in any envelope."""
-    for envelope in taxonomy.envelopes.values():
-        yield from envelope.fields.values()
-
-
 def slot_rows(taxonomy: Taxonomy, types: Annotations) -> tuple[SlotRow, ...]:
     """Every slot of every envelope that no code decides, in the order in which the envelopes first name them."""
     found: dict[str, SlotRow] = {}
@@ -86,7 +80,7 @@ def _actions(taxonomy: Taxonomy) -> SlotRow:
 
 
 def _slot(slot: str, taxonomy: Taxonomy, types: Annotations, taken: set[str]) -> SlotRow:
-    field = next((each for each in fields(taxonomy) if each.slot == slot), None)
+    field = taxonomy.field_of(slot)
     known = field.schema if field is not None else Schema()
     formats = [each for each in known.format if each in ids.PATTERNS] if field is not None and field.echo else []
     places = [slot_places(each.shape).get(slot, ()) for each in taxonomy.envelopes.values()]
@@ -178,5 +172,5 @@ def carried_headers(taxonomy: Taxonomy) -> tuple[str, ...]:
     rules = [*taxonomy.headers, *(rule for _, code in schemas.live(taxonomy) for rule in code.headers)]
     named = {rule.name.lower() for rule in rules if rule.presence != "forbidden" and not rule.token and not rule.equals}
     derived = {key.equals_header.lower() for key in taxonomy.detail_keys.values() if key.equals_header}
-    repeated = {(field.echo or field.mirror or "").lower() for field in fields(taxonomy)}
+    repeated = {(field.echo or field.mirror or "").lower() for field in taxonomy.fields()}
     return tuple(sorted((named | derived | {"retry-after"}) - repeated))

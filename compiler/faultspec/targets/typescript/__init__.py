@@ -15,7 +15,7 @@ from faultspec.targets.model import Model
 from faultspec.targets.python.constructors import allowed, flag_key
 from faultspec.targets.python.facts import NAMED_STATUSES, merged
 from faultspec.targets.python.names import distinct, members, wire_names
-from faultspec.targets.python.wire import DECIDED, carried_headers, fields, header_of, picture
+from faultspec.targets.python.wire import DECIDED, carried_headers, header_of, picture
 from faultspec.targets.typescript import names
 from faultspec.targets.typescript.layout import Raw, alias, extending, key, literal, member, source, typed
 from faultspec.targets.typescript.types import Types, envelope_type
@@ -295,7 +295,7 @@ def _slots(taxonomy: Taxonomy, types: Types) -> tuple[SlotRow, ...]:
         for slot in slot_places(envelope.shape):
             if slot in found or slot in DECIDED:
                 continue
-            field = next((each for each in fields(taxonomy) if each.slot == slot), None)
+            field = taxonomy.field_of(slot)
             kinds = ("array",) if slot == "actions" else field.schema.types if field else ()
             name = names.slot(slot, taken)
             place = {

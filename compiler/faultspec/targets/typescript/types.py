@@ -7,7 +7,6 @@ from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import columns, pascal, tsdoc
 from faultspec.targets.python.annotations import listed
-from faultspec.targets.python.wire import fields
 from faultspec.targets.typescript.layout import alias, key, literal, typed, union
 
 _PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
@@ -88,7 +87,7 @@ class Types:
         """The type of a slot that is not the code's to decide, for a module other than ``details.ts``."""
         if slot == "actions":
             return [_DECIDED[slot]]
-        field = next((each for each in fields(self.taxonomy) if each.slot == slot), None)
+        field = self.taxonomy.field_of(slot)
         return self.of(field.schema, f"{pascal(slot)}Slot", 2, "d.") if field else ["unknown"]
 
 
