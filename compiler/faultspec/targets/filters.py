@@ -5,7 +5,8 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, cached_property
+from typing import Any, Optional
 
 _quoted: Callable[[str], str] = _json.encoder.encode_basestring  # what `dumps` uses without `ensure_ascii`
 
@@ -131,6 +132,20 @@ def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
+class Fragment(dict[str, Any]):
+    """An object that stands in several JSON documents: its text is made once, so nothing may change it any more.
+
+    ``old``: the same as a schema in the dialect of OpenAPI 3.0, once someone asked for it.
+    """
+
+    old: Optional["Fragment"] = None
+
+    @cached_property
+    def text(self) -> str:
+        """The JSON text, not indented."""
+        return _members(self, "")
+
+
 def json(value: object, indent: int = 0) -> str:
     """JSON text, two spaces a level, its lines after the first indented by ``indent`` columns."""
     text = _pretty(value, "")
@@ -144,15 +159,21 @@ def _pretty(value: object, pad: str) -> str:
     """What ``json.dumps`` says with an indentation of two, which there takes three times as long."""
     if isinstance(value, str):
         return _quoted(value)
+    if isinstance(value, Fragment):
+        return value.text.replace("\n", f"\n{pad}")
     if isinstance(value, dict):
+        return _members(value, pad)
+    if isinstance(value, (list, tuple)):
         inner = pad + "  "
-        members = ",\n".join([f"{inner}{_key(key)}: {_pretty(each, inner)}" for key, each in value.items()])
-        return f"{{\n{members}\n{pad}}}" if value else "{}"
-    if isinstance(value, list | tuple):
-        inner = pad + "  "
-        items = ",\n".join([f"{inner}{_pretty(each, inner)}" for each in value])
+        items = ",\n".join([inner + _pretty(each, inner) for each in value])
         return f"[\n{items}\n{pad}]" if value else "[]"
     return _json.dumps(value)
+
+
+def _members(value: dict[Any, Any], pad: str) -> str:
+    inner = pad + "  "
+    members = ",\n".join([f"{inner}{_key(key)}: {_pretty(each, inner)}" for key, each in value.items()])
+    return f"{{\n{members}\n{pad}}}" if value else "{}"
 
 
 def _key(key: object) -> str:

@@ -14,8 +14,9 @@ from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
 from faultspec.runtime.shape import Object, Slot
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import pascal
+from faultspec.targets.filters import Fragment, pascal
 from faultspec.targets.model import Model, phrase
+from faultspec.targets.once import once
 
 Json = schemas.Json
 
@@ -29,14 +30,16 @@ class View(NamedTuple):
 
 def view(taxonomy: Taxonomy, model: Model) -> View:
     """The documents of the target."""
-    current = document(taxonomy, model)
-    return View(current, in_30(current | {"openapi": "3.0.3"}))
+    return View(
+        _document("3.1.0", components(taxonomy), taxonomy, model),
+        _document("3.0.3", components_30(taxonomy), taxonomy, model),
+    )
 
 
-def document(taxonomy: Taxonomy, model: Model) -> Json:
+def _document(version: str, parts: Json, taxonomy: Taxonomy, model: Model) -> Json:
     """A document with no paths; services refer to its components."""
     return {
-        "openapi": "3.1.0",
+        "openapi": version,
         "info": {
             "title": taxonomy.title,
             "description": model.header,
@@ -44,10 +47,17 @@ def document(taxonomy: Taxonomy, model: Model) -> Json:
             "version": "1",
         },
         "paths": {},
-        "components": components(taxonomy),
+        "components": parts,
     }
 
 
+@once
+def components_30(taxonomy: Taxonomy) -> Json:
+    """The components in the dialect of OpenAPI 3.0."""
+    return in_30(components(taxonomy))
+
+
+@once
 def components(taxonomy: Taxonomy) -> Json:
     """Every component, in the order of the taxonomy."""
     found: dict[str, Json] = {"schemas": {}, "responses": {}, "headers": {}, "examples": {}}
@@ -57,14 +67,16 @@ def components(taxonomy: Taxonomy) -> Json:
         carried = schemas.carried(taxonomy, envelope.name)
         for operation, code in carried:
             name = names.schema(envelope, operation, code)
-            found["schemas"][name] = {
-                "title": name,
-                "description": code.summary,
-                **({"deprecated": True} if code.lifecycle == "deprecated" else {}),
-                **schemas.of_body(envelope, code, taxonomy),
-            }
+            found["schemas"][name] = Fragment(
+                {
+                    "title": name,
+                    "description": code.summary,
+                    **({"deprecated": True} if code.lifecycle == "deprecated" else {}),
+                    **schemas.of_body(envelope, code, taxonomy),
+                }
+            )
             if code.http.statuses and (operation, code.name) in shown:
-                found["examples"] |= dict(_examples(name, envelope, code, taxonomy))
+                found["examples"] |= _examples(name, envelope, code, taxonomy)
         if carried:
             found["schemas"][names.union(envelope)] = _union(envelope, names, taxonomy)
     for envelope in taxonomy.envelopes.values():
@@ -177,8 +189,8 @@ def _response(envelope: Envelope, status: str, answered: Codes, names: Names, ta
     examples = {
         name: {"$ref": f"#/components/examples/{name}"}
         for operation, code in codes
-        for name, _ in _examples(names.schema(envelope, operation, code), envelope, code, taxonomy)
         if code.http.statuses
+        for name in _example_names(names.schema(envelope, operation, code), envelope, code, taxonomy)
     }
     media: Json = {"schema": _one_of(envelope, codes, names, taxonomy), **({"examples": examples} if examples else {})}
     return {
@@ -195,6 +207,7 @@ def _span(status: str) -> StatusRange:
     return StatusRange(int(status), int(status))
 
 
+@once
 def _header_names(taxonomy: Taxonomy) -> list[str]:
     """Response headers, each once, in the order they are declared; Content-Type is the media type's business in
     OpenAPI.
@@ -287,14 +300,26 @@ def _header_schema(rules: Sequence[HeaderRule], field: Field | None, taxonomy: T
 # Examples
 
 
-def _examples(name: str, envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Iterator[tuple[str, Json]]:
+def _examples(name: str, envelope: Envelope, code: Code, taxonomy: Taxonomy) -> dict[str, Json]:
     """The examples of a code as bodies; one is made up where the taxonomy gives none."""
-    for number, example, body in bodies(envelope, code, taxonomy):
-        yield f"{name}{'' if number == 1 else number}", {"summary": example.summary or code.summary, "value": body}
+    found = bodies(envelope, code, taxonomy)
+    return {
+        each: Fragment({"summary": example.summary or code.summary, "value": body})
+        for each, (_, example, body) in zip(_example_names(name, envelope, code, taxonomy), found, strict=True)
+    }
 
 
-def bodies(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Iterator[tuple[int, Example, object]]:
+def _example_names(name: str, envelope: Envelope, code: Code, taxonomy: Taxonomy) -> list[str]:
+    return [f"{name}{'' if number == 1 else number}" for number, _, _ in bodies(envelope, code, taxonomy)]
+
+
+@once
+def bodies(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Sequence[tuple[int, Example, object]]:
     """The examples of a code that fill the envelope: number, example and body; a made up one where none is given."""
+    return tuple(_bodies(envelope, code, taxonomy))
+
+
+def _bodies(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Iterator[tuple[int, Example, object]]:
     made_up = not code.examples
     for number, example in enumerate(code.examples or (Example(),), 1):
         try:
@@ -302,7 +327,7 @@ def bodies(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Iterator[tuple
             body = shapes.render(envelope.shape, _slots(envelope, code, example._replace(details=details), taxonomy))
         except (KeyError, ValueError):
             continue  # an envelope that this example was not written for, or a value that nobody can make up
-        yield number, example, body
+        yield number, example, Fragment(body) if isinstance(body, dict) else body
 
 
 def _slots(envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy) -> dict[str, object]:
@@ -408,14 +433,14 @@ def _matching(pattern: str) -> Iterator[str]:
 
 
 def in_30(found: Json) -> Json:
-    """The document with every schema in the dialect of 3.0, and classes of statuses as they are written there."""
-    parts = dict(found["components"])
+    """Components with every schema in the dialect of 3.0."""
+    parts = dict(found)
     parts["schemas"] = {name: schemas.openapi30(each) for name, each in parts.get("schemas", {}).items()}
     parts["headers"] = {
         name: {**each, "schema": schemas.openapi30(each["schema"])} for name, each in parts.get("headers", {}).items()
     }
     parts["responses"] = {name: _response30(each) for name, each in parts.get("responses", {}).items()}
-    return {**found, "components": {section: each for section, each in parts.items() if each}}
+    return {section: each for section, each in parts.items() if each}
 
 
 def _response30(response: Json) -> Json:

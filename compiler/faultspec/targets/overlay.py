@@ -19,7 +19,7 @@ from faultspec.language.carriers import wears
 from faultspec.language.model import Match, Operation, StatusRange, Surface, Taxonomy
 from faultspec.targets import openapi
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import pascal
+from faultspec.targets.filters import Fragment, pascal
 from faultspec.targets.model import Model
 
 Json = schemas.Json
@@ -46,10 +46,10 @@ def view(taxonomy: Taxonomy, model: Model) -> View | None:
     answers = list(_answers(taxonomy))
     if not answers:
         return None
-    components = openapi.components(taxonomy)
-    components["responses"] = {each.name: each.response for each in answers}
-    old = openapi.in_30({"components": components})["components"]
-    return View(_document(components, answers, taxonomy, model), _document(old, answers, taxonomy, model))
+    responses = {"responses": {each.name: each.response for each in answers}}
+    current = {**openapi.components(taxonomy), **responses}
+    old = {**openapi.components_30(taxonomy), **openapi.in_30(responses)}
+    return View(_document(current, answers, taxonomy, model), _document(old, answers, taxonomy, model))
 
 
 def _document(components: Json, answers: list[Answer], taxonomy: Taxonomy, model: Model) -> Json:
@@ -234,6 +234,8 @@ def _used(components: Json) -> Json:
     waiting: list[Any] = list(components["responses"].values())
     while waiting:
         value = waiting.pop()
+        if _refers_to_nothing(value):
+            continue
         if isinstance(value, Mapping):
             waiting += value.values()
         elif isinstance(value, list):
@@ -249,6 +251,11 @@ def _used(components: Json) -> Json:
     }
 
 
+def _refers_to_nothing(value: object) -> bool:
+    """Whether the text of a fragment, which is made anyway, holds no reference to a component."""
+    return isinstance(value, Fragment) and '"#/components/' not in value.text
+
+
 def _prefixed(components: Json, prefix: str) -> Json:
     """The components and every reference among them, with ``prefix`` before the name."""
     return {
@@ -259,6 +266,8 @@ def _prefixed(components: Json, prefix: str) -> Json:
 
 
 def _referring(value: Any, prefix: str) -> Any:
+    if _refers_to_nothing(value):
+        return value
     match value:
         case Mapping():
             return {key: _referring(each, prefix) for key, each in value.items()}

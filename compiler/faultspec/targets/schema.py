@@ -14,6 +14,8 @@ from faultspec.language.model import Code, Envelope, Example, Field, Member, Sch
 from faultspec.runtime import ids
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places, walk
 from faultspec.targets import conditions
+from faultspec.targets.filters import Fragment
+from faultspec.targets.once import once
 
 Json = dict[str, Any]
 
@@ -169,10 +171,11 @@ def of_members(members: Mapping[str, Member], taxonomy: Taxonomy) -> Json:
     return found
 
 
-def of_details(code: Code, taxonomy: Taxonomy) -> Json:
+@once
+def of_details(code: Code, taxonomy: Taxonomy) -> Fragment:
     """The schema of a code's details; the imported one where there is one."""
     if code.details_schema is not None:
-        return of_value(code.details_schema, taxonomy)
+        return Fragment(of_value(code.details_schema, taxonomy))
     members = {
         name: member if member.schema.description else _described(member, taxonomy)
         for name, member in code.details.items()
@@ -182,7 +185,7 @@ def of_details(code: Code, taxonomy: Taxonomy) -> Json:
         for key in taxonomy.flag_keys:
             if key in code.details:
                 found["properties"][key]["const"] = code.retriable.kind == "always"
-    return found
+    return Fragment(found)
 
 
 def _described(member: Member, taxonomy: Taxonomy) -> Member:
@@ -225,10 +228,13 @@ def branch_point(node: Node) -> Node:
     return found
 
 
+@once
 def of_body(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json:
     """What an envelope's branch point is when it carries ``code``."""
     point = branch_point(envelope.shape)
     body = _of_node(point, envelope, code, taxonomy)
+    if "properties" in body:
+        body = {**body, "properties": Fragment(body["properties"])}
     rules = conditions.of_code(code, point, taxonomy)
     return {**body, "allOf": [*body.get("allOf", ()), *rules]} if rules else body
 
@@ -391,7 +397,7 @@ def _details_in(field: Field, code: Code, taxonomy: Taxonomy) -> Json:
     """The details of a code in an envelope that has something to say of them itself."""
     if field.schema.types and "object" not in field.schema.types:
         return of_value(field.schema, taxonomy)  # of another form than the codes', such as a list
-    found = of_details(code, taxonomy)
+    found: Json = dict(of_details(code, taxonomy))
     if field.schema.types != ("object",):
         found = {**found, "type": list(field.schema.types)}
         if not field.schema.types:
@@ -443,6 +449,15 @@ def openapi30(schema: object) -> Json:
         return {}
     if not isinstance(schema, Mapping):
         return {"not": {}}
+    if not isinstance(schema, Fragment):
+        return _translated30(schema)
+    if schema.old is None:
+        found = _translated30(schema)
+        schema.old = schema if found == schema else Fragment(found)
+    return schema.old
+
+
+def _translated30(schema: Mapping[str, Any]) -> Json:
     if "$ref" in schema:
         return {"$ref": schema["$ref"]}
     found: Json = {}
