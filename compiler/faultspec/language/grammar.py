@@ -6,7 +6,7 @@ one branch. Nothing here knows what a construct means; that is ``language.resolv
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -119,44 +119,44 @@ class Problem(NamedTuple):
     remedy: Remedy | None = None
 
 
+#: The kinds by the types that YAML is read as; whatever else there is, is a mapping.
+_KINDS: Mapping[type, Kind] = {
+    type(None): "null",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "list",
+}
+
+
 def kind(value: object) -> Kind:
     """The kind of YAML node that ``value`` came from."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int):
-        return "integer"
-    if isinstance(value, float):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return "list" if isinstance(value, list) else "mapping"
+    return _KINDS.get(value.__class__, "mapping")
+
+
+#: The kinds that can be meant by a type that stands for itself; an integer also counts as a number.
+_MEANT: Mapping[type, tuple[Kind, ...]] = {
+    Text: ("string",),
+    Choice: ("string",),
+    Integer: ("integer",),
+    Number: ("integer", "number"),
+    Flag: ("boolean",),
+    Nothing: ("null",),
+    Many: ("list",),
+    Named: ("mapping",),
+    Record: ("mapping",),
+    Anything: ("string", "integer", "number", "boolean", "null", "list", "mapping"),
+}
 
 
 def kinds(type: Type) -> tuple[Kind, ...]:
-    """The kinds of node that can be meant by ``type``; an integer also counts as a number."""
-    match type:
-        case Text() | Choice():
-            return ("string",)
-        case Integer():
-            return ("integer",)
-        case Number():
-            return ("integer", "number")
-        case Flag():
-            return ("boolean",)
-        case Nothing():
-            return ("null",)
-        case Many():
-            return ("list",)
-        case Named() | Record():
-            return ("mapping",)
-        case Either(branches):
-            return tuple(dict.fromkeys(k for branch in branches for k in kinds(branch)))
-        case Later(_, get):
-            return kinds(get())
-        case Anything():
-            return ("string", "integer", "number", "boolean", "null", "list", "mapping")
+    """The kinds of node that can be meant by ``type``."""
+    if isinstance(type, Either):
+        return tuple(dict.fromkeys(k for branch in type.branches for k in kinds(branch)))
+    if isinstance(type, Later):
+        return kinds(type.get())
+    return _MEANT[type.__class__]
 
 
 _ARTICLE: Mapping[Kind, str] = {
@@ -170,82 +170,76 @@ _ARTICLE: Mapping[Kind, str] = {
 }
 
 
-def problems(type: Type, value: object, path: Path = ()) -> Iterator[Problem]:
+def problems(type: Type, value: object, path: Path = ()) -> Iterable[Problem]:
     """Every place under ``path`` where ``value`` leaves ``type``, in document order. Nothing is said of what is ``UNTOLD``."""
-    if value is UNTOLD:
-        return
+    if isinstance(type, Later):
+        type = type.get()
+    if value is UNTOLD or isinstance(type, Anything):
+        return ()
     found = kind(value)
-    match type:
-        case Later(_, get):
-            yield from problems(get(), value, path)
-        case Anything():
-            return
-        case Either(branches):
-            chosen = [branch for branch in branches if found in kinds(branch)]
-            if chosen and isinstance(chosen[0], Choice) and any(isinstance(each, Flag) for each in branches):
-                yield from _flag_or_word(chosen[0], str(value), path)
-            elif chosen:
-                yield from problems(chosen[0], value, path)
-            else:
-                yield _wrong_kind(type, found, path)
-        case _ if found not in kinds(type):
-            certain = isinstance(type, Text) and not type.pattern and found in ("integer", "number")
-            yield _wrong_kind(type, found, path)._replace(remedy=Remedy("quote") if certain else None)
-        case Text(pattern, shape, blank):
-            assert isinstance(value, str)
-            if pattern is not None and not re.fullmatch(pattern, value, re.ASCII):
-                yield Problem("bad-value", path, f"`{_short(value)}` is not {shape}", on_key=False)
-            elif pattern is None and not blank and not value.strip():
-                yield Problem("bad-value", path, "this text is empty", on_key=False)
-        case Choice(values):
-            assert isinstance(value, str)
-            if value not in values:
+    if isinstance(type, Either):
+        chosen = next((branch for branch in type.branches if found in kinds(branch)), None)
+        if chosen is None:
+            return (_wrong_kind(type, found, path),)
+        if isinstance(chosen, Choice) and any(isinstance(each, Flag) for each in type.branches):
+            return _flag_or_word(chosen, str(value), path)
+        return problems(chosen, value, path)
+    if found not in kinds(type):
+        certain = isinstance(type, Text) and not type.pattern and found in ("integer", "number")
+        return (_wrong_kind(type, found, path)._replace(remedy=Remedy("quote") if certain else None),)
+    check = _CHECKS.get(type.__class__)
+    return () if check is None else check(type, value, path)
+
+
+def _text(type: Text, value: str, path: Path) -> Iterable[Problem]:
+    if type.pattern is not None and not re.fullmatch(type.pattern, value, re.ASCII):
+        return (Problem("bad-value", path, f"`{_short(value)}` is not {type.shape}", on_key=False),)
+    if type.pattern is None and not type.blank and not value.strip():
+        return (Problem("bad-value", path, "this text is empty", on_key=False),)
+    return ()
+
+
+def _choice(type: Choice, value: str, path: Path) -> Iterable[Problem]:
+    if value in type.values:
+        return ()
+    message = f"`{_short(value)}` is not one of {', '.join(type.values)}"
+    remedy = _only(value, type.values)
+    return (Problem("bad-value", path, message, closest(value, type.values), on_key=False, remedy=remedy),)
+
+
+def _integer(type: Integer, value: int, path: Path) -> Iterable[Problem]:
+    low, high = type.low, type.high
+    if (low is None or value >= low) and (high is None or value <= high):
+        return ()
+    wanted = f"between {low} and {high}" if high is not None else f"at least {low}"
+    return (Problem("bad-value", path, f"{_short(value)} is not {wanted}", on_key=False),)
+
+
+def _number(type: Number, value: float, path: Path) -> Iterator[Problem]:
+    if type.low is not None and value < type.low:
+        yield Problem("bad-value", path, f"{_short(value)} is less than {type.low}", on_key=False)
+    if type.high is not None and value > type.high:
+        yield Problem("bad-value", path, f"{_short(value)} is more than {type.high}", on_key=False)
+
+
+def _many(type: Many, value: list[object], path: Path) -> Iterator[Problem]:
+    if len(value) < type.least:
+        yield _too_few("list", "item", type.least, path)
+    seen = set()
+    for index, each in enumerate(value):
+        yield from problems(type.item, each, (*path, index))
+        if not isinstance(each, list | dict):
+            if (kind(each), each) in seen and each is not UNTOLD:
+                message = f"`{_short(each)}` stands in this list twice"
                 yield Problem(
-                    "bad-value",
-                    path,
-                    f"`{_short(value)}` is not one of {', '.join(values)}",
-                    closest(value, values),
+                    "duplicate-item",
+                    (*path, index),
+                    message,
+                    "keep one of the two",
                     on_key=False,
-                    remedy=_only(value, values),
+                    remedy=Remedy("drop"),
                 )
-        case Integer(low, high):
-            assert isinstance(value, int)
-            if (low is not None and value < low) or (high is not None and value > high):
-                wanted = f"between {low} and {high}" if high is not None else f"at least {low}"
-                yield Problem("bad-value", path, f"{_short(value)} is not {wanted}", on_key=False)
-        case Number(low, high):
-            assert isinstance(value, int | float)
-            if low is not None and value < low:
-                yield Problem("bad-value", path, f"{_short(value)} is less than {low}", on_key=False)
-            if high is not None and value > high:
-                yield Problem("bad-value", path, f"{_short(value)} is more than {high}", on_key=False)
-        case Many(item, least):
-            assert isinstance(value, list)
-            if len(value) < least:
-                yield _too_few("list", "item", least, path)
-            seen = set()
-            for index, each in enumerate(value):
-                yield from problems(item, each, (*path, index))
-                if not isinstance(each, list | dict):
-                    if (kind(each), each) in seen and each is not UNTOLD:
-                        message = f"`{_short(each)}` stands in this list twice"
-                        yield Problem(
-                            "duplicate-item",
-                            (*path, index),
-                            message,
-                            "keep one of the two",
-                            on_key=False,
-                            remedy=Remedy("drop"),
-                        )
-                    seen.add((kind(each), each))
-        case Named(inner, key, optional, least):
-            assert isinstance(value, dict)
-            if len(value) < least:
-                yield _too_few("mapping", "entry", least, path)
-            yield from _named(inner, key, optional, value, path)
-        case Record(name, keys):
-            assert isinstance(value, dict)
-            yield from _record(name, keys, value, path)
+            seen.add((kind(each), each))
 
 
 #: What YAML 1.1 took for a flag, and 1.2 takes for text.
@@ -265,7 +259,10 @@ def _too_few(what: str, part: str, least: int, path: Path) -> Problem:
     return Problem("too-few", path, f"this {what} needs at least {least} {part}")
 
 
-def _named(inner: Type, key: Text, optional: bool, value: dict[Any, object], path: Path) -> Iterator[Problem]:
+def _named(type: Named, value: dict[Any, object], path: Path) -> Iterator[Problem]:
+    key, optional = type.key, type.optional
+    if len(value) < type.least:
+        yield _too_few("mapping", "entry", type.least, path)
     for name, each in told(value):
         bare = name.removesuffix("?") if optional else name
         if key.pattern is not None and not re.fullmatch(key.pattern, bare, re.ASCII):
@@ -273,10 +270,11 @@ def _named(inner: Type, key: Text, optional: bool, value: dict[Any, object], pat
         if optional and bare != name and bare in value:
             message = f"`{bare}` stands here twice, once with and once without `?`"
             yield Problem("duplicate-key", (*path, name), message, "keep one of the two")
-        yield from problems(inner, each, (*path, name))
+        yield from problems(type.value, each, (*path, name))
 
 
-def _record(name: str, keys: Mapping[str, Key], value: dict[Any, object], path: Path) -> Iterator[Problem]:
+def _record(type: Record, value: dict[Any, object], path: Path) -> Iterator[Problem]:
+    name, keys = type
     meant = set()
     for each, inner in told(value):
         known = keys.get(each)
@@ -297,6 +295,18 @@ def _record(name: str, keys: Mapping[str, Key], value: dict[Any, object], path: 
     for each, known in keys.items():
         if known.required and each not in value and each not in meant and UNTOLD not in value:
             yield Problem("missing-key", path, f"{name} says nothing of `{each}`", f"add `{each}:`. {known.doc}")
+
+
+#: What each type asks of a value of its kind; the others ask nothing more.
+_CHECKS: Mapping[type, Callable[[Any, Any, Path], Iterable[Problem]]] = {
+    Text: _text,
+    Choice: _choice,
+    Integer: _integer,
+    Number: _number,
+    Many: _many,
+    Named: _named,
+    Record: _record,
+}
 
 
 def told(mapping: Mapping[Any, object]) -> Iterator[tuple[str, object]]:
