@@ -20,7 +20,7 @@ TYPESCRIPT_WIDTH = 80
 def literal(value: object) -> str:
     """A Python literal as ruff would write it: double quotes, unless that takes more escapes."""
     if isinstance(value, str):
-        return _string(value)
+        return string(value)
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return f'float("{value}")'
     if value is None or isinstance(value, (bool, int, float)):
@@ -34,17 +34,18 @@ def literal(value: object) -> str:
     raise TypeError(f"{type(value).__name__} has no Python literal here")
 
 
-def _string(text: str) -> str:
+def string(text: str, beyond: str = "\\U{:08x}") -> str:
+    """A literal of Python or TypeScript, which differ in how they escape what is ``beyond`` 16 bits."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     quote = "'" if text.count('"') > text.count("'") else '"'
-    return quote + "".join(_escaped(each, quote) for each in text) + quote
+    return quote + "".join(_escaped(each, quote, beyond) for each in text) + quote
 
 
 _NAMED_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
 
-def _escaped(character: str, quote: str) -> str:
+def _escaped(character: str, quote: str, beyond: str = "\\U{:08x}") -> str:
     if character == quote:
         return "\\" + quote
     if character in _NAMED_ESCAPES:
@@ -52,7 +53,7 @@ def _escaped(character: str, quote: str) -> str:
     if character.isprintable():
         return character
     number = ord(character)
-    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else beyond.format(number)
 
 
 def yaml(value: str | int) -> str:

@@ -20,6 +20,8 @@ def source(value: object, indent: int = 0, before: int = 0, after: int = 1) -> s
     """``value`` as source. ``before``: columns of the line already taken; ``after``: columns that follow, such as a
     comma.
     """
+    if value is None or isinstance(value, (str, int, float)):
+        return _scalar(value)
     flat = _flat(value)
     if flat is not None and before + columns(flat) + after <= WIDTH:
         return flat
@@ -30,8 +32,8 @@ def broken(value: object, indent: int = 0) -> str:
     """``value`` with each element on a line of its own, whether or not it would fit on one."""
     pad = " " * (indent + 4)
     inner = indent + 4
-    if isinstance(value, str) or not isinstance(value, (Mapping, list, tuple)):
-        return str(value) if isinstance(value, Raw) else literal(value)
+    if not isinstance(value, (Mapping, list, tuple)):
+        return _scalar(value)
     lines = [f"{pad}{lead}{source(each, inner, inner + columns(lead))},\n" for lead, each in _elements(value)]
     opened, closed = _brackets(value)
     return opened + "\n" + "".join(lines) + " " * indent + closed
@@ -60,6 +62,10 @@ def given(record: Any) -> list[tuple[str, object]]:
     ]
 
 
+def _scalar(value: object) -> str:
+    return str(value) if isinstance(value, Raw) else literal(value)
+
+
 def _brackets(value: object) -> tuple[str, str]:
     if isinstance(value, Mapping):
         return "{", "}"
@@ -70,12 +76,10 @@ def _brackets(value: object) -> tuple[str, str]:
 
 def _flat(value: object) -> str | None:
     """The value on one line, or None where it is always broken."""
-    if isinstance(value, str):
-        return str(value) if isinstance(value, Raw) else literal(value)
     if isinstance(value, Mapping):
         return None if value else "{}"
     if not isinstance(value, (list, tuple)):
-        return literal(value)
+        return _scalar(value)
     items = []
     for lead, each in _elements(value):
         flat = _flat(each)

@@ -11,13 +11,14 @@ from faultspec.runtime.shape import slot_places
 from faultspec.targets import schema as schemas
 from faultspec.targets.described import NO_MESSAGE, described, instead
 from faultspec.targets.filters import columns, tsdoc, visible
+from faultspec.targets.layout import Raw
 from faultspec.targets.model import Model
 from faultspec.targets.python.constructors import allowed, flag_key
 from faultspec.targets.python.facts import NAMED_STATUSES, merged
 from faultspec.targets.python.names import distinct, members, wire_names
 from faultspec.targets.python.wire import DECIDED, carried_headers, header_of, picture
 from faultspec.targets.typescript import names
-from faultspec.targets.typescript.layout import Raw, alias, extending, key, literal, member, source, typed
+from faultspec.targets.typescript.layout import alias, extending, key, literal, member, source, typed
 from faultspec.targets.typescript.types import Types, envelope_type
 
 

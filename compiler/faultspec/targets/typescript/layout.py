@@ -8,7 +8,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from faultspec.targets.filters import TYPESCRIPT_WIDTH as WIDTH
-from faultspec.targets.filters import columns
+from faultspec.targets.filters import columns, string
+from faultspec.targets.layout import Raw
 
 #: Keys that need no quotes. `__proto__` would set the prototype, so it is computed.
 _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
@@ -16,40 +17,21 @@ _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 #: Columns of a key from which on prettier breaks the line behind it.
 _WORTH_A_LINE = 5
 
-_NAMED_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
-
-
-class Raw(str):
-    """Source that is already written, and stays on its line."""
-
-    __slots__ = ()
+_ESCAPE_BEYOND = "\\u{{{:x}}}"
+"""How a character of more than 16 bits is escaped."""
 
 
 def literal(value: object) -> str:
     """A scalar as prettier writes it: double quotes, unless that takes more escapes."""
-    if isinstance(value, Raw):
-        return str(value)
     if isinstance(value, str):
-        quote = "'" if value.count('"') > value.count("'") else '"'
-        return quote + "".join(_escaped(each, quote) for each in value) + quote
+        return str(value) if isinstance(value, Raw) else string(value, _ESCAPE_BEYOND)
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | float):
+    if isinstance(value, (int, float)):
         return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value).replace("e+", "e")
     raise TypeError(f"{type(value).__name__} has no TypeScript literal here")
-
-
-def _escaped(character: str, quote: str) -> str:
-    if character == quote:
-        return "\\" + quote
-    if character in _NAMED_ESCAPES:
-        return _NAMED_ESCAPES[character]
-    if character.isprintable():
-        return character
-    number = ord(character)
-    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\u{{{number:x}}}"
 
 
 def key(name: str) -> str:
@@ -63,9 +45,11 @@ def source(value: object, indent: int = 0, before: int = 0, after: int = 1) -> s
     """``value`` as source. ``before``: columns of the line already taken; ``after``: columns that follow, such as a
     comma.
     """
+    if value is None or isinstance(value, (str, int, float)):
+        return literal(value)
     if isinstance(value, Mapping):
         return _object(value, indent)
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return _array(value, indent, before, after)
     return literal(value)
 
@@ -83,9 +67,9 @@ def member(name: str, value: object, indent: int) -> str:
     lead = f"{key(name)}: "
     text = source(value, indent, indent + columns(lead))
     # A string, or a name, that is too long goes to a line of its own, unless the key is so short that this would win nothing.
-    long = indent + columns(lead) + columns(text) + 1 > WIDTH
-    if isinstance(value, str) and long and columns(key(name)) >= _WORTH_A_LINE:
-        return f"{key(name)}:\n{' ' * (indent + 2)}{text}"
+    long = isinstance(value, str) and indent + columns(lead) + columns(text) + 1 > WIDTH
+    if long and columns(lead) >= _WORTH_A_LINE + len(": "):
+        return f"{lead.rstrip()}\n{' ' * (indent + 2)}{text}"
     return lead + text
 
 
