@@ -10,6 +10,9 @@ from typing import Any
 from faultspec.targets.filters import WIDTH, columns, literal
 
 
+_SCALARS = (str, int, float, type(None))
+
+
 class Raw(str):
     """Source that is already written, and stays on its line."""
 
@@ -20,7 +23,7 @@ def source(value: object, indent: int = 0, before: int = 0, after: int = 1) -> s
     """``value`` as source. ``before``: columns of the line already taken; ``after``: columns that follow, such as a
     comma.
     """
-    if value is None or isinstance(value, (str, int, float)):
+    if isinstance(value, _SCALARS):
         return _scalar(value)
     flat = _flat(value)
     if flat is not None and before + columns(flat) + after <= WIDTH:
@@ -32,7 +35,7 @@ def broken(value: object, indent: int = 0) -> str:
     """``value`` with each element on a line of its own, whether or not it would fit on one."""
     pad = " " * (indent + 4)
     inner = indent + 4
-    if not isinstance(value, (Mapping, list, tuple)):
+    if isinstance(value, _SCALARS):
         return _scalar(value)
     lines = [f"{pad}{lead}{source(each, inner, inner + columns(lead))},\n" for lead, each in _elements(value)]
     opened, closed = _brackets(value)
@@ -41,11 +44,11 @@ def broken(value: object, indent: int = 0) -> str:
 
 def _elements(value: Any) -> list[tuple[str, object]]:
     """What stands between the brackets: each element, and what stands in front of it."""
-    if isinstance(value, Mapping):
-        return [(f"{literal(key)}: ", each) for key, each in value.items()]
     if _is_record(value):
         return [(f"{name}=", each) for name, each in given(value)]
-    return [("", each) for each in value]
+    if isinstance(value, (list, tuple)):
+        return [("", each) for each in value]
+    return [(f"{literal(key)}: ", each) for key, each in value.items()]
 
 
 def _is_record(value: object) -> bool:
@@ -67,19 +70,19 @@ def _scalar(value: object) -> str:
 
 
 def _brackets(value: object) -> tuple[str, str]:
-    if isinstance(value, Mapping):
-        return "{", "}"
     if _is_record(value):
         return f"{type(value).__name__}(", ")"
-    return ("[", "]") if isinstance(value, list) else ("(", ")")
+    if isinstance(value, (list, tuple)):
+        return ("[", "]") if isinstance(value, list) else ("(", ")")
+    return "{", "}"
 
 
 def _flat(value: object) -> str | None:
     """The value on one line, or None where it is always broken."""
-    if isinstance(value, Mapping):
-        return None if value else "{}"
-    if not isinstance(value, (list, tuple)):
+    if isinstance(value, _SCALARS):
         return _scalar(value)
+    if not isinstance(value, (list, tuple)):
+        return None if value else "{}"
     items = []
     for lead, each in _elements(value):
         flat = _flat(each)
