@@ -4,11 +4,10 @@ A mapping, and a call with keywords, is always one element a line with a comma a
 call of one line stay on it while they fit.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from faultspec.targets.filters import WIDTH, columns, literal
-
 
 _SCALARS = (str, int, float, type(None))
 
