@@ -54,11 +54,13 @@ class Drift(NamedTuple):
 class _Sandbox(ImmutableSandboxedEnvironment):
     """The sandbox, which has nothing to look into where a template asks a row for one of its members: that is data.
 
-    All but a few look-ups of a template are such, and what the sandbox asks of each takes ten times as long.
+    All but a few look-ups of a template are such, and what the sandbox asks of each takes ten times as long. A row is a
+    named tuple of ours; whether what is called may be called is still asked.
     """
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        if attribute in getattr(type(obj), "_fields", ()):
+        row = type(obj)
+        if hasattr(row, "_fields") and not attribute.startswith("_") and hasattr(row, attribute):
             return getattr(obj, attribute)
         return super().getattr(obj, attribute)
 

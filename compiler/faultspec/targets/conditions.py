@@ -11,6 +11,7 @@ from typing import Any
 from faultspec.body import steps
 from faultspec.language.model import Code, Rule, StatusRange, Taxonomy, Test
 from faultspec.runtime.shape import Node, slot_places
+from faultspec.targets.once import once
 
 Json = dict[str, Any]
 
@@ -20,11 +21,16 @@ NEVER: Json = {"not": {}}
 
 def of_code(code: Code, shape: Node, taxonomy: Taxonomy) -> list[Json]:
     """What a body with this code must obey beside its members' own schemas; ``shape`` is the part that holds the code."""
-    facts = places(shape)
+    facts = _places_of(shape, taxonomy)
     flags = [facts["retriable"]] if "retriable" in facts else []
     if "details" in facts:
         flags += [(*facts["details"], key) for key in taxonomy.flag_keys]
     return [*_flag(code, facts, flags), *_status(code, facts, taxonomy)]
+
+
+@once
+def _places_of(shape: Node, taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
+    return places(shape)
 
 
 def places(shape: Node) -> dict[str, tuple[str, ...]]:

@@ -5,7 +5,7 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Callable, Mapping
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, Optional
 
 _quoted: Callable[[str], str] = _json.encoder.encode_basestring  # what `dumps` uses without `ensure_ascii`
@@ -140,11 +140,14 @@ class Fragment(dict[str, Any]):
     """
 
     old: Optional["Fragment"] = None
+    _text: str | None = None
 
-    @cached_property
+    @property
     def text(self) -> str:
         """The JSON text, not indented."""
-        return _members(self, "")
+        if self._text is None:
+            self._text = _members(self, "")
+        return self._text
 
 
 def json(value: object, indent: int = 0) -> str:
@@ -173,7 +176,13 @@ def _pretty(value: object, pad: str) -> str:
 
 def _members(value: dict[Any, Any], pad: str) -> str:
     inner = pad + "  "
-    members = ",\n".join([f"{inner}{_key(key)}: {_pretty(each, inner)}" for key, each in value.items()])
+    members = ",\n".join(
+        [
+            # Most values are strings, and most calls were for them.
+            f"{inner}{_key(key)}: {_quoted(each) if isinstance(each, str) else _pretty(each, inner)}"
+            for key, each in value.items()
+        ]
+    )
     return f"{{\n{members}\n{pad}}}" if value else "{}"
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from faultspec.language.model import Code, Member, Taxonomy, Term
 from faultspec.targets import schema as schemas
+from faultspec.targets.once import once
 
 VERSION = 1
 
@@ -186,6 +187,7 @@ def code_row(code: Code, operation: str | None, taxonomy: Taxonomy) -> CodeRow:
     )
 
 
+@once
 def detail_row(member: Member, taxonomy: Taxonomy) -> DetailRow:
     """The row of one member of details, described by itself or by the registry."""
     registered = taxonomy.detail_keys.get(member.name)

@@ -349,12 +349,22 @@ def _slots(envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy)
     # A slot that the code says nothing of is made up like any other; null is no boundary and no domain.
     decided = {slot: each for slot, each in decided.items() if each is not None or slot not in ("boundary", "domain")}
     made = {
-        slot: sample(envelope.fields[slot].schema if slot in envelope.fields else Schema(), taxonomy)
-        for slot, places in shapes.slot_places(envelope.shape).items()
-        if slot not in decided and any(place.required for place in places)
+        slot: sample(envelope.fields[slot].schema if slot in envelope.fields else _ANYTHING, taxonomy)
+        for slot in _required(envelope, taxonomy)
+        if slot not in decided
     }
     facts = {slot: values[0] for slot, values in code.facts.items() if values}
     return {**decided, **made, **facts, **example.slots}
+
+
+_ANYTHING = Schema()
+
+
+@once
+def _required(envelope: Envelope, taxonomy: Taxonomy) -> tuple[str, ...]:
+    """The slots that the envelope cannot do without."""
+    places = shapes.slot_places(envelope.shape)
+    return tuple(slot for slot, each in places.items() if any(place.required for place in each))
 
 
 def _flag(code: Code, example: Example) -> bool:
@@ -379,6 +389,7 @@ def _sample_details(code: Code, taxonomy: Taxonomy) -> dict[str, object]:
     }
 
 
+@once
 def sample(schema: Schema, taxonomy: Taxonomy) -> object:
     """A value that the schema allows, the same every time; raises ValueError where none is found without solving it."""
     for each in _candidates(schema, taxonomy):

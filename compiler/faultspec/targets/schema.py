@@ -229,9 +229,14 @@ def branch_point(node: Node) -> Node:
 
 
 @once
+def _point_of(envelope: Envelope, taxonomy: Taxonomy) -> Node:
+    return branch_point(envelope.shape)
+
+
+@once
 def of_body(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json:
     """What an envelope's branch point is when it carries ``code``."""
-    point = branch_point(envelope.shape)
+    point = _point_of(envelope, taxonomy)
     body = _of_node(point, envelope, code, taxonomy)
     if "properties" in body:
         body = {**body, "properties": Fragment(body["properties"])}
@@ -256,7 +261,7 @@ def of_shape(envelope: Envelope, code: Json, taxonomy: Taxonomy) -> Json:
 
 def of_envelope(envelope: Envelope, branches: Json, taxonomy: Taxonomy) -> Json:
     """The whole body, with ``branches`` standing where the codes differ."""
-    point = branch_point(envelope.shape)
+    point = _point_of(envelope, taxonomy)
     return branches if point is envelope.shape else _around(envelope.shape, point, branches, envelope, taxonomy)
 
 

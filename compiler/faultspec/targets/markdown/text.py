@@ -21,17 +21,23 @@ def _escaped(text: str) -> str:
     return f"\\{text}" if not text.isdigit() else f"{text[:-1]}&#{ord(text[-1])};"
 
 
+_UNQUOTABLE = re.compile(r"[`|]|\{[{%]")
+
+
 def code(text: str) -> str:
     """The text in the type of code; where backticks can't quote it, as entities in a tag."""
     shown = visible(text)
-    if shown and not re.search(r"[`|]|\{[{%]", shown):
+    if shown and not _UNQUOTABLE.search(shown):
         return f"`{shown}`"
     return "<code>" + "".join(e if e.isalnum() or e == " " else f"&#{ord(e)};" for e in shown) + "</code>"
 
 
+_JSON = json.JSONEncoder(ensure_ascii=False)
+
+
 def data(value: object) -> str:
     """A JSON value on one line, in the type of code."""
-    return code(json.dumps(value, ensure_ascii=False))
+    return code(_JSON.encode(value))
 
 
 def link(text: str, anchor: str) -> str:
