@@ -5,7 +5,6 @@ path without a text is printed without a snippet. The result ends in a line end 
 would obey: control and direction-changing characters are shown as escapes, whatever the user's file holds.
 """
 
-import html
 import json as _json
 import re
 import unicodedata
@@ -343,9 +342,15 @@ def sarif(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> s
     )
 
 
+def _html(text: str, *, quote: bool = True) -> str:
+    import html  # here, since it brings a table of every entity, and most output is for terminals
+
+    return html.escape(text, quote)
+
+
 def _xml(value: str) -> str:
     """For an element or an attribute; line ends survive in both."""
-    return "&#10;".join(html.escape(visible(line)) for line in re.split(r"\r\n|\r|\n", value))
+    return "&#10;".join(_html(visible(line)) for line in re.split(r"\r\n|\r|\n", value))
 
 
 def junit(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> str:
@@ -392,7 +397,7 @@ _MARKDOWN_SIGNS = r"[\\`*_{}\[\]()#+!|~]"
 def _markdown(value: str) -> str:
     """Text as text: no sign of it is markup, HTML or the end of a table cell."""
     return "<br>".join(
-        re.sub(_MARKDOWN_SIGNS, r"\\\g<0>", html.escape(visible(line), quote=False))
+        re.sub(_MARKDOWN_SIGNS, r"\\\g<0>", _html(visible(line), quote=False))
         for line in re.split(r"\r\n|\r|\n", value)
     )
 

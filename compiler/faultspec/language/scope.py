@@ -168,7 +168,7 @@ _ENDLESS = r"(?:[*+]|\{\d+,\})\??"
 #: The textbook case of catastrophic backtracking: a group that is repeated without end holds one repetition without end,
 #: and beside it nothing that must be there. Others are not recognised; none that is harmless is.
 _REPEATED_REPETITION = rf"\((?:\?:|\?P?<\w+>)?{_MAYBE}{_ATOM}{_ENDLESS}{_MAYBE}\){_ENDLESS}"
-_PARTS = re.compile(rf"\\.|{_CLASS}|(?P<slow>{_REPEATED_REPETITION})|.", re.DOTALL)
+_PARTS = rf"(?s:\\.|{_CLASS}|(?P<slow>{_REPEATED_REPETITION})|.)"
 
 #: Longer than anyone writes an expression, and short enough that looking for a slow one is not slow itself.
 _LOOKED_THROUGH = 2_000
@@ -176,7 +176,9 @@ _LOOKED_THROUGH = 2_000
 
 def repeated_repetition(expression: str) -> str | None:
     """The part of an expression that repeats a repetition, if it has one."""
-    parts = _PARTS.finditer(expression[:_LOOKED_THROUGH])
+    if ")" not in expression:
+        return None  # as nearly always; then the expression that looks for one, which is slow to compile, isn't
+    parts = re.finditer(_PARTS, expression[:_LOOKED_THROUGH])
     return next((each["slow"] for each in parts if each["slow"] is not None), None)
 
 

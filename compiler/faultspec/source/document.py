@@ -91,11 +91,11 @@ class Document:
         lines = Lines(self.text)
         there = lines.within(span)
         if remedy.kind == "quote":
-            if not _PLAIN_NUMBER.fullmatch(there):
+            if not re.fullmatch(_PLAIN_NUMBER, there):
                 return None
             return Fix(f'write `"{there}"`', (Edit(span, f'"{there}"'),))
         quote = there[:1] if there[:1] in ("'", '"') else ""
-        if not _PLAIN_WORD.fullmatch(there.strip(quote)) or not _PLAIN_WORD.fullmatch(remedy.text):
+        if not all(re.fullmatch(_PLAIN_WORD, each) for each in (there.strip(quote), remedy.text)):
             return None
         return Fix(f"write `{remedy.text}`", (Edit(span, quote + remedy.text + quote),))
 
@@ -164,11 +164,11 @@ class Document:
         return children.get(step)
 
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE_END = r"\r\n|\r|\n"
 
 #: What means the same with and without quotes, and may be replaced by such.
-_PLAIN_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-_PLAIN_NUMBER = re.compile(r"-?[0-9][0-9.]*")
+_PLAIN_WORD = r"[A-Za-z][A-Za-z0-9_-]*"
+_PLAIN_NUMBER = r"-?[0-9][0-9.]*"
 
 
 class Lines:
@@ -182,13 +182,13 @@ class Lines:
     def starts(self) -> list[int]:
         """The index of the first character of each line."""
         if self._starts is None:
-            self._starts = [0, *(each.end() for each in _LINE_END.finditer(self.text))]
+            self._starts = [0, *(each.end() for each in re.finditer(_LINE_END, self.text))]
         return self._starts
 
     @staticmethod
     def split(text: str) -> list[str]:
         """The lines of a text, without their ends; the last one may be empty."""
-        return _LINE_END.split(text)
+        return re.split(_LINE_END, text)
 
     def place(self, index: int) -> tuple[int, int]:
         """Index into the text → line and column, from 1."""

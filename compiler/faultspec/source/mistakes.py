@@ -39,12 +39,13 @@ def forbidden_characters(lines: Lines, path: str) -> Iterator[Diagnostic]:
         yield Diagnostic("yaml-character", message, path, lines.between(each.start(), each.end()), hint=hint)
 
 
-_DIRECTIVES = re.compile(r"(?>[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+(%[^\r\n]*)")
+# Expressions about mistakes are compiled where there is one.
+_DIRECTIVES = r"(?>[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+(%[^\r\n]*)"
 
 
 def directives(lines: Lines, path: str) -> Iterator[Diagnostic]:
     """The first `%` line, if the file begins with one; a later one belongs to a second document."""
-    matched = _DIRECTIVES.match(lines.text)
+    matched = re.match(_DIRECTIVES, lines.text) if "%" in lines.text else None
     if matched:
         span = lines.between(*matched.span(1))
         yield Diagnostic("yaml-directive", "YAML directives are not used here", path, span, hint="delete this line")
@@ -57,13 +58,13 @@ def empty(lines: Lines, path: str) -> Diagnostic:
     return Diagnostic("empty-document", message, path, Span(1, 1, 1, 1), hint=hint)
 
 
-_DOCUMENT_START = re.compile(r"(?<![^\r\n])---")
+_DOCUMENT_START = r"(?<![^\r\n])---"
 
 
 def second_document(first: Any, lines: Lines, path: str) -> Diagnostic:
     """The `---` after the node `first`, which ends the first document."""
     # Looked up in the text, since the two parsers give its event different marks.
-    matched = _DOCUMENT_START.search(lines.text, first.end_mark.index)
+    matched = re.compile(_DOCUMENT_START).search(lines.text, first.end_mark.index)
     start, end = matched.span() if matched else (first.end_mark.index, first.end_mark.index)
     message = "a second document begins here; a file holds one"
     hint = "move it to a file of its own, or delete this line"
@@ -78,16 +79,16 @@ def too_deep(parent: Any, lines: Lines, path: str) -> Diagnostic:
     return Diagnostic("nested-too-deeply", message, path, span, hint="check for a repeated bracket or dash")
 
 
-_PROPERTY = {"&": re.compile(r"&[^\s,\[\]{}]*"), "!": re.compile(r"!(?:<[^>\s]*>|[^\s,\[\]{}]*)")}
-_ALIAS = re.compile(r"\*[^\s,\[\]{}]*")
+_PROPERTY = {"&": r"&[^\s,\[\]{}]*", "!": r"!(?:<[^>\s]*>|[^\s,\[\]{}]*)"}
+_ALIAS = r"\*[^\s,\[\]{}]*"
 
 
 def properties(noted: Iterable[Property], lines: Lines, path: str) -> list[Diagnostic]:
     """Every tag, anchor and alias of a text, in its order; an anchor only where no alias points at it anyway."""
 
-    def place(pattern: re.Pattern[str], event: Any) -> Span:
+    def place(pattern: str, event: Any) -> Span:
         start = event.start_mark.index
-        matched = pattern.search(lines.text, start)
+        matched = re.compile(pattern).search(lines.text, start)
         return lines.between(*(matched.span() if matched else (start, start + 1)))
 
     found: list[Diagnostic] = []
@@ -113,7 +114,7 @@ def properties(noted: Iterable[Property], lines: Lines, path: str) -> list[Diagn
 
 
 #: What stands before the alias of a merge key on its line.
-_MERGE = re.compile(r"<<[ \t]*:[ \t]*(?:\[[^\]]*)?")
+_MERGE = r"<<[ \t]*:[ \t]*(?:\[[^\]]*)?"
 
 
 def _alias(name: str, span: Span, anchor: Span | None, lines: Lines, path: str) -> Diagnostic:
@@ -121,7 +122,7 @@ def _alias(name: str, span: Span, anchor: Span | None, lines: Lines, path: str) 
         message = f"the alias {quoted('*' + name)} is not allowed"
         return Diagnostic("yaml-alias", message, path, span, hint="put it in quotes if it is text")
     before = lines.line(span.line)[: span.column - 1]
-    merge = any(each.end() == len(before) for each in _MERGE.finditer(before))
+    merge = any(each.end() == len(before) for each in re.finditer(_MERGE, before))
     message = (
         f"the merge of {quoted('*' + name)} is not allowed"
         if merge

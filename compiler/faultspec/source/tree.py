@@ -13,7 +13,6 @@ from faultspec.diagnostic import Diagnostic, Related, ordered
 from faultspec.source import mistakes
 from faultspec.source.document import UNTOLD, Document, Lines, span_of
 from faultspec.source.readers import ALIAS, PLAIN, READER, TEXT, Forgiving, TooDeep
-from faultspec.source.syntax import syntax
 
 #: What every reader of the data, in whatever language, can hold exactly as an integer of some native type.
 _INT64 = range(-(2**63), 2**63)
@@ -61,6 +60,8 @@ def parse_with(text: str, path: str, reader_type: Any) -> tuple[Document | None,
     try:
         document, found = _document(forgiving, lines, path, forgiving=True)
     except MarkedYAMLError as error:
+        from faultspec.source.syntax import syntax  # here, since a text without a mistake has no use for it
+
         found = [syntax(error, lines, path)]
     except TooDeep as error:
         found = [mistakes.too_deep(error.parent, lines, path)]
