@@ -171,7 +171,7 @@ def _pretty(value: object, pad: str) -> str:
         inner = pad + "  "
         items = ",\n".join([inner + _pretty(each, inner) for each in value])
         return f"[\n{items}\n{pad}]" if value else "[]"
-    return _json.dumps(value)
+    return str(value) if type(value) is int else _json.dumps(value)
 
 
 def _members(value: dict[Any, Any], pad: str) -> str:
@@ -179,15 +179,12 @@ def _members(value: dict[Any, Any], pad: str) -> str:
     members = ",\n".join(
         [
             # Most values are strings, and most calls were for them.
-            f"{inner}{_key(key)}: {_quoted(each) if isinstance(each, str) else _pretty(each, inner)}"
+            f"{inner}{_quoted(key) if isinstance(key, str) else _quoted(_json.dumps(key))}: "
+            f"{_quoted(each) if isinstance(each, str) else _pretty(each, inner)}"
             for key, each in value.items()
         ]
     )
     return f"{{\n{members}\n{pad}}}" if value else "{}"
-
-
-def _key(key: object) -> str:
-    return _quoted(key) if isinstance(key, str) else _quoted(_json.dumps(key))
 
 
 def words(name: str) -> list[str]:
