@@ -413,6 +413,8 @@ def test_an_output_path_cannot_leave_the_folder(project: Path, path: str, says: 
         ("{{ model.name | shout }}", "No filter named 'shout'"),
         ("{{ range(999999999) | list }}", "Range too big"),
         ("{{ model.version.foo() }}", "foo"),
+        ("{{ model.codes[0]._asdict() }}", "_asdict"),
+        ("{{ model.codes[0].__class__ }}", "__class__"),
     ],
 )
 def test_a_bad_template_is_a_diagnostic(project: Path, template: str, says: str) -> None:

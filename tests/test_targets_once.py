@@ -1,0 +1,83 @@
+"""What several documents share is what each of them would have made for itself, and nobody changes it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faultspec.language import load
+from faultspec.language.model import Taxonomy
+from faultspec.render import render
+from faultspec.targets import SHIPPED, filters, openapi
+from faultspec.targets import schema as schemas
+from faultspec.targets.filters import Fragment
+from faultspec.targets.once import once
+
+ROOT = Path(__file__).parent.parent
+SYSTEMS = [".", *(f"examples/{name}" for name in ("aileron", "alknet", "kinto", "theodosia"))]
+
+
+def taxonomy_of(system: str) -> Taxonomy:
+    """The taxonomy of a folder."""
+    taxonomy = load(str(ROOT / system / "taxonomy.yaml")).taxonomy
+    assert taxonomy is not None
+    return taxonomy
+
+
+def plain(value: Any) -> Any:
+    """The same with nothing in it that remembers its text."""
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_what_is_shared_stays_what_it_was(system: str) -> None:
+    """After every target has used a shared part, it is what it was when it was made, and its text is that of its content."""
+    taxonomy = taxonomy_of(system)
+    render(taxonomy, SHIPPED.values(), "taxonomy.yaml")
+    again = taxonomy._replace()  # another taxonomy, of which nothing is known yet
+    for made, fresh in zip(shared(taxonomy), shared(again), strict=True):
+        assert made == fresh
+        assert filters.json(made) == filters.json(plain(made)) == filters.json(fresh)
+
+
+def shared(taxonomy: Taxonomy) -> list[Any]:
+    """What targets have in common."""
+    found: list[Any] = [schemas.of_details(code, taxonomy) for _, code in schemas.live(taxonomy)]
+    for envelope in taxonomy.envelopes.values():
+        found += [schemas.of_body(envelope, code, taxonomy) for _, code in schemas.live(taxonomy)]
+        found += [[body for _, _, body in openapi.bodies(envelope, code, taxonomy)] for code in taxonomy.codes.values()]
+    return [*found, openapi.components(taxonomy), openapi.components_30(taxonomy)]
+
+
+def test_one_taxonomy_leaves_nothing_to_another() -> None:
+    """A tree is the same whatever was rendered before it."""
+    alone = {system: render(taxonomy_of(system), SHIPPED.values(), "x") for system in SYSTEMS}
+    for system in reversed(SYSTEMS):
+        assert render(taxonomy_of(system), SHIPPED.values(), "x") == alone[system]
+
+
+def test_the_same_is_asked_once_and_another_taxonomy_anew() -> None:
+    """Arguments are told apart by identity, and what is known goes with the taxonomy that it is of."""
+    asked: list[object] = []
+
+    @once
+    def size(part: list[int], taxonomy: Taxonomy) -> int:
+        asked.append(part)
+        return len(part)
+
+    first, second = taxonomy_of("."), taxonomy_of("examples/alknet")
+    part, equal = [1], [1]
+    assert size(part, first) == size(part, first) == size(equal, first) == 1
+    assert [each is part for each in asked] == [True, False]
+    assert size(part, second) == size(part, first) == 1
+    assert len(asked) == 4
+
+
+def test_a_fragment_is_indented_like_any_object() -> None:
+    """Whether an object remembers its text makes no difference to where it stands."""
+    inner = {"a": {"b": [1, {"c": "line\nend"}]}, "empty": {}}
+    for made in (Fragment(inner), Fragment(a=Fragment(inner["a"]), empty=Fragment())):
+        whole = {"x": [made, {"y": made}]}
+        assert filters.json(whole, 4) == filters.json(plain(whole), 4)
