@@ -1,6 +1,10 @@
 """What the documentation of a code says, whatever the language of the bindings."""
 
-from faultspec.language.model import Code
+from collections.abc import Callable, Sequence
+
+from faultspec.language.model import Code, StatusRange
+from faultspec.runtime.retry import Policy
+from faultspec.targets.layout import Raw
 
 #: The message of an answer nobody can read, where the taxonomy has no code for it.
 NO_MESSAGE = "The answer is not an error that is known here"
@@ -32,6 +36,36 @@ def described(code: Code) -> list[str]:
     if code.lifecycle == "deprecated":
         paragraphs.append(f"Deprecated{instead(code)}.")
     return paragraphs
+
+
+def summary(code: Code) -> str:
+    """What is said of a code in one line."""
+    return code.summary + (f" Deprecated{instead(code)}." if code.lifecycle == "deprecated" else "")
+
+
+#: Statuses up to which each is named; a longer stretch is written as a range.
+NAMED_STATUSES = 8
+
+
+def statuses(
+    ranges: Sequence[StatusRange], span: Callable[[StatusRange], str], spread: str
+) -> Raw | tuple[object, ...]:
+    """Statuses as a list; a long stretch as what ``span`` writes, with ``spread`` in front of it among others."""
+    if len(ranges) == 1 and ranges[0].width > NAMED_STATUSES:
+        return Raw(span(ranges[0]))
+    parts: list[object] = []
+    for each in ranges:
+        if each.width > NAMED_STATUSES:
+            parts.append(Raw(f"{spread}{span(each)}"))
+        else:
+            parts += range(each.low, each.high + 1)
+    return tuple(dict.fromkeys(parts))
+
+
+def plain_policy(policy: Policy) -> Policy:
+    """The policy without what does not count: the step of a phase that is not linear."""
+    phases = tuple(each if each.kind == "linear" else each._replace(step=0.0) for each in policy.phases)
+    return policy._replace(phases=phases)
 
 
 def instead(code: Code) -> str:

@@ -4,21 +4,13 @@ A tool that declares one must answer with structured content that conforms to it
 client may validate it (Model Context Protocol 2025-06-18, Server Features / Tools, "Output Schema"); its root is an object.
 """
 
-from typing import NamedTuple
-
 from faultspec.language.model import Surface, Taxonomy
 from faultspec.targets import schema as schemas
 from faultspec.targets.jsonschema import DIALECT
 from faultspec.targets.model import Model
-from faultspec.targets.surfaces import File, branches, errors
+from faultspec.targets.surfaces import File, View, branches, errors
 
 _CONTENT = "/structuredContent"
-
-
-class View(NamedTuple):
-    """One document a tool."""
-
-    files: tuple[File, ...]
 
 
 def view(taxonomy: Taxonomy, model: Model) -> View | None:

@@ -1,19 +1,12 @@
 """The records target: JSON Schema of the log record of an error and of its record in the audit log."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from faultspec.language.model import Member, Taxonomy
 from faultspec.targets import schema as schemas
 from faultspec.targets.jsonschema import DIALECT
 from faultspec.targets.model import Model
-from faultspec.targets.surfaces import File
-
-
-class View(NamedTuple):
-    """One document a kind of record."""
-
-    files: tuple[File, ...]
+from faultspec.targets.surfaces import File, View
 
 
 def view(taxonomy: Taxonomy, model: Model) -> View | None:

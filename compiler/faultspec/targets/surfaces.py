@@ -23,7 +23,7 @@ class File(NamedTuple):
 
 
 class View(NamedTuple):
-    """One document a surface."""
+    """One document a surface; of other targets, a tool, or a kind of record."""
 
     files: tuple[File, ...]
 

@@ -8,10 +8,9 @@ from typing import NamedTuple
 import faultspec.runtime
 from faultspec.language.model import Code, Taxonomy
 from faultspec.runtime import ids
-from faultspec.runtime.retry import Policy
 from faultspec.targets import layout
 from faultspec.targets import schema as schemas
-from faultspec.targets.described import NO_MESSAGE, described, instead
+from faultspec.targets.described import NO_MESSAGE, described, plain_policy, summary
 from faultspec.targets.filters import literal, pascal
 from faultspec.targets.layout import Raw, bracketed, broken, source, string, subscript, typed
 from faultspec.targets.model import Model
@@ -165,7 +164,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         PolicyRow(
             each.name,
             each.summary or "",
-            broken(_plain_policy(each.policy), 4),
+            broken(plain_policy(each.policy), 4),
             tuple(f"ErrorCode.{members[code]}" for code in each.eligible if code in members),
         )
         for each in taxonomy.retry_policies.values()
@@ -320,8 +319,9 @@ def _error_row(operation: str | None, code: Code, member: str, name: str, packag
 
 
 def _code_row(code: Code, member: str, taxonomy: Taxonomy) -> CodeRow:
-    summary = code.summary + (f" Deprecated{instead(code)}." if code.lifecycle == "deprecated" else "")
-    return CodeRow(member, string(code.name, 4, len(f"    {member} = ")), summary, facts.source_of(code, taxonomy))
+    return CodeRow(
+        member, string(code.name, 4, len(f"    {member} = ")), summary(code), facts.source_of(code, taxonomy)
+    )
 
 
 def _doc(code: Code, parameters: list[Parameter]) -> str:
@@ -330,9 +330,3 @@ def _doc(code: Code, parameters: list[Parameter]) -> str:
     if explained:
         paragraphs.append(" ".join(explained))
     return "\n\n".join(paragraphs)
-
-
-def _plain_policy(policy: Policy) -> Policy:
-    """The policy without what does not count: the step of a phase that is not linear."""
-    phases = tuple(each if each.kind == "linear" else each._replace(step=0.0) for each in policy.phases)
-    return policy._replace(phases=phases)

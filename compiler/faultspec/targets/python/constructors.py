@@ -6,10 +6,10 @@ from typing import NamedTuple
 from faultspec.language.model import Code, Envelope, HeaderRule, Member, Taxonomy
 from faultspec.runtime.shape import slot_places
 from faultspec.targets import schema as schemas
+from faultspec.targets.described import NAMED_STATUSES
 from faultspec.targets.filters import literal, pascal, snake
 from faultspec.targets.layout import source, typed
 from faultspec.targets.python.annotations import Annotations, nullable, parts, union
-from faultspec.targets.python.facts import NAMED_STATUSES
 from faultspec.targets.python.names import PARAMETERS, parameter, unique
 from faultspec.targets.python.wire import SlotRow
 

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from faultspec.language.model import Code, StatusRange, Taxonomy, Test
+from faultspec.targets.described import statuses
 from faultspec.targets.layout import Raw, broken
-
-#: Statuses up to which each is named; a longer stretch is written as a range.
-NAMED_STATUSES = 8
 
 _ERRORS = range(400, 600)
 
@@ -51,7 +49,7 @@ def source_of(code: Code, taxonomy: Taxonomy) -> str:
     facts = Facts(
         wire=code.wire,
         status=code.http.default,
-        statuses=_statuses(code.http.statuses),
+        statuses=statuses(code.http.statuses, span, "*"),
         retriable=code.retriable.kind,
         client_action=code.client_action,
         effect=code.effect,
@@ -103,16 +101,3 @@ def merged(ranges: Sequence[StatusRange]) -> list[StatusRange]:
 
 def _test(test: Test) -> object:
     return (test.fact, (*test.values, *(Raw(f"*{span(each)}") for each in test.ranges)))
-
-
-def _statuses(ranges: Sequence[StatusRange]) -> object:
-    """A tuple of statuses; a range where it is long."""
-    if len(ranges) == 1 and ranges[0].width > NAMED_STATUSES:
-        return Raw(span(ranges[0]))
-    parts: list[str] = []
-    for each in ranges:
-        if each.width > NAMED_STATUSES:
-            parts.append(f"*{span(each)}")
-        else:
-            parts += map(str, range(each.low, each.high + 1))
-    return tuple(map(Raw, dict.fromkeys(parts)))

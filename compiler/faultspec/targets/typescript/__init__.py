@@ -9,12 +9,12 @@ from faultspec.language.model import Code, StatusRange, Taxonomy, Test
 from faultspec.runtime.retry import Policy
 from faultspec.runtime.shape import slot_places
 from faultspec.targets import schema as schemas
-from faultspec.targets.described import NO_MESSAGE, described, instead
+from faultspec.targets.described import NO_MESSAGE, described, plain_policy, statuses, summary
 from faultspec.targets.filters import columns, tsdoc, visible
 from faultspec.targets.layout import Raw
 from faultspec.targets.model import Model
 from faultspec.targets.python.constructors import allowed, flag_key
-from faultspec.targets.python.facts import NAMED_STATUSES, merged
+from faultspec.targets.python.facts import merged
 from faultspec.targets.python.names import distinct, members, wire_names
 from faultspec.targets.python.wire import DECIDED, carried_headers, header_of, picture
 from faultspec.targets.typescript import names
@@ -189,8 +189,7 @@ def runtime_files(view: View) -> Iterator[tuple[str, Path]]:
 
 
 def _code_row(code: Code, enum: str) -> CodeRow:
-    summary = code.summary + (f" Deprecated{instead(code)}." if code.lifecycle == "deprecated" else "")
-    return CodeRow(member(enum, code.name, 2), tsdoc(summary, 2), member(code.name, _facts(code), 2))
+    return CodeRow(member(enum, code.name, 2), tsdoc(summary(code), 2), member(code.name, _facts(code), 2))
 
 
 def _error_row(operation: str | None, code: Code, taken: set[str], taxonomy: Taxonomy, types: Types) -> ErrorRow:
@@ -247,7 +246,7 @@ def _facts(code: Code) -> dict[str, object]:
     return {
         "wire": code.wire,
         "status": code.http.default,
-        "statuses": _statuses(code.http.statuses),
+        "statuses": statuses(code.http.statuses, _span, "..."),
         "retriable": code.retriable.kind,
         "clientAction": code.client_action,
         "effect": code.effect,
@@ -269,19 +268,6 @@ def _test(test: Test) -> dict[str, object]:
     numbers = merged(test.ranges)
     values = [*test.values, *(Raw(f"...{_span(each)}") for each in numbers)]
     return {"fact": test.fact, "values": values}
-
-
-def _statuses(ranges: tuple[StatusRange, ...]) -> object:
-    """A list of statuses; a call where it is long."""
-    if len(ranges) == 1 and ranges[0].width > NAMED_STATUSES:
-        return Raw(_span(ranges[0]))
-    parts: list[Raw | int] = []
-    for each in ranges:
-        if each.width > NAMED_STATUSES:
-            parts.append(Raw(f"...{_span(each)}"))
-        else:
-            parts += [status for status in range(each.low, each.high + 1) if status not in parts]
-    return parts
 
 
 def _span(each: StatusRange) -> str:
@@ -318,9 +304,8 @@ def _set(name: str, codes: list[str]) -> str:
 
 
 def _policy(policy: Policy) -> Mapping[str, object]:
-    """A policy as the runtime's port takes it; the step of a phase that is not linear does not count."""
-    phases = [each if each.kind == "linear" else each._replace(step=0.0) for each in policy.phases]
-    found = {names.camel(name): _data(each) for name, each in policy._replace(phases=tuple(phases))._asdict().items()}
+    """A policy as the runtime's port takes it."""
+    found = {names.camel(name): _data(each) for name, each in plain_policy(policy)._asdict().items()}
     return {**found, "kinds": {name: _data(each) for name, each in policy.kinds.items()}}
 
 
