@@ -173,10 +173,12 @@ def main() -> None:
         known = sorted(costs_by_size)
         base = costs_by_size[known[0]].seconds if known else 0.0
         for small, large in itertools.pairwise(known[1:]):
-            grown = (costs_by_size[large].seconds - base) / (costs_by_size[small].seconds - base)
-            print(
-                f"{tool:26} grows with exponent {math.log(grown) / math.log(large / small):.2f} from {small} to {large}"
-            )
+            before, after = costs_by_size[small].seconds - base, costs_by_size[large].seconds - base
+            if min(before, after) <= 0:
+                print(f"{tool:26} from {small} to {large}: starting costs more than compiling, or the machine was busy")
+                continue
+            exponent = math.log(after / before) / math.log(large / small)
+            print(f"{tool:26} grows with exponent {exponent:.2f} from {small} to {large}")
 
 
 if __name__ == "__main__":
