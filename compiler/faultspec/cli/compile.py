@@ -11,6 +11,7 @@ from faultspec import printers
 from faultspec.diagnostic import Diagnostic
 from faultspec.language import load
 from faultspec.render import Drift, check, listed_targets, render, write
+from faultspec.source.tree import no_cyclic_gc
 from faultspec.targets import SHIPPED, Target, TargetError
 from faultspec.targets.custom import targets_in
 
@@ -50,6 +51,13 @@ def command(
     Exit codes: 0 compiled, or with --check up to date; 1 with --check something differs; 2 the taxonomy has errors, or
     something could not be read or written.
     """
+    with no_cyclic_gc():  # what is made of a taxonomy are values, and soon there is an end of it
+        return _compile(taxonomy, names, out, templates, only_check, style)
+
+
+def _compile(
+    taxonomy: str, names: tuple[str, ...], out: str, templates: str | None, only_check: bool, style: str
+) -> int:
     loaded = load(taxonomy)
     if loaded.taxonomy is None:
         _report(loaded.diagnostics, loaded.sources, style)
