@@ -10,11 +10,12 @@ from textwrap import dedent
 import pytest
 
 from faultspec.clauses import CLAUSES, GROUPABLE, VALUES
-from faultspec.contract import Contract, contract, route
+from faultspec.contract import Contract, contract
 from faultspec.exchange import Canary, Exchange, Headers, Request, Response
 from faultspec.finding import Judgement
 from faultspec.judge import judge
 from faultspec.language import load, read
+from faultspec.language.routes import route
 
 ULID = "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T"
 OTHER = "0190b2a4-7c1e-7d3a-9f00-3b5f3a8e6c11"

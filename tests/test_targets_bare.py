@@ -87,8 +87,9 @@ def failing(scope: Any, receive: Any, send: Any) -> Any:
     raise RuntimeError("no detail of this travels")
 
 
-def served(app: Any) -> Exchange:
+def served(app: Any, request_line: str = "POST /v1/actions/send") -> Exchange:
     """What comes back from an application for one request."""
+    method, path = request_line.split()
     sent: list[Any] = []
 
     async def receive() -> dict[str, Any]:
@@ -97,14 +98,12 @@ def served(app: Any) -> Exchange:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "method": "POST", "path": "/v1/messages", "headers": [], "query_string": b""}
+    scope = {"type": "http", "method": method, "path": path, "headers": [], "query_string": b""}
     asyncio.run(app(scope, receive, send))
     headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in sent[0]["headers"])
     body = b"".join(each.get("body", b"") for each in sent[1:])
     # With credentials: whether they were good is what the framework knows and the status says.
-    return Exchange(
-        Request("POST", "/v1/messages", (("Authorization", "Bearer x"),)), Response(sent[0]["status"], headers, body)
-    )
+    return Exchange(Request(method, path, (("Authorization", "Bearer x"),)), Response(sent[0]["status"], headers, body))
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -313,3 +312,34 @@ def test_an_envelope_of_the_application_leaves_as_it_is_only_where_it_is_sound()
     assert dict(response.headers)["retry-after"] == "1"
     passed = served(asgi.ErrorBoundary(answering(429, limited, header, (b"retry-after", b"3")))).response
     assert json.loads(passed.body) == limited
+
+
+@pytest.mark.parametrize(
+    ("system", "request_line", "status", "kept"),
+    [
+        ("examples/aileron", "POST /v1/messages", 429, True),
+        ("examples/aileron", "GET /v1/messages", 429, False),
+        ("examples/aileron", "POST /v1/messages/more", 429, False),
+        ("examples/kinto", "GET /v1/__heartbeat__", 503, True),
+        ("examples/kinto", "GET /v1/__heartbeat__", 500, False),
+        (".", "GET /anything", 503, False),
+    ],
+)
+def test_where_no_envelope_is_declared_the_application_is_heard(
+    system: str, request_line: str, status: int, kept: bool
+) -> None:
+    """An error of a surface without an envelope leaves as the application wrote it, whole; an exception is answered there too."""
+    name, given = SYSTEMS[system]
+    package, asgi = importlib.import_module(name), importlib.import_module(f"{name}.asgi")
+    long = b"down " * 300_000
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", b"text/plain")]})
+        await send({"type": "http.response.body", "body": long})
+
+    exchange = served(asgi.ErrorBoundary(app, **given(package)), request_line)
+    assert (exchange.response.status == status and exchange.response.body == long) == kept
+    if not kept:
+        assert exchange.received("content-type") == "application/json"
+    failed = served(asgi.ErrorBoundary(failing, **given(package)), request_line)
+    assert json.loads(failed.response.body)

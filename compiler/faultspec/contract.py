@@ -4,7 +4,7 @@ Transport-neutral and a value: nothing here opens a connection, and judging with
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from faultspec.body import read, resolve
@@ -21,20 +21,9 @@ from faultspec.language.model import (
     Surface,
     Taxonomy,
 )
+from faultspec.language.routes import Route, route
 from faultspec.language.values import Vocabularies, same, vocabularies
 from faultspec.leaks import Pattern, name_patterns
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """One route pattern, compiled. ``method`` None claims every method."""
-
-    method: str | None
-    path: re.Pattern[str]
-
-    def claims(self, method: str, paths: Iterable[str]) -> bool:
-        """Whether a request with one of the paths (its template, its concrete form) is on the route."""
-        return (self.method is None or self.method == method) and any(self.path.fullmatch(each) for each in paths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,24 +164,6 @@ def matcher(match: Match) -> Matcher:
 
 
 _ANYTHING = Matcher((), (), (), ())
-
-
-def route(pattern: str) -> Route:
-    """Compile ``[METHOD ]/path``: ``{param}`` is a segment, ``*`` anything within one, ``**`` any number of them."""
-    method, space, path = pattern.rpartition(" ")
-    regex = ""
-    for piece in re.split(r"(/\*\*|\*\*|\*|\{[^}/]*\})", path):
-        if piece == "/**":
-            regex += "(?:/.*)?"
-        elif piece == "**":
-            regex += ".*"
-        elif piece == "*":
-            regex += "[^/]*"
-        elif piece.startswith("{"):
-            regex += "[^/]+"
-        else:
-            regex += re.escape(piece)
-    return Route(method.strip().upper() if space else None, re.compile(regex, re.DOTALL))
 
 
 def paths_of(exchange: Exchange) -> tuple[str, ...]:

@@ -3,11 +3,13 @@
 import keyword
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import faultspec.runtime
 from faultspec.language.model import Code, Taxonomy
+from faultspec.language.routes import route
 from faultspec.runtime import ids
+from faultspec.runtime.asgi import Surface
 from faultspec.targets import layout
 from faultspec.targets import schema as schemas
 from faultspec.targets.described import NO_MESSAGE, described, plain_policy, summary
@@ -99,7 +101,8 @@ class View(NamedTuple):
     that has any. ``operations``: what each operation is called by, and its name. ``needed``: the slots without which an
     error cannot be rendered. ``flag_key``: the details key that is the retry flag. ``unknown``: the member of
     ``ErrorCode`` that stands for an unknown code, or None where the taxonomy names none. ``internal``: the
-    one that an undeclared error becomes, and ``internal_code`` its source. ``bare``: what needs no details. ``undeclared_key``: the details
+    one that an undeclared error becomes, and ``internal_code`` its source. ``bare``: what needs no details. ``surfaces``: source of
+    those that the boundary has to tell apart, or None. ``undeclared_key``: the details
     key that keeps the code of an undeclared error. ``renderings``: the module of those, or none.
     """
 
@@ -136,6 +139,7 @@ class View(NamedTuple):
     internal: str | None
     internal_code: str
     bare: tuple[BareRows, ...]
+    surfaces: str | None
     undeclared_key: str | None
     idempotency_header: str | None
     renderings: tuple[renderings.Module, ...]
@@ -227,11 +231,37 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         if internal in members
         else "None",
         bare=bare_rows(taxonomy, members),
+        surfaces=_surfaces(taxonomy),
         idempotency_header=taxonomy.idempotency.key if taxonomy.idempotency else None,
         renderings=renderings.modules(taxonomy),
         exports=tuple(sorted((name for _, group in imports for name in group), key=_import_order)),
         imports=imports,
     )
+
+
+def _surfaces(taxonomy: Taxonomy) -> str | None:
+    """What the boundary has to know of HTTP surfaces: those whose errors need no envelope, and those that come before them.
+
+    A surface that only a request's body tells apart is left out: the boundary does not read it.
+    """
+    http = [each for each in taxonomy.surfaces.values() if each.transport == "http" and not each.match.request]
+    rows = [
+        Surface(
+            bool(each.envelopes) and each.reason is None,
+            tuple(method.upper() for method in each.match.methods),
+            tuple((compiled.method, compiled.path.pattern) for compiled in map(route, each.match.routes)),
+            tuple(range(status.low, status.high + 1) for status in each.match.statuses),
+        )
+        for each in http
+    ]
+    last = max((index for index, each in enumerate(rows) if not each.enveloped), default=None)
+    return None if last is None else layout.broken(tuple(map(_raw, rows[: last + 1])))
+
+
+def _raw(surface: Surface) -> Surface:
+    """The surface with its ranges as source."""
+    statuses: Any = tuple(Raw(repr(each)) for each in surface.statuses)
+    return surface._replace(statuses=statuses)
 
 
 def _first_envelope(taxonomy: Taxonomy, transport: str | None = None) -> str:

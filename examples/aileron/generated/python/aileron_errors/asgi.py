@@ -30,6 +30,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ._runtime import asgi, ids
+from ._runtime.asgi import Surface
 from ._runtime.retry_after import render as wait
 from ._runtime.shape import slot_places
 from .codes import FACTS, FALLBACKS, ErrorCode, codes_for
@@ -77,6 +78,16 @@ BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {
     "api_error": [],
 }
 """The codes that each envelope can carry although nobody is there to give details."""
+
+SURFACES = (
+    Surface(
+        enveloped=False,
+        routes=(("POST", "/v1/chat/completions"), ("POST", "/v1/messages")),
+    ),
+)
+"""What tells the exchanges apart whose errors need no envelope; the first that claims
+one counts.
+"""
 
 NOTHING: Mapping[str, str] = {}
 
@@ -136,6 +147,7 @@ class ErrorBoundary(asgi.ErrorBoundary):
             ),
             media_type=media_type,
             body_limit=body_limit,
+            surfaces=SURFACES,
         )
 
 

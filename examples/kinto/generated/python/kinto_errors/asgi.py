@@ -30,6 +30,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ._runtime import asgi, ids
+from ._runtime.asgi import Surface
 from ._runtime.retry_after import render as wait
 from ._runtime.shape import slot_places
 from .codes import FACTS, FALLBACKS, ErrorCode, codes_for
@@ -87,6 +88,17 @@ BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {
     ],
 }
 """The codes that each envelope can carry although nobody is there to give details."""
+
+SURFACES = (
+    Surface(
+        enveloped=False,
+        routes=(("GET", "/v1/__heartbeat__"),),
+        statuses=(range(503, 504),),
+    ),
+)
+"""What tells the exchanges apart whose errors need no envelope; the first that claims
+one counts.
+"""
 
 NOTHING: Mapping[str, str] = {}
 
@@ -146,6 +158,7 @@ class ErrorBoundary(asgi.ErrorBoundary):
             ),
             media_type=media_type,
             body_limit=body_limit,
+            surfaces=SURFACES,
         )
 
 
