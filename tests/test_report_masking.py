@@ -173,7 +173,7 @@ def test_a_secret_in_any_encoding_anywhere_is_in_no_report(secret: str, encoding
         not_run=(written, f"cut off: {secret[:-2]}…"),
     )
     hidden = masking([], [(secret, "WORD")])
-    report = Report(hidden.result(result), "http://host", {})
+    report = Report(hidden.result(result), "http://host")
     for name, form in FORMATS.items():
         for text in readings(form(report)):
             assert secret not in text, name

@@ -5,7 +5,6 @@ correlation rules; a probe only adds the relations that need several exchanges.
 """
 
 import json
-import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -27,6 +26,7 @@ from faultspec_conformance.echoes import Echo, echo_of, echoed, valid
 from faultspec_conformance.kinds import JSON, Kind, Made, kinds, located, path_of
 from faultspec_conformance.openapi import Description, Operation
 from faultspec_conformance.target import ABSENT, NOBODY, Identity, Target
+from faultspec_conformance.tokens import Tokens, fresh, seeded
 from faultspec_conformance.verdict import Outcome
 
 #: JSON where there is a choice, and whatever there is otherwise, such as a stream of events.
@@ -61,6 +61,7 @@ class World:
     description: Description
     driver: Http
     random: Random
+    tokens: Tokens = field(default_factory=fresh)
     outcomes: list[Outcome] = field(default_factory=list)
     exchanges: list[Sent] = field(default_factory=list)
     planted: list[Canary] = field(default_factory=list)
@@ -100,7 +101,7 @@ class World:
     @property
     def source(self) -> synthesis.Source:
         """Where synthesised values come from."""
-        return synthesis.Source(self.description.document, self.random)
+        return synthesis.Source(self.description.document, self.random, self.tokens)
 
     def identities(self) -> tuple[Identity, ...]:
         """Every caller with credentials, in the order of the file."""
@@ -121,6 +122,12 @@ class World:
     def wires(self) -> frozenset[object]:
         """What stands in the code slot of errors, where it is text."""
         return frozenset(code.wire for code in self.taxonomy.live_codes() if isinstance(code.wire, str))
+
+    def begin(self, part: str, seed: int | None) -> None:
+        """Begin a part of the run, whose values depend on no other part: with a seed all of them, else those that may recur."""
+        self.random = Random(f"{seed or 0}/{part}")
+        if seed is not None:
+            self.tokens = seeded(f"{seed}/{part}/tokens")
 
     # ---- sending
 
@@ -288,7 +295,7 @@ class World:
 
     def canary(self, kind: Literal["secret", "email", "value", "address"]) -> Canary:
         """A new value that must not come back: one that looks like a secret or an address of a person, or a plain one."""
-        token = secrets.token_hex(12)
+        token = self.tokens.hex(12)
         looks = {"secret": f"sk_live_{token}", "email": f"jane.{token[:10]}@mailbox-canary.example"}
         return Canary(kind, looks.get(kind, f"faultspec-{token[:12]}"))
 
@@ -305,7 +312,7 @@ class World:
         if correlation == "auto" and self._turn % 3 == 0:
             return None
         formats = self.echo[1].schema.format or ("uuid4",)
-        return ids.new(formats[self._turn % len(formats)]) if formats[0] in ids.FORMATS else None
+        return self.tokens.id(formats[self._turn % len(formats)]) if formats[0] in ids.FORMATS else None
 
     def _answered(self, asked: Exchange, may_close: bool) -> Response:
         if self.ended is not None:

@@ -58,11 +58,15 @@ class NoAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may cost and do. ``seconds`` of wall time; ``writes``: methods other than GET, HEAD and OPTIONS."""
+    """What a run may cost and do. ``seconds`` of wall time; ``writes``: methods other than GET, HEAD and OPTIONS.
+
+    ``rate``: requests a second at most; None is as fast as they are answered.
+    """
 
     requests: int = 400
     seconds: float = 120.0
     writes: bool = False
+    rate: float | None = None
 
 
 class Http:

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from faultspec.exchange import Exchange
 from faultspec_conformance import curl
-from faultspec_conformance.reports.console import WORDS
+from faultspec_conformance.reports.console import STATES, WORDS
 from faultspec_conformance.reports.data import SHOWN
 from faultspec_conformance.run import Report
 from faultspec_conformance.verdict import VERDICTS, ClauseResult, Coverage, Reported, Verdict, exit_code
@@ -30,7 +30,7 @@ class FindingRow:
     place: str
     message: str
     count: int
-    waived: str | None
+    excuse: str | None
     statements: str
     exchanges: tuple[tuple[str, str], ...]
     again: tuple[tuple[str, str], ...]
@@ -105,15 +105,14 @@ def _code(each: Coverage) -> CodeRow:
 
 def _finding(base: str, reported: Reported) -> FindingRow:
     finding = reported.finding
-    known = reported.waived is not None
     return FindingRow(
-        "not_checkable" if known else "failed" if reported.level == "error" else "not_exercised",
-        "known" if known else reported.level,
+        STATES[reported.standing],
+        reported.standing,
         finding.clause,
         " ".join(part for part in (finding.operation, str(finding.status or ""), finding.code) if part),
         finding.message,
         reported.count,
-        reported.waived,
+        reported.excuse,
         ", ".join(finding.statements),
         tuple(_exchange(each) for each in finding.evidence),
         curl.numbered(base, finding.evidence),
