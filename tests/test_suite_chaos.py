@@ -129,20 +129,17 @@ TROUBLES: tuple[Trouble, ...] = (
 
 @contextmanager
 def serving(trouble: Trouble | None, sound: int) -> Iterator[str]:
-    """A service that makes trouble after so many requests; with None it stops to listen, as a process that died."""
+    """A service that makes trouble after so many requests, but on HEAD; with None it stops to listen, as a process that died."""
     asked = itertools.count()
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self) -> None:
             with contextlib.suppress(OSError):
                 while head := self.head():
-                    if next(asked) < sound:
-                        document = head.startswith(b"GET /openapi.json ")
-                        self.request.sendall(
-                            plain(DOCUMENT, "200 OK")
-                            if document
-                            else plain(b'{"code": "absent"}', more="Allow: GET\r\n")
-                        )
+                    if next(asked) < sound or head.startswith(b"HEAD "):
+                        refusal = plain(b'{"code": "absent"}', more="Allow: GET\r\n")
+                        answer = plain(DOCUMENT, "200 OK") if head.startswith(b"GET /openapi.json ") else refusal
+                        self.request.sendall(answer[: answer.index(b"\r\n\r\n") + 4] if head[:4] == b"HEAD" else answer)
                     elif trouble is None:
                         server.socket.close()
                         resets(self.request)
