@@ -118,6 +118,7 @@ class Masking:
     def _waiver(self, waiver: Waiver) -> Waiver:
         return replace(
             waiver,
+            clause=self.text(waiver.clause),
             reason=self.text(waiver.reason),
             owner=self.text(waiver.owner),
             operation=self._maybe(waiver.operation),
