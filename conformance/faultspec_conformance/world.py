@@ -5,6 +5,7 @@ correlation rules; a probe only adds the relations that need several exchanges.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -78,7 +79,8 @@ class World:
     turn: tuple[Kind, ...] = ()
     kinds: tuple[Kind, ...] = field(init=False)
     echo: Echo | None = field(init=False)
-    _turn: int = 0
+    _part: str = ""
+    _turns: Counter[str] = field(default_factory=Counter)
     _silent: int = 0
 
     def __post_init__(self) -> None:
@@ -126,6 +128,8 @@ class World:
     def begin(self, part: str, seed: int | None) -> None:
         """Begin a part of the run, whose values depend on no other part: with a seed all of them, else those that may recur."""
         self.random = Random(f"{seed or 0}/{part}")
+        self._part = part
+        self._turns.clear()
         if seed is not None:
             self.tokens = seeded(f"{seed}/{part}/tokens")
 
@@ -171,7 +175,7 @@ class World:
             fields["accept"] = ("Accept", accept)
         if content_type is not None and (content or raw is not None):
             fields["content-type"] = ("Content-Type", content_type)
-        inbound = self.inbound(correlation)
+        inbound = self.inbound(correlation, f"{method} {path}")
         if inbound is not None and self.echo is not None:
             fields[self.echo[0].lower()] = (self.echo[0], inbound)
         for name, value in who.headers:
@@ -301,18 +305,22 @@ class World:
 
     # ---- inside
 
-    def inbound(self, correlation: Correlation | str = "auto") -> str | None:
-        """The correlation id to send: by turns a valid one and, with ``auto``, none."""
+    def inbound(self, correlation: Correlation | str = "auto", operation: str = "") -> str | None:
+        """The correlation id to send: by turns a valid one and, with ``auto``, none.
+
+        Each operation has its own turns in each part of the run, so that they are the same whatever else is asked.
+        """
         if self.echo is None or correlation == "none":
             return None
         if correlation not in ("auto", "valid"):
             return correlation
-        self._turn += 1
+        self._turns[operation] += 1
+        turn = len(self._part) + len(operation) + self._turns[operation]
         # Two requests in three bring an id of their own, so that echoing is seen everywhere, and generating often.
-        if correlation == "auto" and self._turn % 3 == 0:
+        if correlation == "auto" and turn % 3 == 0:
             return None
         formats = self.echo[1].schema.format or ("uuid4",)
-        return self.tokens.id(formats[self._turn % len(formats)]) if formats[0] in ids.FORMATS else None
+        return self.tokens.id(formats[turn % len(formats)]) if formats[0] in ids.FORMATS else None
 
     def _answered(self, asked: Exchange, may_close: bool) -> Response:
         if self.ended is not None:
