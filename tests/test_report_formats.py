@@ -288,10 +288,11 @@ def test_markdown_says_what_counts_as_what() -> None:
         "### Warnings",
         "### Flaky",
         "<summary>2 known</summary>",
-        "### Fixed since the baseline",
         "<summary>1 of 2 codes observed</summary>",
         "<summary>5 clauses</summary>",
     ]
+    assert "- against the baseline: 1 new, 1 known, 1 fixed" in shown
+    assert "- fixed: leaks/sql GET /a x" in shown
 
 
 @settings(max_examples=60, deadline=None)

@@ -6,7 +6,7 @@ from collections import Counter
 from faultspec.printers import visible
 from faultspec_conformance import curl
 from faultspec_conformance.run import Report
-from faultspec_conformance.verdict import ClauseResult, Reported, Standing, Verdict
+from faultspec_conformance.verdict import ClauseResult, Reported, Result, Standing, Verdict
 
 #: How a verdict is written; three of the words are not one word in English.
 WORDS: dict[Verdict, str] = {
@@ -67,23 +67,26 @@ def findings(report: Report, *, colour: bool = False) -> str:
     return "".join(f"{line}\n" for line in out)
 
 
-def summary(report: Report) -> str:
-    """What the reader should know that is no verdict, and the last line: the counts."""
-    result = report.result
-    out = [f"note: {visible(note)}" for note in result.notes]
-    out += [f"could not run: {visible(each)}" for each in result.not_run]
-    out += [f"FAILED: {visible(each)}" for each in result.failures]
-    out += [
-        f"fixed: {visible(' '.join(filter(None, (each.clause, each.operation, each.code))))} is in the baseline and gone"
-        for each in result.fixed or ()
-    ]
+def beside(result: Result) -> list[str]:
+    """What the reader should know that is no verdict, a line each: notes first, what fails the run last."""
+    out = [f"note: {note}" for note in result.notes]
     if result.fixed is not None:
+        for each in result.fixed:
+            out.append(f"fixed: {' '.join(filter(None, (each.clause, each.operation, each.code)))}")
         new = sum(each.baseline == "new" for each in result.findings)
         old = sum(each.baseline == "known" for each in result.findings)
         out.append(f"against the baseline: {new} new, {old} known, {len(result.fixed)} fixed")
     flaky = len(result.standing("flaky"))
     out += [f"flaky: {flaky} found once and not again; they fail nothing"] if flaky else []
     out += [f"shard {each}: `faultspec report merge` makes one report of all" for each in result.shards]
+    out += [f"could not run: {each}" for each in result.not_run]
+    return out + [f"FAILED: {each}" for each in result.failures]
+
+
+def summary(report: Report) -> str:
+    """What is to be known beside the verdicts, and the last line: the counts."""
+    result = report.result
+    out = [visible(each) for each in beside(result)]
     swept = f" ({result.generated} of them generated)" if result.generated else ""
     counts = ", ".join(f"{result.count(verdict)} {WORDS[verdict].lower()}" for verdict in WORDS)
     out.append(f"{counts}; {result.requests} requests{swept} in {result.seconds:.1f} s")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from faultspec.printers import markdown_text
-from faultspec_conformance.reports.console import WORDS
+from faultspec_conformance.reports.console import WORDS, beside
 from faultspec_conformance.run import Report
 from faultspec_conformance.verdict import VERDICTS, Reported, Standing, exit_code
 
@@ -28,13 +28,9 @@ def markdown(report: Report) -> str:
         f"{counts}; {result.requests} requests in {result.seconds:.1f} s",
         "",
     ]
-    out += _list(("failed", each) for each in result.failures)
-    out += _list(("could not run", each) for each in result.not_run)
+    out += _list(beside(result)[::-1])
     for standing, title in _TITLES.items():
         out += _findings(title, result.standing(standing), folded=standing == "known")
-    if result.fixed:
-        rows = [(f"`{each.fingerprint}`", _cell(each.clause), _cell(each.operation)) for each in result.fixed]
-        out += ["### Fixed since the baseline", "", *_table(("Fingerprint", "Clause", "Where"), rows), ""]
     missing = [(_cell(each.code), _cell(each.reason)) for each in result.coverage.values() if not each.observed]
     out += _folded(
         f"{len(result.coverage) - len(missing)} of {len(result.coverage)} codes observed",
@@ -45,7 +41,6 @@ def markdown(report: Report) -> str:
         for each in result.clauses.values()
     ]
     out += _folded(f"{len(verdicts)} clauses", _table(("Verdict", "Clause", "Occasions", "Why"), verdicts, most=None))
-    out += _list(("note", each) for each in result.notes)
     return "\n".join(out).rstrip() + "\n"
 
 
@@ -81,9 +76,8 @@ def _folded(summary: str, inner: Sequence[str]) -> list[str]:
     return ["<details>", f"<summary>{summary}</summary>", "", *inner, "", "</details>", ""]
 
 
-def _list(lines: Iterable[tuple[str, str]]) -> list[str]:
-    out = [f"- {word}: {_cell(line)}" for word, line in lines]
-    return [*out, ""] if out else []
+def _list(lines: Sequence[str]) -> list[str]:
+    return [*(f"- {_cell(line)}" for line in lines), ""] if lines else []
 
 
 def _cell(text: str | None) -> str:

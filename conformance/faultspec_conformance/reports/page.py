@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from faultspec.exchange import Exchange
 from faultspec_conformance import curl
-from faultspec_conformance.reports.console import STATES, WORDS
+from faultspec_conformance.reports.console import STATES, WORDS, beside
 from faultspec_conformance.reports.data import SHOWN
 from faultspec_conformance.run import Report
 from faultspec_conformance.verdict import VERDICTS, ClauseResult, Coverage, Reported, Verdict, exit_code
@@ -79,7 +79,7 @@ def html(report: Report) -> str:
         words=WORDS,
         cost=f"{result.requests} requests{swept} in {result.seconds:.1f} s",
         counts=[(each, result.count(each)) for each in VERDICTS],
-        notes=[*result.failures, *result.not_run, *result.notes],
+        notes=beside(result)[::-1],
         findings=[_finding(report.base, each) for each in result.findings],
         codes=[_code(each) for each in result.coverage.values()],
         clauses=[_clause(each) for each in result.clauses.values()],
