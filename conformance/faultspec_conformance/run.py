@@ -388,9 +388,18 @@ def occasions(world: World, where: Place, exchanges: range, outcomes: range) -> 
 
 def hiding(world: World) -> Masking:
     """What must not be shown of a run: credentials, what came from the environment, what was planted."""
-    # The plain ones look like nothing, and a command line with another address or id would ask for something else.
-    planted = ((each.value, f"CANARY-{each.kind}") for each in world.planted if each.kind in ("secret", "email"))
+    planted = ((each.value, _STANDS_FOR[each.kind]) for each in world.planted if each.kind in _STANDS_FOR)
     return masking(world.target.identities.values(), [*world.target.secrets, *planted])
+
+
+#: What is shown in place of a canary. That of a plain one has its form, so that a command line asks for the same again; the
+#: id that names nothing is shown, since another one might be refused for its form.
+_STANDS_FOR: Mapping[str, str] = {
+    "secret": "CANARY-secret",
+    "email": "CANARY-email",
+    "address": f"faultspec-{'x' * 12}",
+    "value": f"faultspec-{'x' * 12}",
+}
 
 
 def fold(
