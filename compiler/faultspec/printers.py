@@ -191,7 +191,7 @@ def _cells(line: str) -> list[tuple[str, int]]:
     return cells
 
 
-def _as_json(value: object) -> str:
+def as_json(value: object) -> str:
     """JSON for reading: indented, non-ASCII as it is, and yet nothing a terminal would obey."""
 
     def escape(match: re.Match[str]) -> str:
@@ -222,7 +222,7 @@ def json(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> st
             return None
         return {"what": each.what, "edits": [{"span": place(edit.span), "text": edit.text} for edit in each.edits]}
 
-    return _as_json(
+    return as_json(
         {
             "version": 1,
             "diagnostics": [
@@ -254,29 +254,39 @@ def _whole(each: Diagnostic) -> str:
     return "\n".join(lines)
 
 
-def github(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> str:
-    """Workflow commands that GitHub Actions turns into annotations (`::error file=…,line=…::message`)."""
+def workflow_command(name: str, fields: Mapping[str, object], message: str) -> str:
+    """One workflow command of GitHub Actions, `::name field=…::message`, a line, with what it escapes in each escaped."""
 
     def data(value: str) -> str:
         lines = [visible(line) for line in re.split(r"\r\n|\r|\n", value.replace("%", "%25"))]
         return "%0A".join(lines)
 
-    def field(value: str) -> str:
-        return data(value).replace(":", "%3A").replace(",", "%2C")
+    def field(value: object) -> str:
+        return data(str(value)).replace(":", "%3A").replace(",", "%2C")
+
+    said = ",".join(f"{key}={field(value)}" for key, value in fields.items())
+    return f"::{name}{' ' if said else ''}{said}::{data(message)}\n"
+
+
+def github(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> str:
+    """Workflow commands that GitHub Actions turns into annotations (`::error file=…,line=…::message`)."""
 
     commands: Mapping[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
     out: list[str] = []
     for each in ordered(diagnostics):
-        fields = [f"file={field(each.path)}"]
+        fields: dict[str, object] = {"file": each.path}
         if each.span is not None:
-            fields += [f"line={each.span.line}", f"endLine={each.span.end_line}", f"col={each.span.column}"]
-            if (
-                each.span.end_line == each.span.line
-            ):  # GitHub takes columns within one line only, the last one inclusive
-                fields.append(f"endColumn={max(each.span.column, each.span.end_column - 1)}")
-        fields.append(f"title={field(each.code)}")
-        out.append(f"::{commands[each.severity]} {','.join(fields)}::{data(_whole(each))}\n")
+            fields |= {"line": each.span.line, "endLine": each.span.end_line, "col": each.span.column}
+            if each.span.end_line == each.span.line:
+                # GitHub takes columns within one line only, the last one inclusive.
+                fields["endColumn"] = max(each.span.column, each.span.end_column - 1)
+        fields["title"] = each.code
+        out.append(workflow_command(commands[each.severity], fields, _whole(each)))
     return "".join(out)
+
+
+#: The schema by which editors and GitHub know what they read.
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def sarif(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> str:
@@ -327,9 +337,9 @@ def sarif(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> s
         if each.fix is not None:
             result["fixes"] = [change(each.path, each.fix)]
         results.append(result)
-    return _as_json(
+    return as_json(
         {
-            "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+            "$schema": SARIF_SCHEMA,
             "version": "2.1.0",
             "runs": [
                 {
@@ -394,8 +404,8 @@ def junit(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> s
 _MARKDOWN_SIGNS = r"[\\`*_{}\[\]()#+!|~]"
 
 
-def _markdown(value: str) -> str:
-    """Text as text: no sign of it is markup, HTML or the end of a table cell."""
+def markdown_text(value: str) -> str:
+    """Text as text in Markdown: no sign of it is markup, HTML or the end of a table cell; a line end is a `<br>`."""
     return "<br>".join(
         re.sub(_MARKDOWN_SIGNS, r"\\\g<0>", _html(visible(line), quote=False))
         for line in re.split(r"\r\n|\r|\n", value)
@@ -409,8 +419,8 @@ def markdown(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -
         return "No findings.\n"
     out = ["| Severity | Where | What |", "|---|---|---|"]
     for each in found:
-        what = f"{_markdown(_whole(each))}<br>{_markdown(each.code)}"
-        out.append(f"| {each.severity} | {_markdown(location(each.path, each.span))} | {what} |")
+        what = f"{markdown_text(_whole(each))}<br>{markdown_text(each.code)}"
+        out.append(f"| {each.severity} | {markdown_text(location(each.path, each.span))} | {what} |")
     return "\n".join(out) + "\n"
 
 

@@ -1,8 +1,6 @@
 """Making resources: by whom, below what, with which body and key."""
 
 import re
-import secrets
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 
 from faultspec_conformance import synthesis
@@ -50,7 +48,7 @@ def make(
         for candidate in [body] if body is not ABSENT else likely_bodies(world, operation, call):
             values = dict(parents)
             own = [name for name in operation.placeholders if name not in values]
-            values |= {name: f"made-{secrets.token_hex(5)}" for name in own}
+            values |= {name: f"made-{world.tokens.hex(5)}" for name in own}
 
             def send(key: Mapping[str, str | None]) -> Sent:
                 return world.call(
@@ -120,7 +118,7 @@ def likely_owners(world: World, kind: Kind, operation: Operation) -> Sequence[Id
 def likely_bodies(world: World, operation: Operation, call: Call | None) -> Iterator[object]:
     """Bodies that ought to be accepted, the likeliest first."""
     if call is not None and (call.body is not ABSENT or call.raw is not None):
-        yield filled(call.body)
+        yield filled(world.tokens, call.body)
         return
     if operation.body is None:
         yield ABSENT
@@ -165,7 +163,7 @@ def parent_values(world: World, operation: Operation) -> dict[str, object] | str
 def fresh_key(world: World, operation: Operation) -> dict[str, str | None]:
     """An idempotency key of its own for a write that takes one: a UUID, as most clients make them."""
     rule = world.taxonomy.idempotency
-    return {rule.key: str(uuid.uuid4())} if rule is not None and _keyed(world, operation) else {}
+    return {rule.key: world.tokens.id("uuid4")} if rule is not None and _keyed(world, operation) else {}
 
 
 def _keyed(world: World, operation: Operation) -> bool:

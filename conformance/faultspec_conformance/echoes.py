@@ -6,6 +6,7 @@ from typing import NamedTuple
 from faultspec.language.model import Field, Taxonomy
 from faultspec.runtime import ids
 from faultspec_conformance.answers import Sent, broken, held, slot
+from faultspec_conformance.tokens import Tokens
 from faultspec_conformance.verdict import Outcome
 
 
@@ -25,9 +26,9 @@ def echo_of(taxonomy: Taxonomy) -> Echo | None:
     return None
 
 
-def new_id(echo: Echo | None) -> str:
+def new_id(echo: Echo | None, tokens: Tokens) -> str:
     """A new correlation id, of the first allowed format; a word where none is declared."""
-    return next((ids.new(each) for each in _formats(echo)), "none")
+    return next((tokens.id(each) for each in _formats(echo)), "none")
 
 
 def valid(echo: Echo | None, value: str) -> bool:

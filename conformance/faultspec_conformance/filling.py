@@ -1,11 +1,11 @@
 """What stands in the placeholders of paths and texts: ids that were made, ids that name nothing, names that were saved."""
 
 import re
-import secrets
 from collections.abc import Mapping
 
 from faultspec_conformance import synthesis
 from faultspec_conformance.openapi import Operation, shape_of
+from faultspec_conformance.tokens import Tokens
 from faultspec_conformance.world import World
 
 
@@ -42,30 +42,30 @@ def absent_value(world: World, operation: Operation, name: str) -> object:
             return synthesis.another(world.source, made.id)
     parameter = operation.parameter(name, "path")
     if parameter is None:
-        return secrets.token_hex(8)
+        return world.tokens.hex(8)
     example = parameter.example if parameter.example is not None else synthesis.value(world.source, parameter.schema)
     return synthesis.another(world.source, example)
 
 
-def filled(value: object, saved: Mapping[str, object] | None = None) -> object:
+def filled(tokens: Tokens, value: object, saved: Mapping[str, object] | None = None) -> object:
     """A value of the file with ``${unique}`` and saved names filled in; a text that is one name takes its value's type."""
     if isinstance(value, str):
         whole = re.fullmatch(r"\$\{([a-z_]\w*)\}", value)
         if whole and saved and whole[1] in saved:
             return saved[whole[1]]
-        return text(value, saved)
+        return text(tokens, value, saved)
     if isinstance(value, dict):
-        return {key: filled(each, saved) for key, each in value.items()}
+        return {key: filled(tokens, each, saved) for key, each in value.items()}
     if isinstance(value, list):
-        return [filled(each, saved) for each in value]
+        return [filled(tokens, each, saved) for each in value]
     return value
 
 
-def text(text: str, saved: Mapping[str, object] | None = None) -> str:
+def text(tokens: Tokens, text: str, saved: Mapping[str, object] | None = None) -> str:
     """A text of the file with ``${unique}`` and saved names filled in."""
     known = saved or {}
     return re.sub(
         r"\$\{([a-z_]\w*)\}",
-        lambda found: secrets.token_hex(5) if found[1] == "unique" else str(known.get(found[1], found[0])),
+        lambda found: tokens.hex(5) if found[1] == "unique" else str(known.get(found[1], found[0])),
         text,
     )

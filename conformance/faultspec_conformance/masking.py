@@ -13,6 +13,7 @@ from faultspec.finding import Finding
 from faultspec_conformance.encodings import cut_off, layers, places
 from faultspec_conformance.target import CREDENTIALS, Identity
 from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result
+from faultspec_conformance.waivers import Waiver
 
 #: What stands for a value that must not be shown and has no name of its own.
 MASK = "***"
@@ -111,10 +112,22 @@ class Masking:
             notes=self._all(result.notes),
             failures=self._all(result.failures),
             not_run=self._all(result.not_run),
+            waivers={self._waiver(each): used for each, used in result.waivers.items()},
+        )
+
+    def _waiver(self, waiver: Waiver) -> Waiver:
+        return replace(
+            waiver,
+            clause=self.text(waiver.clause),
+            reason=self.text(waiver.reason),
+            owner=self.text(waiver.owner),
+            operation=self._maybe(waiver.operation),
+            code=self._maybe(waiver.code),
+            condition=(),
         )
 
     def _reported(self, reported: Reported) -> Reported:
-        return replace(reported, finding=self.finding(reported.finding))
+        return replace(reported, finding=self.finding(reported.finding), waived=self._maybe(reported.waived))
 
     def _clause(self, clause: ClauseResult) -> ClauseResult:
         return replace(

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
@@ -17,14 +18,25 @@ from faultspec.language.model import Taxonomy
 from faultspec_conformance import openapi
 from faultspec_conformance.answers import Unanswered
 from faultspec_conformance.callers import refused, unwelcome
-from faultspec_conformance.drivers.http import Http, NoAnswer
+from faultspec_conformance.drivers.http import SAFE_METHODS, Http, NoAnswer
+from faultspec_conformance.kinds import Kind
 from faultspec_conformance.masking import Masking, masking
 from faultspec_conformance.openapi import Description
 from faultspec_conformance.probes import OF_A_KIND, PROBES, Probe
 from faultspec_conformance.relations import meaningless
 from faultspec_conformance.target import Target
-from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result, folded
-from faultspec_conformance.waivers import Waiver, stale, unknown_clauses
+from faultspec_conformance.verdict import (
+    ClauseResult,
+    Coverage,
+    Reported,
+    Result,
+    Shard,
+    counted,
+    folded,
+    ranked,
+    settled,
+)
+from faultspec_conformance.waivers import Waiver, unknown_clauses
 from faultspec_conformance.world import World
 
 #: So many kinds of resource are tested with everything else: the author's choice, or the simplest. The others come after.
@@ -40,10 +52,15 @@ def quiet(name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to run. ``only``: a pattern of clause addresses; ``progress`` hears the name of each part as it begins."""
+    """How to run. ``only``: a pattern of clause addresses; ``progress`` hears the name of each part as it begins.
 
-    seed: int = 0
+    ``seed``: with one, a run asks a service in the same state the same; with None what must be new is new in every run.
+    ``waivers``: those in force here. ``shard``: the part of the run that this one is; None is all of it.
+    """
+
+    seed: int | None = None
     sweep: bool = True
+    shard: Shard | None = None
     only: str | None = None
     waivers: tuple[Waiver, ...] = ()
     today: date | None = None
@@ -54,12 +71,14 @@ class Options:
 class Report:
     """A result ready to be shown: everything in it is masked. ``base`` is the address for command lines.
 
+    ``only``: the pattern of clause addresses that it was asked for. ``source``: the file that the run was configured by.
     ``interrupted``: somebody stopped the run, and this is what was seen until then.
     """
 
     result: Result
     base: str
-    clauses: Mapping[str, Clause]
+    only: str | None = None
+    source: str | None = None
     interrupted: bool = False
 
 
@@ -91,35 +110,63 @@ def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Rep
             target=target,
             description=description,
             driver=driver,
-            random=Random(options.seed),
+            random=Random(options.seed or 0),
         )
         known = world.contract.clauses
         world.notes += notes
         interrupted, generated = False, 0
+        flaky: frozenset[Place] = frozenset()
         if isinstance(described, NoAnswer):
             world.lost(Exchange(described.request, Response(None)), described)
             world.ended = f"the first request was not answered: {described.reason}"
         else:
+            done: list[Part] = []
             try:
-                probed(world, options, known)
-                generated = generate(world, options) if options.sweep else 0
+                done += probed(world, options, known)
+                if options.sweep and (options.shard is None or options.shard.has(len(PROBES))):
+                    generated = generate(world, options)
+                flaky = unrepeated(world, done, options)
             except KeyboardInterrupt:
                 interrupted = True
                 world.ended = "the run was interrupted"
         world.notes += provokable(world)
         not_run = (*refused_identities(world), *world.not_run, *(("the run was interrupted",) if interrupted else ()))
-        result = replace(fold(world, known, options, notes=tuple(world.notes), not_run=not_run), generated=generated)
+        seen = fold(world, known, options, flaky, notes=tuple(world.notes), not_run=not_run)
+        result = replace(seen if options.shard is not None else settled(seen, today(options)), generated=generated)
         hidden = hiding(world)
-        return Report(hidden.result(result), hidden.text(base), known, interrupted)
+        return Report(hidden.result(result), hidden.text(base), options.only, target.path, interrupted)
 
 
-def probed(world: World, options: Options, known: Iterable[str]) -> None:
+def today(options: Options) -> date:
+    """The day by which waivers expire."""
+    return options.today or date.today()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A probe that was run on some kinds of resource, and where in the world what it saw begins and ends."""
+
+    probe: Probe
+    turn: tuple[Kind, ...]
+    exchanges: range
+    outcomes: range
+
+
+def probed(world: World, options: Options, known: Iterable[str]) -> Iterator[Part]:
     """Run the probes: all of them with the first few kinds of resource, those of one kind with the others."""
     world.turn = world.kinds[:_KINDS]
-    for probe in chosen(PROBES, options.only, known):
+    for probe in chosen(mine(PROBES, options.shard), options.only, known):
         options.progress(probe.name)
-        play(world, probe)
-    world.notes += other_kinds(world, options, known)
+        yield played(world, probe, options)
+    yield from other_kinds(world, options, known)
+
+
+def mine(probes: tuple[Probe, ...], shard: Shard | None) -> tuple[Probe, ...]:
+    """The probes of a shard, which are dealt out by turns; those that others need are in all of them."""
+    if shard is None:
+        return probes
+    turns = {each.name: index for index, each in enumerate(PROBES)}
+    return tuple(each for each in probes if each.everywhere or shard.has(turns[each.name]))
 
 
 def generate(world: World, options: Options) -> int:
@@ -128,7 +175,8 @@ def generate(world: World, options: Options) -> int:
 
     options.progress("sweep")
     before = world.driver.requests
-    swept = sweep(world, seed=options.seed)
+    world.begin("sweep", options.seed)
+    swept = sweep(world, seed=options.seed or 0)
     world.notes += swept.notes
     world.not_run += swept.not_run
     return world.driver.requests - before
@@ -223,6 +271,14 @@ def chosen(probes: Iterable[Probe], only: str | None, known: Iterable[str]) -> t
     return tuple(probe for probe in probes if not probe.clauses or wanted & set(probe.clauses))
 
 
+def played(world: World, probe: Probe, options: Options) -> Part:
+    """Run one probe, which depends on the seed and on no other probe's randomness."""
+    world.begin(" ".join((probe.name, *(each.name for each in world.turn))), options.seed)
+    exchanges, outcomes = len(world.exchanges), len(world.outcomes)
+    play(world, probe)
+    return Part(probe, world.turn, range(exchanges, len(world.exchanges)), range(outcomes, len(world.outcomes)))
+
+
 def play(world: World, probe: Probe) -> None:
     """Run one probe; what it could not ask becomes an outcome of its clauses."""
     try:
@@ -232,55 +288,150 @@ def play(world: World, probe: Probe) -> None:
         world.outcomes += world.unanswered(error.no_answer, probe.clauses)
 
 
-def other_kinds(world: World, options: Options, known: Iterable[str]) -> Iterator[str]:
+def other_kinds(world: World, options: Options, known: Iterable[str]) -> Iterator[Part]:
     """Test the kinds of resource after the first few, one probe after another, with half of the requests that are left."""
     later = world.kinds[_KINDS:]
     ceiling = (world.driver.requests + world.driver.limits.requests) // 2
-    for probe in chosen(OF_A_KIND, options.only, known) if later else ():
+    for probe in chosen(mine(OF_A_KIND, options.shard), options.only, known) if later else ():
         options.progress(f"{probe.name} of other resources")
         for kind in later:
             if world.driver.requests >= ceiling:
                 names = ", ".join(each.name for each in later[later.index(kind) :])
-                yield f"the limit of requests leaves out {probe.name} of {names}"
+                world.notes.append(f"the limit of requests leaves out {probe.name} of {names}")
                 return
             world.turn = (kind,)
-            play(world, probe)
+            yield played(world, probe, options)
+
+
+Place = tuple[str, str | None]
+"""What is compared when the same is asked again: a clause and an operation."""
+
+
+def place(finding: Finding) -> Place:
+    """Where a finding was made."""
+    return finding.clause, finding.operation
+
+
+def unrepeated(world: World, parts: Iterable[Part], options: Options) -> frozenset[Place]:
+    """Failures that were seen once and not again when the same was asked again: those are flaky.
+
+    The probe that saw one is run once more in a world of its own, on resources of its own; what the sweep saw is sent once
+    more where that changes nothing. What was not asked again, for want of a service or of requests, is not called flaky, nor
+    is a leak: what got out once is out.
+    """
+    if world.ended is not None:
+        return frozenset()
+    found = Counter(place(each) for each in failures(world, range(len(world.exchanges)), range(len(world.outcomes))))
+    once = {each for each, times in found.items() if times == 1 and not each[0].startswith("leaks/")}
+    again = anew(world)
+    gone: set[Place] = set()
+    begun = 0
+    for part in parts:
+        mine = once & {place(each) for each in failures(world, part.exchanges, part.outcomes)}
+        begun = part.exchanges.stop
+        if not mine:
+            continue
+        options.progress(f"{part.probe.name} again")
+        again.turn = part.turn
+        for probe in PROBES:
+            if probe.everywhere and probe is not part.probe and any(each.name not in again.made for each in part.turn):
+                again.begin(f"{probe.name} again", options.seed)
+                play(again, probe)
+        again.begin(f"{part.probe.name} again", options.seed)
+        exchanges, outcomes = len(again.exchanges), len(again.outcomes)
+        play(again, part.probe)
+        second = range(exchanges, len(again.exchanges)), range(outcomes, len(again.outcomes))
+        there = {place(each) for each in failures(again, *second)}
+        gone |= {
+            each
+            for each in mine - there
+            if occasions(again, each, *second) >= occasions(world, each, part.exchanges, part.outcomes)
+        }
+    for sent in world.exchanges[begun:]:
+        mine = once & {place(each) for each in sent.judgement.findings if each.level == "error"}
+        if not mine or sent.exchange.transport != "http" or sent.exchange.request.method not in SAFE_METHODS:
+            continue
+        with suppress(Unanswered):
+            who = world.target.identity(sent.exchange.identity)
+            answer = again.ask(sent.exchange.request, who, route=sent.exchange.route)
+            there = {place(each) for each in answer.judgement.findings}
+            gone |= {each for each in mine - there if each[0] in answer.judgement.exercised}
+    return frozenset(gone)
+
+
+def anew(world: World) -> World:
+    """A world of the same service in which nothing has been asked yet."""
+    return World(world.taxonomy, world.contract, world.target, world.description, world.driver, world.random)
+
+
+def failures(world: World, exchanges: range, outcomes: range) -> Iterator[Finding]:
+    """What was found of level error in these parts of a world."""
+    for index in exchanges:
+        yield from (each for each in world.exchanges[index].judgement.findings if each.level == "error")
+    for index in outcomes:
+        finding = world.outcomes[index].finding
+        if finding is not None and finding.level == "error":
+            yield finding
+
+
+def occasions(world: World, where: Place, exchanges: range, outcomes: range) -> int:
+    """How often a clause could be checked there; a relation that held does not say where, so it counts for every place."""
+    clause, operation = where
+    seen = [world.exchanges[index] for index in exchanges]
+    told = [world.outcomes[index] for index in outcomes]
+    answered = sum(
+        sent.exchange.operation == operation and (clause in sent.judgement.exercised or clause == "service/alive")
+        for sent in seen
+    )
+    return answered + sum(each.clause == clause and each.kind in ("held", "broken") for each in told)
 
 
 def hiding(world: World) -> Masking:
     """What must not be shown of a run: credentials, what came from the environment, what was planted."""
-    # The plain ones look like nothing, and a command line with another address or id would ask for something else.
-    planted = ((each.value, f"CANARY-{each.kind}") for each in world.planted if each.kind in ("secret", "email"))
+    planted = ((each.value, _STANDS_FOR[each.kind]) for each in world.planted if each.kind in _STANDS_FOR)
     return masking(world.target.identities.values(), [*world.target.secrets, *planted])
 
 
+#: What is shown in place of a canary. That of a plain one has its form, so that a command line asks for the same again; the
+#: id that names nothing is shown, since another one might be refused for its form.
+_STANDS_FOR: Mapping[str, str] = {
+    "secret": "CANARY-secret",
+    "email": "CANARY-email",
+    "address": f"faultspec-{'x' * 12}",
+    "value": f"faultspec-{'x' * 12}",
+}
+
+
 def fold(
-    world: World, known: Mapping[str, Clause], options: Options, *, notes: tuple[str, ...], not_run: tuple[str, ...]
+    world: World,
+    known: Mapping[str, Clause],
+    options: Options,
+    flaky: frozenset[Place],
+    *,
+    notes: tuple[str, ...],
+    not_run: tuple[str, ...],
 ) -> Result:
-    """Everything that was seen as one value, not masked yet."""
-    findings: list[Finding] = []
+    """Everything that was seen as one value that merges, neither masked nor `settled` yet."""
+    findings: list[tuple[Finding, str | None]] = []
     occasions: Counter[str] = Counter()
     if world.exchanges:
         occasions["service/alive"] += 1
     for sent in world.exchanges:
         occasions.update(sent.judgement.exercised)
-        findings += sent.judgement.findings
+        findings += ((each, None) for each in sent.judgement.findings)
     reasons: dict[str, dict[str, dict[str, None]]] = {}
-    everywhere = formless(world)
     for outcome in world.outcomes:
-        if outcome.form in everywhere:
-            continue
         if outcome.kind in ("held", "broken"):
             occasions[outcome.clause] += 1
         if outcome.finding is not None:
-            findings.append(_with_statements(outcome.finding, known))
+            findings.append((_with_statements(outcome.finding, known), outcome.form))
         if outcome.reason:
             reasons.setdefault(outcome.clause, {}).setdefault(outcome.kind, {})[outcome.reason] = None
     used: Counter[Waiver] = Counter()
-    reported = [_reported(each, options.waivers, used) for each in findings]
-    failing = Counter(each.finding.clause for each in reported if each.level == "error" and each.waived is None)
-    waived = Counter(each.finding.clause for each in reported if each.waived is not None)
-    warned = Counter(each.finding.clause for each in reported if each.level == "warning" and each.waived is None)
+    reported = [
+        replace(_reported(each, options.waivers, used), flaky=place(each) in flaky, form=form)
+        for each, form in findings
+    ]
     silent = meaningless(world.taxonomy)
     results: dict[str, ClauseResult] = {}
     for address, clause in known.items():
@@ -294,13 +445,10 @@ def fold(
             title=clause.title,
             statements=clause.statements,
             occasions=occasions[address],
-            failures=failing[address],
-            warnings=warned[address],
-            known=waived[address],
             not_run=tuple(dict.fromkeys((*why.get("could_not_run", ()), *unreached))),
-            not_exercised=tuple(why.get("not_exercised", ()))
-            or (() if unspoken or why else (f"nothing gave occasion: {clause.applies}",)),
+            not_exercised=tuple(why.get("not_exercised", ())),
             not_checkable=(*why.get("not_checkable", ()), *((unspoken,) if unspoken else ())),
+            idle=f"nothing gave occasion: {clause.applies}",
         )
     if options.only is None:
         for name, obligation in world.taxonomy.obligations.items():
@@ -309,28 +457,30 @@ def fold(
                 address, obligation.text, obligation.source.statements, not_checkable=(obligation.reason,)
             )
     kept = [each for each in reported if each.finding.clause in results]
-    exercised = {address for address, each in results.items() if each.occasions}
-    today = options.today or date.today()
-    failures = (*unknown_clauses(options.waivers, known), *stale(options.waivers, used, exercised, today))
+    for each in kept:
+        results[each.finding.clause] = counted(results[each.finding.clause], each)
+    ordinary, forms = formed(world)
+    whole = options.only is None
     return Result(
         target=world.target.http,
         taxonomy=f"{world.taxonomy.name} {world.taxonomy.version}",
         clauses=results,
-        findings=_sorted(folded(kept)),
+        findings=ranked(folded(kept)),
         coverage=covered(world),
         requests=world.driver.requests,
         seconds=world.driver.elapsed,
         notes=tuple(dict.fromkeys(notes)),
-        failures=failures if options.only is None else (),
+        failures=tuple(unknown_clauses(options.waivers, known)) if whole else (),
         not_run=tuple(dict.fromkeys(not_run)),
+        waivers={each: used[each] for each in options.waivers} if whole else {},
+        ordinary=ordinary,
+        forms=forms,
+        shards=() if options.shard is None else (options.shard,),
     )
 
 
-def formless(world: World) -> frozenset[str]:
-    """The clauses of form that most answers break, those apart that a probe of the framework asked for.
-
-    What such answers lack is one mistake, told by its own clause, not one for every situation.
-    """
+def formed(world: World) -> tuple[int, Mapping[str, int]]:
+    """How many errors there were, those apart that a probe of the framework asked for; and how many break each clause."""
     asked = {
         id(each) for outcome in world.outcomes if outcome.form and outcome.finding for each in outcome.finding.evidence
     }
@@ -340,7 +490,7 @@ def formless(world: World) -> frozenset[str]:
         for sent in ordinary
         for clause in {each.clause for each in sent.judgement.findings if each.level == "error"}
     )
-    return frozenset(clause for clause, times in broken.items() if 2 * times > len(ordinary))
+    return len(ordinary), broken
 
 
 def provokable(world: World) -> Iterator[str]:
@@ -370,23 +520,6 @@ def _reported(finding: Finding, waivers: tuple[Waiver, ...], used: Counter[Waive
     return Reported(finding, waived=waiver.reason if waiver is not None else None)
 
 
-def _sorted(findings: tuple[Reported, ...]) -> tuple[Reported, ...]:
-    return tuple(
-        sorted(
-            findings,
-            key=lambda each: (
-                each.waived is not None,
-                each.level,
-                each.finding.clause,
-                each.finding.operation or "",
-                each.finding.status or 0,
-                each.finding.code or "",
-                each.finding.pointer or "",
-            ),
-        )
-    )
-
-
 def covered(world: World) -> dict[str, Coverage]:
     """What was seen of every code, in order of declaration."""
     statuses: dict[str, set[int]] = {}
@@ -409,7 +542,7 @@ def covered(world: World) -> dict[str, Coverage]:
             reason = code.http.reason or "the code never travels on HTTP"
         explained = reason is not None
         if reason is None and code.name in tried:
-            reason = world.unmet.get(code.name) or world.ended or "its recipe did not bring it about"
+            reason = world.unmet.get(code.name) or world.ended
         elif reason is None:
             reason = "nothing general brings it about, and `provoke` has no recipe for it"
             if not world.writable:

@@ -1,18 +1,17 @@
 """Values that a schema describes, and values that it rules out.
 
-All randomness comes from the `Source` that is handed in, so a run with a seed is repeatable but for the tokens that must
-be new in every run, such as the name of a resource that is created.
+All randomness comes from the `Source` that is handed in.
 """
 
 import re
-import secrets
 import string
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 
 from faultspec.runtime import ids
 from faultspec_conformance.openapi import Json, resolve
+from faultspec_conformance.tokens import Tokens, fresh
 
 #: Deeper than bodies go in practice; beyond it a recursive schema is cut.
 _DEPTH = 8
@@ -25,14 +24,15 @@ _HEX = "0123456789abcdef"
 
 @dataclass(slots=True)
 class Source:
-    """Where values come from: the document for references, a seeded generator, and tokens that are new in every run."""
+    """Where values come from: the document for references, a seeded generator, and what is new in every run."""
 
     document: Json
     random: Random
+    tokens: Tokens = field(default_factory=fresh)
 
     def token(self) -> str:
         """Ten characters that no earlier run used."""
-        return secrets.token_hex(5)
+        return self.tokens.hex(5)
 
 
 def value(source: Source, schema: object, *, fresh: bool = True, depth: int = 0) -> object:
@@ -181,7 +181,7 @@ def another(source: Source, identifier: object) -> object:
     text = str(identifier)
     for name in ("uuid7", "uuid4", "ulid", "ksuid"):
         if ids.FORMATS[name](text):
-            made = ids.new(name)
+            made = source.tokens.id(name)
             return made.lower() if text.islower() else made
     if text.isdigit():
         return str(another(source, 0))[: max(9, len(text))]
@@ -191,15 +191,15 @@ def another(source: Source, identifier: object) -> object:
     if tail.isdigit():
         return head + str(another(source, 0)).zfill(len(tail))[-max(9, len(tail)) :]
     hexadecimal = all(c in _HEX + "-" for c in tail)
-    return head + "".join(_scrambled(c, hexadecimal) for c in tail)
+    return head + "".join(_scrambled(source.tokens, c, hexadecimal) for c in tail)
 
 
-def _scrambled(character: str, hexadecimal: bool) -> str:
+def _scrambled(tokens: Tokens, character: str, hexadecimal: bool) -> str:
     if hexadecimal and character in _HEX:
-        return secrets.choice(_HEX)
+        return tokens.choice(_HEX)
     for alphabet in (string.digits, string.ascii_lowercase, string.ascii_uppercase):
         if character in alphabet:
-            return secrets.choice(alphabet)
+            return tokens.choice(alphabet)
     return character
 
 
@@ -306,7 +306,7 @@ def _string(source: Source, node: Json, fresh: bool) -> str:
     if named == "email":
         return f"user-{source.token() if fresh else 'a'}@example.com"
     if isinstance(named, str) and named in ids.FORMATS:
-        return ids.new(named)
+        return source.tokens.id(named)
     if isinstance(named, str) and named in _FORMATS:
         return _FORMATS[named]
     pattern = node.get("pattern")
@@ -324,7 +324,7 @@ def _string(source: Source, node: Json, fresh: bool) -> str:
 def _like(source: Source, pattern: str, example: str) -> str:
     """Another string that fits the pattern, preferably as the example with other letters and digits."""
     for _ in range(20):
-        candidate = "".join(_scrambled(c, False) for c in example)
+        candidate = "".join(_scrambled(source.tokens, c, False) for c in example)
         if candidate != example and _fits(pattern, candidate):
             return candidate
     return matching(source, pattern) or example

@@ -291,6 +291,10 @@ CONFIGURATION = Record(
                 {
                     "requests": Key(Integer(1), "How many requests a run may send."),
                     "seconds": Key(Number(0), "How long a run may take."),
+                    "rate": Key(
+                        Number(0),
+                        "How many requests a second a run sends at most; limits of the service are not tried then.",
+                    ),
                     "writes": Key(Flag(), "Whether anything but GET, HEAD and OPTIONS may be sent."),
                 },
             ),
@@ -427,6 +431,7 @@ class _Reading:
                 requests=cast(int, limits.get("requests", Limits().requests)),
                 seconds=float(cast(float, limits.get("seconds", Limits().seconds))),
                 writes=limits.get("writes") is True,
+                rate=float(cast(float, limits["rate"])) if limits.get("rate") else None,
             ),
             waivers=self.beside(waivers) if isinstance(waivers, str) else self.document.path if waivers else None,
             path=self.document.path,

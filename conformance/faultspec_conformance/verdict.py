@@ -5,9 +5,11 @@ What was not seen is *not exercised*, never passed.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from datetime import date
+from typing import Literal, TypeVar
 
 from faultspec.finding import Finding, Level
+from faultspec_conformance.waivers import Waiver, stale
 
 Verdict = Literal["failed", "passed", "could_not_run", "not_exercised", "not_checkable"]
 
@@ -36,7 +38,8 @@ class Outcome:
 class ClauseResult:
     """One clause of the run. ``occasions``: how often it could be checked; ``failures``: how often it was broken.
 
-    ``known``: failures and warnings that a waiver covers, counted in neither ``failures`` nor ``warnings``.
+    ``known``: failures and warnings that a waiver covers or a baseline has; ``flaky``: failures that did not happen again.
+    Neither are counted in ``failures`` or ``warnings``. ``idle``: what would have given occasion.
     """
 
     address: str
@@ -46,9 +49,11 @@ class ClauseResult:
     failures: int = 0
     warnings: int = 0
     known: int = 0
+    flaky: int = 0
     not_run: tuple[str, ...] = ()
     not_exercised: tuple[str, ...] = ()
     not_checkable: tuple[str, ...] = ()
+    idle: str = ""
 
     @property
     def verdict(self) -> Verdict:
@@ -69,21 +74,47 @@ class ClauseResult:
             "not_exercised": self.not_exercised,
             "not_checkable": self.not_checkable,
         }.get(self.verdict, ())
+        if not reasons and self.verdict == "not_exercised":
+            return self.idle
         return "; ".join(reasons[:_REASONS])
+
+
+Standing = Literal["error", "warning", "flaky", "known"]
+"""What a finding counts as. Only an error fails a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """A finding as it is reported: the first example, how often it was seen, and the reason of the waiver that covers it."""
+    """A finding as it is reported: the first example, how often it was seen, and what it counts as.
+
+    ``waived``: the reason of the waiver that covers it. ``flaky``: it did not happen again when the same was asked again.
+    ``baseline``: whether an earlier report has it, where there was one to compare with. ``form``: the clause of form that its
+    answer breaks; where all answers do, it is not news.
+    """
 
     finding: Finding
     count: int = 1
     waived: str | None = None
+    flaky: bool = False
+    baseline: Literal["new", "known"] | None = None
+    form: str | None = None
 
     @property
     def level(self) -> Level:
         """An error, unless it is a warning."""
         return self.finding.level
+
+    @property
+    def standing(self) -> Standing:
+        """Known before flaky before the level."""
+        if self.excuse is not None:
+            return "known"
+        return "flaky" if self.flaky else self.level
+
+    @property
+    def excuse(self) -> str | None:
+        """Why it is known; None where it is not."""
+        return self.waived or ("it is in the baseline" if self.baseline == "known" else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +135,40 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class Fixed:
+    """A finding of the baseline that is there no more, although its clause was exercised."""
+
+    fingerprint: str
+    clause: str
+    operation: str | None = None
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The ``number``-th part of a run, of so many."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def has(self, index: int) -> bool:
+        """Whether the thing with this index, from 0, belongs to it."""
+        return index % self.of == self.number - 1
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """A whole run, or several merged. ``notes``: what the reader should know that is no verdict.
 
     ``requests``: all that were sent, of which ``generated`` by the sweep.
 
-    ``failures``: what fails the run beside the clauses, such as a waiver that expired.
+    ``failures``: what fails the run beside the clauses, such as a waiver that expired. ``fixed``: what a baseline has that is
+    gone; None where there was none to compare with. ``waivers``: those in force, each with how many findings it covers.
+    ``ordinary``: errors that no probe of form asked for, and ``forms`` by clause how many of them break it.
+    ``shards``: the parts of a run that this is made of; none is the whole.
     """
 
     target: str
@@ -123,11 +182,20 @@ class Result:
     notes: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
     not_run: tuple[str, ...] = ()
+    fixed: tuple[Fixed, ...] | None = None
+    waivers: Mapping[Waiver, int] = field(default_factory=dict)
+    ordinary: int = 0
+    forms: Mapping[str, int] = field(default_factory=dict)
+    shards: tuple[Shard, ...] = ()
 
     def count(self, verdict: Verdict) -> int:
         """How many clauses have this verdict; what else was asked for and could not run is counted with those."""
         beside = len(self.not_run) if verdict == "could_not_run" else 0
         return beside + sum(1 for each in self.clauses.values() if each.verdict == verdict)
+
+    def standing(self, wanted: Standing) -> tuple[Reported, ...]:
+        """The findings that count as this."""
+        return tuple(each for each in self.findings if each.standing == wanted)
 
     @property
     def unobserved(self) -> tuple[Coverage, ...]:
@@ -135,11 +203,9 @@ class Result:
         return tuple(each for each in self.coverage.values() if not each.observed and not each.explained)
 
 
-def exit_code(result: Result, *, require_coverage: bool = False) -> int:
+def exit_code(result: Result) -> int:
     """1 when anything failed; 2 when nothing did, but something could not run or nothing was exercised; else 0."""
     if result.count("failed") or result.failures:
-        return 1
-    if require_coverage and result.unobserved:
         return 1
     if result.count("could_not_run") or not result.count("passed"):
         return 2
@@ -147,7 +213,10 @@ def exit_code(result: Result, *, require_coverage: bool = False) -> int:
 
 
 def merge(first: Result, second: Result) -> Result:
-    """Two shards of one run as one: sums of what was counted, the stronger of what was judged."""
+    """Two shards of one run as one: sums of what was counted, the stronger of what was judged.
+
+    What only the whole can tell (`settled`) is left to be told of it.
+    """
     clauses = dict(first.clauses)
     for address, each in second.clauses.items():
         clauses[address] = _both(clauses[address], each) if address in clauses else each
@@ -165,16 +234,92 @@ def merge(first: Result, second: Result) -> Result:
         notes=_union(first.notes, second.notes),
         failures=_union(first.failures, second.failures),
         not_run=_union(first.not_run, second.not_run),
+        waivers=_sum(first.waivers, second.waivers),
+        ordinary=first.ordinary + second.ordinary,
+        forms=_sum(first.forms, second.forms),
+        shards=(*first.shards, *second.shards),
     )
 
 
+def settled(result: Result, today: date) -> Result:
+    """The result of a whole run with what only the whole can tell.
+
+    A form that most answers break is one mistake, told by its own clause, not one for every situation that has such an
+    answer; a waiver that expired, or that nothing needs although its clause was exercised, fails the run; a recipe that was
+    carried out, without what it is for, did not bring it about.
+    """
+    everywhere = {clause for clause, times in result.forms.items() if 2 * times > result.ordinary}
+    gone = [each for each in result.findings if each.form in everywhere]
+    clauses = dict(result.clauses)
+    for each in gone:
+        clause = clauses[each.finding.clause]
+        clauses[clause.address] = replace(counted(clause, each, -1), occasions=clause.occasions - each.count)
+    exercised = {address for address, each in clauses.items() if each.occasions}
+    used = dict(result.waivers)
+    for each in gone:
+        for waiver in used:
+            if each.waived == waiver.reason and waiver.covers(each.finding):
+                used[waiver] -= each.count
+    coverage = {
+        code: replace(each, reason="its recipe did not bring it about") if not (each.observed or each.reason) else each
+        for code, each in result.coverage.items()
+    }
+    return replace(
+        result,
+        clauses=clauses,
+        findings=ranked(folded(replace(each, form=None) for each in result.findings if each.form not in everywhere)),
+        coverage=coverage,
+        failures=_union(result.failures, tuple(stale(used, used, exercised, today))),
+        waivers=used,
+        ordinary=0,
+        forms={},
+    )
+
+
+def counted(clause: ClauseResult, reported: Reported, sign: int = 1) -> ClauseResult:
+    """The clause with a finding counted as what it counts as, or with ``sign`` of -1 no more."""
+    times = sign * reported.count
+    match reported.standing:
+        case "error":
+            return replace(clause, failures=clause.failures + times)
+        case "warning":
+            return replace(clause, warnings=clause.warnings + times)
+        case "flaky":
+            return replace(clause, flaky=clause.flaky + times)
+        case "known":
+            return replace(clause, known=clause.known + times)
+
+
 def folded(findings: Iterable[Reported]) -> tuple[Reported, ...]:
-    """One of each fingerprint, the first, with the counts summed."""
-    kept: dict[str, Reported] = {}
+    """One of each fingerprint, the first, with the counts summed; it is flaky only if all of them are."""
+    kept: dict[tuple[str, str | None], Reported] = {}
     for each in findings:
-        known = kept.get(each.finding.fingerprint)
-        kept[each.finding.fingerprint] = each if known is None else replace(known, count=known.count + each.count)
+        key = (each.finding.fingerprint, each.form)
+        known = kept.get(key)
+        kept[key] = (
+            each if known is None else replace(known, count=known.count + each.count, flaky=known.flaky and each.flaky)
+        )
     return tuple(kept.values())
+
+
+def ranked(findings: Iterable[Reported]) -> tuple[Reported, ...]:
+    """The findings in the order in which they are told: what fails the run first."""
+    return tuple(
+        sorted(
+            findings,
+            key=lambda each: (
+                _RANKS[each.standing],
+                each.finding.clause,
+                each.finding.operation or "",
+                each.finding.status or 0,
+                each.finding.code or "",
+                each.finding.pointer or "",
+            ),
+        )
+    )
+
+
+_RANKS: Mapping[Standing, int] = {"error": 0, "warning": 1, "flaky": 2, "known": 3}
 
 
 def _both(first: ClauseResult, second: ClauseResult) -> ClauseResult:
@@ -184,6 +329,7 @@ def _both(first: ClauseResult, second: ClauseResult) -> ClauseResult:
         failures=first.failures + second.failures,
         warnings=first.warnings + second.warnings,
         known=first.known + second.known,
+        flaky=first.flaky + second.flaky,
         not_run=_union(first.not_run, second.not_run),
         not_exercised=_union(first.not_exercised, second.not_exercised),
         not_checkable=_union(first.not_checkable, second.not_checkable),
@@ -203,3 +349,10 @@ def _seen(first: Coverage, second: Coverage) -> Coverage:
 
 def _union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *second)))
+
+
+_Key = TypeVar("_Key")
+
+
+def _sum(first: Mapping[_Key, int], second: Mapping[_Key, int]) -> dict[_Key, int]:
+    return {each: first.get(each, 0) + second.get(each, 0) for each in dict.fromkeys((*first, *second))}

@@ -13,14 +13,17 @@ from faultspec.diagnostic import Diagnostic, ordered
 from faultspec.diagnostic import Path as Place
 from faultspec.finding import Finding
 from faultspec.language import grammar
-from faultspec.language.grammar import Either, Integer, Key, Many, Record, Text
+from faultspec.language.grammar import Either, Integer, Key, Many, Named, Record, Text
 from faultspec.language.model import Taxonomy
 from faultspec.source import UNTOLD, Document, SourceError, load
 
 
 @dataclass(frozen=True, slots=True)
 class Waiver:
-    """A failure that is known. ``clause`` is an address or a pattern such as ``leaks/*``; what is None matches anything."""
+    """A failure that is known. ``clause`` is an address or a pattern such as ``leaks/*``; what is None matches anything.
+
+    ``condition``: variables of the environment, each with a pattern of the values under which the failure is known.
+    """
 
     clause: str
     reason: str
@@ -29,6 +32,11 @@ class Waiver:
     operation: str | None = None
     code: str | None = None
     status: int | None = None
+    condition: tuple[tuple[str, str], ...] = ()
+
+    def holds(self, environment: Mapping[str, str]) -> bool:
+        """Whether it is in force here: each variable that its condition names has a value of that pattern."""
+        return all(fnmatchcase(environment.get(name, ""), pattern) for name, pattern in self.condition)
 
     def covers(self, finding: Finding) -> bool:
         """Whether the finding is the known failure."""
@@ -55,6 +63,10 @@ WAIVER = Record(
         "reason": Key(Text(), "Why the failure is known and left alone for now.", True),
         "owner": Key(Text(), "Who will see to it.", True),
         "expires": Key(_DAY, "The last day on which it is excused.", True),
+        "condition": Key(
+            Named(Text()),
+            "Where it is known: variables of the environment, each with its value or a pattern of it. Elsewhere it is none.",
+        ),
     },
 )
 LIST = Many(WAIVER)
@@ -119,6 +131,7 @@ def understand(document: Document, data: object, place: Place) -> tuple[tuple[Wa
                 operation=each.get("operation"),
                 code=each.get("code"),
                 status=each.get("status"),
+                condition=tuple(each.get("condition", {}).items()),
             )
         )
     return tuple(waivers), ordered(found)

@@ -5,7 +5,7 @@ correlation rules; a probe only adds the relations that need several exchanges.
 """
 
 import json
-import secrets
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -27,6 +27,7 @@ from faultspec_conformance.echoes import Echo, echo_of, echoed, valid
 from faultspec_conformance.kinds import JSON, Kind, Made, kinds, located, path_of
 from faultspec_conformance.openapi import Description, Operation
 from faultspec_conformance.target import ABSENT, NOBODY, Identity, Target
+from faultspec_conformance.tokens import Tokens, fresh, seeded
 from faultspec_conformance.verdict import Outcome
 
 #: JSON where there is a choice, and whatever there is otherwise, such as a stream of events.
@@ -61,6 +62,7 @@ class World:
     description: Description
     driver: Http
     random: Random
+    tokens: Tokens = field(default_factory=fresh)
     outcomes: list[Outcome] = field(default_factory=list)
     exchanges: list[Sent] = field(default_factory=list)
     planted: list[Canary] = field(default_factory=list)
@@ -77,7 +79,8 @@ class World:
     turn: tuple[Kind, ...] = ()
     kinds: tuple[Kind, ...] = field(init=False)
     echo: Echo | None = field(init=False)
-    _turn: int = 0
+    _part: str = ""
+    _turns: Counter[str] = field(default_factory=Counter)
     _silent: int = 0
 
     def __post_init__(self) -> None:
@@ -100,7 +103,7 @@ class World:
     @property
     def source(self) -> synthesis.Source:
         """Where synthesised values come from."""
-        return synthesis.Source(self.description.document, self.random)
+        return synthesis.Source(self.description.document, self.random, self.tokens)
 
     def identities(self) -> tuple[Identity, ...]:
         """Every caller with credentials, in the order of the file."""
@@ -121,6 +124,14 @@ class World:
     def wires(self) -> frozenset[object]:
         """What stands in the code slot of errors, where it is text."""
         return frozenset(code.wire for code in self.taxonomy.live_codes() if isinstance(code.wire, str))
+
+    def begin(self, part: str, seed: int | None) -> None:
+        """Begin a part of the run, whose values depend on no other part: with a seed all of them, else those that may recur."""
+        self.random = Random(f"{seed or 0}/{part}")
+        self._part = part
+        self._turns.clear()
+        if seed is not None:
+            self.tokens = seeded(f"{seed}/{part}/tokens")
 
     # ---- sending
 
@@ -164,7 +175,7 @@ class World:
             fields["accept"] = ("Accept", accept)
         if content_type is not None and (content or raw is not None):
             fields["content-type"] = ("Content-Type", content_type)
-        inbound = self.inbound(correlation)
+        inbound = self.inbound(correlation, f"{method} {path}")
         if inbound is not None and self.echo is not None:
             fields[self.echo[0].lower()] = (self.echo[0], inbound)
         for name, value in who.headers:
@@ -289,24 +300,28 @@ class World:
 
     def canary(self, kind: Literal["secret", "email", "value", "address"]) -> Canary:
         """A new value that must not come back: one that looks like a secret or an address of a person, or a plain one."""
-        token = secrets.token_hex(12)
+        token = self.tokens.hex(12)
         looks = {"secret": f"sk_live_{token}", "email": f"jane.{token[:10]}@mailbox-canary.example"}
         return Canary(kind, looks.get(kind, f"faultspec-{token[:12]}"))
 
     # ---- inside
 
-    def inbound(self, correlation: Correlation | str = "auto") -> str | None:
-        """The correlation id to send: by turns a valid one and, with ``auto``, none."""
+    def inbound(self, correlation: Correlation | str = "auto", operation: str = "") -> str | None:
+        """The correlation id to send: by turns a valid one and, with ``auto``, none.
+
+        Each operation has its own turns in each part of the run, so that they are the same whatever else is asked.
+        """
         if self.echo is None or correlation == "none":
             return None
         if correlation not in ("auto", "valid"):
             return correlation
-        self._turn += 1
+        self._turns[operation] += 1
+        turn = len(self._part) + len(operation) + self._turns[operation]
         # Two requests in three bring an id of their own, so that echoing is seen everywhere, and generating often.
-        if correlation == "auto" and self._turn % 3 == 0:
+        if correlation == "auto" and turn % 3 == 0:
             return None
         known = [each for each in self.echo[1].schema.format or ("uuid4",) if each in ids.FORMATS]
-        return ids.new(known[self._turn % len(known)]) if known else None
+        return self.tokens.id(known[turn % len(known)]) if known else None
 
     def _answered(self, asked: Exchange, may_close: bool) -> Response:
         if self.ended is not None:

@@ -153,7 +153,7 @@ def judged(url: str, identities: dict[str, str], arguments: list[str]) -> int:
     faultspec = Path(sys.executable).with_name("faultspec")
     if not faultspec.exists():
         raise Failure(f"faultspec is not installed beside {sys.executable}; run this by `make real`")
-    command = [str(faultspec), "conform", str(HERE / "conformance.yaml"), "--require-coverage", *arguments]
+    command = [str(faultspec), "conform", str(HERE / "conformance.yaml"), "--require-coverage", "all", *arguments]
     with running(command, env=environment) as suite:
         return suite.wait()
 

@@ -4,13 +4,16 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from faultspec.cli import reporting
 from faultspec.cli.extra import conformance
+from faultspec.cli.reporting import COULD_NOT, Refused
 from faultspec.diagnostic import Diagnostic
 from faultspec.language.grammar import closest
 from faultspec.printers import text
@@ -18,19 +21,8 @@ from faultspec.printers import text
 if TYPE_CHECKING:
     from faultspec.language.model import Taxonomy
     from faultspec_conformance.target import Target
+    from faultspec_conformance.verdict import Shard
     from faultspec_conformance.waivers import Waiver
-
-#: Exit code of what could not run.
-_COULD_NOT = 2
-
-#: Exit code of what somebody stopped, as shells have it: 128 and the number of SIGINT.
-_INTERRUPTED = 130
-
-_FORMATS = ("text", "json", "junit", "html")
-
-
-class _Refused(Exception):
-    """The run cannot begin; what is wrong has been said."""
 
 
 @click.command(name="conform")
@@ -42,27 +34,26 @@ class _Refused(Exception):
     help="The taxonomy; default: the configuration's, else taxonomy.yaml here.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="What generated values and traffic start from."
+    "--seed",
+    type=click.IntRange(0),
+    help="Ask the same again: everything that is made up comes from this number. Default: what must be new is.",
 )
 @click.option("--no-sweep", is_flag=True, help="Probes only, without generated traffic.")
+@reporting.report_option
+@reporting.format_option
+@reporting.baseline_option
+@reporting.coverage_option
 @click.option(
-    "--report",
-    "reports",
-    multiple=True,
-    metavar="FORMAT=FILE",
-    help=f"Also write a report ({', '.join(_FORMATS)}); may be repeated.",
+    "--shard", metavar="NUMBER/OF", help="Only this part of the run, such as 2/5; `faultspec report merge` joins them."
+)
+@click.option("--read-only", is_flag=True, help="Nothing but GET, HEAD and OPTIONS, whatever the configuration allows.")
+@click.option(
+    "--rate", metavar="N/s", help="At most so many requests a second, such as 5/s; no limit is tried out then."
 )
 @click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(_FORMATS),
-    default="text",
-    show_default=True,
-    help="What is written to standard output.",
+    "--requests", type=click.IntRange(1), help="At most so many requests, however many the configuration allows."
 )
-@click.option(
-    "--require-coverage", is_flag=True, help="Fail when a code was neither observed nor declared not provokable."
-)
+@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="At most so long, however long it allows.")
 @click.option("--only", metavar="PATTERN", help="Only clauses whose address matches, such as 'headers/*'.")
 @click.option(
     "--header",
@@ -75,11 +66,17 @@ class _Refused(Exception):
 def command(
     target: str,
     taxonomy_path: str | None,
-    seed: int,
+    seed: int | None,
     no_sweep: bool,
     reports: tuple[str, ...],
     format_name: str,
-    require_coverage: bool,
+    baseline: str | None,
+    coverage: str | None,
+    shard: str | None,
+    read_only: bool,
+    rate: str | None,
+    requests: int | None,
+    seconds: float | None,
     only: str | None,
     headers: tuple[str, ...],
     openapi: str | None,
@@ -96,11 +93,15 @@ def command(
     conformance()
     from faultspec.clauses import clauses_of
     from faultspec_conformance.drivers.http import shown
-    from faultspec_conformance.reports import FORMATS
     from faultspec_conformance.run import Options, Unreachable, quiet, run
-    from faultspec_conformance.verdict import exit_code
 
-    outputs = [_output(each) for each in reports]
+    outputs = reporting.outputs(reports)
+    wanted = reporting.covering(coverage)
+    part = _shard(shard)
+    if part is not None and (baseline or wanted):
+        raise click.UsageError(
+            "one shard cannot tell: give --baseline and --require-coverage to `faultspec report merge`"
+        )
     bare = re.match(r"https?://", target) is not None
     if not bare and (headers or openapi):
         raise click.UsageError(
@@ -110,38 +111,66 @@ def command(
         described, waivers, taxonomy = (
             _bare(target, headers, openapi, taxonomy_path) if bare else _configured(target, taxonomy_path)
         )
-    except _Refused:
-        return _COULD_NOT
+    except Refused:
+        return COULD_NOT
+    described = _limited(described, read_only=read_only, rate=_rate(rate), requests=requests, seconds=seconds)
     if only is not None and not _matched(only, clauses_of(taxonomy)):
-        return _COULD_NOT
+        return COULD_NOT
     progress = _progress() if sys.stderr.isatty() else quiet
-    options = Options(seed=seed, sweep=not (no_sweep or bare), only=only, waivers=waivers, progress=progress)
+    options = Options(
+        seed=seed,
+        sweep=not (no_sweep or bare),
+        shard=part,
+        only=only,
+        waivers=tuple(each for each in waivers if each.holds(os.environ)),
+        progress=progress,
+    )
     report = run(described, taxonomy, options)
     if progress is not quiet:
         click.echo("\r\x1b[K", err=True, nl=False)
     if isinstance(report, Unreachable):
         hint = report.hint or f"is the service running at {shown(described.http)}?"
-        click.echo(f"error[unreachable]: {report.reason}\n  = hint: {hint}", err=True)
-        return _COULD_NOT
-    for name, path in outputs:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(FORMATS[name](report), encoding="utf-8")
-        except OSError as error:
-            click.echo(f"error[file-unwritable]: {path}: {error.strerror}", err=True)
-            return _COULD_NOT
-        click.echo(f"wrote {path}", err=True)
-    if format_name == "text":
-        from faultspec_conformance.reports.console import text as table
+        reporting.say("unreachable", report.reason, hint)
+        return COULD_NOT
+    try:
+        return reporting.emit(reporting.finished(report, baseline, wanted), outputs, format_name)
+    except Refused:
+        return COULD_NOT
 
-        colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        click.echo(table(report, colour=colour), nl=False)
-    else:
-        click.echo(FORMATS[format_name](report), nl=False)
-    if require_coverage:
-        for each in report.result.unobserved:
-            click.echo(f"error[not-covered]: {each.code} was not observed: {each.reason}", err=True)
-    return _INTERRUPTED if report.interrupted else exit_code(report.result, require_coverage=require_coverage)
+
+def _shard(value: str | None) -> "Shard | None":
+    from faultspec_conformance.verdict import Shard
+
+    if value is None:
+        return None
+    found = re.fullmatch(r"(\d{1,4})/(\d{1,4})", value)
+    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        raise click.BadParameter(f"{value!r} is no part of a whole such as 2/5", param_hint="--shard")
+    return Shard(int(found[1]), int(found[2]))
+
+
+def _rate(value: str | None) -> float | None:
+    if value is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)/s", value)
+    if found is None or not float(found[1]):
+        raise click.BadParameter(f"{value!r} is no rate such as 5/s", param_hint="--rate")
+    return float(found[1])
+
+
+def _limited(
+    target: "Target", *, read_only: bool, rate: float | None, requests: int | None, seconds: float | None
+) -> "Target":
+    """The target with the stricter of its own limits and these."""
+    own = target.limits
+    limits = replace(
+        own,
+        requests=min(own.requests, requests or own.requests),
+        seconds=min(own.seconds, seconds or own.seconds),
+        writes=own.writes and not read_only,
+        rate=min((each for each in (own.rate, rate) if each is not None), default=None),
+    )
+    return replace(target, limits=limits)
 
 
 def _matched(only: str, clauses: Collection[str]) -> bool:
@@ -150,17 +179,8 @@ def _matched(only: str, clauses: Collection[str]) -> bool:
         return True
     families = tuple(dict.fromkeys(f"{each.partition('/')[0]}/*" for each in clauses))
     hint = closest(only, (*families, *clauses)) or f"the families of clauses are {', '.join(families)}"
-    click.echo(f"error[unknown-clause]: no clause matches {only!r}\n  = hint: {hint}", err=True)
+    reporting.say("unknown-clause", f"no clause matches {only!r}", hint)
     return False
-
-
-def _output(value: str) -> tuple[str, Path]:
-    name, equals, path = value.partition("=")
-    if not equals or name not in _FORMATS or not path:
-        raise click.BadParameter(
-            f"{value!r} is not FORMAT=FILE with a format of {', '.join(_FORMATS)}", param_hint="--report"
-        )
-    return name, Path(path)
 
 
 def _configured(path: str, taxonomy_path: str | None) -> tuple["Target", tuple["Waiver", ...], "Taxonomy"]:
@@ -192,7 +212,7 @@ def _configured(path: str, taxonomy_path: str | None) -> tuple["Target", tuple["
             found += known.problems(waivers, taxonomy)
     _say(found, sources)
     if loaded.target is None or taxonomy is None or any(each.severity == "error" for each in found):
-        raise _Refused
+        raise Refused
     return loaded.target, waivers.waivers, taxonomy
 
 
@@ -225,7 +245,7 @@ def _taxonomy(path: str) -> "Taxonomy":
     loaded = load(path)
     _say([each for each in loaded.diagnostics if each.severity == "error"], loaded.sources)
     if loaded.taxonomy is None:
-        raise _Refused
+        raise Refused
     return loaded.taxonomy
 
 

@@ -7,11 +7,13 @@ here, at the only door, so that no probe can forget them.
 import ipaddress
 import socket
 import ssl
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, Protocol, Self, cast
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
@@ -28,6 +30,9 @@ TIMEOUT = 15.0
 
 #: Seconds of a stream of events that are listened to: one that is made to fail fails soon.
 _STREAM = 5.0
+
+#: Seconds after which an answer that its own timeouts should have ended is ended by hanging up.
+_SLACK = 0.2
 
 #: How long to wait for bytes that must not come, after the header of an answer to HEAD, from a server that keeps the connection open.
 _SILENCE = 0.3
@@ -58,11 +63,15 @@ class NoAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may cost and do. ``seconds`` of wall time; ``writes``: methods other than GET, HEAD and OPTIONS."""
+    """What a run may cost and do. ``seconds`` of wall time; ``writes``: methods other than GET, HEAD and OPTIONS.
+
+    ``rate``: requests a second at most; None is as fast as they are answered.
+    """
 
     requests: int = 400
     seconds: float = 120.0
     writes: bool = False
+    rate: float | None = None
 
 
 class Http:
@@ -84,6 +93,8 @@ class Http:
         self._pause = pause
         self._timeout = timeout
         self._started = clock()
+        self._next = self._started
+        self._open: list[Stream] = []
         parts = urlsplit(self.base)
         # A proxy named in the environment is meant for the world outside, never for a service on this machine.
         self._direct = _is_loopback(parts.hostname or "")
@@ -101,6 +112,11 @@ class Http:
     def elapsed(self) -> float:
         """Seconds since the run began."""
         return self._clock() - self._started
+
+    @property
+    def patience(self) -> float:
+        """Seconds that one answer may take: no more than are left of the budget."""
+        return max(0.001, min(self._timeout, self.remaining))
 
     @property
     def remaining(self) -> float:
@@ -122,6 +138,8 @@ class Http:
             return NoAnswer(request, "budget", f"the budget of {self.limits.requests} requests is spent")
         if self.remaining <= 0:
             return NoAnswer(request, "budget", f"the budget of {self.limits.seconds:g} seconds is spent")
+        if not self._paced():
+            return NoAnswer(request, "budget", f"the budget of {self.limits.seconds:g} seconds does not allow the rate")
         self.requests += 1
         if request.method == "HEAD" and self._direct:
             return self._head(request)
@@ -133,6 +151,16 @@ class Http:
             return answer if isinstance(again, NoAnswer) and again.kind == "refused" else again
         return answer
 
+    def _paced(self) -> bool:
+        """Wait for the turn that the rate gives to the next request; say whether it comes within the budget."""
+        if self.limits.rate is None:
+            return True
+        wait = self._next - self._clock()
+        if wait > 0 and not self.pause(wait):
+            return False
+        self._next = max(self._next, self._clock()) + 1 / self.limits.rate
+        return True
+
     def listens(self) -> bool:
         """Whether anybody takes connections, now or after the moment in which a supervisor starts a service again."""
         parts = urlsplit(self.base)
@@ -140,7 +168,7 @@ class Http:
         for _ in range(_KNOCKS):
             self._pause(_BETWEEN_KNOCKS)
             try:
-                socket.create_connection(address, timeout=self._timeout).close()
+                socket.create_connection(address, timeout=self.patience).close()
             except ConnectionRefusedError:
                 continue
             except OSError:
@@ -152,23 +180,42 @@ class Http:
         """Send and receive; ``opened`` has the connections that were opened for it put to its end."""
         began = self._clock()
 
-        def trace(event: str, info: object) -> None:
+        def trace(event: str, info: Mapping[str, object]) -> None:
             if event == "connection.connect_tcp.started":
                 opened.append(event)
+            elif event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+                self._open.append(cast(Stream, info["return_value"]))
 
+        patience = self.patience
+        late = _Alarm(patience, self._hang_up)
+        with late:
+            answer = self._received(request, trace, patience, began)
+        if late.rang and isinstance(answer, NoAnswer):
+            return NoAnswer(request, "timeout", f"the answer did not end within {patience:g} s")
+        return answer
+
+    def _hang_up(self) -> None:
+        """End what is open, so that whoever waits for bytes waits no more."""
+        while self._open:
+            with suppress(OSError):
+                cast(socket.socket, self._open.pop().get_extra_info("socket")).shutdown(socket.SHUT_RDWR)
+
+    def _received(
+        self, request: Request, trace: Callable[[str, Mapping[str, object]], None], patience: float, began: float
+    ) -> Response | NoAnswer:
         try:
             outgoing = httpx.Request(
                 request.method,
                 self.base + request.target,
                 headers=[(name.encode(), value.encode("utf-8")) for name, value in request.headers],
                 content=request.body or None,
-                extensions={"trace": trace},
+                extensions={"trace": trace, "timeout": httpx.Timeout(patience).as_dict()},
             )
             answer = self._client.send(outgoing, stream=True)
         except httpx.ConnectError as error:
             return NoAnswer(request, "refused", f"cannot connect to {shown(self.base)}: {_words(error)}")
         except httpx.TimeoutException:
-            return NoAnswer(request, "timeout", f"no answer within {self._timeout:g} s")
+            return NoAnswer(request, "timeout", f"no answer within {patience:g} s")
         except httpx.LocalProtocolError as error:
             return NoAnswer(request, "unsendable", f"this request cannot be written: {_words(error)}")
         except httpx.RemoteProtocolError as error:
@@ -179,13 +226,16 @@ class Http:
         except (httpx.InvalidURL, ValueError) as error:
             return NoAnswer(request, "unsendable", f"this request cannot be written: {_words(error)}")
         try:
-            body = _bounded(answer, lambda: self._clock() - began > (_STREAM if _streams(answer) else self._timeout))
+            body = _bounded(answer, lambda: self._clock() - began > (_STREAM if _streams(answer) else patience))
         except httpx.TimeoutException:
-            return NoAnswer(request, "timeout", f"the answer did not end within {self._timeout:g} s")
+            return NoAnswer(request, "timeout", f"the answer did not end within {patience:g} s")
         except (httpx.TransportError, httpx.DecodingError) as error:
             return NoAnswer(request, "garbled", f"the answer broke off: {_words(error)}")
         finally:
             answer.close()
+        length = answer.headers.get("Content-Length", "")
+        if len(body) < BODY_LIMIT and length.isdigit() and answer.num_bytes_downloaded < int(length):
+            return NoAnswer(request, "timeout", f"the answer did not end within {patience:g} s")
         headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers.raw)
         return Response(answer.status_code, headers, body, self._clock() - began)
 
@@ -199,10 +249,10 @@ class Http:
         lines = [f"HEAD {target} HTTP/1.1", f"Host: {parts.netloc.rpartition('@')[2]}", "Connection: close"]
         lines += [f"{name}: {value}" for name, value in request.headers if name.lower() not in ("host", "connection")]
         try:
-            with socket.create_connection((host, port), timeout=self._timeout) as plain:
+            with socket.create_connection((host, port), timeout=self.patience) as plain:
                 stream = _secured(plain, host) if parts.scheme == "https" else plain
                 stream.sendall("\r\n".join([*lines, "", ""]).encode())
-                raw = _until_silence(stream)
+                raw = _until_silence(stream, began + self.patience, self._clock)
         except ConnectionRefusedError as error:
             return NoAnswer(request, "refused", f"cannot connect to {shown(self.base)}: {_words(error)}")
         except TimeoutError:
@@ -220,6 +270,38 @@ def shown(address: str) -> str:
     """An address as it may be printed: without the name and the password that may stand in it."""
     parts = urlsplit(address)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+class Stream(Protocol):
+    """A connection as httpcore has it."""
+
+    def get_extra_info(self, info: str) -> object:
+        """What is below it, such as its `socket`."""
+
+
+class _Alarm:
+    """Calls ``ring`` from another thread when the block has not ended after so many seconds.
+
+    The client's own timeouts are for each read; a service that sends a byte now and then would never meet them.
+    """
+
+    def __init__(self, seconds: float, ring: Callable[[], None]) -> None:
+        self.rang = False
+        self._ring = ring
+        self._timer = threading.Timer(seconds + _SLACK, self._rings)
+        self._timer.daemon = True
+
+    def _rings(self) -> None:
+        self.rang = True
+        self._ring()
+
+    def __enter__(self) -> None:
+        self._timer.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
 
 
 def _bounded(answer: httpx.Response, late: Callable[[], bool]) -> bytes:
@@ -240,11 +322,15 @@ def _secured(plain: socket.socket, host: str) -> ssl.SSLSocket:
     return ssl.create_default_context().wrap_socket(plain, server_hostname=host)
 
 
-def _until_silence(stream: socket.socket) -> bytes:
+def _until_silence(stream: socket.socket, deadline: float, clock: Callable[[], float]) -> bytes:
     raw = bytearray()
     while len(raw) < BODY_LIMIT:
-        if b"\r\n\r\n" in raw:
-            stream.settimeout(_SILENCE)
+        left = deadline - clock()
+        if left <= 0:
+            if b"\r\n\r\n" in raw:
+                break
+            raise TimeoutError
+        stream.settimeout(min(left, _SILENCE) if b"\r\n\r\n" in raw else left)
         try:
             chunk = stream.recv(65536)
         except TimeoutError:

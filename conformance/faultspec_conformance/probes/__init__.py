@@ -23,11 +23,12 @@ from faultspec_conformance.world import World
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A probe by name, and the relation clauses that only it can exercise."""
+    """A probe by name, and the relation clauses that only it can exercise. ``everywhere``: others need it in every shard."""
 
     name: str
     run: Callable[[World], Iterator[Outcome]]
     clauses: tuple[str, ...] = ()
+    everywhere: bool = False
 
 
 PROBES: tuple[Probe, ...] = (
@@ -40,7 +41,7 @@ PROBES: tuple[Probe, ...] = (
     Probe("invalid-queries", framework.invalid_queries, ("framework/invalid-input",)),
     Probe("searches", framework.searches),
     Probe("long-requests", framework.long_requests, ("framework/oversized", "framework/large-head")),
-    Probe("fixtures", resources.fixtures),
+    Probe("fixtures", resources.fixtures, everywhere=True),
     Probe("duplicates", resources.duplicates, ("duplicates/refused", "duplicates/existing-id")),
     Probe("wrong-methods", framework.wrong_methods, ("framework/method",)),
     Probe("missing-credentials", auth.missing, ("auth/missing",)),

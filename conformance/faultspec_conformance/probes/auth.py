@@ -1,7 +1,6 @@
 """Credentials: none, worthless ones, and ones that are not enough."""
 
 import base64
-import secrets
 from collections.abc import Iterator, Mapping
 
 from faultspec.exchange import Canary
@@ -82,7 +81,7 @@ def garbage(world: World) -> Iterator[Outcome]:
 
 def _worthless(world: World, index: int) -> tuple[str, Mapping[str, str | None], Canary]:
     """Credentials that look like the real ones: a made-up token, an empty one, another scheme."""
-    canary = Canary("secret", f"tok_{secrets.token_hex(16)}")
+    canary = Canary("secret", f"tok_{world.tokens.hex(16)}")
     header, scheme = _shown(world)
     if header is None:
         return "", {}, canary

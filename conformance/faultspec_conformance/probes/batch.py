@@ -1,6 +1,5 @@
 """Batches: 207 is for outcomes that differ; a batch that fails as a whole is one error that lists its bad items."""
 
-import secrets
 from collections.abc import Iterator, Mapping
 
 from faultspec.language.model import Batch
@@ -55,7 +54,11 @@ def _owner(world: World, kind: Kind) -> Identity:
 
 def _batch(world: World, rule: Batch, operation: Operation, call: Call | None, owner: Identity) -> Iterator[Outcome]:
     def body() -> object:
-        return filled(call.body) if call is not None and call.body is not ABSENT else likely_body(world, operation)
+        return (
+            filled(world.tokens, call.body)
+            if call is not None and call.body is not ABSENT
+            else likely_body(world, operation)
+        )
 
     def send(content: object, headers: Mapping[str, str | None] | None = None, correlation: str = "auto") -> Sent:
         return world.call(
@@ -82,8 +85,8 @@ def _batch(world: World, rule: Batch, operation: Operation, call: Call | None, o
     repeated = (
         key is not None and operation.method in key.methods and operation.parameter(key.key, "header") is not None
     )
-    headers = {key.key: secrets.token_hex(16)} if key is not None and repeated else {}
-    correlation = new_id(world.echo)
+    headers = {key.key: world.tokens.hex(16)} if key is not None and repeated else {}
+    correlation = new_id(world.echo, world.tokens)
     content = with_items(other, [second, first_item(body())])
     fine = send(content, headers, correlation)
     if key is not None and repeated and fine.ok:

@@ -1,7 +1,5 @@
 """Malformed correlation ids. Echo and uniqueness are checked on every exchange, so this rides on requests of other probes."""
 
-import secrets
-import uuid
 from collections.abc import Iterator
 
 from faultspec_conformance.answers import Sent, broken, held, slot
@@ -19,11 +17,11 @@ def malformed(world: World) -> tuple[tuple[str, str], ...]:
     """Ids that are none, each with what is wrong with it: overlong, with markup, of a format that is not declared."""
     if world.echo is None or world.echo[1].invalid_inbound == "unspecified":
         return ()
-    marker = secrets.token_hex(4)
+    marker = world.tokens.hex(4)
     found = (
         ("that is overlong", marker + "A" * _OVERLONG),
         ("with markup in it", f'"><script>{marker}</script>'),
-        (_OTHER_FORMAT, str(uuid.uuid4())),
+        (_OTHER_FORMAT, world.tokens.id("uuid4")),
     )
     return tuple(pair for pair in found if not valid(world.echo, pair[1]))
 

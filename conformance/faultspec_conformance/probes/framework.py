@@ -6,7 +6,6 @@ its own affair, as long as the answer is one of the declared errors.
 
 import json
 import re
-import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -85,7 +84,7 @@ def unknown_routes(world: World) -> Iterator[Outcome]:
         sent = world.call(method, path, accept=accept, route=None, correlation=value, plant=(address,))
         return sent, list(correlation.handled(world, sent, what, value)) if what else []
 
-    deeper, outcomes = ask(0, "GET", f"{_collection(world)}/{secrets.token_hex(4)}/faultspec/{address.value}")
+    deeper, outcomes = ask(0, "GET", f"{_collection(world)}/{world.tokens.hex(4)}/faultspec/{address.value}")
     yield from outcomes
     yield refused(clause, deeper, "a sub-resource that is not there")
     page, outcomes = ask(1, "GET", path, "text/html")
@@ -250,7 +249,7 @@ def searches(world: World) -> Iterator[Outcome]:
     answered = {sent.exchange.operation for sent in world.exchanges if sent.ok}
     for operation in world.description.operations:
         texts = {
-            each.name: secrets.token_hex(8)
+            each.name: world.tokens.hex(8)
             for each in operation.parameters
             if each.where == "query" and _free(world, each.schema)
         }

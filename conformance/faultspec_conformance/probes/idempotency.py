@@ -1,6 +1,5 @@
 """Replays: the same write under the same key is the same write; under another key, or by another tenant, it is another."""
 
-import secrets
 from collections.abc import Iterator, Mapping
 
 from faultspec.language.model import Idempotency
@@ -42,7 +41,7 @@ def replays(world: World) -> Iterator[Outcome]:
 
 
 def _creation(world: World, rule: Idempotency, kind: Kind, operation: Operation, made: Made) -> Iterator[Outcome]:
-    key, correlation = secrets.token_hex(16), new_id(world.echo)
+    key, correlation = world.tokens.hex(16), new_id(world.echo, world.tokens)
     body = likely_body(world, operation, kind.call("create"))
 
     def create(key: str, body: object, who: Identity = made.owner, correlation: str = correlation) -> Sent:
@@ -91,7 +90,7 @@ def _creation(world: World, rule: Idempotency, kind: Kind, operation: Operation,
         # What refuses the key is told from what refuses the body by the same under a key that nobody used.
         refused = foreign.status in (400, 409, 422) and shows(first, identifier, own, foreign) is not True
         control = (
-            create(secrets.token_hex(16), likely_body(world, operation, kind.call("create")), stranger, "auto")
+            create(world.tokens.hex(16), likely_body(world, operation, kind.call("create")), stranger, "auto")
             if refused
             else None
         )
@@ -188,7 +187,7 @@ def _change(world: World, rule: Idempotency, kind: Kind) -> Iterator[Outcome]:
             yield skipped(_REPLAY, made)
             return
         etag = made.sent.header("ETag")
-        headers: dict[str, str | None] = {rule.key: secrets.token_hex(16)}
+        headers: dict[str, str | None] = {rule.key: world.tokens.hex(16)}
         if etag is not None:
             headers["If-Match"] = etag
         yield _twice(world, rule, operation, made.owner, made.values, headers, change_body(world, kind, operation))
@@ -212,7 +211,7 @@ def replays_below(world: World) -> Iterator[Outcome]:
 
 
 def _again(world: World, rule: Idempotency, made: Made, operation: Operation) -> Outcome:
-    headers: dict[str, str | None] = {rule.key: secrets.token_hex(16)}
+    headers: dict[str, str | None] = {rule.key: world.tokens.hex(16)}
     body = body_for(world, operation) if is_json_write(operation) else ABSENT
     values = dict(zip(operation.placeholders, made.values.values(), strict=False))
     return _twice(world, rule, operation, made.owner, values, headers, body)
@@ -228,7 +227,7 @@ def _twice(
     body: object,
 ) -> Outcome:
     """The same request under one key and one correlation id, sent twice."""
-    correlation = new_id(world.echo)
+    correlation = new_id(world.echo, world.tokens)
     first, again = (
         world.call(
             operation.method,
@@ -261,8 +260,8 @@ def change_body(world: World, kind: Kind, operation: Operation) -> object:
     """A body for a change: the file's for the operation it names, else one that the schema allows."""
     chosen, call = kind.operation("update"), kind.call("update")
     if chosen is not None and chosen.name == operation.name and call is not None and call.body is not ABSENT:
-        return filled(call.body)
+        return filled(world.tokens, call.body)
     create = kind.call("create")
     if operation.method == "PUT" and create is not None and create.body is not ABSENT:
-        return filled(create.body)
+        return filled(world.tokens, create.body)
     return likely_body(world, operation)

@@ -1,6 +1,5 @@
 """Recipes: what the configuration says brings a code about, and the wait that a limit asks for."""
 
-import secrets
 from collections.abc import Iterator, Mapping
 
 from faultspec_conformance.answers import Sent, Unanswered, broken, held, point, said, skipped
@@ -13,6 +12,9 @@ from faultspec_conformance.verdict import Outcome
 from faultspec_conformance.world import PATIENCE, World
 
 _CLAUSE, _RECOVERS = "provoke/code", "retry/recovers"
+
+#: Why no limit is exhausted where the run keeps to a rate.
+_KEPT = "the run keeps to a rate, so no limit of the service is exhausted"
 
 #: Seconds; a wait of a quarter of an hour for what is over in two seconds is a confusion of units.
 _SUSPICIOUS, _SHORT = 900, 2.0
@@ -30,6 +32,10 @@ def limits(world: World) -> Iterator[Outcome]:
     """The recipes that repeat a request until it is refused; then the wait that the refusal asks for."""
     for recipe in world.target.recipes:
         if any(step.until for step in recipe.steps):
+            if world.driver.limits.rate is not None:
+                world.unmet[recipe.code] = _KEPT
+                yield from (skipped(clause, _KEPT) for clause in (_CLAUSE, _RECOVERS))
+                continue
             with world.guarded(_CLAUSE, _RECOVERS):
                 yield from _carried_out(world, recipe)
 
@@ -98,25 +104,25 @@ def _step(world: World, step: Step, saved: Mapping[str, object], code: str, *, p
 
 def _once(world: World, step: Step, saved: Mapping[str, object], *, patient: bool) -> Sent:
     call = step.call
-    path, _, query = placed(world.description, call.method, text(call.path, saved)).partition("?")
+    path, _, query = placed(world.description, call.method, text(world.tokens, call.path, saved)).partition("?")
     operation = world.operation(call.method, path)
     known = values_for(world, operation) if "{" in path else {}
     values: dict[str, object] = {}
     for own, written in zip(operation.template.split("/"), path.split("/"), strict=False):
         if written.startswith("{") and written.endswith("}"):
-            values[written[1:-1]] = saved.get(written[1:-1], known.get(own[1:-1], secrets.token_hex(8)))
+            values[written[1:-1]] = saved.get(written[1:-1], known.get(own[1:-1], world.tokens.hex(8)))
     return world.call(
         call.method,
         path + (f"?{query}" if query else ""),
         identity=world.target.identity(step.identity) if step.identity is not None else None,
         values=values,
-        query={name: text(each, saved) for name, each in call.query.items()},
+        query={name: text(world.tokens, each, saved) for name, each in call.query.items()},
         headers={
             **fresh_key(world, operation),
-            **{name: text(each, saved) for name, each in call.headers.items()},
+            **{name: text(world.tokens, each, saved) for name, each in call.headers.items()},
         },
-        body=filled(call.body, saved) if call.body is not ABSENT else ABSENT,
-        raw=text(call.raw, saved).encode() if call.raw is not None else None,
+        body=filled(world.tokens, call.body, saved) if call.body is not ABSENT else ABSENT,
+        raw=text(world.tokens, call.raw, saved).encode() if call.raw is not None else None,
         content_type=content_type(operation),
         correlation="valid",
         route=operation.template,

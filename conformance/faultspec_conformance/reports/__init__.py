@@ -1,4 +1,4 @@
-"""A report, shown: a table for people, JSON with its schema for programs, JUnit for CI, one HTML file for everyone.
+"""A report, shown: a table for people, JSON with its schema for programs, what CI systems read, one HTML file for everyone.
 
 Each is a pure function of a `Report`; everything in a report is masked already.
 """
@@ -7,10 +7,21 @@ from collections.abc import Callable, Mapping
 
 from faultspec_conformance.reports.console import text
 from faultspec_conformance.reports.data import json, schema
+from faultspec_conformance.reports.github import github
+from faultspec_conformance.reports.markdown import markdown
 from faultspec_conformance.reports.page import html
+from faultspec_conformance.reports.sarif import sarif
 from faultspec_conformance.reports.xml import junit
 from faultspec_conformance.run import Report
 
-FORMATS: Mapping[str, Callable[[Report], str]] = {"text": text, "json": json, "junit": junit, "html": html}
+FORMATS: Mapping[str, Callable[[Report], str]] = {
+    "text": text,
+    "json": json,
+    "github": github,
+    "sarif": sarif,
+    "junit": junit,
+    "markdown": markdown,
+    "html": html,
+}
 
-__all__ = ["FORMATS", "html", "json", "junit", "schema", "text"]
+__all__ = ["FORMATS", "github", "html", "json", "junit", "markdown", "sarif", "schema", "text"]

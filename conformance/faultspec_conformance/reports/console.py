@@ -6,7 +6,7 @@ from collections import Counter
 from faultspec.printers import visible
 from faultspec_conformance import curl
 from faultspec_conformance.run import Report
-from faultspec_conformance.verdict import ClauseResult, Reported, Verdict
+from faultspec_conformance.verdict import ClauseResult, Reported, Result, Standing, Verdict
 
 #: How a verdict is written; three of the words are not one word in English.
 WORDS: dict[Verdict, str] = {
@@ -15,6 +15,14 @@ WORDS: dict[Verdict, str] = {
     "not_exercised": "not exercised",
     "not_checkable": "not checkable",
     "could_not_run": "could not run",
+}
+
+#: The verdict whose colour a finding has.
+STATES: dict[Standing, Verdict] = {
+    "error": "failed",
+    "warning": "not_exercised",
+    "flaky": "could_not_run",
+    "known": "not_checkable",
 }
 
 _COLOURS = {"passed": "32", "failed": "1;31", "not_exercised": "33", "not_checkable": "2", "could_not_run": "1;33"}
@@ -47,24 +55,38 @@ def text(report: Report, *, colour: bool = False) -> str:
 def findings(report: Report, *, colour: bool = False) -> str:
     """Each finding with a command line that reproduces it; of many alike, the first few."""
     out: list[str] = []
-    shown: Counter[tuple[str, str, bool]] = Counter()
+    shown: Counter[tuple[str, str]] = Counter()
     for each in report.result.findings:
-        kind = (each.finding.clause, each.level, each.waived is not None)
+        kind = (each.finding.clause, each.standing)
         shown[kind] += 1
         if shown[kind] <= _ALIKE:
             out += [*_finding(report.base, each, colour), ""]
-    for (clause, _, _), times in shown.items():
+    for (clause, _), times in shown.items():
         if times > _ALIKE:
             out += [f"… and {times - _ALIKE} more of {clause}; the JSON and HTML reports have them all", ""]
     return "".join(f"{line}\n" for line in out)
 
 
+def beside(result: Result) -> list[str]:
+    """What the reader should know that is no verdict, a line each: notes first, what fails the run last."""
+    out = [f"note: {note}" for note in result.notes]
+    if result.fixed is not None:
+        for each in result.fixed:
+            out.append(f"fixed: {' '.join(filter(None, (each.clause, each.operation, each.code)))}")
+        new = sum(each.baseline == "new" for each in result.findings)
+        old = sum(each.baseline == "known" for each in result.findings)
+        out.append(f"against the baseline: {new} new, {old} known, {len(result.fixed)} fixed")
+    flaky = len(result.standing("flaky"))
+    out += [f"flaky: {flaky} found once and not again; they fail nothing"] if flaky else []
+    out += [f"shard {each}: `faultspec report merge` makes one report of all" for each in result.shards]
+    out += [f"could not run: {each}" for each in result.not_run]
+    return out + [f"FAILED: {each}" for each in result.failures]
+
+
 def summary(report: Report) -> str:
-    """What the reader should know that is no verdict, and the last line: the counts."""
+    """What is to be known beside the verdicts, and the last line: the counts."""
     result = report.result
-    out = [f"note: {visible(note)}" for note in result.notes]
-    out += [f"could not run: {visible(each)}" for each in result.not_run]
-    out += [f"FAILED: {visible(each)}" for each in result.failures]
+    out = [visible(each) for each in beside(result)]
     swept = f" ({result.generated} of them generated)" if result.generated else ""
     counts = ", ".join(f"{result.count(verdict)} {WORDS[verdict].lower()}" for verdict in WORDS)
     out.append(f"{counts}; {result.requests} requests{swept} in {result.seconds:.1f} s")
@@ -81,6 +103,7 @@ def _clause(clause: ClauseResult, wide: int, colour: bool) -> str:
     if verdict in ("passed", "failed"):
         said = f"{clause.failures} of {clause.occasions}" if clause.failures else str(clause.occasions)
         said += f", {clause.warnings} warnings" if clause.warnings else ""
+        said += f", {clause.flaky} flaky" if clause.flaky else ""
         said += f", {clause.known} known" if clause.known else ""
     else:
         said = _shortened(visible(clause.reason), _WIDTH)
@@ -103,8 +126,8 @@ def _coverage(report: Report) -> list[str]:
 
 def _finding(base: str, reported: Reported, colour: bool) -> list[str]:
     finding = reported.finding
-    kind = "known" if reported.waived is not None else finding.level
-    verdict = {"error": "failed", "warning": "not_exercised", "known": "not_checkable"}[kind]
+    kind = reported.standing
+    verdict = STATES[kind]
     place = " ".join(part for part in (finding.operation, str(finding.status or ""), finding.code) if part)
     statements = f" [{', '.join(finding.statements)}]" if finding.statements else ""
     times = f" ({reported.count} times)" if reported.count > 1 else ""
@@ -112,8 +135,10 @@ def _finding(base: str, reported: Reported, colour: bool) -> list[str]:
     if place:
         out.append(f"  {visible(place)}")
     out.append(f"  {visible(finding.message)}")
-    if reported.waived is not None:
-        return [*out, f"  known: {visible(reported.waived)}"]
+    if reported.excuse is not None:
+        return [*out, f"  known: {visible(reported.excuse)}"]
+    if kind == "flaky":
+        out.append("  flaky: it did not happen again when the same was asked again")
     if finding.evidence:
         answer = finding.evidence[-1].response
         body = answer.body[:_COMMAND].decode("utf-8", "replace")

@@ -8,7 +8,8 @@ from importlib.resources import files
 from faultspec.exchange import Exchange, Headers
 from faultspec_conformance import curl
 from faultspec_conformance.run import Report
-from faultspec_conformance.verdict import VERDICTS, Coverage, Reported
+from faultspec_conformance.verdict import VERDICTS, Coverage, Reported, Result
+from faultspec_conformance.waivers import Waiver
 
 #: The version of the report's own format; it changes when a reader would have to.
 VERSION = 1
@@ -37,11 +38,19 @@ def data(report: Report) -> dict[str, object]:
         "faultspec_report": VERSION,
         "target": result.target,
         "taxonomy": result.taxonomy,
+        "run": {
+            "base": report.base,
+            "source": report.source,
+            "only": report.only,
+            "interrupted": report.interrupted,
+            "shards": [str(each) for each in result.shards],
+        },
         "summary": {
             **counts,
-            "findings": sum(1 for each in result.findings if each.level == "error" and each.waived is None),
-            "warnings": sum(1 for each in result.findings if each.level == "warning" and each.waived is None),
-            "known": sum(1 for each in result.findings if each.waived is not None),
+            "findings": len(result.standing("error")),
+            "warnings": len(result.standing("warning")),
+            "flaky": len(result.standing("flaky")),
+            "known": len(result.standing("known")),
             "requests": result.requests,
             "generated": result.generated,
             "seconds": round(result.seconds, 3),
@@ -54,7 +63,16 @@ def data(report: Report) -> dict[str, object]:
                 "verdict": each.verdict,
                 "occasions": each.occasions,
                 "failures": each.failures,
+                "warnings": each.warnings,
+                "flaky": each.flaky,
+                "known": each.known,
                 "reason": each.reason or None,
+                "reasons": {
+                    "could_not_run": list(each.not_run),
+                    "not_exercised": list(each.not_exercised),
+                    "not_checkable": list(each.not_checkable),
+                },
+                "idle": each.idle,
             }
             for each in result.clauses.values()
         ],
@@ -63,6 +81,36 @@ def data(report: Report) -> dict[str, object]:
         "notes": list(result.notes),
         "failures": list(result.failures),
         "not_run": list(result.not_run),
+        "baseline": _baseline(result),
+        "waivers": [waiver(each, used) for each, used in result.waivers.items()],
+        "forms": {"errors": result.ordinary, "broken": dict(result.forms)},
+    }
+
+
+def _baseline(result: Result) -> dict[str, object] | None:
+    if result.fixed is None:
+        return None
+    return {
+        "new": [each.finding.fingerprint for each in result.findings if each.baseline == "new"],
+        "known": [each.finding.fingerprint for each in result.findings if each.baseline == "known"],
+        "fixed": [
+            {"fingerprint": each.fingerprint, "clause": each.clause, "operation": each.operation, "code": each.code}
+            for each in result.fixed
+        ],
+    }
+
+
+def waiver(value: Waiver, used: int) -> dict[str, object]:
+    """A waiver that is in force, and how many findings it covers."""
+    return {
+        "clause": value.clause,
+        "operation": value.operation,
+        "code": value.code,
+        "status": value.status,
+        "reason": value.reason,
+        "owner": value.owner,
+        "expires": value.expires.isoformat(),
+        "used": used,
     }
 
 
@@ -81,7 +129,11 @@ def finding(base: str, reported: Reported) -> dict[str, object]:
         "message": each.message,
         "fingerprint": each.fingerprint,
         "count": reported.count,
+        "standing": reported.standing,
         "waived": reported.waived,
+        "flaky": reported.flaky,
+        "baseline": reported.baseline,
+        "form": reported.form,
         "exchange": exchange(last) if last is not None else None,
         "before": [exchange(one) for one in before if one is not None],
         "curl": list(curl.lines(base, each.evidence)),
@@ -94,6 +146,7 @@ def exchange(value: Exchange) -> dict[str, object]:
     return {
         "transport": value.transport,
         "route": value.route,
+        "operation": value.operation,
         "identity": value.identity,
         "request": {
             "method": request.method,
@@ -118,6 +171,7 @@ def coverage(value: Coverage) -> dict[str, object]:
         "statuses": list(value.statuses),
         "operations": list(value.operations),
         "reason": value.reason,
+        "explained": value.explained,
     }
 
 

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from faultspec.exchange import Exchange
 from faultspec_conformance import curl
-from faultspec_conformance.reports.console import WORDS
+from faultspec_conformance.reports.console import STATES, WORDS, beside
 from faultspec_conformance.reports.data import SHOWN
 from faultspec_conformance.run import Report
 from faultspec_conformance.verdict import VERDICTS, ClauseResult, Coverage, Reported, Verdict, exit_code
@@ -30,7 +30,7 @@ class FindingRow:
     place: str
     message: str
     count: int
-    waived: str | None
+    excuse: str | None
     statements: str
     exchanges: tuple[tuple[str, str], ...]
     again: tuple[tuple[str, str], ...]
@@ -79,7 +79,7 @@ def html(report: Report) -> str:
         words=WORDS,
         cost=f"{result.requests} requests{swept} in {result.seconds:.1f} s",
         counts=[(each, result.count(each)) for each in VERDICTS],
-        notes=[*result.failures, *result.not_run, *result.notes],
+        notes=beside(result)[::-1],
         findings=[_finding(report.base, each) for each in result.findings],
         codes=[_code(each) for each in result.coverage.values()],
         clauses=[_clause(each) for each in result.clauses.values()],
@@ -105,15 +105,14 @@ def _code(each: Coverage) -> CodeRow:
 
 def _finding(base: str, reported: Reported) -> FindingRow:
     finding = reported.finding
-    known = reported.waived is not None
     return FindingRow(
-        "not_checkable" if known else "failed" if reported.level == "error" else "not_exercised",
-        "known" if known else reported.level,
+        STATES[reported.standing],
+        reported.standing,
         finding.clause,
         " ".join(part for part in (finding.operation, str(finding.status or ""), finding.code) if part),
         finding.message,
         reported.count,
-        reported.waived,
+        reported.excuse,
         ", ".join(finding.statements),
         tuple(_exchange(each) for each in finding.evidence),
         curl.numbered(base, finding.evidence),

@@ -63,7 +63,7 @@ def _case(report: Report, clause: ClauseResult) -> list[str]:
             findings = [
                 each.finding
                 for each in report.result.findings
-                if each.finding.clause == clause.address and each.level == "error" and each.waived is None
+                if each.finding.clause == clause.address and each.standing == "error"
             ]
             message = findings[0].message if findings else clause.title
             lines = "\n\n".join(

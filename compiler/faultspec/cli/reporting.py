@@ -1,0 +1,134 @@
+"""What `conform` and `report` share: the options that say where a report goes, and the way there."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from faultspec_conformance.required import Required
+    from faultspec_conformance.run import Report
+
+#: Exit code of what could not run.
+COULD_NOT = 2
+
+#: Exit code of what somebody stopped, as shells have it: 128 and the number of SIGINT.
+INTERRUPTED = 130
+
+FORMATS = ("text", "json", "github", "sarif", "junit", "markdown", "html")
+
+report_option = click.option(
+    "--report",
+    "reports",
+    multiple=True,
+    metavar="FORMAT=FILE",
+    help=f"Also write a report ({', '.join(FORMATS)}); may be repeated.",
+)
+format_option = click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="What is written to standard output.",
+)
+baseline_option = click.option(
+    "--baseline",
+    type=click.Path(),
+    metavar="REPORT",
+    help="An earlier JSON report: only what it does not have fails.",
+)
+coverage_option = click.option(
+    "--require-coverage",
+    "coverage",
+    metavar="all|PERCENT%|CODE,…",
+    help="Fail when a code was not observed: any that can be, too many of them, or one of those named.",
+)
+
+
+class Refused(Exception):
+    """There will be no report; what is wrong has been said."""
+
+
+def say(code: str, message: str, hint: str | None = None) -> None:
+    """An error of the command line, to standard error."""
+    click.echo(f"error[{code}]: {message}" + (f"\n  = hint: {hint}" if hint else ""), err=True)
+
+
+def outputs(values: tuple[str, ...]) -> list[tuple[str, Path]]:
+    """The formats and files of `--report`; raises BadParameter."""
+    found = []
+    for value in values:
+        name, equals, path = value.partition("=")
+        if not equals or name not in FORMATS or not path:
+            message = f"{value!r} is not FORMAT=FILE with a format of {', '.join(FORMATS)}"
+            raise click.BadParameter(message, param_hint="--report")
+        found.append((name, Path(path)))
+    return found
+
+
+def covering(value: str | None) -> "Required | None":
+    """What `--require-coverage` asks for; raises BadParameter."""
+    from faultspec_conformance.required import required
+
+    wanted = None if value is None else required(value)
+    if value is not None and wanted is None:
+        message = f"{value!r} is neither `all`, nor a percentage such as 90%, nor codes such as timeout,conflict"
+        raise click.BadParameter(message, param_hint="--require-coverage")
+    return wanted
+
+
+def earlier(path: str) -> "Report":
+    """The report in a file; raises Refused."""
+    from faultspec_conformance.reports.reading import Unreadable, read
+
+    try:
+        return read(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        say("file-unreadable", f"{path}: {error.strerror}")
+    except (Unreadable, UnicodeDecodeError) as error:
+        say("no-report", f"{path}: {error}", "give what `faultspec conform --report json=FILE` wrote")
+    raise Refused
+
+
+def finished(report: "Report", baseline: str | None, wanted: "Required | None") -> "Report":
+    """The report compared with the baseline, and with what coverage lacks among its failures; raises Refused."""
+    from dataclasses import replace
+
+    from faultspec_conformance.merging import compared
+    from faultspec_conformance.required import uncovered
+
+    result = report.result
+    if baseline is not None:
+        before = earlier(baseline)
+        if before.result.taxonomy.rpartition(" ")[0] != result.taxonomy.rpartition(" ")[0]:
+            say("no-baseline", f"{baseline} is a report by {before.result.taxonomy}, and this one by {result.taxonomy}")
+            raise Refused
+        result = compared(result, before.result)
+    if wanted is not None:
+        result = replace(result, failures=(*result.failures, *uncovered(result, wanted)))
+    return replace(report, result=result)
+
+
+def emit(report: "Report", files: list[tuple[str, Path]], format_name: str) -> int:
+    """Write the report to its files and to standard output; the exit code that it stands for."""
+    from faultspec_conformance.reports import FORMATS as PRINTERS
+    from faultspec_conformance.reports.console import text as table
+    from faultspec_conformance.verdict import exit_code
+
+    for name, path in files:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(PRINTERS[name](report), encoding="utf-8")
+        except OSError as error:
+            say("file-unwritable", f"{path}: {error.strerror}")
+            return COULD_NOT
+        click.echo(f"wrote {path}", err=True)
+    if format_name == "text":
+        colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        click.echo(table(report, colour=colour), nl=False)
+    else:
+        click.echo(PRINTERS[format_name](report), nl=False)
+    return INTERRUPTED if report.interrupted else exit_code(report.result)

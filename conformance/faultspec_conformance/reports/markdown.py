@@ -1,0 +1,85 @@
+"""The report as Markdown: a job summary, or a comment on a pull request."""
+
+from collections.abc import Iterable, Sequence
+
+from faultspec.printers import markdown_text
+from faultspec_conformance.reports.console import WORDS, beside
+from faultspec_conformance.run import Report
+from faultspec_conformance.verdict import VERDICTS, Reported, Standing, exit_code
+
+#: Rows of one table. A job summary holds 1 MiB, and nobody reads a hundred.
+_ROWS = 60
+
+#: Characters of one cell.
+_CELL = 600
+
+_OVERALL = {0: "passed", 1: "failed", 2: "could not run"}
+
+_TITLES: dict[Standing, str] = {"error": "Failures", "warning": "Warnings", "flaky": "Flaky", "known": "Known"}
+
+
+def markdown(report: Report) -> str:
+    """What failed first; then what could not run, and what was seen of every code and clause, folded up."""
+    result = report.result
+    counts = ", ".join(f"{result.count(verdict)} {WORDS[verdict].lower()}" for verdict in VERDICTS)
+    out = [
+        f"## {_OVERALL[exit_code(result)]}: {_cell(result.target)} by {_cell(result.taxonomy)}",
+        "",
+        f"{counts}; {result.requests} requests in {result.seconds:.1f} s",
+        "",
+    ]
+    out += _list(beside(result)[::-1])
+    for standing, title in _TITLES.items():
+        out += _findings(title, result.standing(standing), folded=standing == "known")
+    missing = [(_cell(each.code), _cell(each.reason)) for each in result.coverage.values() if not each.observed]
+    out += _folded(
+        f"{len(result.coverage) - len(missing)} of {len(result.coverage)} codes observed",
+        _table(("Not observed", "Why"), missing) if missing else ["All of them."],
+    )
+    verdicts = [
+        (WORDS[each.verdict].lower(), _cell(each.address), str(each.occasions), _cell(each.reason))
+        for each in result.clauses.values()
+    ]
+    out += _folded(f"{len(verdicts)} clauses", _table(("Verdict", "Clause", "Occasions", "Why"), verdicts, most=None))
+    return "\n".join(out).rstrip() + "\n"
+
+
+def _findings(title: str, findings: Sequence[Reported], *, folded: bool) -> list[str]:
+    if not findings:
+        return []
+    rows = [
+        (
+            _cell(each.finding.clause),
+            _cell(" ".join(filter(None, (each.finding.operation, str(each.finding.status or ""), each.finding.code)))),
+            _cell(each.finding.message + (f"\n{each.excuse}" if each.excuse else "")),
+            str(each.count),
+        )
+        for each in findings
+    ]
+    table = _table(("Clause", "Where", "What", "Times"), rows)
+    return _folded(f"{len(findings)} {title.lower()}", table) if folded else [f"### {title}", "", *table, ""]
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, most: int | None = _ROWS) -> list[str]:
+    shown = rows if most is None else rows[:most]
+    out = [_row(heads), "|" + "---|" * len(heads), *map(_row, shown)]
+    if len(shown) < len(rows):
+        out += ["", f"… and {len(rows) - len(shown)} more; the JSON report has them all"]
+    return out
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _folded(summary: str, inner: Sequence[str]) -> list[str]:
+    return ["<details>", f"<summary>{summary}</summary>", "", *inner, "", "</details>", ""]
+
+
+def _list(lines: Sequence[str]) -> list[str]:
+    return [*(f"- {_cell(line)}" for line in lines), ""] if lines else []
+
+
+def _cell(text: str | None) -> str:
+    shown = text or ""
+    return markdown_text(shown if len(shown) <= _CELL else shown[: _CELL - 1] + "…")

@@ -1,0 +1,149 @@
+"""The report as SARIF 2.1.0, for code scanning: a clause is a rule, a finding a result with its request and answer.
+
+A service has no lines, so a finding stands at the file that the run was configured by, and at its operation.
+"""
+
+from urllib.parse import quote
+
+from faultspec.exchange import Exchange, Headers
+from faultspec.printers import SARIF_SCHEMA, as_json
+from faultspec_conformance import curl
+from faultspec_conformance.reports.data import SHOWN
+from faultspec_conformance.run import Report
+from faultspec_conformance.verdict import Fixed, Reported, exit_code
+
+#: Where a finding stands when no file configured the run: the file by which every service may be judged.
+_NOWHERE = "taxonomy.yaml"
+
+#: The name of our fingerprint among those of other tools, with its version (SARIF 2.1.0, 3.27.17).
+_FINGERPRINT = "faultspec/v1"
+
+_LEVELS = {"error": "error", "warning": "warning", "flaky": "note", "known": "note"}
+
+
+def sarif(report: Report) -> str:
+    """The whole report; what a waiver covers is suppressed with its reason, what a baseline has is unchanged."""
+    result = report.result
+    wanted = {each.finding.clause for each in result.findings} | {each.clause for each in result.fixed or ()}
+    rules = [each for each in result.clauses.values() if each.address in wanted]
+    indexes = {each.address: index for index, each in enumerate(rules)}
+    told = [
+        *(("error", each) for each in (*result.failures, *result.not_run)),
+        *(("note", each) for each in result.notes),
+    ]
+    results = [_result(report, each, indexes) for each in result.findings]
+    results += [_absent(report, each, indexes) for each in result.fixed or ()]
+    return as_json(
+        {
+            "$schema": SARIF_SCHEMA,
+            "version": "2.1.0",
+            "runs": [
+                {
+                    "tool": {
+                        "driver": {
+                            "name": "faultspec",
+                            "rules": [
+                                {
+                                    "id": each.address,
+                                    "shortDescription": {"text": each.title or each.address},
+                                    "properties": {"tags": list(each.statements)},
+                                }
+                                for each in rules
+                            ],
+                        }
+                    },
+                    "automationDetails": {"id": f"faultspec conform/{result.taxonomy}/"},
+                    "invocations": [
+                        {
+                            "executionSuccessful": not report.interrupted and exit_code(result) != 2,
+                            "toolExecutionNotifications": [
+                                {"level": level, "message": {"text": text}} for level, text in told
+                            ],
+                        }
+                    ],
+                    "columnKind": "unicodeCodePoints",
+                    "results": results,
+                }
+            ],
+        }
+    )
+
+
+def _result(report: Report, reported: Reported, indexes: dict[str, int]) -> dict[str, object]:
+    finding = reported.finding
+    again = curl.lines(report.base, finding.evidence)
+    said = finding.message + "".join(f"\n{line}" for line in again)
+    found: dict[str, object] = {
+        "ruleId": finding.clause,
+        "ruleIndex": indexes[finding.clause],
+        "level": _LEVELS[reported.standing],
+        "message": {"text": said},
+        "locations": [_location(report, finding.operation)],
+        "partialFingerprints": {_FINGERPRINT: finding.fingerprint},
+        "occurrenceCount": reported.count,
+        "properties": {
+            "standing": reported.standing,
+            "code": finding.code,
+            "status": finding.status,
+            "pointer": finding.pointer,
+        },
+    }
+    if reported.waived is not None:
+        found["suppressions"] = [{"kind": "external", "justification": reported.waived}]
+    if reported.baseline is not None:
+        found["baselineState"] = "new" if reported.baseline == "new" else "unchanged"
+    if finding.evidence and finding.evidence[-1].transport == "http":
+        last = finding.evidence[-1]
+        found["webRequest"] = _request(last)
+        if last.response.status is not None:
+            found["webResponse"] = _response(last)
+    return found
+
+
+def _absent(report: Report, fixed: Fixed, indexes: dict[str, int]) -> dict[str, object]:
+    rule: dict[str, object] = {"ruleIndex": indexes[fixed.clause]} if fixed.clause in indexes else {}
+    return {
+        "ruleId": fixed.clause,
+        **rule,
+        "level": "none",
+        "message": {"text": "fixed: the baseline has it, and nothing shows it any more"},
+        "locations": [_location(report, fixed.operation)],
+        "partialFingerprints": {_FINGERPRINT: fixed.fingerprint},
+        "baselineState": "absent",
+    }
+
+
+def _location(report: Report, operation: str | None) -> dict[str, object]:
+    uri = quote((report.source or _NOWHERE).encode("utf-8", "surrogatepass"), safe="/")
+    found: dict[str, object] = {
+        "physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": 1, "startColumn": 1}}
+    }
+    if operation is not None:
+        found["logicalLocations"] = [{"fullyQualifiedName": operation, "kind": "resource"}]
+    return found
+
+
+def _request(exchange: Exchange) -> dict[str, object]:
+    request = exchange.request
+    return {
+        "method": request.method,
+        "target": request.target,
+        "headers": _headers(request.headers),
+        **_body(request.body),
+    }
+
+
+def _response(exchange: Exchange) -> dict[str, object]:
+    response = exchange.response
+    return {"statusCode": response.status, "headers": _headers(response.headers), **_body(response.body)}
+
+
+def _headers(headers: Headers) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in headers:
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
+
+
+def _body(body: bytes) -> dict[str, object]:
+    return {"body": {"text": body[:SHOWN].decode("utf-8", "replace")}} if body else {}
