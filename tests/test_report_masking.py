@@ -278,7 +278,7 @@ def reflecting(app: ASGIApp) -> ASGIApp:
 
         async def receiving() -> Message:
             message = await receive()
-            sent.append(message.get("body", b"")[:400])  # enough for what is planted)
+            sent.append(message.get("body", b"")[:400])  # enough for what is planted
             return message
 
         async def sending(message: Message) -> None:
