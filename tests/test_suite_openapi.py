@@ -275,3 +275,28 @@ def test_fresh_values_differ() -> None:
     assert synthesis.vary(source, {"properties": {"currency": {"enum": ["EUR"]}}}, {"currency": "EUR"}) == {
         "currency": "EUR"
     }
+
+
+@pytest.mark.parametrize(
+    ("document", "path", "templates", "said"),
+    [
+        ({"openapi": "3.1.0", "paths": {"/api/a": {"get": {}}}}, "/api", ["/api/a"], "begin with /api already"),
+        (
+            {"openapi": "3.1.0", "paths": {"/api/a": {"get": {}}, "/b": {"get": {}}}},
+            "/api",
+            ["/api/api/a", "/api/b"],
+            None,
+        ),
+        ({"openapi": "3.1.0", "paths": {"/apis": {"get": {}}}}, "/api", ["/api/apis"], None),
+        ({"swagger": "2.0", "basePath": "/v1", "paths": {"/a": {"get": {}}}}, "", ["/v1/a"], "Swagger 2.0"),
+        ({"openapi": "3.1.0", "paths": {"/a": 7}}, "", [], "names no operation"),
+    ],
+)
+def test_what_its_reader_should_know_of_a_document(
+    document: dict[str, object], path: str, templates: list[str], said: str | None
+) -> None:
+    """A base path is put before paths once; a document that is only half understood, or empty, is told to be so."""
+    described, notes = openapi.understood(document, path)
+    assert [each.template for each in described.operations] == templates
+    assert [said in each for each in notes if said] == ([True] if said else [])
+    assert bool(notes) == bool(said)

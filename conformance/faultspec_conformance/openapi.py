@@ -7,7 +7,7 @@ bodies), what needs credentials, and which paths form a resource.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 from urllib.parse import urlsplit
@@ -196,6 +196,22 @@ def _told(data: object) -> object:
             key: _told(each) for key, each in data.items() if key is not source.UNTOLD and each is not source.UNTOLD
         }
     return [_told(each) for each in data if each is not source.UNTOLD] if isinstance(data, list) else data
+
+
+def understood(document: Json, path: str) -> tuple[Description, tuple[str, ...]]:
+    """The description of a service whose address ends in ``path``, and what its reader should know of the document."""
+    templates = list(_mapping(document.get("paths")))
+    notes = []
+    if path and templates and all(f"{each}/".startswith(f"{path.rstrip('/')}/") for each in templates):
+        described = replace(read(document, base=""), base=path.rstrip("/"))
+        notes.append(f"the paths of the OpenAPI document begin with {path} already, so it is not put before them again")
+    else:
+        described = read(document, base=path or None)
+    if "swagger" in document:
+        notes.append("the document is Swagger 2.0: its paths, methods and parameters are read, bodies and security are not")
+    if not described.operations:
+        notes.append("the OpenAPI document names no operation, so only what the configuration names is asked")
+    return described, tuple(notes)
 
 
 def read(document: Json, *, base: str | None = None) -> Description:

@@ -213,7 +213,7 @@ def describe(target: Target, driver: Http, path: str) -> tuple[Description, tupl
         alive = driver.send(_get("/"))
         if isinstance(alive, NoAnswer):
             return _unheard(alive)
-        return openapi.read(document, base=path or None), ()
+        return openapi.understood(document, path)
     places = [where] if where is not None else [path + each for each in _USUAL_PLACES] if target.path is None else ["/"]
     reason = ""
     for place in places:
@@ -232,7 +232,7 @@ def describe(target: Target, driver: Http, path: str) -> tuple[Description, tupl
             openapi.parse(answer.body.decode("utf-8", "replace")) if status == 200 else (None, f"{status}")
         )
         if document is not None:
-            return openapi.read(document, base=path or None), ()
+            return openapi.understood(document, path)
         reason = f"{place} holds no OpenAPI document ({problem})"
     if where is not None:
         hint = "check `openapi`: give the document's path, URL or file, or `none` where there is no document"

@@ -193,4 +193,6 @@ def scopes(world: World) -> Iterator[Outcome]:
             else:
                 yield skipped(clause, f"{said}, is answered {sent}: something else was looked at first")
     if not asked:
-        yield skipped(clause, "no operation that may be called is beyond the declared scopes")
+        told = any(each.scopes for each in world.description.operations)
+        why = "" if told else ": the OpenAPI document names none under `security`"
+        yield skipped(clause, f"no operation that may be called is beyond the declared scopes{why}")

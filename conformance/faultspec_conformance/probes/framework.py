@@ -150,10 +150,12 @@ def wrong_methods(world: World) -> Iterator[Outcome]:
     if not paths:
         yield skipped(clause, "no OpenAPI document says which methods there are")
     candidates = ("PATCH", "PUT", "DELETE", "POST") if world.writable else ("GET",)
+    elsewhere = {each.method for each in world.description.operations}
     asked = 0
     for index, template in enumerate(paths):
         declared = world.description.methods(template)
-        wanted = [each for each in candidates if each not in declared]
+        # First what other paths have: a service that knows a method has more ways to get this wrong.
+        wanted = sorted((each for each in candidates if each not in declared), key=lambda each: each not in elsewhere)
         if world.writable and index == 0:
             wanted.insert(0, "TRACE")
         for method in wanted[:2] if index == 0 else ():
