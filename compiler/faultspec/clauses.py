@@ -636,6 +636,73 @@ _RELATIONS = (
         "status",
         "detail-values",
     ),
+    _relation(
+        "rpc/response",
+        "An answer is one of JSON-RPC 2.0",
+        "A client library refuses what is none, whatever it says.",
+        "Every answer of a JSON-RPC service.",
+        (),
+        "body",
+    ),
+    _relation(
+        "rpc/id",
+        "An answer has the id of its request",
+        "A client that has several calls under way hands the answer to the wrong one, or to none.",
+        "Every answer to a JSON-RPC request.",
+        ("rpc/response",),
+        "request",
+        "body",
+    ),
+    _relation(
+        "rpc/unknown-method",
+        "A method that there is not is refused as JSON-RPC has it",
+        "A client tells an older service from a broken one by this number.",
+        "A JSON-RPC request for a method that isn't there.",
+        (),
+        "code",
+    ),
+    _relation(
+        "rpc/parse-error",
+        "What is no JSON is refused as JSON-RPC has it",
+        "A peer that says nothing, or ends, leaves its client waiting.",
+        "A JSON-RPC message that is no JSON.",
+        (),
+        "code",
+    ),
+    _relation(
+        "rpc/invalid-request",
+        "What is no request is refused as JSON-RPC has it",
+        "A mistake in the framing of a call must not look like a failure of the application.",
+        "A JSON-RPC message that is no request.",
+        (),
+        "code",
+    ),
+    _relation(
+        "rpc/invalid-params",
+        "Params that don't fit are refused in the declared form",
+        "The caller's mistake, told as a success or as a crash, is looked for in the wrong place.",
+        "A JSON-RPC request with params that the file says don't fit.",
+        (),
+        "code",
+    ),
+    _relation(
+        "rpc/batch",
+        "Each request of a batch is answered once, under its id",
+        "A call without its answer is one that nobody knows the outcome of.",
+        "A JSON-RPC batch, if the service takes any.",
+        (),
+        "request",
+        "body",
+    ),
+    _relation(
+        "rpc/notification",
+        "A notification is not answered",
+        "The answer is taken for one to something else.",
+        "A JSON-RPC request without an id.",
+        (),
+        "request",
+        "body",
+    ),
 )
 
 CLAUSES: Mapping[str, Clause] = {clause.address: clause for clause in (*_SINGLE, *_RELATIONS)}
@@ -686,7 +753,9 @@ def clauses_of(taxonomy: Taxonomy) -> dict[str, Clause]:
 def _idle(taxonomy: Taxonomy) -> frozenset[str]:
     """The clauses about constructs that a taxonomy need not have and this one has not."""
     codes = _codes(taxonomy)
+    transports = {each.transport for each in taxonomy.surfaces.values()}
     there = {
+        **{each: "jsonrpc" in transports for each in CLAUSES if each.startswith("rpc/")},
         "success/requires": any(each.success for each in taxonomy.surfaces.values()),
         "mcp/is-error": any(each.mcp for each in codes),
         "deadline/kept": any(each.deadline for each in codes),
@@ -731,6 +800,7 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
         "stream": tuple(each.source for each in taxonomy.surfaces.values() if each.transport == "stream"),
         "leaks": privacy,
         "success": tuple(member.source for each in taxonomy.surfaces.values() for member in each.success.values()),
+        "rpc": tuple(each.source for each in taxonomy.surfaces.values() if each.transport == "jsonrpc"),
         "mcp": tuple(code.source for code in _codes(taxonomy) if code.mcp),
         "deadline": tuple(code.deadline.source for code in _codes(taxonomy) if code.deadline),
         "idempotency": (taxonomy.idempotency.source,) if taxonomy.idempotency else (),

@@ -17,11 +17,16 @@ from faultspec.language.model import Taxonomy
 from faultspec_conformance import openapi
 from faultspec_conformance.answers import Unanswered
 from faultspec_conformance.callers import refused, unwelcome
-from faultspec_conformance.drivers.http import Http, NoAnswer
+from faultspec_conformance.dialogue import Rpc
+from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.drivers.http import Http
+from faultspec_conformance.drivers.jsonrpc import Peer, Remote
+from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.masking import Masking, masking
 from faultspec_conformance.openapi import Description
-from faultspec_conformance.probes import OF_A_KIND, PROBES, Probe
-from faultspec_conformance.relations import meaningless
+from faultspec_conformance.probes import OF_A_KIND, OF_CALLS, OF_JSONRPC, PROBES, Asking, Probe
+from faultspec_conformance.relations import meaningless, unspoken_over
+from faultspec_conformance.seen import Seen
 from faultspec_conformance.target import Target
 from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result, folded
 from faultspec_conformance.waivers import Waiver, stale, unknown_clauses
@@ -73,6 +78,11 @@ class Unreachable:
 
 def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Report | Unreachable:
     """Judge one service."""
+    return over_http(target, taxonomy, options) if target.transport == "http" else by_name(target, taxonomy, options)
+
+
+def over_http(target: Target, taxonomy: Taxonomy, options: Options) -> Report | Unreachable:
+    """Judge a service over HTTP, by probes and by generated traffic."""
     unfit = no_address(target.http)
     if unfit is not None:
         return Unreachable(
@@ -111,6 +121,41 @@ def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Rep
         result = replace(fold(world, known, options, notes=tuple(world.notes), not_run=not_run), generated=generated)
         hidden = hiding(world)
         return Report(hidden.result(result), hidden.text(base), known, interrupted)
+
+
+def by_name(target: Target, taxonomy: Taxonomy, options: Options) -> Report | Unreachable:
+    """Judge a service whose methods or tools are called by name, by probes."""
+    rules = contract(taxonomy)
+    known = rules.clauses
+    try:
+        with dialled(target) as driver:
+            if not driver.listens():
+                return Unreachable(f"cannot connect to {target.address}")
+            world = Rpc(taxonomy, rules, target, driver)
+            interrupted = False
+            try:
+                samples, recipes = OF_CALLS
+                probes: tuple[Probe[Rpc], ...] = (samples, *OF_JSONRPC, recipes)
+                for probe in chosen(probes, options.only, known):
+                    options.progress(probe.name)
+                    play(world, probe)
+            except KeyboardInterrupt:
+                interrupted = True
+                world.ended = "the run was interrupted"
+    except OSError as error:
+        return Unreachable(f"{target.address} cannot be started: {error.strerror or error}", "check `target`")
+    world.notes += provokable(world)
+    not_run = (*world.not_run, *(("the run was interrupted",) if interrupted else ()))
+    hidden = hiding(world)
+    result = fold(world, known, options, notes=tuple(world.notes), not_run=not_run)
+    return Report(hidden.result(result), hidden.text(target.address), known, interrupted)
+
+
+def dialled(target: Target) -> Peer:
+    """The way to a service whose methods or tools are called by name."""
+    if target.transport == "stdio":
+        return Process(target.stdio, target.limits, framing=target.framing, cwd=target.directory)
+    return Remote(target.jsonrpc, target.limits)
 
 
 def probed(world: World, options: Options, known: Iterable[str]) -> None:
@@ -212,18 +257,19 @@ def _get(path: str) -> Request:
     return Request("GET", path, (("Accept", "application/json, */*;q=0.8"), ("User-Agent", "faultspec-conform")))
 
 
-def chosen(probes: Iterable[Probe], only: str | None, known: Iterable[str]) -> tuple[Probe, ...]:
+def chosen(probes: Iterable[Probe[Asking]], only: str | None, known: Iterable[str]) -> tuple[Probe[Asking], ...]:
     """The probes that can exercise what is asked for: all of them, unless only relations are."""
     if only is None:
         return tuple(probes)
-    exclusive = {clause for probe in PROBES for clause in probe.clauses}
+    known_only = (each.clauses for group in (PROBES, OF_CALLS, OF_JSONRPC) for each in group)
+    exclusive = {clause for clauses in known_only for clause in clauses}
     wanted = {each for each in known if fnmatchcase(each, only)}
     if wanted - exclusive:
         return tuple(probes)
     return tuple(probe for probe in probes if not probe.clauses or wanted & set(probe.clauses))
 
 
-def play(world: World, probe: Probe) -> None:
+def play(world: Asking, probe: Probe[Asking]) -> None:
     """Run one probe; what it could not ask becomes an outcome of its clauses."""
     try:
         for outcome in probe.run(world):
@@ -247,7 +293,7 @@ def other_kinds(world: World, options: Options, known: Iterable[str]) -> Iterato
             play(world, probe)
 
 
-def hiding(world: World) -> Masking:
+def hiding(world: Seen) -> Masking:
     """What must not be shown of a run: credentials, what came from the environment, what was planted."""
     # The plain ones look like nothing, and a command line with another address or id would ask for something else.
     planted = ((each.value, f"CANARY-{each.kind}") for each in world.planted if each.kind in ("secret", "email"))
@@ -255,7 +301,7 @@ def hiding(world: World) -> Masking:
 
 
 def fold(
-    world: World, known: Mapping[str, Clause], options: Options, *, notes: tuple[str, ...], not_run: tuple[str, ...]
+    world: Seen, known: Mapping[str, Clause], options: Options, *, notes: tuple[str, ...], not_run: tuple[str, ...]
 ) -> Result:
     """Everything that was seen as one value, not masked yet."""
     findings: list[Finding] = []
@@ -281,7 +327,7 @@ def fold(
     failing = Counter(each.finding.clause for each in reported if each.level == "error" and each.waived is None)
     waived = Counter(each.finding.clause for each in reported if each.waived is not None)
     warned = Counter(each.finding.clause for each in reported if each.level == "warning" and each.waived is None)
-    silent = meaningless(world.taxonomy)
+    silent = {**unspoken_over(world.target.transport), **meaningless(world.taxonomy)}
     results: dict[str, ClauseResult] = {}
     for address, clause in known.items():
         if options.only is not None and not fnmatchcase(address, options.only):
@@ -313,7 +359,7 @@ def fold(
     today = options.today or date.today()
     failures = (*unknown_clauses(options.waivers, known), *stale(options.waivers, used, exercised, today))
     return Result(
-        target=world.target.http,
+        target=world.target.address,
         taxonomy=f"{world.taxonomy.name} {world.taxonomy.version}",
         clauses=results,
         findings=_sorted(folded(kept)),
@@ -326,7 +372,7 @@ def fold(
     )
 
 
-def formless(world: World) -> frozenset[str]:
+def formless(world: Seen) -> frozenset[str]:
     """The clauses of form that most answers break, those apart that a probe of the framework asked for.
 
     What such answers lack is one mistake, told by its own clause, not one for every situation.
@@ -343,7 +389,7 @@ def formless(world: World) -> frozenset[str]:
     return frozenset(clause for clause, times in broken.items() if 2 * times > len(ordinary))
 
 
-def provokable(world: World) -> Iterator[str]:
+def provokable(world: Seen) -> Iterator[str]:
     """The codes that were seen although the file declares that they can't be brought about."""
     seen = {sent.code for sent in world.exchanges}
     for recipe in world.target.recipes:
@@ -387,7 +433,7 @@ def _sorted(findings: tuple[Reported, ...]) -> tuple[Reported, ...]:
     )
 
 
-def covered(world: World) -> dict[str, Coverage]:
+def covered(world: Seen) -> dict[str, Coverage]:
     """What was seen of every code, in order of declaration."""
     statuses: dict[str, set[int]] = {}
     operations: dict[str, dict[str, None]] = {}
@@ -405,7 +451,7 @@ def covered(world: World) -> dict[str, Coverage]:
     found: dict[str, Coverage] = {}
     for code in world.taxonomy.live_codes():
         reason = declared.get(code.name)
-        if not code.http.statuses and not code.http.rules:
+        if world.target.transport == "http" and not code.http.statuses and not code.http.rules:
             reason = code.http.reason or "the code never travels on HTTP"
         explained = reason is not None
         if reason is None and code.name in tried:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -115,11 +116,13 @@ def command(
         return _COULD_NOT
     progress = _progress() if sys.stderr.isatty() else quiet
     options = Options(seed=seed, sweep=not (no_sweep or bare), only=only, waivers=waivers, progress=progress)
+    # Who stops a job of CI sends SIGTERM: it ends as Ctrl-C does, with its report, and with nothing left running.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     report = run(described, taxonomy, options)
     if progress is not quiet:
         click.echo("\r\x1b[K", err=True, nl=False)
     if isinstance(report, Unreachable):
-        hint = report.hint or f"is the service running at {described.http}?"
+        hint = report.hint or f"is the service running at {described.address}?"
         click.echo(f"error[unreachable]: {report.reason}\n  = hint: {hint}", err=True)
         return _COULD_NOT
     for name, path in outputs:

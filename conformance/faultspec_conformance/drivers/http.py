@@ -9,64 +9,26 @@ import socket
 import ssl
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from types import TracebackType
-from typing import Literal, Self
+from typing import Literal
 from urllib.parse import urlsplit
 
 import httpx
 
 from faultspec.exchange import Headers, Request, Response
+from faultspec_conformance.drivers import BODY_LIMIT, SILENCE, TIMEOUT, Driver, Limits, NoAnswer
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
-#: An error body is a few kilobytes; a list of resources may be more. What lies beyond is not read.
-BODY_LIMIT = 4 * 1024 * 1024
-
-#: Long enough for a cold start behind a gateway, short enough that a hanging route costs a run little.
-TIMEOUT = 15.0
-
 #: Seconds of a stream of events that are listened to: one that is made to fail fails soon.
 _STREAM = 5.0
-
-#: How long to wait for bytes that must not come, after the header of an answer to HEAD, from a server that keeps the connection open.
-_SILENCE = 0.3
-
 
 #: Seconds between attempts to connect to a service that hung up, and how many: a process that ends takes a moment to, and
 #: one that is supervised is back in less than a second.
 _BETWEEN_KNOCKS, _KNOCKS = 0.1, 10
 
 
-@dataclass(frozen=True, slots=True)
-class NoAnswer:
-    """A request without an answer.
-
-    ``refused``: nobody listens. ``closed``: the connection was closed without an answer. ``garbled``: what came is not HTTP.
-    ``budget``, ``read-only`` and ``unsendable``: it was never sent. ``limited``: it was answered 429, which says nothing of what was asked.
-    """
-
-    request: Request
-    kind: Literal["refused", "closed", "timeout", "garbled", "budget", "read-only", "unsendable", "limited"]
-    reason: str
-
-    @property
-    def sent(self) -> bool:
-        """Whether the request went out."""
-        return self.kind not in ("budget", "read-only", "unsendable", "refused")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a run may cost and do. ``seconds`` of wall time; ``writes``: methods other than GET, HEAD and OPTIONS."""
-
-    requests: int = 400
-    seconds: float = 120.0
-    writes: bool = False
-
-
-class Http:
-    """One service over a persistent connection. Counts what it sends; use it as a context manager."""
+class Http(Driver):
+    """One service over a persistent connection. ``base``: scheme, host and port."""
 
     def __init__(
         self,
@@ -77,52 +39,23 @@ class Http:
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
+        super().__init__(limits, timeout=timeout, clock=clock, pause=pause)
         self.base = base.rstrip("/")
-        self.limits = limits
-        self.requests = 0
-        self._clock = clock
-        self._pause = pause
-        self._timeout = timeout
-        self._started = clock()
-        parts = urlsplit(self.base)
         # A proxy named in the environment is meant for the world outside, never for a service on this machine.
-        self._direct = _is_loopback(parts.hostname or "")
+        self._direct = is_loopback(urlsplit(self.base).hostname or "")
         self._client = httpx.Client(timeout=timeout, follow_redirects=False, trust_env=not self._direct)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close the connection."""
         self._client.close()
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the run began."""
-        return self._clock() - self._started
-
-    @property
-    def remaining(self) -> float:
-        """Seconds left of the budget."""
-        return self.limits.seconds - self.elapsed
-
-    def pause(self, seconds: float) -> bool:
-        """Wait, if the budget allows; say whether it did."""
-        if seconds > self.remaining:
-            return False
-        self._pause(seconds)
-        return True
 
     def send(self, request: Request) -> Response | NoAnswer:
         """Send one request. ``request.target`` is a path with its query, appended to the base."""
-        if request.method not in SAFE_METHODS and not self.limits.writes:
-            return NoAnswer(request, "read-only", f"{request.method} is not sent without `limits: {{writes: true}}`")
-        if self.requests >= self.limits.requests:
-            return NoAnswer(request, "budget", f"the budget of {self.limits.requests} requests is spent")
-        if self.remaining <= 0:
-            return NoAnswer(request, "budget", f"the budget of {self.limits.seconds:g} seconds is spent")
-        self.requests += 1
+        refused = self.refuses(request, writes=request.method not in SAFE_METHODS)
+        return self.carry(request) if refused is None else refused
+
+    def carry(self, request: Request) -> Response | NoAnswer:
+        """`send`, for who has asked `refuses` already."""
         if request.method == "HEAD" and self._direct:
             return self._head(request)
         opened: list[str] = []
@@ -140,7 +73,7 @@ class Http:
         for _ in range(_KNOCKS):
             self._pause(_BETWEEN_KNOCKS)
             try:
-                socket.create_connection(address, timeout=self._timeout).close()
+                socket.create_connection(address, timeout=self.timeout).close()
             except ConnectionRefusedError:
                 continue
             except OSError:
@@ -168,7 +101,7 @@ class Http:
         except httpx.ConnectError as error:
             return NoAnswer(request, "refused", f"cannot connect to {self.base}: {_words(error)}")
         except httpx.TimeoutException:
-            return NoAnswer(request, "timeout", f"no answer within {self._timeout:g} s")
+            return NoAnswer(request, "timeout", f"no answer within {self.timeout:g} s")
         except httpx.LocalProtocolError as error:
             return NoAnswer(request, "unsendable", f"this request cannot be written: {_words(error)}")
         except httpx.RemoteProtocolError as error:
@@ -179,9 +112,9 @@ class Http:
         except (httpx.InvalidURL, ValueError) as error:
             return NoAnswer(request, "unsendable", f"this request cannot be written: {_words(error)}")
         try:
-            body = _bounded(answer, lambda: self._clock() - began > (_STREAM if _streams(answer) else self._timeout))
+            body = _bounded(answer, lambda: self._clock() - began > (_STREAM if _streams(answer) else self.timeout))
         except httpx.TimeoutException:
-            return NoAnswer(request, "timeout", f"the answer did not end within {self._timeout:g} s")
+            return NoAnswer(request, "timeout", f"the answer did not end within {self.timeout:g} s")
         except (httpx.TransportError, httpx.DecodingError) as error:
             return NoAnswer(request, "garbled", f"the answer broke off: {_words(error)}")
         finally:
@@ -199,14 +132,14 @@ class Http:
         lines = [f"HEAD {target} HTTP/1.1", f"Host: {parts.netloc.rpartition('@')[2]}", "Connection: close"]
         lines += [f"{name}: {value}" for name, value in request.headers if name.lower() not in ("host", "connection")]
         try:
-            with socket.create_connection((host, port), timeout=self._timeout) as plain:
+            with socket.create_connection((host, port), timeout=self.timeout) as plain:
                 stream = _secured(plain, host) if parts.scheme == "https" else plain
                 stream.sendall("\r\n".join([*lines, "", ""]).encode())
                 raw = _until_silence(stream)
         except ConnectionRefusedError as error:
             return NoAnswer(request, "refused", f"cannot connect to {self.base}: {_words(error)}")
         except TimeoutError:
-            return NoAnswer(request, "timeout", f"no answer within {self._timeout:g} s")
+            return NoAnswer(request, "timeout", f"no answer within {self.timeout:g} s")
         except OSError as error:
             return NoAnswer(request, "closed", f"the connection was closed: {_words(error)}")
         head, separator, body = raw.partition(b"\r\n\r\n")
@@ -238,7 +171,7 @@ def _until_silence(stream: socket.socket) -> bytes:
     raw = bytearray()
     while len(raw) < BODY_LIMIT:
         if b"\r\n\r\n" in raw:
-            stream.settimeout(_SILENCE)
+            stream.settimeout(SILENCE)
         try:
             chunk = stream.recv(65536)
         except TimeoutError:
@@ -260,7 +193,8 @@ def _header(head: bytes) -> tuple[int, Headers] | None:
     return int(words[1]), tuple((name.strip(), value.strip()) for name, _, value in fields)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
     if host == "localhost":
         return True
     try:

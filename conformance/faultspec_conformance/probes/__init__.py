@@ -1,36 +1,43 @@
 """Requests that provoke an error or test a relation, compiled from the taxonomy, the document and the configuration.
 
-A probe is a function from a `World` to outcomes. Reads come first, what exhausts a limit comes last.
+A probe is a function from what was seen so far, and what asks, to outcomes. Reads come first, what exhausts a limit comes last.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
+from faultspec_conformance.dialogue import Dialogue, Rpc
 from faultspec_conformance.probes import (
     auth,
     batch,
+    calls,
     concurrency,
     framework,
     idempotency,
+    jsonrpc,
     provoke,
     resources,
     streams,
     tenancy,
 )
+from faultspec_conformance.seen import Seen
 from faultspec_conformance.verdict import Outcome
 from faultspec_conformance.world import World
 
+Asking = TypeVar("Asking", bound=Seen, contravariant=True)
+
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(Generic[Asking]):
     """A probe by name, and the relation clauses that only it can exercise."""
 
     name: str
-    run: Callable[[World], Iterator[Outcome]]
+    run: Callable[[Asking], Iterator[Outcome]]
     clauses: tuple[str, ...] = ()
 
 
-PROBES: tuple[Probe, ...] = (
+PROBES: tuple[Probe[World], ...] = (
     Probe(
         "unknown-routes",
         framework.unknown_routes,
@@ -65,8 +72,25 @@ PROBES: tuple[Probe, ...] = (
     Probe("limits", provoke.limits, ("provoke/code", "retry/recovers")),
 )
 
-OF_A_KIND: tuple[Probe, ...] = tuple(
+OF_A_KIND: tuple[Probe[World], ...] = tuple(
     next(each for each in PROBES if each.name == name)
     for name in ("fixtures", "unknown-ids", "duplicates", "replays", "other-tenants", "stale-writes", "replays-below")
 )
 """The probes of one kind of resource, the cheapest first, for the kinds that come after the first few."""
+
+OF_CALLS: tuple[Probe[Dialogue], ...] = (
+    Probe("calls", calls.samples),
+    Probe("recipes", calls.recipes, ("provoke/code",)),
+)
+"""The probes of whatever is called by name."""
+
+OF_JSONRPC: tuple[Probe[Rpc], ...] = (
+    Probe("unknown-methods", jsonrpc.unknown_methods, ("rpc/unknown-method",)),
+    Probe("parse-errors", jsonrpc.parse_errors, ("rpc/parse-error",)),
+    Probe("invalid-requests", jsonrpc.invalid_requests, ("rpc/invalid-request",)),
+    Probe("ids", jsonrpc.ids, ("rpc/id",)),
+    Probe("notifications", jsonrpc.notifications, ("rpc/notification",)),
+    Probe("batches", jsonrpc.batches, ("rpc/batch",)),
+    Probe("invalid-params", jsonrpc.invalid_params, ("rpc/invalid-params",)),
+)
+"""The probes of a JSON-RPC service, but for its recipes."""
