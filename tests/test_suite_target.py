@@ -159,7 +159,7 @@ provoke:
         ),
         (BASE + "provoke: {x: {as: anonymous}}\n", "3:11 missing-key: the recipe for `x` needs one of"),
         ("taxonomy: t.yaml\n", "1:1 missing-key: the configuration says nothing of `target`"),
-        ('target: {stdio: [server], jsonrpc: "http://a"}\n', "1:26 conflicting-keys: a service is reached in one way"),
+        ('target: {stdio: [server], jsonrpc: "http://a"}\n', "1:27 conflicting-keys: a service is reached in one way"),
         ("target: {}\n", "1:1 missing-key: a target says nothing of where the service is"),
         ('target: {http: "ftp://x"}\n', "1:16 bad-value: `ftp://x` is not an address"),
         (

@@ -180,8 +180,8 @@ def _speaks(data: object, codes: frozenset[object]) -> bool:
 
 def slot(taxonomy: Taxonomy, sent: Sent, name: str) -> object:
     """The value of a slot of the envelope in an answer, or None."""
-    body = sent.json
     surface = taxonomy.surfaces.get(sent.judgement.surface or "")
+    body = point(sent.json, surface.at) if surface is not None else sent.json
     for envelope in surface.envelopes if surface is not None else taxonomy.envelopes:
         slots = extract(taxonomy.envelopes[envelope].shape, body).slots
         if name in slots:

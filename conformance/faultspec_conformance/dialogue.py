@@ -6,9 +6,11 @@ break are checked here, the others by probes.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import TYPE_CHECKING, Literal
 
-from faultspec.exchange import Canary, Exchange, Response
+from faultspec.exchange import Canary, Exchange, Request, Response
 from faultspec.finding import Judgement
 from faultspec.judge import judge
 from faultspec.language.values import same
@@ -18,6 +20,9 @@ from faultspec_conformance.drivers.jsonrpc import Heard, Message, Peer
 from faultspec_conformance.seen import Seen
 from faultspec_conformance.target import ABSENT, Identity, Sample
 from faultspec_conformance.verdict import Outcome
+
+if TYPE_CHECKING:
+    from faultspec_conformance.drivers.mcp import Mcp
 
 #: The judge's answer on what is no matter of the taxonomy.
 UNJUDGED = Judgement((), frozenset())
@@ -150,6 +155,61 @@ class Rpc(Dialogue):
         name = str(value.get("method")) if isinstance(value, dict) else ""
         told = Exchange(Message(name, b"").request, Response(None, (), body), transport="event", operation=name)
         self._judged(told)
+
+
+@dataclass(slots=True)
+class Tools(Dialogue):
+    """One run against one MCP server."""
+
+    driver: "Mcp"
+    random: Random
+
+    def call(
+        self,
+        name: str,
+        params: object = ABSENT,
+        *,
+        identity: Identity | None = None,
+        plant: Sequence[Canary] = (),
+        harmless: bool = False,
+        judged: bool = True,
+    ) -> Sent:
+        """Call a tool. What is not ``judged`` is no call that the taxonomy speaks of, such as one of a tool that there is not."""
+        who = self.caller if identity is None else identity
+        arguments = params if isinstance(params, dict) else {}
+        asked = Exchange(
+            request=Request("POST", name, who.headers, encoded(arguments)),
+            response=Response(None),
+            transport="mcp",
+            operation=name,
+            identity=None if who.anonymous else who.name,
+            forbidden=self.forbidden(who, plant),
+        )
+        self.still(asked)
+        answered = self.driver.call(name, arguments, who.headers, harmless=harmless)
+        if isinstance(answered, NoAnswer):
+            raise self.failed(asked, answered)
+        self.heard()
+        transport: Literal["jsonrpc", "mcp"] = "jsonrpc" if answered.protocol else "mcp"
+        exchange = replace(asked, response=answered.response, transport=transport)
+        if not judged:
+            return Sent(exchange, UNJUDGED)
+        sent = Sent(exchange, judge(self.contract, exchange))
+        self.exchanges.append(sent)
+        return sent
+
+    def begin(self) -> None:
+        """Begin with sessions of their own."""
+        self.driver.begin()
+
+    def resource(self, uri: str) -> Sent:
+        """Read a resource; raises Unanswered. The body is its text."""
+        asked = Exchange(Request("POST", uri, self.caller.headers), Response(None), "mcp", operation=uri)
+        self.still(asked)
+        answered = self.driver.read(uri, self.caller.headers)
+        if isinstance(answered, NoAnswer):
+            raise self.failed(asked, answered)
+        return Sent(replace(asked, response=answered.response), UNJUDGED)
 
 
 def request(name: str, params: object, id: object) -> dict[str, object]:

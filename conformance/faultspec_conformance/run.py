@@ -5,32 +5,37 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from faultspec.clauses import Clause
-from faultspec.contract import contract
+from faultspec.contract import Contract, contract
 from faultspec.exchange import Exchange, Request, Response
 from faultspec.finding import Finding
 from faultspec.language.model import Taxonomy
 from faultspec_conformance import openapi
 from faultspec_conformance.answers import Unanswered
 from faultspec_conformance.callers import refused, unwelcome
-from faultspec_conformance.dialogue import Rpc
+from faultspec_conformance.dialogue import Dialogue, Rpc, Tools
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import Http
 from faultspec_conformance.drivers.jsonrpc import Peer, Remote
 from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.masking import Masking, masking
 from faultspec_conformance.openapi import Description
-from faultspec_conformance.probes import OF_A_KIND, OF_CALLS, OF_JSONRPC, PROBES, Asking, Probe
+from faultspec_conformance.probes import OF_A_KIND, OF_CALLS, OF_JSONRPC, OF_MCP, PROBES, Asking, Probe
 from faultspec_conformance.relations import meaningless, unspoken_over
 from faultspec_conformance.seen import Seen
 from faultspec_conformance.target import Target
 from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result, folded
 from faultspec_conformance.waivers import Waiver, stale, unknown_clauses
 from faultspec_conformance.world import World
+
+if TYPE_CHECKING:
+    from faultspec_conformance.drivers.mcp import Mcp
 
 #: So many kinds of resource are tested with everything else: the author's choice, or the simplest. The others come after.
 _KINDS = 4
@@ -131,17 +136,16 @@ def by_name(target: Target, taxonomy: Taxonomy, options: Options) -> Report | Un
         with dialled(target) as driver:
             if not driver.listens():
                 return Unreachable(f"cannot connect to {target.address}")
-            world = Rpc(taxonomy, rules, target, driver)
+            world, played = spoken(driver, taxonomy, rules, target, options)
             interrupted = False
             try:
-                samples, recipes = OF_CALLS
-                probes: tuple[Probe[Rpc], ...] = (samples, *OF_JSONRPC, recipes)
-                for probe in chosen(probes, options.only, known):
-                    options.progress(probe.name)
-                    play(world, probe)
+                for part in played:
+                    part()
             except KeyboardInterrupt:
                 interrupted = True
                 world.ended = "the run was interrupted"
+    except ImportError as error:
+        return Unreachable(f"judging MCP needs {error.name or 'mcp'}", "pip install 'faultspec[conformance,mcp]'")
     except OSError as error:
         return Unreachable(f"{target.address} cannot be started: {error.strerror or error}", "check `target`")
     world.notes += provokable(world)
@@ -151,11 +155,33 @@ def by_name(target: Target, taxonomy: Taxonomy, options: Options) -> Report | Un
     return Report(hidden.result(result), hidden.text(target.address), known, interrupted)
 
 
-def dialled(target: Target) -> Peer:
-    """The way to a service whose methods or tools are called by name."""
+def dialled(target: Target) -> "Peer | Mcp":
+    """The way to a service whose methods or tools are called by name. Raises ImportError where its library is missing."""
     if target.transport == "stdio":
         return Process(target.stdio, target.limits, framing=target.framing, cwd=target.directory)
-    return Remote(target.jsonrpc, target.limits)
+    if target.transport == "jsonrpc":
+        return Remote(target.jsonrpc, target.limits)
+    from faultspec_conformance.drivers.mcp import Mcp  # an extra of its own: nobody else needs the library
+
+    return Mcp(target.mcp, target.limits)
+
+
+def spoken(
+    driver: "Peer | Mcp", taxonomy: Taxonomy, rules: Contract, target: Target, options: Options
+) -> tuple[Dialogue, Iterator[Callable[[], None]]]:
+    """The run over a driver, and its parts: the calls of the file, the probes of the protocol, the recipes."""
+    samples, recipes = OF_CALLS
+    if isinstance(driver, Peer):
+        rpc = Rpc(taxonomy, rules, target, driver)
+        return rpc, _parts(rpc, (samples, *OF_JSONRPC, recipes), options)
+    tools = Tools(taxonomy, rules, target, driver, Random(options.seed))
+    return tools, _parts(tools, (samples, *OF_MCP, recipes), options)
+
+
+def _parts(world: Asking, probes: tuple[Probe[Asking], ...], options: Options) -> Iterator[Callable[[], None]]:
+    for probe in chosen(probes, options.only, world.contract.clauses):
+        options.progress(probe.name)
+        yield partial(play, world, probe)
 
 
 def probed(world: World, options: Options, known: Iterable[str]) -> None:
@@ -261,7 +287,7 @@ def chosen(probes: Iterable[Probe[Asking]], only: str | None, known: Iterable[st
     """The probes that can exercise what is asked for: all of them, unless only relations are."""
     if only is None:
         return tuple(probes)
-    known_only = (each.clauses for group in (PROBES, OF_CALLS, OF_JSONRPC) for each in group)
+    known_only = (each.clauses for group in (PROBES, OF_CALLS, OF_JSONRPC, OF_MCP) for each in group)
     exclusive = {clause for clauses in known_only for clause in clauses}
     wanted = {each for each in known if fnmatchcase(each, only)}
     if wanted - exclusive:

@@ -7,15 +7,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from faultspec_conformance.dialogue import Dialogue, Rpc
+from faultspec_conformance.dialogue import Dialogue, Rpc, Tools
 from faultspec_conformance.probes import (
+    audit,
     auth,
     batch,
     calls,
     concurrency,
+    discovery,
     framework,
     idempotency,
     jsonrpc,
+    mcp,
     provoke,
     resources,
     streams,
@@ -69,6 +72,8 @@ PROBES: tuple[Probe[World], ...] = (
     Probe("streams", streams.broken_streams, ("stream/announced", "stream/offset")),
     Probe("replays-below", idempotency.replays_below, ("idempotency/replay",)),
     Probe("recipes", provoke.recipes, ("provoke/code",)),
+    Probe("published-errors", discovery.errors, ("discovery/agrees",)),
+    Probe("audit", audit.failures, ("audit/recorded",)),
     Probe("limits", provoke.limits, ("provoke/code", "retry/recovers")),
 )
 
@@ -94,3 +99,14 @@ OF_JSONRPC: tuple[Probe[Rpc], ...] = (
     Probe("invalid-params", jsonrpc.invalid_params, ("rpc/invalid-params",)),
 )
 """The probes of a JSON-RPC service, but for its recipes."""
+
+OF_MCP: tuple[Probe[Tools], ...] = (
+    Probe("unknown-tools", mcp.unknown_tools, ("mcp/unknown-tool",)),
+    Probe("invalid-arguments", mcp.invalid_arguments, ("mcp/invalid-arguments",)),
+    Probe(
+        "walks",
+        mcp.walks,
+        ("navigation/offered", "navigation/not-offered", "audit/recorded", "discovery/agrees"),
+    ),
+)
+"""The probes of an MCP server, but for its recipes."""

@@ -183,7 +183,7 @@ class _Reading:
 
     def reached(self, where: Mapping[str, object]) -> Transport:
         """How the service is reached: the one key that says so; more than one, or none, is reported."""
-        said = [cast(Transport, name) for name in where if name in _TRANSPORTS]
+        said = cast(list[Transport], [name for name in where if name in _TRANSPORTS])
         if not said:
             message, needs = "a target says nothing of where the service is", [("target", each) for each in _TRANSPORTS]
             hint = "add `http: http://127.0.0.1:8080`, or `stdio`, `jsonrpc` or `mcp`"
