@@ -95,7 +95,9 @@ class Rpc(Dialogue):
         many = list(calls)
         ids = tuple(each["id"] for each in many if "id" in each)
         headers = self.caller.headers
-        message = Message("a batch", encoded(many), ids, due=due, harmless=harmless, headers=headers)
+        message = Message(
+            "a batch" if many else "an empty batch", encoded(many), ids, due=due, harmless=harmless, headers=headers
+        )
         return self.said(message, self.caller, single=False, parts=many)
 
     def raw(self, what: str, body: bytes, ids: tuple[object, ...] = ()) -> Sent:

@@ -183,7 +183,7 @@ async def read_resource(context: Context, params: types.ReadResourceRequestParam
     """What may be done now, or what was done."""
     order, uri = order_of(context), str(params.uri)
     known: Mapping[str, object] = {
-        "theodosia://next": {"valid_next_actions": order.offers},
+        "theodosia://next": order.offers,
         "theodosia://history": order.history,
     }
     if uri not in known:

@@ -1,6 +1,5 @@
 """What an MCP server does with tools that there are not, with arguments that don't fit, and with who follows its offers."""
 
-import secrets
 from collections.abc import Iterator, Mapping
 
 from faultspec.judge import judge
@@ -23,7 +22,7 @@ _WALKS, _STEPS = 2, 10
 def unknown_tools(world: Tools) -> Iterator[Outcome]:
     """A tool that there is not, called with a secret (MCP 2025-06-18, server/tools, "Error Handling")."""
     clause, canary = "mcp/unknown-tool", world.canary("secret")
-    name = f"faultspec_no_such_tool_{secrets.token_hex(4)}"
+    name = "faultspec_no_such_tool"
     sent = world.call(name, {"token": canary.value}, plant=(canary,), harmless=True, judged=False)
     if canary.value.encode() in sent.exchange.response.body:
         yield broken("leaks/canary", "a secret among the arguments comes back", sent)
@@ -100,7 +99,7 @@ def walks(world: Tools) -> Iterator[Outcome]:
 def _walk(world: Tools, navigation: Navigation, moves: Mapping[str, Sample]) -> Iterator[Outcome]:
     first = next(iter(moves.values()))
     seen: list[Sent] = []
-    sent = world.call(first.call.path, _taking(navigation, first, f"no_such_action_{secrets.token_hex(3)}"))
+    sent = world.call(first.call.path, _taking(navigation, first, "faultspec_no_such_action"))
     seen.append(sent)
     if sent.code != navigation.unknown:
         message = f"an action that there is not is answered {sent}, not {navigation.unknown}"
