@@ -9,12 +9,15 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+from starlette.types import ASGIApp
+
 from faultspec import language
 from faultspec.language.model import Taxonomy
 from faultspec_conformance.run import Options, Unreachable, run
 from faultspec_conformance.target import Target, read
 from faultspec_conformance.verdict import Result
 from miniatures.serve import serving
+from miniatures.wire import Wrapper
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
@@ -44,18 +47,27 @@ def taxonomy(system: str) -> Taxonomy:
 
 
 @contextmanager
-def started(system: str) -> Iterator[dict[str, str]]:
-    """The service, running where it has to be started, and the environment of its configuration."""
+def started(system: str, wrapped: Wrapper | None = None) -> Iterator[dict[str, str]]:
+    """The service, running where it has to be started, and the environment of its configuration; ``wrapped`` in what sins.
+
+    An answer of MCP is then plain JSON instead of a stream of events, so that it can be changed.
+    """
     environment = {**TOKENS, "PYTHON": sys.executable, "PATH": os.environ["PATH"]}
     if system == "keenbench":
         yield environment
     elif system == "theodosia":
-        with serving(service(system).app(), lifespan="on") as base:
+        app = service(system).app() if wrapped is None else wrapped(_plain(service(system)))
+        with serving(app, lifespan="on") as base:
             yield {**environment, "MCP_URL": f"{base}/mcp"}
     else:
         app = service(system).Runtime().app() if system == "aileron" else service(system).Gateway().app()
-        with serving(app) as base:
+        with serving(app if wrapped is None else wrapped(app)) as base:
             yield {**environment, "BASE_URL": base}
+
+
+def _plain(module: ModuleType) -> ASGIApp:
+    app: ASGIApp = module.server().streamable_http_app(json_response=True)
+    return app
 
 
 def target(system: str, environment: dict[str, str]) -> Target:
