@@ -22,6 +22,8 @@ from miniatures.wire import RAW_WRITE, Answer, Asked, rewriting
 
 HERE = Path(__file__).parent
 
+NOTEBOOKS = HERE / "miniatures" / "notebooks.yaml"
+
 
 @dataclass(frozen=True, slots=True)
 class Kill:
@@ -116,7 +118,7 @@ Opened = Callable[[str | None], AbstractContextManager[Target]]
 """Starts a service with a sin, or behaving, and says how it is judged; ends it."""
 
 
-def _served(config: Path, environment: Mapping[str, str], make: Callable[[str | None], ASGIApp]) -> Opened:
+def served(config: Path, environment: Mapping[str, str], make: Callable[[str | None], ASGIApp]) -> Opened:
     """A service over HTTP whose sins are applications of their own."""
 
     @contextmanager
@@ -158,12 +160,12 @@ MINIATURES: Mapping[str, Miniature] = {
     "notebooks": Miniature(
         HERE.parent / "taxonomy.yaml",
         {name: sin.sentence for name, sin in (*SINS.items(), *MORE.items())},
-        _served(HERE / "miniatures" / "notebooks.yaml", core_platform.ENVIRONMENT, _notebooks),
+        served(NOTEBOOKS, core_platform.ENVIRONMENT, _notebooks),
     ),
     "vault": Miniature(
         HERE / "miniatures" / "vault-taxonomy.yaml",
         vault.SINS,
-        _served(HERE / "miniatures" / "vault.yaml", vault.ENVIRONMENT, _vault),
+        served(HERE / "miniatures" / "vault.yaml", vault.ENVIRONMENT, _vault),
     ),
     **{
         system: Miniature(

@@ -38,6 +38,7 @@ def test_the_suite_finds_nothing(run: tuple[str, Result]) -> None:
     assert {each: result.clauses[each].verdict for each in SHOWN[system]} == dict.fromkeys(SHOWN[system], "passed")
 
 
+@pytest.mark.full
 def test_the_verdicts_are_the_same_every_time(run: tuple[str, Result]) -> None:
     """Judged again, a fresh service has the same verdicts and the same coverage."""
     system, first = run
