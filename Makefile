@@ -22,9 +22,12 @@ test: $(VENV)/.dev
 full: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q -m full
 
-# Judges a service that nobody here wrote: installs Kinto into .cache/, starts it on loopback, judges it, stops it.
+# Judges services that nobody here wrote, each over its own transport: brings them into .cache/, starts them on loopback, judges them,
+# stops them. What is known of each stands in its waivers.yaml; a finding that is new, and one that is gone, fails.
 real: $(VENV)/.user
 	$(BIN)/python examples/kinto/run.py
+	$(BIN)/python examples/theodosia/real/run.py
+	$(BIN)/python examples/aria2/run.py
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m faultspec.lint.documents docs
@@ -47,7 +50,7 @@ bench: $(VENV)/.dev
 # A marker is touched only when the install went through, so an interrupted one is done again.
 $(VENV)/.user: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --constraint constraints.txt --editable '.[conformance]'
+	$(PIP) install --constraint constraints.txt --editable '.[mcp]'
 	touch $@
 
 $(VENV)/.dev: $(SOURCES)

@@ -3,18 +3,26 @@
 The miniatures know nothing of clauses; this is where the two meet. `docs/kill-matrix.md` is written from a run of it.
 """
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+import services
+from faultspec_conformance.target import Target, read
 from miniatures import core_platform, vault
 from miniatures.core_platform import CALLERS
+from miniatures.serve import serving
 from miniatures.sins import SINS, Sin, both, no_header, on, sinning, without
+from miniatures.systems import LAPSES, over_http
 from miniatures.wire import RAW_WRITE, Answer, Asked, rewriting
 
 HERE = Path(__file__).parent
+
+NOTEBOOKS = HERE / "miniatures" / "notebooks.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +53,9 @@ def warned(clause: str, *also: str) -> Kill:
     return Kill(clause, also, warning=True)
 
 
-def of_vault(kill: Kill) -> Kill:
-    """The fate of a sin of the vault."""
-    return replace(kill, miniature="vault")
+def of(miniature: str, kill: Kill) -> Kill:
+    """The fate of a sin of a service other than the notebooks."""
+    return replace(kill, miniature=miniature)
 
 
 def _hangs_up(app: ASGIApp) -> ASGIApp:
@@ -106,34 +114,70 @@ def _vault(sin: str | None) -> ASGIApp:
     return vault.make_app(frozenset() if sin is None else frozenset({sin}))
 
 
+Opened = Callable[[str | None], AbstractContextManager[Target]]
+"""Starts a service with a sin, or behaving, and says how it is judged; ends it."""
+
+
+def served(config: Path, environment: Mapping[str, str], make: Callable[[str | None], ASGIApp]) -> Opened:
+    """A service over HTTP whose sins are applications of their own."""
+
+    @contextmanager
+    def opened(sin: str | None) -> Iterator[Target]:
+        with serving(make(sin)) as base:
+            loaded = read(str(config), {**environment, "BASE_URL": base})
+            assert loaded.target is not None, loaded.diagnostics
+            yield loaded.target
+
+    return opened
+
+
+def _of_system(system: str) -> Opened:
+    """A service of `examples/`, with a sin between it and the suite."""
+
+    @contextmanager
+    def opened(sin: str | None) -> Iterator[Target]:
+        with services.started(
+            system, over_http(sin) if sin is not None and system != "keenbench" else None
+        ) as environment:
+            found = services.target(system, environment)
+            if sin is not None and system == "keenbench":
+                found = replace(found, stdio=(sys.executable, "-m", "miniatures.systems", sin, *found.stdio))
+            yield found
+
+    return opened
+
+
 @dataclass(frozen=True, slots=True)
 class Miniature:
-    """A service to be judged, and its ``sins``, each with what it does; ``make`` starts it with one of them, or behaving."""
+    """A service to be judged, and its ``sins``, each with what it does; ``opened`` has it with one of them, or behaving."""
 
     taxonomy: Path
-    config: Path
-    environment: Mapping[str, str]
     sins: Mapping[str, str]
-    make: Callable[[str | None], ASGIApp]
+    opened: Opened
 
 
 MINIATURES: Mapping[str, Miniature] = {
     "notebooks": Miniature(
         HERE.parent / "taxonomy.yaml",
-        HERE / "miniatures" / "notebooks.yaml",
-        core_platform.ENVIRONMENT,
         {name: sin.sentence for name, sin in (*SINS.items(), *MORE.items())},
-        _notebooks,
+        served(NOTEBOOKS, core_platform.ENVIRONMENT, _notebooks),
     ),
     "vault": Miniature(
         HERE / "miniatures" / "vault-taxonomy.yaml",
-        HERE / "miniatures" / "vault.yaml",
-        vault.ENVIRONMENT,
         vault.SINS,
-        _vault,
+        served(HERE / "miniatures" / "vault.yaml", vault.ENVIRONMENT, _vault),
     ),
+    **{
+        system: Miniature(
+            services.EXAMPLES / system / "taxonomy.yaml",
+            {name: each.sentence for name, each in LAPSES.items() if each.system == system},
+            _of_system(system),
+        )
+        for system in services.SYSTEMS
+    },
 }
-"""The notebooks keep the Core Platform contract; the vault has one that gives a meaning to the clauses it has no use for."""
+"""The notebooks keep the Core Platform contract; the vault has one that gives a meaning to the clauses it has no use for; the
+others are the services of `examples/`."""
 
 # A table, one sin a line.
 # fmt: off
@@ -450,21 +494,95 @@ KILLS: Mapping[str, Kill] = {
     "panics-on-one-route": caught("service/alive"),
     "creation-answers-the-first": caught("idempotency/distinct-keys", "provoke/code"),
     "no-id-unless-sent": caught("correlation/generated", "envelope/shape", "headers/x-correlation-id"),
-    "old-room-fails": of_vault(caught("surface/known")),
-    "old-shelf-fails": of_vault(caught("surface/known")),
-    "status-inside-is-500": of_vault(caught("envelope/status")),
-    "status-rewritten-by-proxy": of_vault(caught("envelope/status")),
-    "reserved-code-sent": of_vault(caught("code/reserved", "provoke/code")),
-    "removed-code-sent": of_vault(caught("code/reserved", "framework/unknown-id", "provoke/code")),
-    "code-of-another-operation": of_vault(caught("code/operation")),
-    "code-not-of-the-operation": of_vault(caught("code/operation")),
-    "code-as-text": of_vault(caught("envelope/types", "idempotency/mismatch")),
-    "layer-always-door": of_vault(caught("boundary/allowed")),
-    "layer-invented": of_vault(caught("boundary/allowed")),
-    "layer-of-own-code-wrong": of_vault(caught("boundary/allowed")),
-    "reused-key-answers-first": of_vault(caught("idempotency/mismatch")),
-    "reused-key-adds-another": of_vault(caught("idempotency/mismatch")),
-    "reused-key-unreadable": of_vault(caught("idempotency/mismatch")),
+    "old-room-fails": of("vault", caught("surface/known")),
+    "old-shelf-fails": of("vault", caught("surface/known")),
+    "status-inside-is-500": of("vault", caught("envelope/status")),
+    "status-rewritten-by-proxy": of("vault", caught("envelope/status")),
+    "reserved-code-sent": of("vault", caught("code/reserved", "provoke/code")),
+    "removed-code-sent": of("vault", caught("code/reserved", "framework/unknown-id", "provoke/code")),
+    "code-of-another-operation": of("vault", caught("code/operation")),
+    "code-not-of-the-operation": of("vault", caught("code/operation")),
+    "code-as-text": of("vault", caught("envelope/types", "idempotency/mismatch")),
+    "layer-always-door": of("vault", caught("boundary/allowed")),
+    "layer-invented": of("vault", caught("boundary/allowed")),
+    "layer-of-own-code-wrong": of("vault", caught("boundary/allowed")),
+    "reused-key-answers-first": of("vault", caught("idempotency/mismatch")),
+    "reused-key-adds-another": of("vault", caught("idempotency/mismatch")),
+    "reused-key-unreadable": of("vault", caught("idempotency/mismatch")),
+    "rpc-version-left-out": of("keenbench", caught("rpc/response", "envelope/shape")),
+    "rpc-result-beside-error": of("keenbench", caught("rpc/response", "~envelope/additional")),
+    "rpc-error-as-text": of("keenbench", caught("rpc/response", "envelope/shape", "rpc/unknown-method")),
+    "rpc-id-as-text": of("keenbench", caught("rpc/id")),
+    "rpc-id-lost-on-errors": of("keenbench", caught("rpc/id")),
+    "rpc-unknown-method-internal": of("keenbench", caught("rpc/unknown-method")),
+    "rpc-unknown-method-application": of("keenbench", caught("rpc/unknown-method", "code/declared")),
+    "rpc-unknown-method-succeeds": of("keenbench", caught("rpc/unknown-method")),
+    "rpc-parse-error-as-invalid": of("keenbench", caught("rpc/parse-error")),
+    "rpc-invalid-request-as-params": of("keenbench", caught("rpc/invalid-request", "rpc/batch")),
+    "rpc-invalid-params-internal": of("keenbench", caught("rpc/invalid-params")),
+    "rpc-invalid-params-accepted": of("keenbench", caught("rpc/invalid-params")),
+    "rpc-batch-first-only": of("keenbench", caught("rpc/batch")),
+    "rpc-batch-twice": of("keenbench", caught("rpc/batch")),
+    "rpc-batch-strangers": of("keenbench", caught("rpc/batch")),
+    "rpc-batch-empty-list": of("keenbench", caught("rpc/batch")),
+    "rpc-notification-answered": of("keenbench", caught("rpc/notification")),
+    "rpc-params-in-message": of("keenbench", caught("leaks/canary", "leaks/secret")),
+    "undeclared-code": of("keenbench", caught("code/declared")),
+    "undeclared-subphase": of("keenbench", caught("envelope/types")),
+    "undeclared-scope-hash": of("keenbench", warned("details/registered")),
+    "phase-left-out": of("keenbench", caught("envelope/shape", "code/declared")),
+    "actions-left-out": of("keenbench", caught("envelope/shape", "code/declared")),
+    "rate-limit-as-unavailable": of("keenbench", caught("provoke/code")),
+    "raw-provider-error": of("keenbench", caught("leaks/connection-string")),
+    "restore-as-write-failure": of("keenbench", caught("provoke/code")),
+    "message-of-a-page": of("keenbench", caught("envelope/types")),
+    "consent-retryable": of("keenbench", caught("retriable/agrees")),
+    "strict-marks-unknown": of("theodosia", caught("mcp/is-error")),
+    "mark-lost": of("theodosia", caught("mcp/is-error")),
+    "unknown-tool-result": of("theodosia", caught("mcp/unknown-tool")),
+    "unknown-tool-marked": of("theodosia", warned("mcp/unknown-tool")),
+    "arguments-as-text": of("theodosia", warned("mcp/invalid-arguments")),
+    "arguments-accepted": of("theodosia", caught("mcp/invalid-arguments")),
+    "inputs-told-as-exception": of("theodosia", caught("provoke/code")),
+    "success-offers-nothing": of("theodosia", caught("success/requires", "discovery/agrees", "navigation/not-offered", "navigation/offered")),
+    "budget-as-text": of("theodosia", caught("details/schema")),
+    "budget-not-kept": of("theodosia", caught("deadline/kept")),
+    "unknown-offers-nothing": of("theodosia", caught("envelope/shape", "navigation/offered")),
+    "sixth-refusal": of("theodosia", caught("code/declared", "navigation/not-offered")),
+    "token-in-exception": of("theodosia", caught("leaks/secret")),
+    "offered-and-refused": of("theodosia", caught("navigation/offered", "audit/recorded")),
+    "unoffered-as-unknown": of("theodosia", caught("navigation/not-offered", "audit/recorded", "provoke/code")),
+    "unoffered-succeeds": of("theodosia", caught("navigation/not-offered", "provoke/code")),
+    "history-without-refusals": of("theodosia", caught("audit/recorded")),
+    "history-without-reason": of("theodosia", caught("audit/recorded")),
+    "next-is-stale": of("theodosia", caught("discovery/agrees")),
+    "second-status-dropped": of("alknet", caught("discovery/agrees")),
+    "schemas-of-status-500": of("alknet", caught("discovery/agrees")),
+    "unauthorized-instead": of("alknet", caught("code/declared")),
+    "rate-limit-as-500": of("alknet", caught("code/status")),
+    "call-timeout-as-500": of("alknet", caught("code/status")),
+    "undeclared-passed-on": of("alknet", caught("code/declared")),
+    "details-unchecked": of("alknet", caught("details/schema")),
+    "infrastructure-codes": of("alknet", caught("code/declared", "framework/invalid-input", "framework/malformed-json", "framework/media-type", "framework/method", "framework/oversized")),
+    "raw-error-as-details": of("alknet", caught("envelope/types")),
+    "absent-details-null": of("alknet", caught("envelope/types", "framework/invalid-input", "framework/malformed-json", "framework/media-type", "framework/method", "framework/oversized")),
+    "crash-told": of("alknet", caught("leaks/connection-string")),
+    "timeout-not-retryable": of("alknet", caught("retriable/agrees")),
+    "missing-file-instead": of("alknet", caught("code/status", "provoke/code")),
+    "always-retriable": of("aileron", caught("retriable/agrees")),
+    "any-boundary": of("aileron", caught("boundary/allowed", "audit/recorded")),
+    "any-class": of("aileron", caught("code/declared")),
+    "status-of-no-class": of("aileron", caught("code/status")),
+    "audit-id-optional": of("aileron", caught("envelope/shape")),
+    "audit-not-written": of("aileron", caught("audit/recorded")),
+    "audit-keys-renamed": of("aileron", caught("audit/recorded")),
+    "retried-beyond": of("aileron", caught("details/schema", "audit/recorded")),
+    "details-as-list": of("aileron", caught("envelope/types")),
+    "error-as-text": of("aileron", caught("envelope/shape")),
+    "error-wrapped": of("aileron", caught("envelope/shape")),
+    "crud-envelope-on-install": of("aileron", caught("envelope/shape")),
+    "approval-denied": of("aileron", caught("code/reserved", "audit/recorded", "provoke/code")),
+    "key-in-message": of("aileron", caught("leaks/secret", "audit/recorded")),
 }
 # fmt: on
 

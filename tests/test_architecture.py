@@ -80,6 +80,13 @@ def test_one_module_knows_schemathesis(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", modules(SUITE), ids=lambda p: str(p.relative_to(SUITE)))
+def test_one_module_knows_the_mcp_library(path: Path) -> None:
+    """It is an extra of its own, so a run over HTTP must not need it."""
+    if path != SUITE / "drivers" / "mcp.py":
+        assert not any(name.split(".")[0] in ("mcp", "httpx2", "anyio") for name, _ in imports(path))
+
+
+@pytest.mark.parametrize("path", modules(SUITE), ids=lambda p: str(p.relative_to(SUITE)))
 def test_the_suite_knows_no_service(path: Path) -> None:
     """Nothing but the orders service itself imports the orders service: the suite judges any service."""
     relative = path.relative_to(SUITE)

@@ -12,7 +12,8 @@ import pytest
 
 from faultspec.language import read
 from faultspec_conformance import run as running
-from faultspec_conformance.drivers.http import Http, Limits
+from faultspec_conformance.drivers import Limits
+from faultspec_conformance.drivers.http import Http
 from faultspec_conformance.reports import FORMATS
 from faultspec_conformance.run import Options, Report, run
 from faultspec_conformance.target import Call, Identity, ResourceConfig, Target

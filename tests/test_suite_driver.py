@@ -8,7 +8,8 @@ from contextlib import contextmanager
 import pytest
 
 from faultspec.exchange import Request, Response
-from faultspec_conformance.drivers.http import BODY_LIMIT, Http, Limits, NoAnswer
+from faultspec_conformance.drivers import BODY_LIMIT, Limits, NoAnswer
+from faultspec_conformance.drivers.http import Http
 
 WRITES = Limits(requests=50, seconds=30, writes=True)
 

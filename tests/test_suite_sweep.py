@@ -22,7 +22,8 @@ from faultspec.finding import Finding
 from faultspec.language import load
 from faultspec.language.model import Taxonomy
 from faultspec_conformance import openapi, sweep
-from faultspec_conformance.drivers.http import SAFE_METHODS, Http, Limits
+from faultspec_conformance.drivers import Limits
+from faultspec_conformance.drivers.http import SAFE_METHODS, Http
 from faultspec_conformance.openapi import Description
 from faultspec_conformance.orders import demo
 from faultspec_conformance.probes.resources import fixtures
@@ -121,7 +122,7 @@ def world(url: str, description: Description, limits: Limits, **more: object) ->
     """A world around a service, before anything was asked."""
     target = replace(Target(http=url, limits=limits), **more)  # type: ignore[arg-type]  # keywords of Target, passed on
     with Http(url, limits) as driver:
-        yield World(platform(), contract(platform()), target, description, driver, Random(0))
+        yield World(platform(), contract(platform()), target, driver, description, Random(0))
 
 
 def recorded(limits: Limits, *, seed: int = 0, **more: object) -> tuple[Swept, list[Request], World]:
@@ -140,7 +141,7 @@ def swept(app: ASGIApp, config: str, environment: Mapping[str, str], variable: s
         with Http(url, limits) as driver:
             described = describe(target, driver, "")
             assert isinstance(described, tuple)
-            here = World(platform(), contract(platform()), target, described[0], driver, Random(0))
+            here = World(platform(), contract(platform()), target, driver, described[0], Random(0))
             here.turn = here.kinds
             list(fixtures(here))
             assert here.made, "nothing exists that generated requests could go to"

@@ -74,6 +74,36 @@ waivers: waivers.yaml
     assert read.waivers == "waivers.yaml"
 
 
+def test_a_service_that_is_called_by_name() -> None:
+    """A process, its calls and its recipes; nothing of HTTP is in them."""
+    read = good(
+        """
+taxonomy: taxonomy.yaml
+target: {stdio: [server, "--token=${TOKEN_A}"], framing: content-length}
+calls:
+  hello: engine.hello
+  open: {request: open, params: {name: "${unique}"}, invalid: [{}, {name: 7}], safe: true}
+provoke:
+  full: {steps: [{request: open, save: {id: /result/id}}, {request: fill, params: {id: "${id}"}, repeat: {at_most: 3}}]}
+"""
+    )
+    assert (read.transport, read.stdio, read.framing) == (
+        "stdio",
+        ("server", "--token=alpha-secret-1"),
+        "content-length",
+    )
+    assert read.secrets == (("alpha-secret-1", "${TOKEN_A}"),)
+    hello, opened = read.samples
+    assert (hello.call, hello.safe) == (target.Call("POST", "engine.hello"), False)
+    assert (opened.invalid, opened.safe) == (({}, {"name": 7}), True)
+    first, second = read.recipes[0].steps
+    assert (first.call.path, first.call.body) == ("open", target.ABSENT)
+    assert (second.call.body, second.at_most, second.until) == ({"id": "${id}"}, 3, None)
+    for name, url in (("jsonrpc", "http://127.0.0.1:6800/jsonrpc?token=a"), ("mcp", "http://127.0.0.1:8000/mcp")):
+        other = good(f'taxonomy: t.yaml\ntarget: {{{name}: "{url}"}}\n')
+        assert (other.transport, other.address) == (name, url)
+
+
 def test_several_recipes_and_steps() -> None:
     """A code may have several recipes, and a recipe several steps that hand values on."""
     read = good(
@@ -129,8 +159,8 @@ provoke:
         ),
         (BASE + "provoke: {x: {as: anonymous}}\n", "3:11 missing-key: the recipe for `x` needs one of"),
         ("taxonomy: t.yaml\n", "1:1 missing-key: the configuration says nothing of `target`"),
-        ("target: {stdio: [server]}\n", "1:10 unsupported-transport: this version judges services over HTTP"),
-        ("target: {}\n", "1:1 missing-key: a target says nothing of `http`"),
+        ('target: {stdio: [server], jsonrpc: "http://a"}\n', "1:27 conflicting-keys: a service is reached in one way"),
+        ("target: {}\n", "1:1 missing-key: a target says nothing of where the service is"),
         ('target: {http: "ftp://x"}\n', "1:16 bad-value: `ftp://x` is not an address"),
         (
             BASE + 'identities: {anonymous: {headers: {X: "1"}}}\n',

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from faultspec.language import read
-from faultspec_conformance.drivers.http import Limits
+from faultspec_conformance.drivers import Limits
 from faultspec_conformance.run import Options, Report, run
 from faultspec_conformance.target import Call, Identity, ResourceConfig, Target
 from miniatures.serve import serving

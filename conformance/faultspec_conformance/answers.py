@@ -12,7 +12,7 @@ from faultspec.finding import Finding, Judgement, Level
 from faultspec.language.model import Taxonomy
 from faultspec.runtime.nodes import child
 from faultspec.runtime.shape import extract
-from faultspec_conformance.drivers.http import NoAnswer
+from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.verdict import Outcome
 
 #: The media type of server-sent events.
@@ -70,7 +70,9 @@ class Sent:
 
     @property
     def ok(self) -> bool:
-        """A status of success."""
+        """A status of success; where there is none, no error."""
+        if self.exchange.response.status is None:
+            return not self.judgement.is_error and protocol_error(self.json) is None
         return 200 <= self.status < 300
 
     @property
@@ -88,7 +90,16 @@ class Sent:
         return self.exchange.received(name)
 
     def __str__(self) -> str:
+        if self.exchange.response.status is None:
+            number = protocol_error(self.json)
+            return self.code or (f"error {number}" if number is not None else "an error" if not self.ok else "a result")
         return f"{self.status} {self.code}" if self.code else str(self.status)
+
+
+def protocol_error(body: object) -> object:
+    """The number of a JSON-RPC error; None where a body is none."""
+    error = body.get("error") if isinstance(body, dict) else None
+    return error.get("code") if isinstance(error, dict) else None
 
 
 def parsed(body: bytes) -> object:
@@ -169,8 +180,8 @@ def _speaks(data: object, codes: frozenset[object]) -> bool:
 
 def slot(taxonomy: Taxonomy, sent: Sent, name: str) -> object:
     """The value of a slot of the envelope in an answer, or None."""
-    body = sent.json
     surface = taxonomy.surfaces.get(sent.judgement.surface or "")
+    body = point(sent.json, surface.at) if surface is not None else sent.json
     for envelope in surface.envelopes if surface is not None else taxonomy.envelopes:
         slots = extract(taxonomy.envelopes[envelope].shape, body).slots
         if name in slots:

@@ -208,7 +208,9 @@ def understood(document: Json, path: str) -> tuple[Description, tuple[str, ...]]
     else:
         described = read(document, base=path or None)
     if "swagger" in document:
-        notes.append("the document is Swagger 2.0: its paths, methods and parameters are read, bodies and security are not")
+        notes.append(
+            "the document is Swagger 2.0: its paths, methods and parameters are read, bodies and security are not"
+        )
     if not described.operations:
         notes.append("the OpenAPI document names no operation, so only what the configuration names is asked")
     return described, tuple(notes)

@@ -6,25 +6,33 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from faultspec.clauses import Clause
-from faultspec.contract import contract
+from faultspec.contract import Contract, contract
 from faultspec.exchange import Exchange, Request, Response
 from faultspec.finding import Finding
 from faultspec.language.model import Taxonomy
 from faultspec_conformance import openapi
 from faultspec_conformance.answers import Unanswered
 from faultspec_conformance.callers import refused, unwelcome
-from faultspec_conformance.drivers.http import SAFE_METHODS, Http, NoAnswer
+from faultspec_conformance.dialogue import Dialogue, Rpc, Tools
+from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.drivers.http import SAFE_METHODS, Http
+from faultspec_conformance.drivers.jsonrpc import Peer, Remote
+from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.kinds import Kind
 from faultspec_conformance.masking import Masking, masking
 from faultspec_conformance.openapi import Description
-from faultspec_conformance.probes import OF_A_KIND, PROBES, Probe
-from faultspec_conformance.relations import meaningless
+from faultspec_conformance.probes import OF_A_KIND, OF_CALLS, OF_JSONRPC, OF_MCP, PROBES, Asking, Probe
+from faultspec_conformance.relations import meaningless, unspoken_over
+from faultspec_conformance.seen import Seen
 from faultspec_conformance.target import Target
+from faultspec_conformance.tokens import seeded
 from faultspec_conformance.verdict import (
     ClauseResult,
     Coverage,
@@ -38,6 +46,9 @@ from faultspec_conformance.verdict import (
 )
 from faultspec_conformance.waivers import Waiver, unknown_clauses
 from faultspec_conformance.world import World
+
+if TYPE_CHECKING:
+    from faultspec_conformance.drivers.mcp import Mcp
 
 #: So many kinds of resource are tested with everything else: the author's choice, or the simplest. The others come after.
 _KINDS = 4
@@ -92,6 +103,11 @@ class Unreachable:
 
 def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Report | Unreachable:
     """Judge one service."""
+    return over_http(target, taxonomy, options) if target.transport == "http" else by_name(target, taxonomy, options)
+
+
+def over_http(target: Target, taxonomy: Taxonomy, options: Options) -> Report | Unreachable:
+    """Judge a service over HTTP, by probes and by generated traffic."""
     unfit = no_address(target.http)
     if unfit is not None:
         return Unreachable(
@@ -137,6 +153,68 @@ def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Rep
         return Report(hidden.result(result), hidden.text(base), options.only, target.path, interrupted)
 
 
+def by_name(target: Target, taxonomy: Taxonomy, options: Options) -> Report | Unreachable:
+    """Judge a service whose methods or tools are called by name, by probes."""
+    rules = contract(taxonomy)
+    known = rules.clauses
+    try:
+        with dialled(target) as driver:
+            if not driver.listens():
+                return Unreachable(f"cannot connect to {target.address}")
+            world, played = spoken(driver, taxonomy, rules, target, options)
+            if options.seed is not None:
+                world.tokens = seeded(f"{options.seed}/tokens")
+            interrupted = False
+            try:
+                for part in played:
+                    part()
+            except KeyboardInterrupt:
+                interrupted = True
+                world.ended = "the run was interrupted"
+    except ImportError as error:
+        return Unreachable(f"judging MCP needs {error.name or 'mcp'}", "pip install 'faultspec[conformance,mcp]'")
+    except OSError as error:
+        return Unreachable(f"{target.address} cannot be started: {error.strerror or error}", "check `target`")
+    world.notes += provokable(world)
+    not_run = (*world.not_run, *(("the run was interrupted",) if interrupted else ()))
+    hidden = hiding(world)
+    seen = fold(world, known, options, frozenset(), notes=tuple(world.notes), not_run=not_run)
+    result = seen if options.shard is not None else settled(seen, today(options))
+    return Report(hidden.result(result), hidden.text(target.address), options.only, target.path, interrupted)
+
+
+def dialled(target: Target) -> "Peer | Mcp":
+    """The way to a service whose methods or tools are called by name. Raises ImportError where its library is missing."""
+    if target.transport == "stdio":
+        return Process(target.stdio, target.limits, framing=target.framing, cwd=target.directory)
+    if target.transport == "jsonrpc":
+        return Remote(target.jsonrpc, target.limits)
+    from faultspec_conformance.drivers.mcp import Mcp  # an extra of its own: nobody else needs the library
+
+    return Mcp(target.mcp, target.limits)
+
+
+def spoken(
+    driver: "Peer | Mcp", taxonomy: Taxonomy, rules: Contract, target: Target, options: Options
+) -> tuple[Dialogue, Iterator[Callable[[], None]]]:
+    """The run over a driver, and its parts: the calls of the file, the probes of the protocol, the recipes."""
+    samples, recipes = OF_CALLS
+    if isinstance(driver, Peer):
+        rpc = Rpc(taxonomy, rules, target, driver)
+        return rpc, _parts(rpc, (samples, *OF_JSONRPC, recipes), options)
+    tools = Tools(taxonomy, rules, target, driver, Random(options.seed))
+    return tools, _parts(tools, (samples, *OF_MCP, recipes), options)
+
+
+def _parts(world: Asking, probes: tuple[Probe[Asking], ...], options: Options) -> Iterator[Callable[[], None]]:
+    mine = [
+        each for turn, each in enumerate(probes) if each.everywhere or options.shard is None or options.shard.has(turn)
+    ]
+    for probe in chosen(mine, options.only, world.contract.clauses):
+        options.progress(probe.name)
+        yield partial(play, world, probe)
+
+
 def today(options: Options) -> date:
     """The day by which waivers expire."""
     return options.today or date.today()
@@ -146,7 +224,7 @@ def today(options: Options) -> date:
 class Part:
     """A probe that was run on some kinds of resource, and where in the world what it saw begins and ends."""
 
-    probe: Probe
+    probe: Probe[World]
     turn: tuple[Kind, ...]
     exchanges: range
     outcomes: range
@@ -161,7 +239,7 @@ def probed(world: World, options: Options, known: Iterable[str]) -> Iterator[Par
     yield from other_kinds(world, options, known)
 
 
-def mine(probes: tuple[Probe, ...], shard: Shard | None) -> tuple[Probe, ...]:
+def mine(probes: tuple[Probe[World], ...], shard: Shard | None) -> tuple[Probe[World], ...]:
     """The probes of a shard, which are dealt out by turns; those that others need are in all of them."""
     if shard is None:
         return probes
@@ -260,18 +338,19 @@ def _get(path: str) -> Request:
     return Request("GET", path, (("Accept", "application/json, */*;q=0.8"), ("User-Agent", "faultspec-conform")))
 
 
-def chosen(probes: Iterable[Probe], only: str | None, known: Iterable[str]) -> tuple[Probe, ...]:
+def chosen(probes: Iterable[Probe[Asking]], only: str | None, known: Iterable[str]) -> tuple[Probe[Asking], ...]:
     """The probes that can exercise what is asked for: all of them, unless only relations are."""
     if only is None:
         return tuple(probes)
-    exclusive = {clause for probe in PROBES for clause in probe.clauses}
+    known_only = (each.clauses for group in (PROBES, OF_CALLS, OF_JSONRPC, OF_MCP) for each in group)
+    exclusive = {clause for clauses in known_only for clause in clauses}
     wanted = {each for each in known if fnmatchcase(each, only)}
     if wanted - exclusive:
         return tuple(probes)
     return tuple(probe for probe in probes if not probe.clauses or wanted & set(probe.clauses))
 
 
-def played(world: World, probe: Probe, options: Options) -> Part:
+def played(world: World, probe: Probe[World], options: Options) -> Part:
     """Run one probe, which depends on the seed and on no other probe's randomness."""
     world.begin(" ".join((probe.name, *(each.name for each in world.turn))), options.seed)
     exchanges, outcomes = len(world.exchanges), len(world.outcomes)
@@ -279,7 +358,7 @@ def played(world: World, probe: Probe, options: Options) -> Part:
     return Part(probe, world.turn, range(exchanges, len(world.exchanges)), range(outcomes, len(world.outcomes)))
 
 
-def play(world: World, probe: Probe) -> None:
+def play(world: Asking, probe: Probe[Asking]) -> None:
     """Run one probe; what it could not ask becomes an outcome of its clauses."""
     try:
         for outcome in probe.run(world):
@@ -361,7 +440,7 @@ def unrepeated(world: World, parts: Iterable[Part], options: Options) -> frozens
 
 def anew(world: World) -> World:
     """A world of the same service in which nothing has been asked yet."""
-    return World(world.taxonomy, world.contract, world.target, world.description, world.driver, world.random)
+    return World(world.taxonomy, world.contract, world.target, world.driver, world.description, world.random)
 
 
 def failures(world: World, exchanges: range, outcomes: range) -> Iterator[Finding]:
@@ -386,7 +465,7 @@ def occasions(world: World, where: Place, exchanges: range, outcomes: range) -> 
     return answered + sum(each.clause == clause and each.kind in ("held", "broken") for each in told)
 
 
-def hiding(world: World) -> Masking:
+def hiding(world: Seen) -> Masking:
     """What must not be shown of a run: credentials, what came from the environment, what was planted."""
     planted = ((each.value, _STANDS_FOR[each.kind]) for each in world.planted if each.kind in _STANDS_FOR)
     return masking(world.target.identities.values(), [*world.target.secrets, *planted])
@@ -403,7 +482,7 @@ _STANDS_FOR: Mapping[str, str] = {
 
 
 def fold(
-    world: World,
+    world: Seen,
     known: Mapping[str, Clause],
     options: Options,
     flaky: frozenset[Place],
@@ -432,7 +511,7 @@ def fold(
         replace(_reported(each, options.waivers, used), flaky=place(each) in flaky, form=form)
         for each, form in findings
     ]
-    silent = meaningless(world.taxonomy)
+    silent = {**unspoken_over(world.target.transport), **meaningless(world.taxonomy)}
     results: dict[str, ClauseResult] = {}
     for address, clause in known.items():
         if options.only is not None and not fnmatchcase(address, options.only):
@@ -462,7 +541,7 @@ def fold(
     ordinary, forms = formed(world)
     whole = options.only is None
     return Result(
-        target=world.target.http,
+        target=world.target.address,
         taxonomy=f"{world.taxonomy.name} {world.taxonomy.version}",
         clauses=results,
         findings=ranked(folded(kept)),
@@ -479,7 +558,7 @@ def fold(
     )
 
 
-def formed(world: World) -> tuple[int, Mapping[str, int]]:
+def formed(world: Seen) -> tuple[int, Mapping[str, int]]:
     """How many errors there were, those apart that a probe of the framework asked for; and how many break each clause."""
     asked = {
         id(each) for outcome in world.outcomes if outcome.form and outcome.finding for each in outcome.finding.evidence
@@ -493,7 +572,7 @@ def formed(world: World) -> tuple[int, Mapping[str, int]]:
     return len(ordinary), broken
 
 
-def provokable(world: World) -> Iterator[str]:
+def provokable(world: Seen) -> Iterator[str]:
     """The codes that were seen although the file declares that they can't be brought about."""
     seen = {sent.code for sent in world.exchanges}
     for recipe in world.target.recipes:
@@ -520,7 +599,7 @@ def _reported(finding: Finding, waivers: tuple[Waiver, ...], used: Counter[Waive
     return Reported(finding, waived=waiver.reason if waiver is not None else None)
 
 
-def covered(world: World) -> dict[str, Coverage]:
+def covered(world: Seen) -> dict[str, Coverage]:
     """What was seen of every code, in order of declaration."""
     statuses: dict[str, set[int]] = {}
     operations: dict[str, dict[str, None]] = {}
@@ -538,7 +617,7 @@ def covered(world: World) -> dict[str, Coverage]:
     found: dict[str, Coverage] = {}
     for code in world.taxonomy.live_codes():
         reason = declared.get(code.name)
-        if not code.http.statuses and not code.http.rules:
+        if world.target.transport == "http" and not code.http.statuses and not code.http.rules:
             reason = code.http.reason or "the code never travels on HTTP"
         explained = reason is not None
         if reason is None and code.name in tried:

@@ -163,7 +163,8 @@ def problems(loaded: Loaded, taxonomy: Taxonomy) -> Iterator[Diagnostic]:
                 or "write an address such as leaks/sql, or a pattern such as leaks/*; the report lists them"
             )
             yield say("unknown-clause", f"there is no clause `{clause}`", (*at, "clause"), key=False, hint=hint)
-        if operation is not None and not _OPERATION.match(operation):
+        named = any(each.transport in ("jsonrpc", "mcp") for each in taxonomy.surfaces.values())
+        if operation is not None and not named and not _OPERATION.match(operation):
             message = f"`{operation}` is no operation"
             hint = "write a method and a path, such as `GET /orders/{id}`, or a pattern of both"
             yield say("bad-value", message, (*at, "operation"), key=False, hint=hint)

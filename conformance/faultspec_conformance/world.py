@@ -6,29 +6,27 @@ correlation rules; a probe only adds the relations that need several exchanges.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from time import time
 from typing import Literal
 from urllib.parse import urlencode
 
-from faultspec.contract import Contract
 from faultspec.exchange import Canary, Exchange, Headers, Request, Response
 from faultspec.finding import Judgement
 from faultspec.judge import judge
-from faultspec.language.model import Taxonomy
 from faultspec.runtime import ids, retry_after
 from faultspec_conformance import synthesis
-from faultspec_conformance.answers import Sent, Unanswered, events, lost, skipped
-from faultspec_conformance.drivers.http import Http, NoAnswer
+from faultspec_conformance.answers import Sent, Unanswered, events
+from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.drivers.http import Http
 from faultspec_conformance.echoes import Echo, echo_of, echoed, valid
 from faultspec_conformance.kinds import JSON, Kind, Made, kinds, located, path_of
 from faultspec_conformance.openapi import Description, Operation
-from faultspec_conformance.target import ABSENT, NOBODY, Identity, Target
-from faultspec_conformance.tokens import Tokens, fresh, seeded
-from faultspec_conformance.verdict import Outcome
+from faultspec_conformance.seen import Seen
+from faultspec_conformance.target import ABSENT, Identity
+from faultspec_conformance.tokens import seeded
 
 #: JSON where there is a choice, and whatever there is otherwise, such as a stream of events.
 _ACCEPT = f"{JSON}, */*;q=0.8"
@@ -39,49 +37,33 @@ PATIENCE = 10.0
 #: Beyond what Retry-After asks for: clocks of two machines differ, and seconds are whole.
 _GRACE = 0.1
 
-#: After so many requests in a row without an answer in time, the service is taken to hang as a whole.
-_SILENT = 3
-
 #: What a probe says to the world when it wants the ordinary thing.
 Correlation = Literal["auto", "valid", "none"]
 
 
 @dataclass(slots=True)
-class World:
-    """One run against one service. Probes use `call` and the facts; `outcomes` and `exchanges` are what the run is read from.
+class World(Seen):
+    """One run against one service over HTTP. Probes use `call` and the facts.
 
     ``made``: the resource of each kind that probes share; ``spare``: one that was made and left alone; ``absent``: the
     operations that were asked for an id that names nothing; ``keyless``: the service refuses idempotency keys;
-    ``not_run``: what the file asks for and could not be done; ``unmet``: why a recipe did not bring about its code;
-    ``ended``: why the service is not asked any more; ``turn``: the kinds of resource that are tested now.
+    ``turn``: the kinds of resource that are tested now.
     """
 
-    taxonomy: Taxonomy
-    contract: Contract
-    target: Target
-    description: Description
     driver: Http
+    description: Description
     random: Random
-    tokens: Tokens = field(default_factory=fresh)
-    outcomes: list[Outcome] = field(default_factory=list)
-    exchanges: list[Sent] = field(default_factory=list)
-    planted: list[Canary] = field(default_factory=list)
     generated: dict[str, Sent] = field(default_factory=dict)
     tenants: dict[str, str] = field(default_factory=dict)
     made: dict[str, Made | str] = field(default_factory=dict)
     absent: set[str] = field(default_factory=set)
     spare: dict[str, Made] = field(default_factory=dict)
     keyless: bool = False
-    notes: list[str] = field(default_factory=list)
-    not_run: list[str] = field(default_factory=list)
-    unmet: dict[str, str] = field(default_factory=dict)
-    ended: str | None = None
     turn: tuple[Kind, ...] = ()
     kinds: tuple[Kind, ...] = field(init=False)
     echo: Echo | None = field(init=False)
     _part: str = ""
     _turns: Counter[str] = field(default_factory=Counter)
-    _silent: int = 0
 
     def __post_init__(self) -> None:
         self.kinds = kinds(self.target, self.description)
@@ -90,24 +72,9 @@ class World:
     # ---- who calls
 
     @property
-    def caller(self) -> Identity:
-        """The ordinary caller: the first identity that may do everything, else the first, or nobody."""
-        known = self.identities()
-        return next((each for each in known if each.scopes is None), next(iter(known), NOBODY))
-
-    @property
-    def writable(self) -> bool:
-        """Whether anything may be written."""
-        return self.driver.limits.writes
-
-    @property
     def source(self) -> synthesis.Source:
         """Where synthesised values come from."""
         return synthesis.Source(self.description.document, self.random, self.tokens)
-
-    def identities(self) -> tuple[Identity, ...]:
-        """Every caller with credentials, in the order of the file."""
-        return tuple(each for each in self.target.identities.values() if not each.anonymous)
 
     def stranger(self, owner: Identity) -> Identity | None:
         """A caller of another tenant than ``owner``, the most able first."""
@@ -231,25 +198,6 @@ class World:
         except Unanswered as error:
             return error.no_answer
 
-    @contextmanager
-    def guarded(self, *clauses: str) -> Iterator[None]:
-        """Let a request of a series go unanswered without ending the series, unless no other could be answered either."""
-        try:
-            yield
-        except Unanswered as error:
-            if error.no_answer.kind in ("budget", "read-only", "refused"):
-                raise
-            self.outcomes += self.unanswered(error.no_answer, clauses)
-
-    def unanswered(self, answer: NoAnswer, clauses: Iterable[str]) -> Iterator[Outcome]:
-        """What a missing answer says of the clauses that it was for."""
-        reached = {outcome.clause for outcome in self.outcomes}
-        for clause in clauses:
-            if answer.kind == "read-only" and clause not in reached:
-                yield skipped(clause, answer.reason)
-            elif answer.kind != "read-only":
-                yield Outcome(clause, "could_not_run", answer.reason)
-
     def judged(self, exchange: Exchange) -> Sent:
         """Have one exchange judged, and the correlation rules with it."""
         streamed = [
@@ -298,12 +246,6 @@ class World:
         seconds = parsed_value.seconds if parsed_value is not None else None
         return seconds + _GRACE if seconds is not None and seconds <= PATIENCE else None
 
-    def canary(self, kind: Literal["secret", "email", "value", "address"]) -> Canary:
-        """A new value that must not come back: one that looks like a secret or an address of a person, or a plain one."""
-        token = self.tokens.hex(12)
-        looks = {"secret": f"sk_live_{token}", "email": f"jane.{token[:10]}@mailbox-canary.example"}
-        return Canary(kind, looks.get(kind, f"faultspec-{token[:12]}"))
-
     # ---- inside
 
     def inbound(self, correlation: Correlation | str = "auto", operation: str = "") -> str | None:
@@ -324,29 +266,12 @@ class World:
         return self.tokens.id(known[turn % len(known)]) if known else None
 
     def _answered(self, asked: Exchange, may_close: bool) -> Response:
-        if self.ended is not None:
-            raise Unanswered(NoAnswer(asked.request, "refused", self.ended))
+        self.still(asked)
         answer = self.driver.send(asked.request)
         if isinstance(answer, Response):
-            self._silent = 0
+            self.heard()
             return answer
-        if answer.kind in ("refused", "closed", "garbled", "timeout"):
-            self.lost(asked, answer, may_close=may_close)
-        raise Unanswered(answer)
-
-    def lost(self, asked: Exchange, answer: NoAnswer, *, may_close: bool = False) -> None:
-        """What a missing answer says of the service: that it ended, that it hangs, or that it does not bear this request."""
-        self._silent += 1
-        last = self.exchanges[-1] if self.exchanges else None
-        listens = answer.kind == "timeout" or self.driver.listens()
-        if not (may_close and listens):
-            self.outcomes.append(lost(asked, answer, last, listens=listens))
-        request = last.exchange.request if answer.kind == "refused" and last is not None else asked.request
-        what = f"{request.method} {request.target.partition('?')[0]}"
-        if not listens:
-            self.ended = f"nobody listens any more since {what}"
-        elif answer.kind == "timeout" and self._silent >= _SILENT:
-            self.ended = f"the service hangs since {what}: {_SILENT} requests in a row were not answered in time"
+        raise self.failed(asked, answer, may_close=may_close)
 
     def _forbidden(self, who: Identity) -> tuple[Canary, ...]:
         found = [Canary("secret", secret) for secret, _ in who.secrets if secret != who.tenant]

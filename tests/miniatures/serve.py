@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -36,7 +36,7 @@ class WireProtocol(H11Protocol):
 
 
 @contextmanager
-def serving(app: ASGIApp, port: int = 0) -> Iterator[str]:
+def serving(app: ASGIApp, port: int = 0, *, lifespan: Literal["on", "off"] = "off") -> Iterator[str]:
     """Serve an application on 127.0.0.1 in a thread and yield its base URL; port 0 takes a free one.
 
     Raises RuntimeError when it hasn't started after `START_SECONDS`, OSError when the port is taken.
@@ -50,7 +50,7 @@ def serving(app: ASGIApp, port: int = 0) -> Iterator[str]:
             app,
             http=WireProtocol,
             loop="asyncio",
-            lifespan="off",
+            lifespan=lifespan,
             log_config=None,
             log_level="critical",
             access_log=False,

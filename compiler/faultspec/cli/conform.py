@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -125,11 +126,13 @@ def command(
         waivers=tuple(each for each in waivers if each.holds(os.environ)),
         progress=progress,
     )
+    # Who stops a job of CI sends SIGTERM: it ends as Ctrl-C does, with its report, and with nothing left running.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     report = run(described, taxonomy, options)
     if progress is not quiet:
         click.echo("\r\x1b[K", err=True, nl=False)
     if isinstance(report, Unreachable):
-        hint = report.hint or f"is the service running at {shown(described.http)}?"
+        hint = report.hint or f"is the service running at {shown(described.address)}?"
         reporting.say("unreachable", report.reason, hint)
         return COULD_NOT
     try:

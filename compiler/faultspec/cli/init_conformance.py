@@ -106,7 +106,8 @@ def _read(path: str) -> str | Diagnostic:
 
 def _fetched(url: str) -> str | Diagnostic:
     from faultspec.exchange import Request
-    from faultspec_conformance.drivers.http import Http, Limits, NoAnswer, shown
+    from faultspec_conformance.drivers import Limits, NoAnswer
+    from faultspec_conformance.drivers.http import Http, shown
 
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")

@@ -87,6 +87,8 @@ def _is_error(exchange: Exchange, claim: Claim | None, reading: Reading) -> bool
         return True
     if reading.problem is not None:
         return False
+    if exchange.transport == "mcp" and resolve(reading.value, "/isError")[1] is True:
+        return True  # a tool result that says itself that it is one
     if surface.error_pointer is not None and resolve(reading.value, surface.error_pointer)[0]:
         return True
     meant = ((resolve(reading.value, pointer), value) for pointer, value in surface.error_equals.items())

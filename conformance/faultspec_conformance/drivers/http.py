@@ -11,22 +11,16 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from types import TracebackType
-from typing import Literal, Protocol, Self, cast
+from typing import Literal, Protocol, cast
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 
 from faultspec.exchange import Headers, Request, Response
+from faultspec_conformance.drivers import BODY_LIMIT, SILENCE, TIMEOUT, Driver, Limits, NoAnswer
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-
-#: An error body is a few kilobytes; a list of resources may be more. What lies beyond is not read.
-BODY_LIMIT = 4 * 1024 * 1024
-
-#: Long enough for a cold start behind a gateway, short enough that a hanging route costs a run little.
-TIMEOUT = 15.0
 
 #: Seconds of a stream of events that are listened to: one that is made to fail fails soon.
 _STREAM = 5.0
@@ -34,48 +28,13 @@ _STREAM = 5.0
 #: Seconds after which an answer that its own timeouts should have ended is ended by hanging up.
 _SLACK = 0.2
 
-#: How long to wait for bytes that must not come, after the header of an answer to HEAD, from a server that keeps the connection open.
-_SILENCE = 0.3
-
-
 #: Seconds between attempts to connect to a service that hung up, and how many: a process that ends takes a moment to, and
 #: one that is supervised is back in less than a second.
 _BETWEEN_KNOCKS, _KNOCKS = 0.1, 10
 
 
-@dataclass(frozen=True, slots=True)
-class NoAnswer:
-    """A request without an answer.
-
-    ``refused``: nobody listens. ``closed``: the connection was closed without an answer. ``garbled``: what came is not HTTP.
-    ``budget``, ``read-only`` and ``unsendable``: it was never sent. ``limited``: it was answered 429, which says nothing of what was asked.
-    """
-
-    request: Request
-    kind: Literal["refused", "closed", "timeout", "garbled", "budget", "read-only", "unsendable", "limited"]
-    reason: str
-
-    @property
-    def sent(self) -> bool:
-        """Whether the request went out."""
-        return self.kind not in ("budget", "read-only", "unsendable", "refused")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a run may cost and do. ``seconds`` of wall time; ``writes``: methods other than GET, HEAD and OPTIONS.
-
-    ``rate``: requests a second at most; None is as fast as they are answered.
-    """
-
-    requests: int = 400
-    seconds: float = 120.0
-    writes: bool = False
-    rate: float | None = None
-
-
-class Http:
-    """One service over a persistent connection. Counts what it sends; use it as a context manager."""
+class Http(Driver):
+    """One service over a persistent connection. ``base``: scheme, host and port."""
 
     def __init__(
         self,
@@ -86,61 +45,24 @@ class Http:
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
+        super().__init__(limits, timeout=timeout, clock=clock, pause=pause)
         self.base = base.rstrip("/")
-        self.limits = limits
-        self.requests = 0
-        self._clock = clock
-        self._pause = pause
-        self._timeout = timeout
-        self._started = clock()
-        self._next = self._started
         self._open: list[Stream] = []
-        parts = urlsplit(self.base)
         # A proxy named in the environment is meant for the world outside, never for a service on this machine.
-        self._direct = _is_loopback(parts.hostname or "")
+        self._direct = is_loopback(urlsplit(self.base).hostname or "")
         self._client = httpx.Client(timeout=timeout, follow_redirects=False, trust_env=not self._direct)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close the connection."""
         self._client.close()
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the run began."""
-        return self._clock() - self._started
-
-    @property
-    def patience(self) -> float:
-        """Seconds that one answer may take: no more than are left of the budget."""
-        return max(0.001, min(self._timeout, self.remaining))
-
-    @property
-    def remaining(self) -> float:
-        """Seconds left of the budget."""
-        return self.limits.seconds - self.elapsed
-
-    def pause(self, seconds: float) -> bool:
-        """Wait, if the budget allows; say whether it did."""
-        if seconds > self.remaining:
-            return False
-        self._pause(seconds)
-        return True
 
     def send(self, request: Request) -> Response | NoAnswer:
         """Send one request. ``request.target`` is a path with its query, appended to the base."""
-        if request.method not in SAFE_METHODS and not self.limits.writes:
-            return NoAnswer(request, "read-only", f"{request.method} is not sent without `limits: {{writes: true}}`")
-        if self.requests >= self.limits.requests:
-            return NoAnswer(request, "budget", f"the budget of {self.limits.requests} requests is spent")
-        if self.remaining <= 0:
-            return NoAnswer(request, "budget", f"the budget of {self.limits.seconds:g} seconds is spent")
-        if not self._paced():
-            return NoAnswer(request, "budget", f"the budget of {self.limits.seconds:g} seconds does not allow the rate")
-        self.requests += 1
+        refused = self.refuses(request, writes=request.method not in SAFE_METHODS)
+        return self.carry(request) if refused is None else refused
+
+    def carry(self, request: Request) -> Response | NoAnswer:
+        """`send`, for who has asked `refuses` already."""
         if request.method == "HEAD" and self._direct:
             return self._head(request)
         opened: list[str] = []
@@ -150,16 +72,6 @@ class Http:
             again = self._exchange(request, opened)
             return answer if isinstance(again, NoAnswer) and again.kind == "refused" else again
         return answer
-
-    def _paced(self) -> bool:
-        """Wait for the turn that the rate gives to the next request; say whether it comes within the budget."""
-        if self.limits.rate is None:
-            return True
-        wait = self._next - self._clock()
-        if wait > 0 and not self.pause(wait):
-            return False
-        self._next = max(self._next, self._clock()) + 1 / self.limits.rate
-        return True
 
     def listens(self) -> bool:
         """Whether anybody takes connections, now or after the moment in which a supervisor starts a service again."""
@@ -256,7 +168,7 @@ class Http:
         except ConnectionRefusedError as error:
             return NoAnswer(request, "refused", f"cannot connect to {shown(self.base)}: {_words(error)}")
         except TimeoutError:
-            return NoAnswer(request, "timeout", f"no answer within {self._timeout:g} s")
+            return NoAnswer(request, "timeout", f"no answer within {self.timeout:g} s")
         except OSError as error:
             return NoAnswer(request, "closed", f"the connection was closed: {_words(error)}")
         head, separator, body = raw.partition(b"\r\n\r\n")
@@ -330,7 +242,7 @@ def _until_silence(stream: socket.socket, deadline: float, clock: Callable[[], f
             if b"\r\n\r\n" in raw:
                 break
             raise TimeoutError
-        stream.settimeout(min(left, _SILENCE) if b"\r\n\r\n" in raw else left)
+        stream.settimeout(min(left, SILENCE) if b"\r\n\r\n" in raw else left)
         try:
             chunk = stream.recv(65536)
         except TimeoutError:
@@ -352,7 +264,8 @@ def _header(head: bytes) -> tuple[int, Headers] | None:
     return int(words[1]), tuple((name.strip(), value.strip()) for name, _, value in fields)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
     if host == "localhost":
         return True
     try:

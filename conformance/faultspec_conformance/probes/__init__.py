@@ -1,37 +1,47 @@
 """Requests that provoke an error or test a relation, compiled from the taxonomy, the document and the configuration.
 
-A probe is a function from a `World` to outcomes. Reads come first, what exhausts a limit comes last.
+A probe is a function from what was seen so far, and what asks, to outcomes. Reads come first, what exhausts a limit comes last.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
+from faultspec_conformance.dialogue import Dialogue, Rpc, Tools
 from faultspec_conformance.probes import (
+    audit,
     auth,
     batch,
+    calls,
     concurrency,
+    discovery,
     framework,
     idempotency,
+    jsonrpc,
+    mcp,
     provoke,
     resources,
     streams,
     tenancy,
 )
+from faultspec_conformance.seen import Seen
 from faultspec_conformance.verdict import Outcome
 from faultspec_conformance.world import World
 
+Asking = TypeVar("Asking", bound=Seen, contravariant=True)
+
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(Generic[Asking]):
     """A probe by name, and the relation clauses that only it can exercise. ``everywhere``: others need it in every shard."""
 
     name: str
-    run: Callable[[World], Iterator[Outcome]]
+    run: Callable[[Asking], Iterator[Outcome]]
     clauses: tuple[str, ...] = ()
     everywhere: bool = False
 
 
-PROBES: tuple[Probe, ...] = (
+PROBES: tuple[Probe[World], ...] = (
     Probe(
         "unknown-routes",
         framework.unknown_routes,
@@ -63,11 +73,41 @@ PROBES: tuple[Probe, ...] = (
     Probe("streams", streams.broken_streams, ("stream/announced", "stream/offset")),
     Probe("replays-below", idempotency.replays_below, ("idempotency/replay",)),
     Probe("recipes", provoke.recipes, ("provoke/code",)),
+    Probe("published-errors", discovery.errors, ("discovery/agrees",)),
+    Probe("audit", audit.failures, ("audit/recorded",)),
     Probe("limits", provoke.limits, ("provoke/code", "retry/recovers")),
 )
 
-OF_A_KIND: tuple[Probe, ...] = tuple(
+OF_A_KIND: tuple[Probe[World], ...] = tuple(
     next(each for each in PROBES if each.name == name)
     for name in ("fixtures", "unknown-ids", "duplicates", "replays", "other-tenants", "stale-writes", "replays-below")
 )
 """The probes of one kind of resource, the cheapest first, for the kinds that come after the first few."""
+
+OF_CALLS: tuple[Probe[Dialogue], ...] = (
+    Probe("calls", calls.samples),
+    Probe("recipes", calls.recipes, ("provoke/code",)),
+)
+"""The probes of whatever is called by name."""
+
+OF_JSONRPC: tuple[Probe[Rpc], ...] = (
+    Probe("unknown-methods", jsonrpc.unknown_methods, ("rpc/unknown-method",)),
+    Probe("parse-errors", jsonrpc.parse_errors, ("rpc/parse-error",)),
+    Probe("invalid-requests", jsonrpc.invalid_requests, ("rpc/invalid-request",)),
+    Probe("ids", jsonrpc.ids, ("rpc/id",)),
+    Probe("notifications", jsonrpc.notifications, ("rpc/notification",)),
+    Probe("batches", jsonrpc.batches, ("rpc/batch",)),
+    Probe("invalid-params", jsonrpc.invalid_params, ("rpc/invalid-params",)),
+)
+"""The probes of a JSON-RPC service, but for its recipes."""
+
+OF_MCP: tuple[Probe[Tools], ...] = (
+    Probe("unknown-tools", mcp.unknown_tools, ("mcp/unknown-tool",)),
+    Probe("invalid-arguments", mcp.invalid_arguments, ("mcp/invalid-arguments",)),
+    Probe(
+        "walks",
+        mcp.walks,
+        ("navigation/offered", "navigation/not-offered", "audit/recorded", "discovery/agrees"),
+    ),
+)
+"""The probes of an MCP server, but for its recipes."""

@@ -15,7 +15,7 @@ from faultspec.language.model import Code, Taxonomy
 from faultspec_conformance import synthesis
 from faultspec_conformance.answers import FORM, Sent, broken, held, skipped
 from faultspec_conformance.creating import fresh_key, likely_body
-from faultspec_conformance.drivers.http import NoAnswer
+from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.filling import values_for
 from faultspec_conformance.kinds import JSON, content_type, is_json_write
 from faultspec_conformance.openapi import Operation

@@ -243,7 +243,7 @@ class Constructor:
         elif slot.slot in self.given:
             self.parameters.append(Parameter(slot.attribute, slot.annotation, None))
         else:
-            self.parameters.append(Parameter(slot.attribute, f"{slot.annotation} | None", "None"))
+            self.parameters.append(Parameter(slot.attribute, union((*parts(slot.annotation), "None")), "None"))
         self.arguments.append(f"{slot.attribute}={slot.attribute},")
 
 

@@ -7,7 +7,7 @@ other names are values that an earlier step saved. Everything wrong with the fil
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import cast
@@ -15,296 +15,32 @@ from urllib.parse import urlsplit
 
 from faultspec.diagnostic import Diagnostic, ordered
 from faultspec.diagnostic import Path as Place
-from faultspec.exchange import Headers
 from faultspec.language import grammar
-from faultspec.language.grammar import Anything, Either, Flag, Integer, Key, Many, Named, Number, Record, Text
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.prune import prune
 from faultspec.source import UNTOLD, Document, SourceError, load
-from faultspec_conformance.drivers.http import Limits
-
-#: The caller without credentials; every configuration has him.
-ANONYMOUS = "anonymous"
+from faultspec_conformance.drivers import Limits
+from faultspec_conformance.target.form import CONFIGURATION, METHODS
+from faultspec_conformance.target.model import (
+    ABSENT,
+    ANONYMOUS,
+    CREDENTIALS,
+    Call,
+    Framing,
+    Identity,
+    Loaded,
+    Recipe,
+    ResourceConfig,
+    Sample,
+    Step,
+    Target,
+    Transport,
+)
 
 #: Names in capitals are read from the environment, so that secrets need not stand in the file.
 _VARIABLE = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")
 
-#: Headers whose value is a credential wherever it comes from.
-CREDENTIALS = frozenset(
-    {"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "apikey", "x-auth-token"}
-)
-
 _EMPTY: Mapping[str, str] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """A caller. ``shown``: his headers as the file has them, with ``${NAME}`` in place of values from the environment.
-
-    ``tenant``: whom he belongs to; two identities of different tenants make concealment testable. ``scopes``: what he may
-    do, where the file says so.
-    """
-
-    name: str
-    headers: Headers = ()
-    shown: Headers = ()
-    tenant: str | None = None
-    scopes: tuple[str, ...] | None = None
-    secrets: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def anonymous(self) -> bool:
-        """Whether he shows no credentials; what else a request needs, such as a tenant, he may still say."""
-        return self.name == ANONYMOUS or not self.headers
-
-
-NOBODY = Identity(ANONYMOUS)
-
-
-class _Absent:
-    """No body was given, which is not the body `null`."""
-
-    def __repr__(self) -> str:
-        return "ABSENT"
-
-
-ABSENT = _Absent()
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A request as the file writes it. ``path`` may hold ``{placeholders}`` and a query; ``raw``: the body's text, verbatim."""
-
-    method: str
-    path: str
-    headers: Mapping[str, str] = field(default_factory=dict)
-    query: Mapping[str, str] = field(default_factory=dict)
-    body: object = ABSENT
-    raw: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ResourceConfig:
-    """What the file says of a resource; what it leaves out is inferred. ``id``: where in the created body its id stands."""
-
-    name: str
-    create: Call | None = None
-    read: Call | None = None
-    update: Call | None = None
-    delete: Call | None = None
-    list: Call | None = None
-    batch: Call | None = None
-    id: str | None = None
-    unique: tuple[str, ...] = ()
-    identity: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One request of a recipe. ``until``: repeat until this status, ``at_most`` so often. ``save``: names → JSON Pointers."""
-
-    call: Call
-    identity: str | None = None
-    until: int | None = None
-    at_most: int = 1
-    save: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How a code is brought about, or ``not_provokable``: why it can't be. ``status``: the one it must travel under here.
-
-    ``place``: where the file has it.
-    """
-
-    code: str
-    steps: tuple[Step, ...] = ()
-    not_provokable: str | None = None
-    status: int | None = None
-    place: Place = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """One service, described once. Paths are absolute or relative to the working directory.
-
-    ``openapi``: a path under ``http``, a URL, a file, or None. ``taxonomy`` and ``waivers``: files. ``secrets``: values
-    from the environment in the headers of requests, each with what stands for it in reports.
-    """
-
-    http: str
-    openapi: str | None = None
-    openapi_file: str | None = None
-    taxonomy: str | None = None
-    identities: Mapping[str, Identity] = field(default_factory=dict)
-    resources: Mapping[str, ResourceConfig] = field(default_factory=dict)
-    recipes: tuple[Recipe, ...] = ()
-    limits: Limits = field(default_factory=Limits)
-    waivers: str | None = None
-    path: str | None = None
-    secrets: tuple[tuple[str, str], ...] = ()
-
-    def identity(self, name: str | None) -> Identity:
-        """The identity of that name; nobody where there is none."""
-        return NOBODY if name is None or name == ANONYMOUS else self.identities[name]
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """What came of reading a configuration; ``target`` is None when any diagnostic is an error.
-
-    ``draft`` is what could be understood of it in spite of errors: good for finding more of them, not for a run.
-    ``sources``: the text by file name, for printers that show the line.
-    """
-
-    document: Document | None
-    target: Target | None
-    diagnostics: tuple[Diagnostic, ...]
-    draft: Target | None = None
-    sources: Mapping[str, str] = field(default_factory=dict)
-
-
-#: The methods of RFC 9110 section 9 and RFC 5789, but for CONNECT, which asks for no resource.
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
-
-#: What is wrong with a request is said by `_Reading.request`, in more words than a pattern has.
-_REQUEST = Text(r"\S(.|\n)*", "a method and a path, such as `GET /orders/{id}`")
-_NAMES = Either((Text(), Many(Text(), 1)))
-_HEADERS = Named(
-    Either((Text(blank=True), Number())), Text(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+", "a header name (RFC 9110 token)")
-)
-_QUERY = Named(Either((Text(blank=True), Number(), Flag())))
-_POINTER = Text(r"(/([^~/]|~[01])*)*", "a JSON Pointer such as /id (RFC 6901)")
-
-_CALL_KEYS = {
-    "request": Key(_REQUEST, "The method and the path, such as `POST /orders` or `GET /orders/{id}`.", True),
-    "headers": Key(_HEADERS, "Headers beyond those of the identity."),
-    "query": Key(_QUERY, "Query parameters."),
-    "body": Key(Anything(), "The JSON body; `${unique}` is new every time."),
-    "raw": Key(Text(blank=True), "The body as text, sent as it is."),
-}
-_CALL = Either((_REQUEST, Record("a request", _CALL_KEYS)))
-_CREATE = Either(
-    (
-        _REQUEST,
-        Record(
-            "a creation",
-            {
-                **_CALL_KEYS,
-                "id": Key(_POINTER, "Where in the answer the new id stands; `/id` where nothing is said."),
-                "unique": Key(_NAMES, "The members of the body of which no two resources have the same values."),
-            },
-        ),
-    )
-)
-_STEP_KEYS = {
-    **_CALL_KEYS,
-    "as": Key(Text(), "The identity that sends it, or `anonymous`."),
-    "repeat": Key(
-        Record(
-            "a repetition",
-            {
-                "until": Key(Integer(100, 599), "The status that ends it.", True),
-                "at_most": Key(Integer(1, 100_000), "How many requests it may take."),
-            },
-        ),
-        "Send it again and again, as for a rate limit.",
-    ),
-    "save": Key(
-        Named(_POINTER), "Values of the answer to keep, by name; later steps use them as `${name}` or `{name}`."
-    ),
-}
-_RECIPE = Record(
-    "a recipe",
-    {
-        **_STEP_KEYS,
-        "request": Key(_REQUEST, "The request that is answered with the code."),
-        "steps": Key(
-            Many(Record("a step", _STEP_KEYS), 1), "Several requests; the last one is answered with the code."
-        ),
-        "not_provokable": Key(Text(), "Why the code can't be brought about from outside."),
-        "status": Key(Integer(100, 599), "The status that the code travels under here."),
-    },
-)
-CONFIGURATION = Record(
-    "the configuration",
-    {
-        "taxonomy": Key(Text(), "The taxonomy that the service is judged by, relative to this file."),
-        "target": Key(
-            Record(
-                "a target",
-                {
-                    "http": Key(Text(), "The address of the service, such as http://127.0.0.1:8080."),
-                    "openapi": Key(
-                        Text(), "The service's OpenAPI document: a path under the address, a URL, a file, or `none`."
-                    ),
-                    "stdio": Key(Many(Text(), 1), "A command that speaks JSON-RPC on its standard streams."),
-                    "jsonrpc": Key(Text(), "The address of a JSON-RPC service."),
-                    "mcp": Key(Text(), "The address of an MCP server."),
-                },
-            ),
-            "What is judged.",
-            True,
-        ),
-        "identities": Key(
-            Named(
-                Record(
-                    "an identity",
-                    {
-                        "tenant": Key(Text(), "The tenant the identity belongs to."),
-                        "headers": Key(
-                            _HEADERS, "The headers that show who it is; `${NAME}` comes from the environment."
-                        ),
-                        "scopes": Key(
-                            Either((Text(), Many(Text()))), "What the identity may do, where it may not do everything."
-                        ),
-                    },
-                ),
-                Text(r"[A-Za-z_][A-Za-z0-9_.\-]*", "a name (letters, digits, `_`, `.` and `-`)"),
-            ),
-            "Who calls, the most ordinary caller first.",
-        ),
-        "resources": Key(
-            Named(
-                Record(
-                    "a resource",
-                    {
-                        "create": Key(_CREATE, "How one is made."),
-                        "read": Key(_CALL, "How one is read."),
-                        "update": Key(_CALL, "How one is changed."),
-                        "delete": Key(_CALL, "How one is deleted."),
-                        "list": Key(_CALL, "How all are listed."),
-                        "batch": Key(_CALL, "How several are made at once; the first list in the body holds them."),
-                        "as": Key(Text(), "The identity that owns them."),
-                    },
-                )
-            ),
-            "What relations such as replay, duplicate, stale write and concealment are tested on.",
-        ),
-        "provoke": Key(
-            Named(Either((_RECIPE, Many(_RECIPE, 1)))), "How to bring a code about where nothing general does, by code."
-        ),
-        "upstreams": Key(Anything(), "Scripted upstreams, where retries of the service are to be observed."),
-        "limits": Key(
-            Record(
-                "limits",
-                {
-                    "requests": Key(Integer(1), "How many requests a run may send."),
-                    "seconds": Key(Number(0), "How long a run may take."),
-                    "rate": Key(
-                        Number(0),
-                        "How many requests a second a run sends at most; limits of the service are not tried then.",
-                    ),
-                    "writes": Key(Flag(), "Whether anything but GET, HEAD and OPTIONS may be sent."),
-                },
-            ),
-            "What a run may cost and do.",
-        ),
-        "waivers": Key(
-            Either((Text(), Many(Anything()))), "Known failures: a file, relative to this one, or the list itself."
-        ),
-    },
-)
 
 
 def read(path: str, environment: Mapping[str, str] = os.environ) -> Loaded:
@@ -363,6 +99,8 @@ def problems(target: Target, taxonomy: Taxonomy, document: Document) -> tuple[Di
     return ordered(found)
 
 
+_TRANSPORTS: tuple[Transport, ...] = ("http", "jsonrpc", "stdio", "mcp")
+
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 #: A name that a step saves, where a text uses it; the suite's own is `unique`.
@@ -390,15 +128,15 @@ class _Reading:
         #: None where the identities cannot be told.
         self.identities = tuple(written) if told and not misspelt else None
         self.items: tuple[str, ...] | None = None
+        self.transport: Transport = "http"
 
     def target(self, data: Mapping[str, object]) -> Target:
         where = cast(Mapping[str, object], data.get("target", {}))
-        if "http" not in where:
-            self.other_transport(where)
-        http = self.expanded(str(where.get("http", "")), ("target", "http"))
-        if http and not _VARIABLE.search(http):  # one that is left is reported already
-            self.address(http)
-        self.secrets += _of_an_address(http)
+        self.transport = self.reached(where)
+        self.misplaced(data, where)
+        addresses = {name: self.address(where, name) for name in ("http", "jsonrpc", "mcp")}
+        command = cast(list[str], where.get("stdio", []))
+        self.secrets += self.from_environment(command)
         if "upstreams" in data:
             message = "`upstreams` are not supported yet: this version observes no calls of the service to others"
             self.say("unsupported-key", message, ("upstreams",), hint="remove the key")
@@ -420,13 +158,19 @@ class _Reading:
         waivers = data.get("waivers")
         path, file = self.openapi(where.get("openapi"))
         return Target(
-            http=http.rstrip("/"),
+            http=addresses["http"].rstrip("/"),
+            jsonrpc=addresses["jsonrpc"],
+            mcp=addresses["mcp"],
+            stdio=tuple(self.expanded(each, ("target", "stdio", index)) for index, each in enumerate(command)),
+            framing=cast(Framing, where.get("framing", "lines")),
+            directory=str(self.directory),
             openapi=path,
             openapi_file=file,
             taxonomy=self.beside(self.expanded(str(data["taxonomy"]), ("taxonomy",))) if "taxonomy" in data else None,
             identities=identities,
             resources=resources,
             recipes=tuple(self.recipes(cast(Mapping[str, object], data.get("provoke", {})))),
+            samples=tuple(self.samples(cast(Mapping[str, object], data.get("calls", {})))),
             limits=Limits(
                 requests=cast(int, limits.get("requests", Limits().requests)),
                 seconds=float(cast(float, limits.get("seconds", Limits().seconds))),
@@ -438,47 +182,64 @@ class _Reading:
             secrets=tuple(dict.fromkeys(self.secrets)),
         )
 
-    def address(self, http: str) -> None:
+    def reached(self, where: Mapping[str, object]) -> Transport:
+        """How the service is reached: the one key that says so; more than one, or none, is reported."""
+        said = cast(list[Transport], [name for name in where if name in _TRANSPORTS])
+        if not said:
+            message, needs = "a target says nothing of where the service is", [("target", each) for each in _TRANSPORTS]
+            hint = "add `http: http://127.0.0.1:8080`, or `stdio`, `jsonrpc` or `mcp`"
+            self.say("missing-key", message, ("target",), hint=hint, needs=needs)
+        for name in said[1:]:
+            message = f"a service is reached in one way, and `{said[0]}` says how"
+            self.say("conflicting-keys", message, ("target", name), hint="keep one of the two")
+        lost = [name for name in _TRANSPORTS if ("target", name) in self.lost]
+        return next(iter((*said, *lost)), "http")
+
+    def misplaced(self, data: Mapping[str, object], where: Mapping[str, object]) -> None:
+        """What belongs to another transport than the one there is."""
+        if any(("target", name) in self.lost for name in _TRANSPORTS) or not any(name in where for name in _TRANSPORTS):
+            return
+        if self.transport == "http" and "calls" in data:
+            hint = "over HTTP, calls that succeed are found in the OpenAPI document and under `resources`"
+            self.say("misplaced-key", "`calls` are of JSON-RPC and MCP", ("calls",), hint=hint)
+        if self.transport != "stdio" and "framing" in where:
+            message = "only messages on standard streams are framed"
+            self.say("misplaced-key", message, ("target", "framing"), hint="remove the key")
+        if self.transport == "http":
+            return
+        places: list[Place] = [("resources",)] if "resources" in data else []
+        places += [("target", "openapi")] if "openapi" in where else []
+        for place in places:
+            self.say("misplaced-key", f"`{place[-1]}` is of services over HTTP", place, hint="remove the key")
+        if self.transport == "stdio":
+            for name, each in cast(Mapping[str, object], data.get("identities", {})).items():
+                if isinstance(each, dict) and "headers" in each:
+                    message = "a process on standard streams is sent no headers"
+                    self.say("misplaced-key", message, ("identities", name, "headers"), hint="remove them")
+
+    def address(self, where: Mapping[str, object], name: str) -> str:
+        """One address of the target, expanded; empty where there is none."""
+        place: Place = ("target", name)
+        url = self.expanded(str(where.get(name, "")), place)
+        self.secrets += _of_an_address(url)
+        if not url or _VARIABLE.search(url):  # one that is left is reported already
+            return url
         said: str | None = None
-        if not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", http):
-            said = f"`{http}` is not an address such as http://127.0.0.1:8080"
+        if not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?" + (r"(\?[^\s#]*)?" if name != "http" else ""), url):
+            said = f"`{url}` is not an address such as http://127.0.0.1:8080"
         else:
             try:
-                parts = urlsplit(http)
+                parts = urlsplit(url)
                 if not parts.hostname:
-                    said = f"`{http}` names no host"
+                    said = f"`{url}` names no host"
                 elif parts.port == 0:
-                    said = f"`{http}` has no port that can be connected to"
+                    said = f"`{url}` has no port that can be connected to"
             except ValueError as error:  # a port beyond 65535, or of letters; an IPv6 address without its end
-                said = f"`{http}` is not an address: {error}"
+                said = f"`{url}` is not an address: {error}"
         if said:
-            self.say(
-                "bad-value",
-                said,
-                ("target", "http"),
-                key=False,
-                hint="write http://HOST:PORT, such as http://127.0.0.1:8080",
-            )
-
-    def other_transport(self, where: Mapping[str, object]) -> None:
-        if not where:
-            self.say(
-                "missing-key",
-                "a target says nothing of `http`",
-                ("target",),
-                hint="add `http: http://127.0.0.1:8080`",
-                needs=(("target", "http"),),
-            )
-            return
-        name = next(iter(where))
-        message = f"this version judges services over HTTP; `{name}` is not supported yet"
-        self.say(
-            "unsupported-transport",
-            message,
-            ("target", name),
-            hint="describe the service under `http`",
-            needs=(("target", "http"),),
-        )
+            hint = "write http://HOST:PORT, such as http://127.0.0.1:8080"
+            self.say("bad-value", said, place, key=False, hint=hint)
+        return url
 
     def openapi(self, value: object) -> tuple[str | None, str | None]:
         if not isinstance(value, str) or value.lower() == "none":
@@ -564,7 +325,40 @@ class _Reading:
                 hint = grammar.closest(name, known) or f"its members are {', '.join(known) or 'none'}"
                 self.say("unknown-member", f"the body has no member `{name}`", place, key=False, hint=hint)
 
+    def samples(self, data: Mapping[str, object]) -> Iterator[Sample]:
+        for name, each in data.items():
+            place: Place = ("calls", name)
+            node: Mapping[str, object] = {"request": each} if isinstance(each, str) else cast(dict[str, object], each)
+            invalid = cast(list[object], node.get("invalid", []))
+            for path, text in _texts(invalid, (*place, "invalid")):
+                if _VARIABLE.search(text):
+                    self.no_variable(text, path)
+            for where in ("params", "invalid"):
+                for path, text in _texts(node.get(where), (*place, where)):
+                    for used in _NAME.findall(text):
+                        self.saved(f"${{{used}}}", used, {"unique": None}, path)
+            identity = self.known_identity(node.get("as"), (*place, "as"))
+            call = self.call(node, place) if self.transport != "http" else Call("POST", "/")
+            yield Sample(name, call, identity, tuple(invalid), node.get("safe") is True)
+
+    def named(self, node: Mapping[str, object], place: Place) -> Call:
+        """A call where there is no HTTP: the name of a method or tool, and what goes along."""
+        for key in ("headers", "query", "body", "raw", "status"):
+            if key in node:
+                hint = "write `params`" if key in ("body", "raw") else "remove the key"
+                self.say("misplaced-key", f"`{key}` is of requests over HTTP", (*place, key), hint=hint)
+        name = str(node["request"]).strip()
+        if _VARIABLE.search(name):
+            self.no_variable(name, (*place, "request"))
+        self.environmental(node, place)
+        return Call("POST", name, body=node.get("params", ABSENT))
+
     def call(self, data: object, place: Place) -> Call:
+        if self.transport != "http":
+            return self.named({"request": data} if isinstance(data, str) else cast(Mapping[str, object], data), place)
+        if isinstance(data, dict) and "params" in data:
+            message = "`params` are of JSON-RPC and MCP"
+            self.say("misplaced-key", message, (*place, "params"), hint="write `query` or `body`")
         if isinstance(data, str):
             return Call(*self.request(data, place))
         node = cast(Mapping[str, object], data)
@@ -621,7 +415,7 @@ class _Reading:
 
     def environmental(self, node: Mapping[str, object], place: Place) -> None:
         """Only headers take values from the environment, since only there they are masked."""
-        for key in ("query", "body", "raw"):
+        for key in ("query", "body", "raw", "params"):
             for path, text in _texts(node.get(key), (*place, key)):
                 if _VARIABLE.search(text):
                     self.no_variable(text, path)
@@ -670,6 +464,8 @@ class _Reading:
             self.say("conflicting-keys" if ways else "missing-key", message, place, hint=hint, needs=needs)
             return Recipe(code, place=place)
         status = data.get("status")
+        if self.transport != "http" and "status" in data and "request" not in data:
+            self.say("misplaced-key", "`status` is of HTTP", (*place, "status"), hint="remove the key")
         steps: tuple[Step, ...] = ()
         if "request" in data:
             steps = (self.step(data, place),)
@@ -694,8 +490,12 @@ class _Reading:
             ]
         saved: dict[str, None] = {"unique": None}
         for at, step in steps:
-            path = str(step.get("request", "")).partition(" ")[2].strip()
-            texts = [text for key in ("query", "headers", "body", "raw") for text in _texts(step.get(key), (*at, key))]
+            path = str(step.get("request", "")).partition(" ")[2].strip() if self.transport == "http" else ""
+            texts = [
+                text
+                for key in ("query", "headers", "body", "raw", "params")
+                for text in _texts(step.get(key), (*at, key))
+            ]
             for where, text in [((*at, "request"), path), *texts]:
                 for name in _NAME.findall(text):
                     self.saved(f"${{{name}}}", name, saved, where)
@@ -725,7 +525,7 @@ class _Reading:
 
     def steps(self, data: Mapping[str, object], place: Place) -> tuple[Step, ...]:
         """The steps of a recipe; what the recipe says of identity, headers and query holds where a step says nothing."""
-        for key in ("body", "raw", "repeat", "save"):
+        for key in ("body", "raw", "params", "repeat", "save"):
             if key in data:
                 message = f"`{key}` belongs to one of the steps, not to the recipe"
                 self.say("conflicting-keys", message, (*place, key), hint=f"move `{key}` into its step")
@@ -750,6 +550,13 @@ class _Reading:
 
     def step(self, data: Mapping[str, object], place: Place) -> Step:
         repeat = cast(Mapping[str, int], data.get("repeat", {}))
+        if repeat and self.transport == "http" and "until" not in repeat:
+            needs = ((*place, "repeat", "until"),)
+            message = "a repetition lacks the key `until`"
+            self.say("missing-key", message, (*place, "repeat"), hint="add `until: 429`", needs=needs)
+        if "until" in repeat and self.transport != "http":
+            message = "`until` is a status of HTTP; here the code ends a repetition"
+            self.say("misplaced-key", message, (*place, "repeat", "until"), hint="remove the key")
         return Step(
             call=self.call(data, place),
             identity=self.known_identity(data.get("as"), (*place, "as")),

@@ -1,0 +1,90 @@
+"""The audit read back: what happened is in it, once, and as the answers said."""
+
+from collections.abc import Iterator, Sequence
+
+from faultspec.judge.words import sentence
+from faultspec.language.model import Audit
+from faultspec.language.values import problems, same, vocabularies
+from faultspec.runtime import ids
+from faultspec_conformance.answers import Sent, broken, held, point, skipped, slot
+from faultspec_conformance.seen import Seen
+from faultspec_conformance.verdict import Outcome
+from faultspec_conformance.world import World
+
+_CLAUSE = "audit/recorded"
+
+#: So many of the last failures are looked up; a log may keep no more on its first page.
+_LAST = 10
+
+
+def failures(world: World) -> Iterator[Outcome]:
+    """Over HTTP: the record of each of the last failures, by the id that its answer named."""
+    audit = world.taxonomy.audit
+    if audit is None or audit.lookup is None or audit.id is None or audit.lookup.id is None:
+        return
+    named = audit.id.removeprefix("$")
+    named_in = ((each, slot(world.taxonomy, each, named)) for each in world.exchanges if each.code is not None)
+    known = [(each, id) for each, id in named_in if isinstance(id, str)][-_LAST:]
+    if not known:
+        yield skipped(_CLAUSE, f"no failure was seen that names its record (`{named}`)")
+        return
+    method, _, path = audit.lookup.request.partition(" ")
+    page = world.call(method, path, correlation="valid")
+    records = point(page.json, audit.lookup.items)
+    if not page.ok or not isinstance(records, list):
+        yield broken(
+            _CLAUSE, f"the audit cannot be read: {method} {path} is answered {page}, without a list of records", page
+        )
+        return
+    for sent, id in known:
+        own = [each for each in records if same(point(each, audit.lookup.id), id)]
+        if len(own) != 1:
+            what = "no record" if not own else f"{len(own)} records"
+            yield broken(_CLAUSE, f"the audit has {what} of {named} {id}", sent, page)
+        else:
+            yield _told(world, audit, own[0], sent, page)
+
+
+def exchanges(world: Seen, audit: Audit, page: Sent, seen: Sequence[Sent], before: int) -> Iterator[Outcome]:
+    """Where every exchange has a record: as many new ones as there were exchanges, each as its answer said."""
+    records = point(page.json, audit.lookup.items if audit.lookup else "")
+    if not isinstance(records, list):
+        yield broken(_CLAUSE, "the audit cannot be read: there is no list of records", page)
+        return
+    new = records[before:] if audit.lookup and audit.lookup.order != "newest-first" else records[::-1][before:]
+    expected = [each for each in seen if audit.per == "exchange" or each.code is not None]
+    if len(new) != len(expected):
+        yield broken(_CLAUSE, f"{len(expected)} exchanges have {len(new)} records", *seen[-1:], page)
+        return
+    for record, sent in zip(new, expected, strict=True):
+        yield _told(world, audit, record, sent, page)
+
+
+def _told(world: Seen, audit: Audit, record: object, sent: Sent, page: Sent) -> Outcome:
+    if not isinstance(record, dict):
+        return broken(_CLAUSE, "a record is no object", sent, page)
+    terms = vocabularies(world.taxonomy, reserved=False)
+    for name, member in audit.record.items():
+        if name not in record or (record[name] is None and member.presence == "optional"):
+            if member.presence == "required":
+                return broken(_CLAUSE, f"the record has no `{name}`", sent, page)
+            continue
+        misfit = next(problems(member.schema, record[name], terms, ids.FORMATS), None)
+        if misfit is not None:
+            return broken(_CLAUSE, f"the record: {sentence(misfit, f'/{name}')}", sent, page)
+    for name, meaning in audit.means.items():
+        said = _meant(world, sent, meaning)
+        if said is not None and not same(record.get(name), said):
+            message = f"`{name}` of the record is {record.get(name)!r}; the answer said {said!r}"
+            return broken(_CLAUSE, message, sent, page)
+    return held(_CLAUSE)
+
+
+def _meant(world: Seen, sent: Sent, meaning: str) -> object:
+    """What an answer says of a slot or a detail; None where it says nothing, as a success does not."""
+    if sent.code is None:
+        return None
+    if meaning.startswith("$"):
+        return slot(world.taxonomy, sent, meaning[1:])
+    details = slot(world.taxonomy, sent, "details")
+    return details.get(meaning.partition(".")[2]) if isinstance(details, dict) else None

@@ -1,0 +1,169 @@
+"""What an MCP server does with tools that there are not, with arguments that don't fit, and with who follows its offers."""
+
+from collections.abc import Iterator, Mapping
+
+from faultspec.judge import judge
+from faultspec.language.model import Navigation
+from faultspec_conformance import synthesis
+from faultspec_conformance.answers import Sent, broken, held, point, protocol_error, skipped, slot
+from faultspec_conformance.dialogue import Tools
+from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.filling import filled
+from faultspec_conformance.probes import audit
+from faultspec_conformance.target import ABSENT, Sample
+from faultspec_conformance.verdict import Outcome
+
+_INVALID = -32602
+
+#: Walks, and steps of each: enough to come through a small graph more than once.
+_WALKS, _STEPS = 2, 10
+
+
+def unknown_tools(world: Tools) -> Iterator[Outcome]:
+    """A tool that there is not, called with a secret (MCP 2025-06-18, server/tools, "Error Handling")."""
+    clause, canary = "mcp/unknown-tool", world.canary("secret")
+    name = "faultspec_no_such_tool"
+    sent = world.call(name, {"token": canary.value}, plant=(canary,), harmless=True, judged=False)
+    if canary.value.encode() in sent.exchange.response.body:
+        yield broken("leaks/canary", "a secret among the arguments comes back", sent)
+    if protocol_error(sent.json) is not None:
+        yield held(clause)
+    elif _marked(sent):
+        message = f"a tool that there is not is told as a result of it; the protocol has error {_INVALID}"
+        yield broken(clause, message, sent, level="warning")
+    else:
+        yield broken(clause, "a tool that there is not is answered with a result", sent)
+
+
+def invalid_arguments(world: Tools) -> Iterator[Outcome]:
+    """What the file says must be refused, and what the tool's own schema rules out."""
+    clause = "mcp/invalid-arguments"
+    if not world.samples:
+        yield skipped(clause, "the file names no call under `calls` that may be sent")
+        return
+    listed = world.driver.tools(world.caller.headers)
+    schemas = {} if isinstance(listed, NoAnswer) else {each.name: each.schema for each in listed}
+    source = synthesis.Source({}, world.random)
+    tried: set[str] = set()
+    for sample in world.samples:
+        for arguments in sample.invalid:
+            with world.guarded(clause):
+                yield _refused(world, sample, "arguments that the file rules out", filled(world.tokens, arguments))
+        if sample.call.path in tried or sample.call.path not in schemas:
+            continue
+        tried.add(sample.call.path)
+        body = {} if sample.call.body is ABSENT else filled(world.tokens, sample.call.body)
+        for each in synthesis.violations(source, schemas[sample.call.path], body, "x"):
+            if each.sure and isinstance(each.body, dict):
+                with world.guarded(clause):
+                    yield _refused(world, sample, each.what, each.body)
+
+
+def _refused(world: Tools, sample: Sample, what: str, arguments: object) -> Outcome:
+    clause, tool = "mcp/invalid-arguments", sample.call.path
+    world.begin()
+    sent = world.call(tool, arguments, harmless=sample.safe, judged=False)
+    if protocol_error(sent.json) is not None:
+        return held(clause)
+    claim = world.contract.claim(sent.exchange)
+    code = judge(world.contract, sent.exchange).code
+    if code is not None or (claim is None and _marked(sent)):
+        return held(clause)
+    if claim is None or not _marked(sent):
+        return broken(clause, f"`{tool}`: {what}: the answer is a result", sent)
+    message = f"`{tool}`: {what}: refused, and with none of the codes of the surface `{claim.surface.name}`"
+    return broken(clause, message, sent, level="warning")
+
+
+def _marked(sent: Sent) -> bool:
+    return point(sent.json, "/isError") is True
+
+
+def walks(world: Tools) -> Iterator[Outcome]:
+    """Walks that follow the offers, each step also trying what is not offered; then the audit of it read back."""
+    navigation = world.taxonomy.navigation
+    if navigation is None:
+        return
+    moves = {
+        action: each for each in world.samples if isinstance(action := point(each.call.body, navigation.takes), str)
+    }
+    if not moves:
+        for clause in ("navigation/offered", "navigation/not-offered", "audit/recorded"):
+            yield skipped(clause, f"no call under `calls` that may be sent has an action at {navigation.takes}")
+        return
+    for _ in range(_WALKS):
+        world.begin()
+        yield from _walk(world, navigation, moves)
+
+
+def _walk(world: Tools, navigation: Navigation, moves: Mapping[str, Sample]) -> Iterator[Outcome]:
+    first = next(iter(moves.values()))
+    seen: list[Sent] = []
+    sent = world.call(first.call.path, _taking(world, navigation, first, "faultspec_no_such_action"))
+    seen.append(sent)
+    if sent.code != navigation.unknown:
+        message = f"an action that there is not is answered {sent}, not {navigation.unknown}"
+        yield broken("navigation/not-offered", message, sent)
+    known = _names(slot(world.taxonomy, sent, (navigation.all or "").removeprefix("$")))
+    for _ in range(_STEPS):
+        offers = _names(point(sent.json, navigation.offers))
+        beyond = [each for each in offers if known and each not in known]
+        if beyond:
+            yield broken("navigation/not-offered", f"{beyond[0]} is offered, and is none of the known actions", sent)
+        others = [each for each in known if each not in offers]
+        if others:
+            action = world.random.choice(others)
+            refused = world.call(first.call.path, _taking(world, navigation, moves.get(action, first), action))
+            seen.append(refused)
+            if refused.code != navigation.refused:
+                message = f"`{action}` is not offered, and is answered {refused}, not {navigation.refused}"
+                yield broken("navigation/not-offered", message, sent, refused)
+            else:
+                yield held("navigation/not-offered")
+            now = _names(point(refused.json, navigation.offers))
+            if refused.code == navigation.refused and sorted(now) != sorted(offers):
+                yield broken(
+                    "navigation/offered", "after a refusal other actions are offered than before", sent, refused
+                )
+        able = [each for each in offers if each in moves]
+        if not able:
+            break
+        action = world.random.choice(able)
+        before = sent
+        sent = world.call(moves[action].call.path, filled(world.tokens, moves[action].call.body))
+        seen.append(sent)
+        if sent.code in (navigation.refused, navigation.unknown):
+            yield broken("navigation/offered", f"`{action}` is offered, and is answered {sent}", before, sent)
+        else:
+            yield held("navigation/offered")
+    yield from _published(world, seen[-1], navigation)
+    yield from _recorded(world, seen)
+
+
+def _taking(world: Tools, navigation: Navigation, sample: Sample, action: str) -> object:
+    body = filled(world.tokens, sample.call.body)
+    name = navigation.takes.removeprefix("/")
+    return {**body, name: action} if isinstance(body, dict) else {name: action}
+
+
+def _names(value: object) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+def _published(world: Tools, last: Sent, navigation: Navigation) -> Iterator[Outcome]:
+    for publication in world.taxonomy.discovery.values():
+        if publication.kind == "actions":
+            page = world.resource(publication.request)
+            found, offers = _names(point(page.json, publication.at)), _names(point(last.json, navigation.offers))
+            if sorted(found) == sorted(offers):
+                yield held("discovery/agrees")
+            else:
+                has, offered = (", ".join(each) or "nothing" for each in (found, offers))
+                message = f"{publication.request} has {has}; the answer before it offered {offered}"
+                yield broken("discovery/agrees", message, last, page)
+
+
+def _recorded(world: Tools, seen: list[Sent]) -> Iterator[Outcome]:
+    rules = world.taxonomy.audit
+    if rules is not None and rules.lookup is not None:
+        yield from audit.exchanges(world, rules, world.resource(rules.lookup.request), seen, 0)

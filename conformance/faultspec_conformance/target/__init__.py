@@ -1,0 +1,40 @@
+"""`conformance.yaml` → what is judged and as whom: the service, identities, resources, recipes, calls, limits."""
+
+from faultspec_conformance.target.form import CONFIGURATION, METHODS
+from faultspec_conformance.target.model import (
+    ABSENT,
+    ANONYMOUS,
+    CREDENTIALS,
+    NOBODY,
+    Call,
+    Identity,
+    Loaded,
+    Recipe,
+    ResourceConfig,
+    Sample,
+    Step,
+    Target,
+    Transport,
+)
+from faultspec_conformance.target.reading import problems, read, understand
+
+__all__ = [
+    "ABSENT",
+    "ANONYMOUS",
+    "CONFIGURATION",
+    "CREDENTIALS",
+    "METHODS",
+    "NOBODY",
+    "Call",
+    "Identity",
+    "Loaded",
+    "Recipe",
+    "ResourceConfig",
+    "Sample",
+    "Step",
+    "Target",
+    "Transport",
+    "problems",
+    "read",
+    "understand",
+]

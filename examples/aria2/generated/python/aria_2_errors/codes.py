@@ -1,0 +1,188 @@
+"""The codes of Errors of aria2's RPC interface, and what is known of each."""
+
+# Generated from examples/aria2/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/aria2/taxonomy.yaml
+
+import typing as t
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+
+class ErrorCode(StrEnum):
+    """Every code a service may answer with."""
+
+    PARSE_ERROR = "parse_error"
+    """The body is not JSON."""
+
+    INVALID_REQUEST = "invalid_request"
+    """It is JSON, and no request."""
+
+    METHOD_NOT_FOUND = "method_not_found"
+    """There is no such method."""
+
+    INVALID_PARAMS = "invalid_params"
+    """The parameters do not fit."""
+
+    FAILED = "failed"
+    """The call failed; the message says why."""
+
+
+ClientAction = t.Literal["retry", "refetch", "user", "none"]
+"""What a client does: send the same request again, read the resource again first, ask a
+person, or give up.
+"""
+
+Effect = t.Literal["none", "possible", "unknown"]
+"""Whether the operation may have taken effect although the error was returned."""
+
+Retriability = t.Literal["always", "never", "caller", "none", "conditional"]
+"""Whether the same request may be sent again; ``caller``: each error says; ``none``:
+errors have no such flag.
+"""
+
+
+class RetriableRule(t.NamedTuple):
+    """``then`` is the answer where each fact, such as ``status`` or ``details.reason``,
+    has one of its values.
+    """
+
+    then: bool
+    when: tuple[tuple[str, Sequence[object]], ...] = ()
+
+
+class StatusRule(t.NamedTuple):
+    """``then`` is the status where each fact, such as ``details.reason``, has one of
+    its values.
+    """
+
+    then: int
+    when: tuple[tuple[str, Sequence[object]], ...] = ()
+
+
+class Facts(t.NamedTuple):
+    """What is known of a code.
+
+    ``wire`` stands in the envelope. ``status`` is the default, None for a code that
+    never travels over HTTP; ``statuses`` are all it may have. The first of
+    ``boundaries`` is the default. ``retry`` names a policy. ``until`` is the action
+    after which the request may be sent again. The first of ``rules`` that holds decides
+    a conditional flag, and the first of ``status_rules`` a conditional status.
+    ``headers`` are those that whoever raises the error gives: each with the statuses
+    under which it is required.
+    """
+
+    wire: str | int
+    status: int | None
+    statuses: Sequence[int]
+    retriable: Retriability
+    client_action: ClientAction
+    effect: Effect
+    domain: str | None = None
+    boundaries: tuple[str, ...] = ()
+    retry: str | None = None
+    until: str | None = None
+    actions: tuple[str, ...] = ()
+    rules: tuple[RetriableRule, ...] = ()
+    deprecated: bool = False
+    status_rules: tuple[StatusRule, ...] = ()
+    headers: tuple[tuple[str, Sequence[range]], ...] = ()
+
+    def allows(self, status: int) -> bool:
+        """Whether the code may travel under a status: one of its own, else one that no
+        code claims and that it stands for. A code without any is sent as 500.
+        """
+        if not self.statuses:
+            return status == 500
+        return status in self.statuses or any(
+            FACTS[each].wire == self.wire for each in codes_for(status)
+        )
+
+
+FACTS: Mapping[ErrorCode, Facts] = {
+    ErrorCode.PARSE_ERROR: Facts(
+        wire=-32700,
+        status=None,
+        statuses=(),
+        retriable="none",
+        client_action="none",
+        effect="none",
+    ),
+    ErrorCode.INVALID_REQUEST: Facts(
+        wire=-32600,
+        status=None,
+        statuses=(),
+        retriable="none",
+        client_action="none",
+        effect="none",
+    ),
+    ErrorCode.METHOD_NOT_FOUND: Facts(
+        wire=-32601,
+        status=None,
+        statuses=(),
+        retriable="none",
+        client_action="none",
+        effect="none",
+    ),
+    ErrorCode.INVALID_PARAMS: Facts(
+        wire=-32602,
+        status=None,
+        statuses=(),
+        retriable="none",
+        client_action="none",
+        effect="none",
+    ),
+    ErrorCode.FAILED: Facts(
+        wire=1,
+        status=None,
+        statuses=(),
+        retriable="none",
+        client_action="none",
+        effect="none",
+    ),
+}
+
+RETRYABLE = frozenset(
+    code for code, facts in FACTS.items() if facts.client_action == "retry"
+)
+"""The codes whose client action is to send the same request again."""
+
+FALLBACKS: Sequence[tuple[range, ErrorCode | None]] = ()
+"""The code of an error status that no code claims, the narrowest range first; None
+where the status is not sent.
+"""
+
+
+UNKNOWN_ACTION: ClientAction = "none"
+"""What a client does about a code that is not declared, such as one of a later version,
+by the taxonomy's rule for them; it has none, so nothing.
+"""
+
+
+def is_retryable(code: str | None) -> bool:
+    """Whether the client action is ``retry``: to send the same request again. ``code``
+    is a member of ``ErrorCode`` or the name of one; any other name, and None, is a code
+    that is not declared, and has ``UNKNOWN_ACTION``.
+    """
+    return client_action(code) == "retry"
+
+
+def client_action(code: str | None) -> ClientAction:
+    """What a client does about a code; ``UNKNOWN_ACTION`` about an undeclared one."""
+    facts = t.cast(Mapping[str | None, Facts], FACTS).get(code)
+    return UNKNOWN_ACTION if facts is None else facts.client_action
+
+
+def http_status(code: ErrorCode) -> int | None:
+    """The status a code travels under by default; None if it never goes over HTTP."""
+    return FACTS[code].status
+
+
+def codes_for(status: int) -> tuple[ErrorCode, ...]:
+    """The codes that may travel under a status; the fallback where no code claims it,
+    and none where there is none.
+    """
+    claimed = tuple(code for code, facts in FACTS.items() if status in facts.statuses)
+    if claimed:
+        return claimed
+    fallback = next((code for statuses, code in FALLBACKS if status in statuses), None)
+    return () if fallback is None else (fallback,)

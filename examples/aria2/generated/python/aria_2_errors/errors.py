@@ -1,0 +1,545 @@
+"""An exception for each code of Errors of aria2's RPC interface.
+
+A service raises them; a client catches them, made from an answer by ``wire.parse``.
+Only declared codes can be raised, each with its own details, boundaries and statuses.
+"""
+
+# Generated from examples/aria2/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/aria2/taxonomy.yaml
+
+import re
+import typing as t
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from . import details as d
+from ._runtime.checking import Check, refuse
+from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
+
+EnvelopeName = t.Literal["rpc"]
+"""The shapes on the wire; ``wire.ENVELOPES`` has them."""
+
+
+class Unset(Enum):
+    """The default of a detail that may be None: left out."""
+
+    UNSET = "unset"
+
+
+class Aria2Error(Exception):
+    """Any error of Errors of aria2's RPC interface; what is raised is one of its
+    subclasses, one for each code.
+
+    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP
+    status, None for a code without one. ``headers`` travel beside the envelope, and
+    ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that the code
+    travels in unless told otherwise. What caused the error is its ``__cause__``
+    (``raise … from failure``), and never travels.
+    """
+
+    __slots__ = (
+        "_details",
+        "_retriable",
+        "boundary",
+        "headers",
+        "message",
+        "request_id",
+        "retry_after",
+        "status",
+    )
+
+    code: t.ClassVar[ErrorCode | None]
+    facts: t.ClassVar[Facts]
+    summary: t.ClassVar[str]
+    default_message: t.ClassVar[str]
+    operation: t.ClassVar[str | None] = None
+    checks: t.ClassVar[Check] = Check()
+    defaults: t.ClassVar[Sequence[tuple[str, object]]] = ()
+    flag_key: t.ClassVar[str | None] = None
+    envelope: t.ClassVar[EnvelopeName] = "rpc"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        details: Mapping[str, object],
+        nullable: Sequence[str] = (),
+        boundary: str | None = None,
+        status: int | None = None,
+        retriable: bool | None = None,
+        retry_after: float | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str | None] | None = None,
+    ) -> None:
+        if not hasattr(self, "code"):
+            name = type(self).__name__
+            raise TypeError(f"{name} has no code; raise one of its subclasses")
+        self._details: Mapping[str, object] = {
+            key: value
+            for key, value in details.items()
+            if value is not Unset.UNSET and (value is not None or key in nullable)
+        }
+        refuse(self.checks, self._details, f"{self.facts.wire}: details")
+        self._retriable = retriable
+        self.boundary = _allowed_boundary(self.facts, boundary)
+        self.status = _allowed_status(self.code, self.facts, status, self._details)
+        self.retry_after = retry_after
+        self.request_id = request_id
+        self.headers = {
+            name: value for name, value in (headers or {}).items() if value is not None
+        }
+        for name in lacking(self):
+            way = "retry_after" if name.lower() == "retry-after" else "headers"
+            under = f"{self.facts.wire} under {self.status}"
+            raise ValueError(f"{under} needs the header {name}: pass `{way}`")
+        if self.flag_key is not None:
+            self._details = {**self._details, self.flag_key: self._flag()}
+        self.message = said(type(self), self._details) if message is None else message
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return restored, (type(self), _state(self))
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        """What stands in the envelope beside the message, typed by each subclass; not
+        to be changed.
+        """
+        return self._details
+
+    @property
+    def retriable(self) -> bool:
+        """Whether this request may be sent again: as it says, else by the code."""
+        if self._retriable is not None:
+            return self._retriable
+        if self.facts.retriable == "conditional":
+            facts = {"status": self.status, **_prefixed(self._details)}
+            return _decided(self.facts.rules, facts)
+        if self.facts.retriable in ("always", "never"):
+            return self.facts.retriable == "always"
+        return self.facts.client_action == "retry"
+
+    def _flag(self) -> bool:
+        """The flag among the details: what the error itself says, else whether the
+        client action is ``retry``.
+        """
+        decides = self._retriable is not None or self.facts.retriable == "conditional"
+        return self.retriable if decides else self.facts.client_action == "retry"
+
+
+class ParseError(Aria2Error):
+    """The body is not JSON.
+
+    Clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.PARSE_ERROR
+    facts = FACTS[ErrorCode.PARSE_ERROR]
+    summary = "The body is not JSON."
+    default_message = "The body is not JSON."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.ParseErrorDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.ParseErrorDetails, self._details)
+
+
+class InvalidRequest(Aria2Error):
+    """It is JSON, and no request.
+
+    Clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.INVALID_REQUEST
+    facts = FACTS[ErrorCode.INVALID_REQUEST]
+    summary = "It is JSON, and no request."
+    default_message = "It is JSON, and no request."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.InvalidRequestDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.InvalidRequestDetails, self._details)
+
+
+class MethodNotFound(Aria2Error):
+    """There is no such method.
+
+    Clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.METHOD_NOT_FOUND
+    facts = FACTS[ErrorCode.METHOD_NOT_FOUND]
+    summary = "There is no such method."
+    default_message = "There is no such method."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.MethodNotFoundDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.MethodNotFoundDetails, self._details)
+
+
+class InvalidParams(Aria2Error):
+    """The parameters do not fit.
+
+    Clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.INVALID_PARAMS
+    facts = FACTS[ErrorCode.INVALID_PARAMS]
+    summary = "The parameters do not fit."
+    default_message = "The parameters do not fit."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.InvalidParamsDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.InvalidParamsDetails, self._details)
+
+
+class Failed(Aria2Error):
+    """The call failed; the message says why.
+
+    Clients do not retry.
+    """
+
+    __slots__ = ()
+
+    code = ErrorCode.FAILED
+    facts = FACTS[ErrorCode.FAILED]
+    summary = "The call failed; the message says why."
+    default_message = "The call failed"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            headers=headers,
+            request_id=request_id,
+        )
+
+    @property
+    def details(self) -> d.FailedDetails:
+        """What stands in the envelope beside the message; not to be changed."""
+        return t.cast(d.FailedDetails, self._details)
+
+
+class UnknownError(Aria2Error):
+    """An answer that is no declared error: an unknown code, another shape, or no JSON
+    at all.
+
+    ``raw`` is the body as it came; ``original_code`` what stood in the place of the
+    code, if anything did. Neither is safe to show.
+    ``code`` is None: it is no declared error, and is not taken for one.
+    """
+
+    __slots__ = ("original_code", "raw")
+
+    code = None  # the taxonomy names no code for what it does not know
+    facts = Facts(
+        wire="unknown",
+        status=None,
+        statuses=(),
+        retriable="never",
+        client_action="none",
+        effect="unknown",
+    )
+    summary = "The answer is not an error that is known here"
+    default_message = "The answer is not an error that is known here"
+    flag_key = None
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        raw: object,
+        original_code: str | int | None = None,
+        status: int | None = None,
+        retry_after: float | None = None,
+        request_id: str | int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            message,
+            details={},
+            retriable=False,
+            retry_after=retry_after,
+            request_id=request_id,
+            headers=headers,
+        )
+        self.status = status
+        self.raw = raw
+        self.original_code = original_code
+
+    def __str__(self) -> str:
+        return f"unknown error (status {self.status}, code {self.original_code!r})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        own = {"raw": self.raw, "original_code": self.original_code}
+        return restored, (UnknownError, {**_state(self), **own})
+
+
+ERRORS: Mapping[ErrorCode, type[Aria2Error]] = {
+    ErrorCode.PARSE_ERROR: ParseError,
+    ErrorCode.INVALID_REQUEST: InvalidRequest,
+    ErrorCode.METHOD_NOT_FOUND: MethodNotFound,
+    ErrorCode.INVALID_PARAMS: InvalidParams,
+    ErrorCode.FAILED: Failed,
+}
+"""The exception of each code that means the same for every operation."""
+
+_ALL = {
+    (each.operation, str(each.facts.wire)): each
+    for each in Aria2Error.__subclasses__()
+    if each is not UnknownError
+}
+
+
+def error_class(
+    wire: str | int,
+    operation: str | None = None,
+) -> type[Aria2Error] | None:
+    """The exception for what stands in the code slot: the operation's own, else the
+    shared one; None if unknown.
+    """
+    return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
+
+
+def error_classes(
+    wire: str | int,
+) -> Sequence[type[Aria2Error]]:
+    """Every exception for what stands in the code slot, whatever the operation; the
+    shared one first.
+    """
+    return [each for (_, own), each in _ALL.items() if own == str(wire)]
+
+
+def lacking(
+    error: Aria2Error,
+) -> Sequence[str]:
+    """The headers that the error must have under its status, and has not."""
+    given = {name.lower() for name in error.headers}
+    if error.retry_after is not None:
+        given.add("retry-after")
+    return [
+        name
+        for name, on in error.facts.headers
+        if name.lower() not in given and any(error.status in each for each in on)
+    ]
+
+
+def _state(
+    error: Aria2Error,
+) -> dict[str, object]:
+    names = Aria2Error.__slots__
+    return {name: getattr(error, name) for name in names}
+
+
+def restored(
+    kind: type[Aria2Error],
+    state: Mapping[str, object],
+) -> Aria2Error:
+    """An error with this state, unchecked: how a pickled one, and one read from the
+    wire, comes back.
+    """
+    error = kind.__new__(kind)
+    for name, value in state.items():
+        setattr(error, name, value)
+    error.args = (error.message,)
+    return error
+
+
+def said(
+    kind: type[Aria2Error],
+    details: Mapping[str, object],
+) -> str:
+    """The default message with each ``${key}`` replaced by that detail; the summary
+    where one is missing.
+    """
+    template = kind.default_message
+    if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
+        return kind.summary
+    return re.sub(r"\$\{(\w+)\}", lambda each: str(details[each[1]]), template)
+
+
+def bare(
+    kind: type[Aria2Error],
+    *,
+    status: int | None = None,
+    details: Mapping[str, object] | None = None,
+) -> Aria2Error:
+    """An error with its default message, for where nobody is there to give the details
+    that it asks for.
+    """
+    known = dict(details or {})
+    names = Aria2Error.__slots__
+    state: dict[str, object] = {
+        **dict.fromkeys(names),
+        **dict(kind.defaults),
+        "_details": known,
+        "boundary": next(iter(kind.facts.boundaries), None),
+        "headers": {},
+        "message": said(kind, known),
+        "status": kind.facts.status if status is None else status,
+    }
+    error = restored(kind, state)
+    if kind.flag_key is not None:
+        error._details = {**known, kind.flag_key: error._flag()}
+    return error
+
+
+def undeclared(
+    original_code: str | int | None = None,
+) -> Aria2Error:
+    """What a service answers for an error that it did not declare; ``original_code``
+    stays out of the answer.
+    """
+    return UnknownError(raw=None, status=500)
+
+
+def entity_tag(value: str) -> str:
+    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left
+    where it is (RFC 9110 §8.8.3).
+    """
+    return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
+
+
+def _entity_tag(value: str | None) -> str | None:
+    return None if value is None else entity_tag(value)
+
+
+def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
+    if boundary is None:
+        return next(iter(facts.boundaries), None)
+    if boundary not in facts.boundaries:
+        own = " or ".join(facts.boundaries)
+        raise ValueError(f"{facts.wire} comes from {own}, and not from {boundary!r}")
+    return boundary
+
+
+def _allowed_status(
+    code: ErrorCode | None,
+    facts: Facts,
+    status: int | None,
+    details: Mapping[str, object],
+) -> int | None:
+    """The status given if it is allowed; else the one that the rules come to with these
+    details, and the default where they leave several.
+    """
+    possible = _outcomes(facts.status_rules, _prefixed(details))
+    if status is None and possible and facts.status not in possible:
+        return possible[-1]
+    if status is None:
+        return facts.status
+    if possible and status not in possible:
+        known = " or ".join(map(str, possible))
+        raise ValueError(f"{facts.wire} travels under {known} with these details")
+    if status not in facts.statuses and code not in codes_for(status):
+        raise ValueError(f"{facts.wire} does not travel under {status}")
+    return status
+
+
+def _outcomes(rules: Sequence[StatusRule], facts: Mapping[str, object]) -> list[int]:
+    """What the rules may come to: a fact that is not known leaves both ways open."""
+    found: list[int] = []
+    for rule in rules:
+        known = [(fact, values) for fact, values in rule.when if fact in facts]
+        if not all(_holds(facts[fact], values) for fact, values in known):
+            continue
+        if rule.then not in found:
+            found.append(rule.then)
+        if len(known) == len(rule.when):
+            break
+    return found
+
+
+def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
+    return {f"details.{key}": value for key, value in details.items()}
+
+
+def _decided(rules: Sequence[RetriableRule], facts: Mapping[str, object]) -> bool:
+    """The answer of the first rule that holds; False where none does."""
+    for rule in rules:
+        if all(_holds(facts.get(fact), values) for fact, values in rule.when):
+            return rule.then
+    return False
+
+
+def _holds(fact: object, values: Sequence[object]) -> bool:
+    return any(_same(fact, value) for value in values)
+
+
+def _same(a: object, b: object) -> bool:
+    """Equality as JSON has it: 1 is not true."""
+    return isinstance(a, bool) == isinstance(b, bool) and a == b

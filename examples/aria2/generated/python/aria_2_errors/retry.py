@@ -1,0 +1,114 @@
+"""When a client tries again, and how long it waits first.
+
+    state = start_retry(error)
+    while (plan := plan_retry(error, state)).retry:
+        time.sleep(plan.delay)
+        state = plan.state
+        ...  # once more, with the same idempotency key; on success leave,
+        ...  # on failure ``error`` is the new one
+
+Nothing here waits or sends.
+"""
+
+# Generated from examples/aria2/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/aria2/taxonomy.yaml
+
+import random as _random
+import time
+import typing as t
+from collections.abc import Callable, Mapping
+
+from ._runtime.retry import (
+    Budget,
+    Failure,
+    Jitter,
+    Kind,
+    Phase,
+    Plan,
+    Policy,
+    RetryAfterRule,
+    State,
+    plan,
+    start,
+    succeed,
+)
+from .codes import ErrorCode
+from .errors import (
+    Aria2Error,
+)
+
+__all__ = [
+    "ELIGIBLE",
+    "NEVER",
+    "POLICIES",
+    "Budget",
+    "Failure",
+    "Jitter",
+    "Kind",
+    "Phase",
+    "Plan",
+    "Policy",
+    "RetryAfterRule",
+    "State",
+    "plan",
+    "plan_retry",
+    "policy_for",
+    "start",
+    "start_retry",
+    "succeed",
+]
+
+POLICIES: Mapping[str, Policy] = {}
+
+ELIGIBLE: t.Final[Mapping[str, frozenset[ErrorCode]]] = {}
+"""The codes that a policy is for, where that is not every code that may be retried."""
+
+NEVER = Policy("never", max_attempts=1)
+"""What holds for a code without a policy."""
+
+
+def policy_for(
+    error: Aria2Error,
+) -> Policy:
+    """The policy of the error's code."""
+    return NEVER if error.facts.retry is None else POLICIES[error.facts.retry]
+
+
+def start_retry(
+    error: Aria2Error,
+    tokens: float | None = None,
+) -> State:
+    """The state after the first try failed with ``error``; ``tokens`` are what other
+    calls left of a shared budget.
+    """
+    return start(policy_for(error), tokens)
+
+
+def plan_retry(
+    error: Aria2Error,
+    state: State,
+    *,
+    idempotent: bool = True,
+    kind: str | None = None,
+    now: float | None = None,
+    random: Callable[[], float] = _random.random,
+) -> Plan:
+    """Whether to send the request again, after how many seconds, and why.
+
+    ``idempotent``: sending it twice does what sending it once does, by its method or by
+    an idempotency key. ``kind`` picks a special case of the policy. ``now``: seconds
+    since 1970.
+    """
+    policy = policy_for(error)
+    headers = {name.lower(): value for name, value in error.headers.items()}
+    failure = Failure(
+        retriable=error.retriable and error.facts.client_action in ("retry", "none"),
+        kind=kind,
+        retry_after=headers.get("retry-after", error.retry_after),
+        idempotent=idempotent,
+        eligible=error.code in ELIGIBLE.get(policy.name, {error.code}),
+        effect=error.facts.effect,
+    )
+    if now is None:
+        now = time.time()
+    return plan(policy, state, failure, now=now, random=random)

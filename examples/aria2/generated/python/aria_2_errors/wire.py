@@ -1,0 +1,255 @@
+"""The envelope: an error to an answer, and an answer to an error."""
+
+# Generated from examples/aria2/taxonomy.yaml; do not edit. Regenerate: faultspec
+# compile examples/aria2/taxonomy.yaml
+
+import json
+import time
+import typing as t
+from collections.abc import Mapping, Sequence
+
+from ._runtime import retry_after
+from ._runtime.shape import Extraction, Node, compile_shape, extract
+from ._runtime.shape import render as render_shape
+from .errors import (
+    Aria2Error,
+    EnvelopeName,
+    UnknownError,
+    error_class,
+    error_classes,
+    restored,
+    said,
+)
+
+
+class Envelope(t.NamedTuple):
+    """A shape on the wire; ``listed``: its details are a list with one object;
+    ``shown``: they are there even where they are empty.
+    """
+
+    media_type: str
+    shape: Node
+    listed: bool = False
+    shown: bool = False
+
+
+ENVELOPES: Mapping[EnvelopeName, Envelope] = {
+    "rpc": Envelope(
+        media_type="application/json",
+        shape=compile_shape(
+            {
+                "jsonrpc": "2.0",
+                "id": "$request_id",
+                "error": {
+                    "code": "$code",
+                    "message": "$message",
+                },
+            }
+        ),
+    ),
+}
+
+HEADERS: Sequence[tuple[str, str, Sequence[range]]] = ()
+"""Headers that every answer under these statuses carries."""
+
+
+CARRIED = frozenset(
+    {
+        "retry-after",
+    }
+)
+"""Headers, in lower case, that say what to do about an error; the others belong to the
+one answer it came with.
+"""
+
+
+class Place(t.NamedTuple):
+    """Where an attribute of errors stands on the wire: the slot of the envelope, what a
+    value of it is an instance of, and the header that repeats it.
+    """
+
+    attribute: str
+    slot: str
+    kinds: type | tuple[type, ...]
+    header: str | None = None
+
+
+PLACES: Sequence[Place] = [
+    Place(attribute="request_id", slot="request_id", kinds=object),
+]
+
+
+class Rendered(t.NamedTuple):
+    """An answer, ready to send. ``headers`` have Content-Type, not Content-Length."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def slot_values(error: Aria2Error) -> dict[str, object]:
+    """What an error has for each slot, None where it has nothing."""
+    values: dict[str, object] = {
+        "code": error.facts.wire,
+        "message": error.message,
+        "summary": error.summary,
+        "status": error.status,
+        "retriable": error.retriable,
+        "boundary": error.boundary,
+        "domain": error.facts.domain,
+        "details": dict(error.details) or None,
+        **{each.slot: getattr(error, each.attribute) for each in PLACES},
+    }
+    return values
+
+
+def to_envelope(
+    error: Aria2Error,
+    *,
+    envelope: EnvelopeName | None = None,
+    slots: Mapping[str, object] | None = None,
+) -> object:
+    """The body of an error, as JSON data; ``slots`` are values for places that the
+    error itself knows nothing of.
+
+    ``envelope``: by default the one its code travels in.
+    """
+    chosen = ENVELOPES[envelope or error.envelope]
+    values = slot_values(error)
+    if chosen.shown and values["details"] is None:
+        values["details"] = {}
+    if chosen.listed and values["details"] is not None:
+        values["details"] = [values["details"]]
+    return render_shape(chosen.shape, {**values, **(slots or {})})
+
+
+def render(
+    error: Aria2Error,
+    *,
+    envelope: EnvelopeName | None = None,
+    slots: Mapping[str, object] | None = None,
+) -> Rendered:
+    """The whole answer: status, headers and body. A code that has no HTTP status is
+    sent as 500.
+    """
+    content = to_envelope(error, envelope=envelope, slots=slots)
+    status = error.status or 500
+    headers = {"Content-Type": ENVELOPES[envelope or error.envelope].media_type}
+    for name, value, on in HEADERS:
+        if any(status in each for each in on):
+            headers[name] = value
+    headers |= error.headers
+    if error.retry_after is not None:
+        headers["Retry-After"] = retry_after.render(error.retry_after)
+    for place in PLACES:
+        repeated = getattr(error, place.attribute)
+        if place.header is not None and repeated is not None:
+            headers[place.header] = str(repeated)
+    body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return Rendered(status, headers, body.encode("utf-8", "backslashreplace"))
+
+
+def parse(
+    body: bytes | str | Mapping[str, object],
+    *,
+    status: int | None = None,
+    headers: Mapping[str, str] | None = None,
+    operation: str | None = None,
+) -> Aria2Error:
+    """The error that an answer says; never raises, whatever the body.
+
+    What is not declared comes back as ``UnknownError``, which keeps the body.
+    ``status`` and ``headers`` are those of the answer; ``operation`` is the one that
+    was asked for, where operations have codes of their own: its name, or the tool,
+    method or route that it is called by, as the taxonomy writes it.
+    """
+    headers = headers or {}
+    found = _read(body)
+    wire = None if found is None else found.slots.get("code")
+    code = wire if isinstance(wire, str | int) and not isinstance(wire, bool) else None
+    kind = None if code is None else error_class(code, operation)
+    values: Mapping[str, object] = {} if found is None else found.slots
+    details = values.get("details")
+    if isinstance(details, list) and len(details) == 1:
+        details = details[0]
+    known = dict(details) if isinstance(details, Mapping) else {}
+    message = _typed(values.get("message"), str)
+    carried = {name: each for name, each in headers.items() if name.lower() in CARRIED}
+    state: dict[str, object] = {
+        "_details": known,
+        "_retriable": _flag(values.get("retriable"), known, kind),
+        "boundary": _typed(values.get("boundary"), str),
+        "headers": carried,
+        "message": said(kind or UnknownError, known) if message is None else message,
+        "retry_after": _retry_after(headers),
+        "status": _typed(values.get("status"), int) if status is None else status,
+    }
+    for place in PLACES:
+        value = _typed(values.get(place.slot), place.kinds)
+        if not value and place.header is not None and place.kinds is str:
+            value = _header(headers, place.header)
+        state[place.attribute] = value
+    if kind is None:
+        state["_retriable"] = False
+        return restored(UnknownError, {**state, "raw": body, "original_code": code})
+    if state["status"] is None:
+        state["status"] = kind.facts.status
+    return restored(kind, state)
+
+
+def parse_own(
+    body: bytes,
+    status: int,
+) -> Aria2Error | None:
+    """The error that a service put into an envelope itself: a declared code, under a
+    status that it may have; None for anything else.
+    """
+    found = _read(body)
+    wire = None if found is None or not found.fits else found.slots.get("code")
+    if not isinstance(wire, str | int):
+        return None
+    for kind in error_classes(wire):
+        if kind.facts.allows(status):
+            return parse(body, status=status, operation=kind.operation)
+    return None
+
+
+def _read(body: bytes | str | Mapping[str, object]) -> Extraction | None:
+    """What the body says through the first envelope that fits, else through the first
+    in which a code can be found.
+    """
+    try:
+        data: object = body if isinstance(body, Mapping) else json.loads(body)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    readings = [extract(envelope.shape, data) for envelope in ENVELOPES.values()]
+    fitting = [each for each in readings if each.fits]
+    coded = [each for each in readings if "code" in each.slots]
+    return next(iter(fitting or coded), None)
+
+
+def _flag(
+    slot: object,
+    details: Mapping[str, object],
+    kind: type[Aria2Error] | None,
+) -> bool | None:
+    key = None if kind is None else kind.flag_key
+    value = slot if key is None or isinstance(slot, bool) else details.get(key)
+    return value if isinstance(value, bool) else None
+
+
+def _typed(value: object, kind: type | tuple[type, ...]) -> t.Any:
+    """The value where it is of the kind; else None, as a body may hold anything."""
+    return value if isinstance(value, kind) else None
+
+
+def _header(headers: Mapping[str, str], name: str) -> str | None:
+    wanted = name.lower()
+    return next((each for key, each in headers.items() if key.lower() == wanted), None)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    value = _header(headers, "Retry-After")
+    if value is None:
+        return None
+    return retry_after.parse(value, now=time.time(), lenient=True).seconds

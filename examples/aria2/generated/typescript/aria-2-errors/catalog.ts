@@ -1,0 +1,103 @@
+/** Which error is meant: by what stands in the place of the code, and by the operation. */
+
+// Generated from examples/aria2/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/aria2/taxonomy.yaml
+
+import { type ErrorCode, FACTS, type Facts, type Wire } from "./codes.js";
+import type { AnyError } from "./errors.js";
+
+/** A declared error; `flagKey` is the details key that is its retry flag. */
+export interface Entry {
+  readonly code: ErrorCode;
+  readonly operation: string | null;
+  readonly facts: Facts;
+  readonly flagKey: string | null;
+}
+
+const ENTRIES: readonly Entry[] = [
+  {
+    code: "parse_error",
+    operation: null,
+    facts: FACTS.parse_error,
+    flagKey: null,
+  },
+  {
+    code: "invalid_request",
+    operation: null,
+    facts: FACTS.invalid_request,
+    flagKey: null,
+  },
+  {
+    code: "method_not_found",
+    operation: null,
+    facts: FACTS.method_not_found,
+    flagKey: null,
+  },
+  {
+    code: "invalid_params",
+    operation: null,
+    facts: FACTS.invalid_params,
+    flagKey: null,
+  },
+  {
+    code: "failed",
+    operation: null,
+    facts: FACTS.failed,
+    flagKey: null,
+  },
+];
+
+/** The operation behind each tool, method or route that it is called by. */
+const OPERATIONS: Readonly<Record<string, string>> = {};
+
+/** What is known of an answer that is no declared error. */
+const UNKNOWN: Facts = {
+  wire: "unknown",
+  status: null,
+  statuses: [],
+  retriable: "never",
+  clientAction: "none",
+  effect: "unknown",
+  domain: null,
+  boundaries: [],
+  retry: null,
+  until: null,
+  actions: [],
+  rules: [],
+  deprecated: false,
+  summary: "The answer is not an error that is known here",
+  message: "The answer is not an error that is known here",
+};
+
+const BY_WIRE = new Map(
+  ENTRIES.map((each) => [key(each.operation, each.facts.wire), each]),
+);
+const BY_CODE = new Map(
+  ENTRIES.map((each) => [key(each.operation, each.code), each]),
+);
+
+/**
+ * The error for what stands in the place of the code: the operation's own, else the
+ * shared one.
+ */
+export function entryOf(
+  wire: Wire,
+  operation: string | null,
+): Entry | undefined {
+  const called =
+    operation !== null &&
+    Object.prototype.hasOwnProperty.call(OPERATIONS, operation)
+      ? (OPERATIONS[operation] ?? null)
+      : operation;
+  return BY_WIRE.get(key(called, wire)) ?? BY_WIRE.get(key(null, wire));
+}
+
+/** What is known of an error's code. */
+export function factsOf(error: AnyError): Facts {
+  const entry = BY_CODE.get(key(error.operation, error.code ?? ""));
+  return error.known && entry !== undefined ? entry.facts : UNKNOWN;
+}
+
+function key(operation: string | null, code: Wire): string {
+  return JSON.stringify([operation, String(code)]);
+}

@@ -1,0 +1,135 @@
+/**
+ * The errors of Errors of aria2's RPC interface: an interface for each code,
+ * told apart by `code`, and by `operation` where operations have codes of their
+ * own.
+ */
+
+// Generated from examples/aria2/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/aria2/taxonomy.yaml
+
+import type { ErrorCode } from "./codes.js";
+import type * as d from "./details.js";
+
+/**
+ * What every error says. `message` is safe to show to whoever sent the request.
+ * `status` is that of the answer, else the code's own. `retriable` is whether this
+ * very request may be sent again. `retryAfter` is the wait, in seconds, that the
+ * answer asks for; `headers` are those that say what to do about the error.
+ */
+export interface Common {
+  readonly message: string;
+  readonly status: number | null;
+  readonly retriable: boolean;
+  readonly retryAfter: number | null;
+  readonly boundary: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly requestId: string | number | null;
+}
+
+/**
+ * The body is not JSON.
+ *
+ * Clients do not retry.
+ */
+export interface ParseError extends Common {
+  readonly known: true;
+  readonly code: "parse_error";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * It is JSON, and no request.
+ *
+ * Clients do not retry.
+ */
+export interface InvalidRequest extends Common {
+  readonly known: true;
+  readonly code: "invalid_request";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * There is no such method.
+ *
+ * Clients do not retry.
+ */
+export interface MethodNotFound extends Common {
+  readonly known: true;
+  readonly code: "method_not_found";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * The parameters do not fit.
+ *
+ * Clients do not retry.
+ */
+export interface InvalidParams extends Common {
+  readonly known: true;
+  readonly code: "invalid_params";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/**
+ * The call failed; the message says why.
+ *
+ * Clients do not retry.
+ */
+export interface Failed extends Common {
+  readonly known: true;
+  readonly code: "failed";
+  readonly operation: null;
+  readonly details: d.Details;
+}
+
+/** The errors by the names of their interfaces. */
+export interface Errors {
+  readonly ParseError: ParseError;
+  readonly InvalidRequest: InvalidRequest;
+  readonly MethodNotFound: MethodNotFound;
+  readonly InvalidParams: InvalidParams;
+  readonly Failed: Failed;
+}
+
+/** Any declared error. */
+export type KnownError = Errors[keyof Errors];
+
+/**
+ * An answer that is no declared error: an unknown code, another shape, or no JSON
+ * at all. `raw` is the body as it came; `originalCode` what stood in the place of
+ * the code, if anything did. Neither is safe to show. `code` is what the taxonomy
+ * has such an answer taken for, null where it says nothing of them.
+ */
+export interface UnknownError extends Common {
+  readonly known: false;
+  readonly code: null;
+  readonly operation: null;
+  readonly details: d.Details;
+  readonly originalCode: string | number | null;
+  readonly raw: unknown;
+}
+
+/** Whatever an answer may turn out to be. */
+export type AnyError = KnownError | UnknownError;
+
+/** Whether an error is a declared one. */
+export function isKnown(error: AnyError): error is KnownError {
+  return error.known;
+}
+
+/** Whether an error is none that is declared. */
+export function isUnknown(error: AnyError): error is UnknownError {
+  return !error.known;
+}
+
+/** Whether an error is a declared one with this code. */
+export function hasCode<C extends ErrorCode>(
+  error: AnyError,
+  code: C,
+): error is Extract<KnownError, { readonly code: C }> {
+  return error.known && (error.code as string) === code;
+}

@@ -1,0 +1,112 @@
+/**
+ * When a client tries again, and how long it waits first.
+ *
+ *     let state = startRetry(error);
+ *     for (;;) {
+ *       const decision = planRetry(error, state);
+ *       if (!decision.retry) break;
+ *       await sleep(decision.delay); // seconds
+ *       state = decision.state;
+ *       // once more, with the same idempotency key; on success leave,
+ *       // on failure `error` is the new one
+ *     }
+ *
+ * Nothing here waits or sends.
+ */
+
+// Generated from examples/aria2/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/aria2/taxonomy.yaml
+
+import {
+  type Plan,
+  type Policy,
+  type State,
+  plan,
+  start,
+} from "./_runtime/retry.js";
+import { factsOf } from "./catalog.js";
+import type { ErrorCode, PolicyName } from "./codes.js";
+import type { AnyError } from "./errors.js";
+
+export const POLICIES: Readonly<Record<PolicyName, Policy>> = {};
+
+/** The codes that a policy is for, where that is not every retriable one. */
+export const ELIGIBLE: {
+  readonly [N in PolicyName]?: ReadonlySet<ErrorCode>;
+} = {};
+
+/** What holds for a code without a policy. */
+export const NEVER: Policy = {
+  name: "never",
+  maxAttempts: 1,
+  phases: [],
+  jitter: { kind: "none", ratio: 0 },
+  retryAfter: {
+    honor: true,
+    max: null,
+    clamp: "cap",
+    minIsComputed: true,
+    over: null,
+  },
+  budget: null,
+  maxElapsed: null,
+  kinds: {},
+};
+
+/**
+ * What is known of the request. `idempotent`: sending it twice does what sending it
+ * once does, by its method or by an idempotency key. `kind` picks a special case of
+ * the policy. `now`: seconds since 1970. `random`: a number in [0, 1].
+ */
+export interface PlanOptions {
+  readonly idempotent?: boolean;
+  readonly kind?: string | null;
+  readonly now?: number;
+  readonly random?: () => number;
+}
+
+/** The policy of the error's code. */
+export function policyFor(error: AnyError): Policy {
+  const { retry } = factsOf(error);
+  return (retry === null ? null : POLICIES[retry]) ?? NEVER;
+}
+
+/**
+ * The state after the first try failed with `error`; `tokens` are what other calls
+ * left of a shared budget.
+ */
+export function startRetry(error: AnyError, tokens?: number): State {
+  return start(policyFor(error), tokens);
+}
+
+/** Whether to send the request again, after how many seconds, and why. */
+export function planRetry(
+  error: AnyError,
+  state: State,
+  {
+    idempotent = true,
+    kind = null,
+    now = Date.now() / 1000,
+    random = Math.random,
+  }: PlanOptions = {},
+): Plan {
+  const policy = policyFor(error);
+  const facts = factsOf(error);
+  const told = Object.entries(error.headers).find(
+    ([name]) => name.toLowerCase() === "retry-after",
+  );
+  const eligible = facts.retry === null ? undefined : ELIGIBLE[facts.retry];
+  const failure = {
+    retriable:
+      error.retriable &&
+      (facts.clientAction === "retry" || facts.clientAction === "none"),
+    kind,
+    retryAfter: told?.[1] ?? error.retryAfter,
+    idempotent,
+    eligible:
+      eligible === undefined ||
+      (error.code !== null && eligible.has(error.code)),
+    effect: facts.effect,
+  };
+  return plan(policy, state, failure, { now, random });
+}

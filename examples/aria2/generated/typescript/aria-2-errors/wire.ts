@@ -1,0 +1,302 @@
+/** The envelope: what is on the wire, and the error that an answer says. */
+
+// Generated from examples/aria2/taxonomy.yaml; do not edit. Regenerate: faultspec
+// compile examples/aria2/taxonomy.yaml
+
+import * as retryAfter from "./_runtime/retry-after.js";
+import {
+  type Extraction,
+  type Picture,
+  compileShape,
+  extract,
+  has,
+  isObject,
+} from "./_runtime/shape.js";
+import { type Entry, entryOf, factsOf } from "./catalog.js";
+import type { Facts, RetriableRule, Wire } from "./codes.js";
+import type * as d from "./details.js";
+import type { AnyError, UnknownError } from "./errors.js";
+
+/** The answer to a call that failed. */
+export interface RpcEnvelope {
+  readonly jsonrpc: "2.0";
+  readonly id: string | number | null;
+  readonly error: {
+    readonly code: Wire;
+    readonly message: string;
+  };
+}
+
+/** Whatever an error looks like on the wire. */
+export type Envelope = RpcEnvelope;
+
+const PICTURES: Readonly<Record<string, Picture>> = {
+  rpc: {
+    jsonrpc: "2.0",
+    id: "$request_id",
+    error: {
+      code: "$code",
+      message: "$message",
+    },
+  },
+};
+
+const SHAPES = Object.values(PICTURES).map(compileShape);
+
+/**
+ * Headers, in lower case, that say what to do about an error; the others belong to
+ * the one answer it came with.
+ */
+const CARRIED: Readonly<Record<string, true>> = {
+  "retry-after": true,
+};
+
+/**
+ * Where a member of errors stands on the wire: the slot of the envelope, the type
+ * of its values if they have one, and the header that repeats it.
+ */
+interface Place {
+  readonly member: string;
+  readonly slot: string;
+  readonly type: string | null;
+  readonly header: string | null;
+}
+
+const PLACES: readonly Place[] = [
+  {
+    member: "requestId",
+    slot: "request_id",
+    type: null,
+    header: null,
+  },
+];
+
+/** The headers of an answer: those of `fetch`, those of Node, or a plain object. */
+export type HeaderSource =
+  | { forEach(each: (value: string, name: string) => void): void }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/**
+ * What is known of an answer beside its body. `operation` is the one that was asked
+ * for, where operations have codes of their own: its name, or the tool, method or
+ * route that it is called by, as the taxonomy writes it.
+ */
+export interface Answer {
+  readonly status?: number | null | undefined;
+  readonly headers?: HeaderSource | null | undefined;
+  readonly operation?: string | null | undefined;
+}
+
+/**
+ * The error that an answer says; never throws, whatever the body.
+ *
+ * What is not declared comes back as an `UnknownError`, which keeps the body.
+ * Whether the details are what the contract promises is not checked.
+ *
+ * @param body - JSON text, or the value that was read from it
+ */
+export function parse(body: unknown, answer: Answer = {}): AnyError {
+  const headers = namedHeaders(answer.headers);
+  const slots = read(body)?.slots ?? new Map<string, unknown>();
+  const wire = slots.get("code");
+  const code =
+    typeof wire === "string" || typeof wire === "number" ? wire : null;
+  const entry =
+    code === null ? undefined : entryOf(code, answer.operation ?? null);
+  const details = detailsIn(slots.get("details"));
+  const sent = answer.status ?? typed(slots.get("status"), "integer");
+  const message = typed(slots.get("message"), "string");
+  const common: Record<string, unknown> = {
+    boundary: typed(slots.get("boundary"), "string"),
+    headers: Object.fromEntries(
+      headers.filter(([name]) => has(CARRIED, name.toLowerCase())),
+    ),
+    retryAfter: wait(headers),
+  };
+  for (const { member, slot, type, header } of PLACES) {
+    const value = typed(slots.get(slot), type);
+    const repeated = header !== null && type === "string" && !value;
+    common[member] = repeated ? headerOf(headers, header) : value;
+  }
+  if (entry === undefined) {
+    const unknown: Omit<UnknownError, keyof typeof common> = {
+      known: false,
+      code: null,
+      operation: null,
+      message: "",
+      status: sent as number | null,
+      retriable: false,
+      details,
+      originalCode: code,
+      raw: body,
+    };
+    const facts = factsOf({ ...common, ...unknown } as UnknownError);
+    const said = message ?? defaultMessage(facts, details);
+    return { ...common, ...unknown, message: said } as UnknownError;
+  }
+  const { facts } = entry;
+  const status = (sent as number | null) ?? facts.status;
+  return {
+    ...common,
+    known: true,
+    code: entry.code,
+    operation: entry.operation,
+    message: message ?? defaultMessage(facts, details),
+    status,
+    retriable: retriable(entry, slots.get("retriable"), details, status),
+    details,
+  } as unknown as AnyError;
+}
+
+/** Whether a body is an envelope of these with a declared code in it. */
+export function isEnvelope(body: unknown): body is Envelope {
+  const found = read(body);
+  const wire = found?.fits === true ? found.slots.get("code") : null;
+  return (
+    (typeof wire === "string" || typeof wire === "number") &&
+    entryOf(wire, null) !== undefined
+  );
+}
+
+/**
+ * What the body says through the first envelope that fits, else through the first
+ * in which a code can be found.
+ */
+function read(body: unknown): Extraction | undefined {
+  let data = body;
+  if (typeof body === "string") {
+    try {
+      data = JSON.parse(body);
+    } catch {
+      return undefined;
+    }
+  }
+  const readings = SHAPES.map((shape) => extract(shape, data));
+  return (
+    readings.find((each) => each.fits) ??
+    readings.find((each) => each.slots.has("code"))
+  );
+}
+
+function detailsIn(value: unknown): d.Details {
+  const one: unknown =
+    Array.isArray(value) && value.length === 1 ? value[0] : value;
+  return isObject(one) ? one : {};
+}
+
+/**
+ * The default message with each `${key}` replaced by that detail; the summary where
+ * one is missing.
+ */
+function defaultMessage(facts: Facts, details: d.Details): string {
+  let whole = true;
+  const message = facts.message.replace(/\$\{(\w+)\}/g, (_, key: string) => {
+    const value = has(details, key) ? (details[key] ?? null) : null;
+    whole &&= value !== null;
+    return typeof value === "string" ? value : JSON.stringify(value);
+  });
+  return whole ? message : facts.summary;
+}
+
+/** Whether this request may be sent again: as the answer says, else by the code. */
+function retriable(
+  { facts, flagKey }: Entry,
+  slot: unknown,
+  details: d.Details,
+  status: number | null,
+): boolean {
+  if (typeof slot === "boolean") {
+    return slot;
+  }
+  if (flagKey !== null && has(details, flagKey)) {
+    const flag = details[flagKey];
+    if (typeof flag === "boolean") {
+      return flag;
+    }
+  }
+  switch (facts.retriable) {
+    case "always":
+      return true;
+    case "never":
+      return false;
+    case "conditional":
+      return decided(facts.rules, status, details);
+    default:
+      return facts.clientAction === "retry";
+  }
+}
+
+/** The answer of the first rule that holds; false where none does. */
+function decided(
+  rules: readonly RetriableRule[],
+  status: number | null,
+  details: d.Details,
+): boolean {
+  const known = (fact: string): unknown => {
+    if (fact === "status") {
+      return status;
+    }
+    const key = fact.replace(/^details\./, "");
+    return key !== fact && has(details, key) ? details[key] : null;
+  };
+  const rule = rules.find((each) =>
+    each.when.every(({ fact, values }) => values.includes(known(fact))),
+  );
+  return rule?.then ?? false;
+}
+
+/** The value where it is of the type; else null, as a body may hold anything. */
+function typed(value: unknown, type: string | null): unknown {
+  switch (type) {
+    case null:
+      return value ?? null;
+    case "integer":
+      return Number.isInteger(value) ? value : null;
+    case "array":
+      return Array.isArray(value) ? value : null;
+    case "object":
+      return isObject(value) ? value : null;
+    default:
+      return typeof value === type ? value : null;
+  }
+}
+
+function namedHeaders(
+  headers: HeaderSource | null | undefined,
+): [name: string, value: string][] {
+  const found: [name: string, value: string][] = [];
+  if (headers === null || headers === undefined) {
+    return found;
+  }
+  if (typeof headers.forEach === "function") {
+    headers.forEach((value, name) => found.push([name, value]));
+    return found;
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value === "string") {
+      found.push([name, value]);
+    } else if (Array.isArray(value)) {
+      found.push([name, value.join(", ")]);
+    }
+  }
+  return found;
+}
+
+function headerOf(
+  headers: readonly [name: string, value: string][],
+  name: string,
+): string | null {
+  const wanted = name.toLowerCase();
+  const found = headers.find(([each]) => each.toLowerCase() === wanted);
+  return found?.[1] ?? null;
+}
+
+function wait(
+  headers: readonly [name: string, value: string][],
+): number | null {
+  const value = headerOf(headers, "Retry-After");
+  const now = Date.now() / 1000;
+  return value === null
+    ? null
+    : retryAfter.parse(value, { now, lenient: true }).seconds;
+}

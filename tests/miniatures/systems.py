@@ -1,0 +1,732 @@
+"""What is done wrong with the contracts of the other systems, one mistake at a time, as changes of what was asked and answered.
+
+A sin gets the request and the answer as JSON and gives another answer, whatever carried the two: a body of HTTP, a line of
+standard streams, a result of MCP. D1 to D23 are deviations that public implementations have from their own documents.
+"""
+
+import copy
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .wire import Answer, Asked, Wrapper, rewriting
+
+NOTHING: Any = ...  # which a copy of is the same
+"""No answer at all; where a request was one that has none, that is right."""
+
+Change = Callable[[Any, Any], Any]
+"""The request and the answer, as JSON, to the answer that is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lapse:
+    """A sin of a system. ``deviation``: the public one that it is taken from. ``status``: another status, on HTTP."""
+
+    name: str
+    system: str
+    sentence: str
+    change: Change
+    deviation: str = ""
+    status: Mapping[int, int] | None = None
+
+
+LAPSES: dict[str, Lapse] = {}
+
+
+def lapse(
+    system: str,
+    name: str,
+    sentence: str,
+    change: Change = lambda asked, answer: answer,
+    *,
+    deviation: str = "",
+    status: Mapping[int, int] | None = None,
+) -> None:
+    """List a sin."""
+    LAPSES[name] = Lapse(name, system, sentence, change, deviation, status)
+
+
+def told(body: Any) -> Any:
+    """The object with the code in it, in any of the envelopes; None where there is none."""
+    if not isinstance(body, dict):
+        return None
+    error = body.get("error")
+    if isinstance(error, dict):
+        return error.get("data") if isinstance(error.get("data"), dict) else error
+    content = body.get("result", {}).get("structuredContent") if isinstance(body.get("result"), dict) else None
+    if isinstance(content, dict) and "error" in content:
+        return content
+    if isinstance(body.get("params"), dict) and isinstance(body["params"].get("error"), dict):
+        return body["params"]["error"]
+    return body if "code" in body and "message" in body else None
+
+
+def code_of(error: Any) -> Any:
+    """The code, under whichever name."""
+    found = [error[each] for each in ("error_code", "class", "code", "error") if each in error]
+    return found[0] if found else None
+
+
+def errors(edit: Callable[[Any], None], *codes: object) -> Change:
+    """Edit what is told of errors, of those with one of the codes where any are given."""
+
+    def change(asked: Any, answer: Any) -> Any:
+        if isinstance(answer, list):
+            return [change(asked, each) for each in answer]
+        copied = copy.deepcopy(answer)
+        error = told(copied)
+        if error is not None and (not codes or code_of(error) in codes):
+            edit(error)
+        return copied
+
+    return change
+
+
+def sets(**members: Any) -> Callable[[Any], None]:
+    """Set members."""
+    return lambda error: error.update(members)
+
+
+def drops(*names: str) -> Callable[[Any], None]:
+    """Drop members."""
+
+    def edit(error: Any) -> None:
+        for each in names:
+            error.pop(each, None)
+
+    return edit
+
+
+def numbered(number: int, edit: Callable[[Any], Any]) -> Change:
+    """Edit the whole answer where it is an error of the protocol with the number."""
+
+    def change(asked: Any, answer: Any) -> Any:
+        error = answer.get("error") if isinstance(answer, dict) else None
+        hit = isinstance(error, dict) and error.get("code") == number
+        return edit(copy.deepcopy(answer)) if hit else answer
+
+    return change
+
+
+def renumbered(number: int, other: int) -> Change:
+    """Another number for an error of the protocol."""
+    return numbered(number, lambda answer: {**answer, "error": {**answer["error"], "code": other}})
+
+
+def succeeded(answer: Any) -> Any:
+    """A result in place of an error."""
+    return {"jsonrpc": "2.0", "id": answer["id"], "result": {}}
+
+
+def answers(edit: Callable[[Any], Any]) -> Change:
+    """Edit every single answer to a request that has an id."""
+
+    def change(asked: Any, answer: Any) -> Any:
+        return edit(dict(answer)) if isinstance(answer, dict) and "id" in answer and isinstance(asked, dict) else answer
+
+    return change
+
+
+# ---- KeenBench: JSON-RPC
+
+_K = "keenbench"
+
+
+def _batch(edit: Callable[[list[Any]], Any]) -> Change:
+    return lambda asked, answer: edit(list(answer)) if isinstance(answer, list) else answer
+
+
+def _empty_batch(asked: Any, answer: Any) -> Any:
+    return [] if asked == [] else answer
+
+
+def _answered_all(asked: Any, answer: Any) -> Any:
+    if answer is NOTHING and isinstance(asked, dict):
+        return {"jsonrpc": "2.0", "id": None, "result": None}
+    return answer
+
+
+def _echoing(asked: Any, answer: Any) -> Any:
+    params = asked.get("params") if isinstance(asked, dict) else None
+    if isinstance(answer, dict) and isinstance(answer.get("error"), dict) and isinstance(params, dict):
+        return {**answer, "error": {**answer["error"], "message": f"No such method ({json.dumps(params)})"[:190]}}
+    return answer
+
+
+lapse(
+    _K,
+    "rpc-version-left-out",
+    "answers say nothing of the version",
+    answers(lambda a: {k: v for k, v in a.items() if k != "jsonrpc"}),
+)
+lapse(
+    _K,
+    "rpc-result-beside-error",
+    "an error has a result of null beside it",
+    answers(lambda a: {**a, "result": None} if "error" in a else a),
+)
+lapse(
+    _K,
+    "rpc-error-as-text",
+    "an error of the protocol is a text",
+    numbered(-32601, lambda a: {**a, "error": "no such method"}),
+)
+lapse(
+    _K,
+    "rpc-id-as-text",
+    "the id comes back as a text",
+    answers(lambda a: {**a, "id": str(a["id"])} if a["id"] is not None else a),
+)
+lapse(
+    _K,
+    "rpc-id-lost-on-errors",
+    "an unknown method is refused under the id null",
+    numbered(-32601, lambda a: {**a, "id": None}),
+)
+lapse(_K, "rpc-unknown-method-internal", "an unknown method is an internal error", renumbered(-32601, -32603))
+lapse(
+    _K,
+    "rpc-unknown-method-application",
+    "an unknown method is -32000 without ErrorInfo",
+    renumbered(-32601, -32000),
+    deviation="D22",
+)
+lapse(_K, "rpc-unknown-method-succeeds", "an unknown method is answered with a result", numbered(-32601, succeeded))
+lapse(_K, "rpc-parse-error-as-invalid", "what is no JSON is told as no request", renumbered(-32700, -32600))
+lapse(
+    _K,
+    "rpc-invalid-request-as-params",
+    "what is no request is told as params that do not fit",
+    renumbered(-32600, -32602),
+)
+lapse(_K, "rpc-invalid-params-internal", "params that do not fit are an internal error", renumbered(-32602, -32603))
+lapse(
+    _K, "rpc-invalid-params-accepted", "params that do not fit are answered with a result", numbered(-32602, succeeded)
+)
+lapse(_K, "rpc-batch-first-only", "of a batch the first request is answered", _batch(lambda a: a[:1]))
+lapse(_K, "rpc-batch-twice", "of a batch the first request is answered twice", _batch(lambda a: [a[0], *a]))
+lapse(
+    _K,
+    "rpc-batch-strangers",
+    "a batch has an answer to nothing",
+    _batch(lambda a: [*a, {"jsonrpc": "2.0", "id": 77, "result": 1}]),
+)
+lapse(_K, "rpc-batch-empty-list", "an empty batch is answered with an empty list", _empty_batch)
+lapse(_K, "rpc-notification-answered", "a notification is answered", _answered_all)
+lapse(_K, "rpc-params-in-message", "the message of an unknown method repeats the params", _echoing)
+lapse(
+    _K,
+    "undeclared-code",
+    "a tool is missing, told by a code that is not declared",
+    errors(sets(error_code="TOOL_WORKER_UNAVAILABLE"), "SANDBOX_VIOLATION"),
+    deviation="D20",
+)
+lapse(
+    _K,
+    "undeclared-subphase",
+    "a subphase is not declared",
+    errors(sets(subphase="rpi_plan"), "SANDBOX_VIOLATION"),
+    deviation="D20",
+)
+lapse(
+    _K,
+    "undeclared-scope-hash",
+    "ErrorInfo has a member more",
+    errors(sets(scope_hash="9f2c"), "EGRESS_CONSENT_REQUIRED"),
+    deviation="D20",
+)
+lapse(_K, "phase-left-out", "the phase is left out", errors(drops("phase"), "DISK_FULL"), deviation="D20")
+lapse(
+    _K,
+    "actions-left-out",
+    "actions are left out where there are none",
+    errors(drops("actions"), "FILE_READ_FAILED"),
+    deviation="D20",
+)
+lapse(
+    _K,
+    "rate-limit-as-unavailable",
+    "a rate limit is told as an outage",
+    errors(sets(error_code="PROVIDER_UNAVAILABLE"), "PROVIDER_RATE_LIMITED"),
+    deviation="D21",
+)
+lapse(
+    _K,
+    "raw-provider-error",
+    "what a provider said is passed on",
+    errors(sets(detail="dial https://admin:hunter2@10.0.0.7/v1: refused"), "PROVIDER_UNAVAILABLE"),
+    deviation="D21",
+)
+lapse(
+    _K,
+    "restore-as-write-failure",
+    "a checkpoint that was not restored is told as a file",
+    errors(sets(error_code="FILE_WRITE_FAILED"), "CHECKPOINT_RESTORE_FAILED"),
+    deviation="D21",
+)
+lapse(
+    _K,
+    "message-of-a-page",
+    "a message is as long as a page",
+    lambda asked, answer: (
+        {**answer, "error": {**answer["error"], "message": "no " * 100}}
+        if isinstance(answer, dict) and isinstance(told(answer), dict) and "error" in answer
+        else answer
+    ),
+    deviation="D22",
+)
+lapse(
+    _K,
+    "consent-retryable",
+    "what waits for consent is retryable",
+    errors(sets(retryable=True), "EGRESS_CONSENT_REQUIRED"),
+    deviation="D22",
+)
+
+
+# ---- Theodosia: MCP
+
+_T = "theodosia"
+
+
+def _result(edit: Callable[[Any], None], *codes: object) -> Change:
+    """Edit a whole result, of refusals with one of the codes."""
+
+    def change(asked: Any, answer: Any) -> Any:
+        error = told(answer)
+        if error is None or code_of(error) not in codes:
+            return answer
+        copied = copy.deepcopy(answer)
+        edit(copied["result"])
+        return copied
+
+    return change
+
+
+def _as_exception(result: Any) -> None:
+    told = result["structuredContent"]
+    kept = {each: told[each] for each in ("requested", "valid_next_actions")}
+    result["structuredContent"] = {"error": "action_error", "error_type": "ValueError", "error_message": "bad", **kept}
+    result["isError"] = True
+
+
+def _as_text(answer: Any, marked: bool) -> Any:
+    content = [{"type": "text", "text": answer["error"]["message"]}]
+    return {"jsonrpc": "2.0", "id": answer["id"], "result": {"content": content, "isError": marked}}
+
+
+def _tool(name: str | None, marked: bool) -> Change:
+    """What the protocol refused, of the tool `step` or of others, as a result."""
+
+    def change(asked: Any, answer: Any) -> Any:
+        if not isinstance(asked, dict) or asked.get("method") != "tools/call" or "error" not in answer:
+            return answer
+        return _as_text(answer, marked) if (asked["params"]["name"] == "step") == (name == "step") else answer
+
+    return change
+
+
+def _successes(edit: Callable[[Any], None]) -> Change:
+    def change(asked: Any, answer: Any) -> Any:
+        result = answer.get("result") if isinstance(answer, dict) else None
+        content = result.get("structuredContent") if isinstance(result, dict) else None
+        if not isinstance(content, dict) or "error" in content:
+            return answer
+        copied = copy.deepcopy(answer)
+        edit(copied["result"]["structuredContent"])
+        return copied
+
+    return change
+
+
+def _resource(uri: str, edit: Callable[[Any], Any]) -> Change:
+    def change(asked: Any, answer: Any) -> Any:
+        if not isinstance(asked, dict) or asked.get("params", {}).get("uri") != uri or "result" not in answer:
+            return answer
+        copied = copy.deepcopy(answer)
+        for each in copied["result"]["contents"]:
+            each["text"] = json.dumps(edit(json.loads(each["text"])))
+        return copied
+
+    return change
+
+
+def _never_paid(asked: Any, answer: Any) -> Any:
+    """`fulfill` and `cancel` are refused although they are offered."""
+    given = asked.get("params", {}).get("arguments", {}) if isinstance(asked, dict) else {}
+    result = answer.get("result") if isinstance(answer, dict) else None
+    content = result.get("structuredContent") if isinstance(result, dict) else None
+    if (
+        given.get("action") not in ("add_modifier", "pay", "cancel")
+        or not isinstance(content, dict)
+        or "error" in content
+    ):
+        return answer
+    refused = {
+        "error": "invalid_transition",
+        "requested": given["action"],
+        "message": "not now",
+        "valid_next_actions": content["valid_next_actions"],
+    }
+    return {**answer, "result": {**result, "structuredContent": refused}}
+
+
+lapse(
+    _T,
+    "strict-marks-unknown",
+    "an unknown action is marked as an error",
+    _result(sets(isError=True), "unknown_action"),
+    deviation="D15",
+)
+lapse(_T, "mark-lost", "an action that raised is not marked as an error", _result(sets(isError=False), "action_error"))
+lapse(_T, "unknown-tool-result", "a tool that there is not is a result", _tool(None, False))
+lapse(
+    _T, "unknown-tool-marked", "a tool that there is not is a result that is marked", _tool(None, True), deviation="D16"
+)
+lapse(
+    _T, "arguments-as-text", "arguments that do not fit are refused with a text", _tool("step", True), deviation="D16"
+)
+lapse(
+    _T,
+    "arguments-accepted",
+    "arguments that do not fit are answered with a result",
+    lambda asked, answer: (
+        {
+            "jsonrpc": "2.0",
+            "id": answer["id"],
+            "result": {"content": [], "structuredContent": {"valid_next_actions": []}, "isError": False},
+        }
+        if isinstance(asked, dict)
+        and asked.get("method") == "tools/call"
+        and "error" in answer
+        and asked["params"]["name"] == "step"
+        else answer
+    ),
+)
+lapse(
+    _T,
+    "inputs-told-as-exception",
+    "inputs that were refused are told as an exception",
+    _result(_as_exception, "validation_failed"),
+    deviation="D17",
+)
+lapse(
+    _T,
+    "success-offers-nothing",
+    "a success does not say what may follow",
+    _successes(drops("valid_next_actions")),
+    deviation="D18",
+)
+lapse(
+    _T,
+    "budget-as-text",
+    "the budget is a text",
+    errors(sets(timeout_seconds="0.3s"), "action_timeout"),
+    deviation="D19",
+)
+lapse(
+    _T,
+    "budget-not-kept",
+    "the budget that is told is not the one that ran out",
+    errors(sets(timeout_seconds=30), "action_timeout"),
+)
+lapse(
+    _T,
+    "unknown-offers-nothing",
+    "an unknown action is refused without what may follow",
+    errors(drops("valid_next_actions"), "unknown_action"),
+)
+lapse(_T, "sixth-refusal", "a refusal that is not documented", errors(sets(error="rate_limited"), "invalid_transition"))
+lapse(
+    _T,
+    "token-in-exception",
+    "the text of an exception has a key in it",
+    errors(sets(error_message="denied for AKIAIOSFODNN7EXAMPLQ"), "action_error"),
+)
+lapse(_T, "offered-and-refused", "what is offered is refused as out of reach", _never_paid)
+lapse(
+    _T,
+    "unoffered-as-unknown",
+    "what is not offered is told as unknown",
+    errors(sets(error="unknown_action", known_actions=["pay"]), "invalid_transition"),
+)
+lapse(
+    _T,
+    "unoffered-succeeds",
+    "the graph is not looked at",
+    lambda asked, answer: (
+        {
+            **answer,
+            "result": {
+                "content": [],
+                "isError": False,
+                "structuredContent": {"valid_next_actions": told(answer)["valid_next_actions"]},
+            },
+        }
+        if told(answer) is not None and code_of(told(answer)) == "invalid_transition"
+        else answer
+    ),
+)
+lapse(
+    _T,
+    "history-without-refusals",
+    "the history has only what succeeded",
+    _resource("theodosia://history", lambda h: [each for each in h if not each["refused"]]),
+)
+lapse(
+    _T,
+    "history-without-reason",
+    "the history does not say why",
+    _resource(
+        "theodosia://history",
+        lambda h: [{**each, **({"refusal_reason": "refused"} if each["refused"] else {})} for each in h],
+    ),
+)
+lapse(
+    _T,
+    "next-is-stale",
+    "the published actions are those of the beginning",
+    _resource("theodosia://next", lambda _: ["brew"]),
+)
+
+
+# ---- alknet: HTTP
+
+_A = "alknet"
+
+
+def _schemas(edit: Callable[[Any], Any]) -> Change:
+    return lambda asked, answer: (
+        {**answer, "error_schemas": edit(answer["error_schemas"])}
+        if isinstance(answer, dict) and "error_schemas" in answer
+        else answer
+    )
+
+
+lapse(
+    _A,
+    "second-status-dropped",
+    "of the published errors only the first is there",
+    _schemas(lambda s: s[:1]),
+    deviation="D9",
+)
+lapse(
+    _A,
+    "schemas-of-status-500",
+    "every published error has the status 500",
+    _schemas(lambda s: [{**each, "http_status": 500} for each in s]),
+    deviation="D11",
+)
+lapse(
+    _A,
+    "unauthorized-instead",
+    "a caller that is nobody is UNAUTHORIZED",
+    errors(sets(code="UNAUTHORIZED"), "FORBIDDEN"),
+    deviation="D10",
+)
+lapse(_A, "rate-limit-as-500", "a rate limit is a 500", status={429: 500}, deviation="D11")
+lapse(_A, "call-timeout-as-500", "a timeout is a 500", status={504: 500}, deviation="D11")
+lapse(
+    _A,
+    "undeclared-passed-on",
+    "an undeclared code is passed on",
+    errors(lambda e: e.update(code=e.get("details", {}).get("code", e["code"])), "INTERNAL"),
+    deviation="D13",
+)
+lapse(
+    _A,
+    "details-unchecked",
+    "details are not checked against their schema",
+    errors(sets(details={"retry_after": "soon"}), "RATE_LIMITED"),
+    deviation="D13",
+)
+lapse(
+    _A,
+    "infrastructure-codes",
+    "codes are those of another implementation",
+    errors(sets(code="VALIDATION_ERROR"), "INVALID_INPUT"),
+    deviation="D14",
+)
+lapse(
+    _A,
+    "raw-error-as-details",
+    "details are a text",
+    errors(sets(details="Error: cursor closed"), "INTERNAL"),
+    deviation="D14",
+)
+lapse(_A, "absent-details-null", "details that there are not are null", errors(sets(details=None), "INVALID_INPUT"))
+lapse(
+    _A,
+    "crash-told",
+    "what a handler crashed with is told",
+    errors(sets(message="cursor closed: postgres://alknet:hunter2@10.0.0.7/calls"), "INTERNAL"),
+)
+lapse(_A, "timeout-not-retryable", "a timeout is not retryable", errors(sets(retryable=False), "TIMEOUT"))
+lapse(
+    _A,
+    "missing-file-instead",
+    "a missing operation is told as a missing file",
+    errors(sets(code="FILE_NOT_FOUND"), "NOT_FOUND"),
+)
+
+
+# ---- Aileron: HTTP, two envelopes
+
+_L = "aileron"
+
+
+def _failures(edit: Callable[[Any], Any], *classes: str) -> Change:
+    """Edit whole bodies of failures."""
+
+    def change(asked: Any, answer: Any) -> Any:
+        error = told(answer)
+        hit = isinstance(error, dict) and "class" in error and (not classes or error["class"] in classes)
+        return edit(copy.deepcopy(answer)) if hit else answer
+
+    return change
+
+
+def _events(edit: Callable[[Any], Any]) -> Change:
+    return lambda asked, answer: (
+        {"events": edit(answer["events"])} if isinstance(answer, dict) and "events" in answer else answer
+    )
+
+
+lapse(
+    _L,
+    "always-retriable",
+    "an upstream's error is always retriable",
+    errors(sets(retriable=True), "external_api_error"),
+    deviation="D1",
+)
+lapse(
+    _L,
+    "any-boundary",
+    "a class has a boundary of another",
+    errors(sets(boundary="external"), "hash_mismatch"),
+    deviation="D2",
+)
+lapse(
+    _L,
+    "any-class",
+    "a class is not one of the nine",
+    errors(sets(**{"class": "teapot_error"}), "hash_mismatch"),
+    deviation="D2",
+)
+lapse(_L, "status-of-no-class", "a failure of the network is a 503", status={502: 503}, deviation="D3")
+lapse(_L, "audit-id-optional", "a failure has no audit id", errors(drops("audit_id"), "network_error"), deviation="D4")
+lapse(_L, "audit-not-written", "failures are not in the audit", _events(lambda e: []), deviation="D5")
+lapse(
+    _L,
+    "audit-keys-renamed",
+    "the audit has other keys",
+    _events(
+        lambda e: [
+            {"aileron.failure.class": each["class"], **{k: v for k, v in each.items() if k != "class"}} for each in e
+        ]
+    ),
+    deviation="D5",
+)
+lapse(
+    _L,
+    "retried-beyond",
+    "more retries are told than there are",
+    errors(lambda e: e.update(details={**e.get("details", {}), "retried": 4}), "external_api_error"),
+    deviation="D6",
+)
+lapse(
+    _L,
+    "details-as-list",
+    "details of a failure are a list",
+    errors(sets(details=[{"at": "x"}]), "capability_denied"),
+    deviation="D8",
+)
+lapse(
+    _L,
+    "error-as-text",
+    "a failure is a bare text",
+    _failures(lambda a: {"error": a["error"]["message"]}, "hash_mismatch"),
+)
+lapse(
+    _L,
+    "error-wrapped",
+    "a failure is wrapped in another",
+    _failures(lambda a: {"error": {"error": a["error"]}}, "signature_failure"),
+)
+lapse(
+    _L,
+    "crud-envelope-on-install",
+    "installing answers with the other envelope",
+    _failures(
+        lambda a: {"error": {"code": a["error"]["class"], "message": a["error"]["message"]}}, "signature_failure"
+    ),
+)
+lapse(
+    _L, "approval-denied", "a reserved class is sent", errors(sets(**{"class": "approval_denied"}), "capability_denied")
+)
+lapse(
+    _L,
+    "key-in-message",
+    "a message has a key in it",
+    errors(sets(message="refused for AKIAIOSFODNN7EXAMPLQ"), "binding_failed"),
+)
+
+
+# ---- carriers
+
+
+def over_http(sin: str) -> Wrapper:
+    """The sin on an ASGI application that answers with JSON."""
+    found = LAPSES[sin]
+
+    def change(asked: Asked, answer: Answer) -> Answer:
+        before = answer.json()
+        request = _parsed(asked.body)
+        # What says nothing to be changed is left as it came, with its bytes.
+        after = before if before is None else found.change(request, before)
+        changed = answer if after == before else answer.with_json(after)
+        status = (found.status or {}).get(answer.status, answer.status)
+        return Answer(status, changed.headers, changed.body)
+
+    return rewriting(change)
+
+
+def over_streams(sin: str, command: list[str]) -> None:
+    """The sin between our standard streams and those of a command that answers each line before it reads the next."""
+    found = LAPSES[sin]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as peer:
+        assert peer.stdin is not None
+        assert peer.stdout is not None
+        for line in sys.stdin.buffer:
+            # A marker after each line tells where its answers end; it is no request, so it is answered under its id or null.
+            peer.stdin.write(line + b'{"jsonrpc": "2.0", "id": "marker", "method": "marker", "params": {}}\n')
+            peer.stdin.flush()
+            asked, answered = _parsed(line), False
+            while (said := json.loads(peer.stdout.readline())) and not (
+                isinstance(said, dict) and said.get("id") == "marker"
+            ):
+                event = isinstance(said, dict) and "method" in said
+                answered = answered or not event
+                _say(found.change(asked, said))
+            if not answered:
+                _say(found.change(asked, NOTHING))
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _say(value: object) -> None:
+    if value is not NOTHING:
+        sys.stdout.write(json.dumps(value) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    over_streams(sys.argv[1], sys.argv[2:])
