@@ -316,7 +316,7 @@ def fold(
         target=world.target.http,
         taxonomy=f"{world.taxonomy.name} {world.taxonomy.version}",
         clauses=results,
-        findings=_sorted(folded(kept)),
+        findings=in_order(folded(kept)),
         coverage=covered(world),
         requests=world.driver.requests,
         seconds=world.driver.elapsed,
@@ -370,7 +370,8 @@ def _reported(finding: Finding, waivers: tuple[Waiver, ...], used: Counter[Waive
     return Reported(finding, waived=waiver.reason if waiver is not None else None)
 
 
-def _sorted(findings: tuple[Reported, ...]) -> tuple[Reported, ...]:
+def in_order(findings: tuple[Reported, ...]) -> tuple[Reported, ...]:
+    """Findings as a report lists them: what is known last, and the same order in every run."""
     return tuple(
         sorted(
             findings,

@@ -18,6 +18,10 @@ VERDICTS: tuple[Verdict, ...] = ("failed", "passed", "could_not_run", "not_exerc
 _REASONS = 4
 
 
+#: Places of one finding that are kept: who looks at three need not look at a thousand.
+PLACES = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What one probe learnt of one clause: it held, it is broken (``finding``), or there is no telling, for ``reason``.
@@ -74,11 +78,15 @@ class ClauseResult:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """A finding as it is reported: the first example, how often it was seen, and the reason of the waiver that covers it."""
+    """A finding as it is reported: the first example, how often it was seen, and the reason of the waiver that covers it.
+
+    ``places``: where the first few are recorded, as ``file:line``; none of what a run has sent itself.
+    """
 
     finding: Finding
     count: int = 1
     waived: str | None = None
+    places: tuple[str, ...] = ()
 
     @property
     def level(self) -> Level:
@@ -173,8 +181,14 @@ def folded(findings: Iterable[Reported]) -> tuple[Reported, ...]:
     kept: dict[str, Reported] = {}
     for each in findings:
         known = kept.get(each.finding.fingerprint)
-        kept[each.finding.fingerprint] = each if known is None else replace(known, count=known.count + each.count)
+        kept[each.finding.fingerprint] = each if known is None else both(known, each)
     return tuple(kept.values())
+
+
+def both(first: Reported, second: Reported) -> Reported:
+    """Two reports of one finding as one: the first example, with the counts summed."""
+    places = _union(first.places, second.places)[:PLACES]
+    return replace(first, count=first.count + second.count, places=places)
 
 
 def _both(first: ClauseResult, second: ClauseResult) -> ClauseResult:

@@ -111,7 +111,7 @@ def command(
         )
     except _Refused:
         return _COULD_NOT
-    if only is not None and not _matched(only, clauses_of(taxonomy)):
+    if only is not None and not matched(only, clauses_of(taxonomy)):
         return _COULD_NOT
     progress = _progress() if sys.stderr.isatty() else quiet
     options = Options(seed=seed, sweep=not (no_sweep or bare), only=only, waivers=waivers, progress=progress)
@@ -143,7 +143,7 @@ def command(
     return _INTERRUPTED if report.interrupted else exit_code(report.result, require_coverage=require_coverage)
 
 
-def _matched(only: str, clauses: Collection[str]) -> bool:
+def matched(only: str, clauses: Collection[str]) -> bool:
     """Whether the pattern matches a clause, after saying so if it matches none."""
     if any(fnmatchcase(each, only) for each in clauses):
         return True

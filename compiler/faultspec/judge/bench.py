@@ -50,4 +50,9 @@ class Bench:
     def judgement(self, *, surface: str | None, code: str | None, is_error: bool) -> Judgement:
         """The findings in their total order, with everything that was exercised."""
         ordered = tuple(self._findings[key] for key in sorted(self._findings))
-        return Judgement(ordered, frozenset(self._exercised), surface, code, is_error)
+        exercised = frozenset(self._exercised)
+        if lacks := self.exchange.lacks:
+            known = self.contract.clauses
+            exercised = frozenset(each for each in exercised if each not in known or known[each].judgeable(lacks))
+            ordered = tuple(each for each in ordered if each.clause in exercised)
+        return Judgement(ordered, exercised, surface, code, is_error)

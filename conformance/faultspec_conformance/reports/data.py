@@ -82,6 +82,7 @@ def finding(base: str, reported: Reported) -> dict[str, object]:
         "fingerprint": each.fingerprint,
         "count": reported.count,
         "waived": reported.waived,
+        **({"places": list(reported.places)} if reported.places else {}),
         "exchange": exchange(last) if last is not None else None,
         "before": [exchange(one) for one in before if one is not None],
         "curl": list(curl.lines(base, each.evidence)),

@@ -110,7 +110,9 @@ def _finding(base: str, reported: Reported) -> FindingRow:
         "not_checkable" if known else "failed" if reported.level == "error" else "not_exercised",
         "known" if known else reported.level,
         finding.clause,
-        " ".join(part for part in (finding.operation, str(finding.status or ""), finding.code) if part),
+        " ".join(
+            part for part in (finding.operation, str(finding.status or ""), finding.code, *reported.places) if part
+        ),
         finding.message,
         reported.count,
         reported.waived,
