@@ -374,15 +374,23 @@ def _moved(leak: Leak, left_out: int) -> Leak:
 
 def _possible(lowered: str, kinds: frozenset[str], names: tuple[Pattern, ...]) -> list[tuple[str, Pattern]]:
     """The patterns of which a needle stands in the text, each with its detector, in the order of the detectors."""
-    patterns, needles = _needles(kinds, names)
-    return [patterns[index] for index in sorted({i for needle, at in needles if needle in lowered for i in at})]
+    patterns, gates = _needles(kinds, names)
+    found = {
+        index
+        for character in gates.keys() & set(lowered)
+        for needle, at in gates[character]
+        if needle in lowered
+        for index in at
+    }
+    found.update(index for _, at in gates.get("", ()) for index in at)
+    return [patterns[index] for index in sorted(found)]
 
 
 @lru_cache(maxsize=32)  # as many as there are taxonomies in one run, with room for tests
 def _needles(
     kinds: frozenset[str], names: tuple[Pattern, ...]
-) -> tuple[tuple[tuple[str, Pattern], ...], tuple[tuple[str, tuple[int, ...]], ...]]:
-    """The patterns of some detectors, and each needle once with the patterns that it belongs to."""
+) -> tuple[tuple[tuple[str, Pattern], ...], Mapping[str, tuple[tuple[str, tuple[int, ...]], ...]]]:
+    """The patterns of some detectors, and each needle once with the patterns that it belongs to, by its rarest character."""
     patterns = tuple(
         (kind, pattern)
         for kind, own in DETECTORS.items()
@@ -393,7 +401,24 @@ def _needles(
     for index, (_, pattern) in enumerate(patterns):
         for needle in pattern.needles:
             needles[needle] = (*needles.get(needle, ()), index)
-    return patterns, tuple(needles.items())
+    gates: dict[str, list[tuple[str, tuple[int, ...]]]] = {}
+    for needle, at in needles.items():
+        gates.setdefault(max(needle, key=_rarity, default=""), []).append((needle, at))
+    return patterns, {character: tuple(each) for character, each in gates.items()}
+
+
+def _rarity(character: str) -> int:
+    return _COMMON.find(character) if character in _COMMON else len(_COMMON)
+
+
+_COMMON = " etaoinsrhldcumfpgwybv-.0123456789kxjqz"
+"""Characters of messages and ids, the commonest first: a needle is looked for only where its rarest stands in the text."""
+
+
+@lru_cache(maxsize=8192)  # texts: header values and codes come back with every answer
+def harmless(text: str, kinds: tuple[str, ...], names: tuple[Pattern, ...]) -> bool:
+    """Whether `detect` finds nothing in a text, whatever the caller sent."""
+    return not detect(text, kinds, names)
 
 
 def _matches(pattern: Pattern, text: str) -> Iterator[re.Match[str]]:

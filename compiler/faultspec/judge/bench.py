@@ -16,8 +16,17 @@ class Bench:
         self.exchange = exchange
         self.status = exchange.response.status
         self.code: str | None = None
+        self._lines: dict[str, list[str]] | None = None
         self._exercised: set[str] = set()
         self._findings: dict[tuple[object, ...], Finding] = {}
+
+    def lines(self, name: str) -> list[str]:
+        """The values of a header of the answer, whose name is given in lower case."""
+        if self._lines is None:
+            self._lines = {}
+            for key, value in self.exchange.response.headers:
+                self._lines.setdefault(key.lower(), []).append(value)
+        return self._lines.get(name, [])
 
     def exercise(self, *clauses: str) -> None:
         """The exchange gives occasion to check these clauses."""
