@@ -184,8 +184,9 @@ class Tally:
         key = finding.fingerprint
         known = self._findings.get(key)
         if known is not None:
-            self._findings[key] = both(known, replace(known, count=1, places=places))
-            return self._findings[key]
+            again = replace(known, count=1, places=places)
+            self._findings[key] = both(known, again)
+            return again
         masked = hiding(finding.evidence[-1]).finding(finding) if finding.evidence else finding
         new = Reported(masked, waived=waiver.reason if waiver is not None else None, places=places)
         if len(self._findings) < _FINDINGS:
