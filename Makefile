@@ -46,6 +46,8 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/detection.py
 	$(BIN)/python benchmarks/compile.py --peers
+	$(BIN)/python benchmarks/judge.py
+	$(BIN)/python benchmarks/audit.py
 
 # A marker is touched only when the install went through, so an interrupted one is done again.
 $(VENV)/.user: $(SOURCES)

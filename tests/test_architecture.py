@@ -17,7 +17,9 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"diagnostic", "source"}),
     frozenset({"printers", "language"}),
     frozenset({"body"}),
-    frozenset({"exchange", "finding", "clauses", "leaks", "contract", "judge", "targets", "render", "lint", "trace"}),
+    frozenset(
+        {"exchange", "finding", "clauses", "tokens", "leaks", "contract", "judge", "targets", "render", "lint", "trace"}
+    ),
     frozenset({"importers"}),
     frozenset({"cli"}),
 )

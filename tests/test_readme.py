@@ -1,4 +1,4 @@
-"""The README's transcripts are real: each command in a ``console`` block is run, and what it prints is what stands there."""
+"""The transcripts of the README and of docs/audit.md are real: each command in a ``console`` block is run, and what it prints is what stands there."""
 
 import doctest
 import os
@@ -9,17 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from test_plugin import INSTALLED
+
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+AUDIT = (ROOT / "docs/audit.md").read_text(encoding="utf-8")
 
 #: Commands of ``make``: CI runs them itself, and a test that ran ``make test`` would never end.
 MAKE = re.compile(r"^make \w+$")
 
 
-def transcripts() -> list[tuple[str, str]]:
+def transcripts(page: str = README) -> list[tuple[str, str]]:
     """Commands and the output below each, in order; ``...`` stands for anything, as in doctest."""
     found = []
-    for block in re.findall(r"^```console\n(.*?)^```", README, re.MULTILINE | re.DOTALL):
+    for block in re.findall(r"^```console\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
             found.append((command.partition("#")[0].strip(), output))
@@ -55,9 +58,28 @@ def run(command: str, cwd: Path) -> str:
 
 def test_every_transcript_is_what_happens(workplace: Path) -> None:
     """Running the page from top to bottom prints the page."""
-    checker = doctest.OutputChecker()
     commands = [each for each in transcripts() if not MAKE.match(each[0])]
     assert len(commands) >= 5
+    check(commands, workplace)
+
+
+def test_every_transcript_of_the_audit_is_what_happens(tmp_path: Path) -> None:
+    """So does that page, beside the flagship as `platform.yaml` and the test module that stands on it."""
+    (tmp_path / "platform.yaml").write_bytes((ROOT / "taxonomy.yaml").read_bytes())
+    for name, module in re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```", AUDIT, re.MULTILINE | re.DOTALL):
+        (tmp_path / name).write_text(module, encoding="utf-8")
+    commands = transcripts(AUDIT)
+    assert len(commands) >= 4
+    if not INSTALLED:
+        commands = [
+            (each.replace("pytest ", "pytest -p faultspec_conformance.plugin "), told) for each, told in commands
+        ]
+    check(commands, tmp_path)
+
+
+def check(commands: list[tuple[str, str]], workplace: Path) -> None:
+    """Run the commands in a folder; each prints what stands below it."""
+    checker = doctest.OutputChecker()
     for command, expected in commands:
         shown = run(command, workplace)
         if not checker.check_output(expected, shown, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE):
@@ -71,9 +93,9 @@ def test_every_make_target_of_the_page_exists() -> None:
     assert {"demo", "test"} <= named <= targets
 
 
-@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/audit.md"])
 def test_links_lead_somewhere(page: str) -> None:
     """Every relative link of a page names a file of the checkout."""
     text = (ROOT / page).read_text(encoding="utf-8")
     for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", text):
-        assert (ROOT / target).exists(), f"{page} links to {target}"
+        assert (ROOT / page).parent.joinpath(target).exists(), f"{page} links to {target}"

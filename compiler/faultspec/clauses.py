@@ -6,7 +6,8 @@ A clause that presupposes another is not reported on an exchange where the other
 details to complain of.
 
 ``reads`` names the facts of an exchange a clause depends on. Clauses that read only groupable facts can be judged once
-per combination; those that read values see every record.
+per combination; those that read values see every record. An exchange that lacks a fact, as one read from a log may, is
+no occasion for a clause that needs it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,13 +27,14 @@ GROUPABLE = frozenset(
         "boundary",
         "headers",
         "shape",
+        "details",
         "identity",
     }
 )
-"""Facts with few distinct values. ``headers`` is which are present, ``shape`` which members of which type, ``identity``
-whether the caller was known."""
+"""Facts with few distinct values. ``headers`` is which are present, ``shape`` which members of which type, ``details`` the
+same of the details, ``identity`` whether the caller was known."""
 
-VALUES = frozenset({"body", "header-values", "detail-values", "request", "sequence"})
+VALUES = frozenset({"body", "ids", "message", "header-values", "detail-values", "request", "elapsed", "sequence"})
 """Facts as many as there are records. ``sequence``: more than one exchange."""
 
 
@@ -42,7 +44,8 @@ class Clause:
 
     ``why``: what goes wrong for someone when it is broken. ``applies``: the occasion on which it is exercised.
     ``statements``: those of the document at hand; the bare table has none. ``relation``: it takes several exchanges, so
-    a probe asserts it, not the judge.
+    a probe asserts it, not the judge. ``needs``: the facts without which nothing can be said, where that is not all it
+    ``reads``: a clause that only looks at whatever of them is there names those that must be.
     """
 
     address: str
@@ -53,11 +56,16 @@ class Clause:
     reads: tuple[str, ...] = ()
     statements: tuple[str, ...] = ()
     relation: bool = False
+    needs: tuple[str, ...] = ()
 
     @property
     def groupable(self) -> bool:
         """Whether records that agree in a few facts agree in the verdict."""
         return GROUPABLE.issuperset(self.reads)
+
+    def judgeable(self, lacks: frozenset[str]) -> bool:
+        """Whether anything can be said of an exchange that ``lacks`` these facts, or whose recorder names the clause."""
+        return self.address not in lacks and lacks.isdisjoint(self.needs or self.reads)
 
 
 _JSON = ("surface/known", "envelope/json")
@@ -69,7 +77,7 @@ _SINGLE = (
         "No client can be written against an error nobody described.",
         "Every error.",
         (),
-        ("transport", "operation", "status"),
+        ("transport", "operation", "method", "status"),
     ),
     Clause(
         "envelope/media-type",
@@ -158,6 +166,7 @@ _SINGLE = (
         "An error with a declared code, on HTTP.",
         ("code/declared", "code/reserved"),
         ("status", "code", "identity", "detail-values"),
+        needs=("status", "code"),
     ),
     Clause(
         "boundary/allowed",
@@ -174,6 +183,7 @@ _SINGLE = (
         "An error that carries the flag, where the code and what is known of the exchange determine it.",
         ("code/declared",),
         ("code", "status", "flag", "operation", "identity", "detail-values"),
+        needs=("code", "flag"),
     ),
     Clause(
         "details/schema",
@@ -181,7 +191,7 @@ _SINGLE = (
         "Machine-readable context has to be readable by the same machine everywhere.",
         "An error with details and a declared code.",
         ("code/declared",),
-        ("code", "shape", "detail-values"),
+        ("code", "details", "detail-values"),
     ),
     Clause(
         "details/registered",
@@ -189,7 +199,7 @@ _SINGLE = (
         "A key used before it is registered gets two meanings.",
         "An error with details, where the keys are registered.",
         ("code/declared",),
-        ("code", "shape"),
+        ("code", "details"),
     ),
     Clause(
         "details/required",
@@ -197,7 +207,7 @@ _SINGLE = (
         "The code's remedy needs that value.",
         "An error with a declared code that requires details.",
         ("code/declared",),
-        ("surface", "code", "shape"),
+        ("surface", "code", "details"),
     ),
     Clause(
         "details/validator",
@@ -213,7 +223,7 @@ _SINGLE = (
         "An id that doesn't fit the index can't be searched for.",
         "An error with an identifier in its envelope.",
         _JSON,
-        ("body",),
+        ("ids",),
     ),
     Clause(
         "http/head-body",
@@ -245,7 +255,7 @@ _SINGLE = (
         "Without it the consumer starts over or loses records.",
         "An error on a stream that requires it.",
         ("code/declared",),
-        ("surface", "shape"),
+        ("surface", "details"),
     ),
     Clause(
         "success/requires",
@@ -269,7 +279,7 @@ _SINGLE = (
         "A budget that isn't kept is one that nobody can plan with.",
         "An error whose code has a deadline and whose details tell it.",
         ("code/declared",),
-        ("code", "detail-values"),
+        ("code", "detail-values", "elapsed"),
     ),
     Clause(
         "leaks/stack-trace",
@@ -277,7 +287,8 @@ _SINGLE = (
         "It maps the inside of the service for whoever asks.",
         "Every error.",
         (),
-        ("body", "header-values"),
+        ("message", "body", "header-values"),
+        needs=("message",),
     ),
     Clause(
         "leaks/sql",
@@ -285,7 +296,8 @@ _SINGLE = (
         "It tells table names, and which injection works.",
         "Every error.",
         (),
-        ("body", "header-values"),
+        ("message", "body", "header-values"),
+        needs=("message",),
     ),
     Clause(
         "leaks/connection-string",
@@ -293,7 +305,8 @@ _SINGLE = (
         "It is an address with its password.",
         "Every error.",
         (),
-        ("body", "header-values"),
+        ("message", "body", "header-values"),
+        needs=("message",),
     ),
     Clause(
         "leaks/path",
@@ -301,7 +314,8 @@ _SINGLE = (
         "It tells the layout of the machine and the names of its users.",
         "Every error.",
         (),
-        ("body", "header-values", "request"),
+        ("message", "body", "header-values", "request"),
+        needs=("message", "request"),
     ),
     Clause(
         "leaks/private-address",
@@ -309,7 +323,8 @@ _SINGLE = (
         "It maps the network behind the gateway.",
         "Every error.",
         (),
-        ("body", "header-values", "request"),
+        ("message", "body", "header-values", "request"),
+        needs=("message", "request"),
     ),
     Clause(
         "leaks/secret",
@@ -317,7 +332,8 @@ _SINGLE = (
         "Errors are logged, shared and pasted into tickets.",
         "Every error.",
         (),
-        ("body", "header-values"),
+        ("message", "body", "header-values"),
+        needs=("message",),
     ),
     Clause(
         "leaks/email",
@@ -325,7 +341,8 @@ _SINGLE = (
         "It is personal data of someone who didn't ask.",
         "Every error.",
         (),
-        ("body", "header-values"),
+        ("message", "body", "header-values"),
+        needs=("message",),
     ),
     Clause(
         "leaks/internal-name",
@@ -333,7 +350,8 @@ _SINGLE = (
         "Names are half of an attack, and a contract nobody meant.",
         "Every error.",
         (),
-        ("body", "header-values"),
+        ("message", "body", "header-values"),
+        needs=("message",),
     ),
     Clause(
         "leaks/canary",
@@ -341,7 +359,8 @@ _SINGLE = (
         "Input that comes back in an error is where secrets and scripts come back.",
         "Every error to a request in which values were planted.",
         (),
-        ("body", "header-values", "request"),
+        ("message", "body", "header-values", "request"),
+        needs=("message", "request"),
     ),
     Clause(
         "leaks/echoed-tenant",
@@ -349,7 +368,8 @@ _SINGLE = (
         "Tenants are not to learn of each other, not even their own internal id.",
         "Every error to a caller whose tenant is known.",
         (),
-        ("body", "header-values", "request"),
+        ("message", "body", "header-values", "request"),
+        needs=("message", "request"),
     ),
 )
 
@@ -779,6 +799,7 @@ def header_clause(name: str, rules: Iterable[HeaderRule]) -> Clause:
         (),
         ("status", "code", "headers", "header-values", "body"),
         _statements(rule.source for rule in rules),
+        needs=("status", "code", "headers", "header-values"),
     )
 
 

@@ -5,7 +5,7 @@ Transport-neutral and a value: nothing here opens a connection, and judging with
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from faultspec.body import read, resolve
 from faultspec.clauses import Clause, clauses_of
@@ -72,14 +72,14 @@ class Claim:
     protocol: Envelope | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Contract:
     """What ``judge`` judges by.
 
     ``wires``: shared codes by what stands in the code slot. ``owners``: by the same, the operations that have a code of
     their own. ``kinds``: what codes are on the wire, ``string`` and ``number``. ``statuses``: the names of the codes that may travel under
     an error status. ``terms``: the members of each vocabulary that may stand on a wire. ``slots``: the schema of each
-    slot of each envelope, whatever the code.
+    slot of each envelope, whatever the code. ``remembered``: what `headers` found out before.
     """
 
     taxonomy: Taxonomy
@@ -93,6 +93,9 @@ class Contract:
     terms: Vocabularies
     slots: Mapping[str, Mapping[str, Schema]]
     names: tuple[Pattern, ...]
+    remembered: dict[tuple[str | None, int], Mapping[str, tuple[HeaderRule, ...]]] = field(
+        default_factory=dict, repr=False
+    )
 
     def claim(self, exchange: Exchange) -> Claim | None:
         """The first surface that claims the exchange."""
@@ -114,6 +117,21 @@ class Contract:
             if matcher != _ANYTHING and matcher.claims(exchange):
                 return operation
         return None
+
+    def headers(self, code: Code | None, status: int) -> Mapping[str, tuple[HeaderRule, ...]]:
+        """The header rules of an answer by header, the most specific last."""
+        key = code.name if code is not None else None, status
+        # A code that only one operation has may share its name with another's; and a status may be any number.
+        lasting = (code is None or self.taxonomy.codes.get(code.name) is code) and 100 <= status <= 599
+        known = self.remembered.get(key) if lasting else None
+        if known is None:
+            found: dict[str, tuple[HeaderRule, ...]] = {}
+            for rule in header_rules(self.taxonomy, code, status):
+                found[rule.name.lower()] = (*found.get(rule.name.lower(), ()), rule)
+            known = found
+            if lasting:
+                self.remembered[key] = known
+        return known
 
     def codes_for(self, status: int) -> tuple[str, ...]:
         """The names of the codes that may travel under a status."""

@@ -44,7 +44,8 @@ class Exchange:
 
     ``route``: the template the request was built from, e.g. ``/orders/{id}``, or None for an unknown route.
     ``operation``: ``METHOD /template`` on HTTP. ``identity``: the name of the caller in the configuration; None is anonymous.
-    ``forbidden``: values that must not appear in the answer (the caller's tenant, planted canaries).
+    ``forbidden``: values that must not appear in the answer (the caller's tenant, planted canaries). ``lacks``: what a
+    recording does not tell, as facts and addresses of clauses (`faultspec.clauses`): what needs them is not judged.
     """
 
     request: Request
@@ -54,6 +55,7 @@ class Exchange:
     operation: str | None = None
     identity: str | None = None
     forbidden: tuple[Canary, ...] = field(default=())
+    lacks: frozenset[str] = frozenset()
 
     def sent(self, name: str) -> str | None:
         """The first value of a request header, or None."""

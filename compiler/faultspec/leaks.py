@@ -13,11 +13,14 @@ import html
 import json
 import re
 import urllib.parse
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import log2
 
 from faultspec.exchange import Canary
+from faultspec.tokens import TOKENS
 
 SCANNED = 256 * 1024
 """Characters of one answer that are searched by pattern: a leak stands near the beginning of an answer or near its end."""
@@ -61,8 +64,19 @@ class Pattern:
 
     what: str
     needles: tuple[str, ...]
-    regex: re.Pattern[str]
+    expression: str
+    flags: int = 0
     accept: Callable[[re.Match[str]], bool] | None = None
+
+    @property
+    def regex(self) -> re.Pattern[str]:
+        """The expression, compiled when a needle was found: most never are."""
+        return _compiled(self.expression, self.flags)
+
+
+@lru_cache(maxsize=512)  # more than there are patterns, and a taxonomy's own names beside them
+def _compiled(expression: str, flags: int) -> re.Pattern[str]:
+    return re.compile(expression, flags)
 
 
 def _pattern(
@@ -73,7 +87,7 @@ def _pattern(
     accept: Callable[[re.Match[str]], bool] | None = None,
     flags: int = 0,
 ) -> Pattern:
-    return Pattern(what, tuple(needles.lower().split("|")), re.compile(regex, flags | re.MULTILINE | re.ASCII), accept)
+    return Pattern(what, tuple(needles.lower().split("|")), regex, flags | re.MULTILINE | re.ASCII, accept)
 
 
 _DOCUMENTATION_DOMAIN = re.compile(
@@ -87,6 +101,16 @@ _NOBODY = re.compile(
     re.I,
 )
 """What stands before the @ in a message that explains how an address looks."""
+
+_ROLE = frozenset(
+    {
+        *("info", "marketing", "sales", "support", "abuse", "noc", "security"),
+        *("postmaster", "hostmaster", "usenet", "news", "webmaster", "www", "uucp", "ftp"),
+        *("help", "helpdesk", "contact", "billing", "privacy", "legal", "feedback", "hello", "press"),
+        *("noreply", "no-reply", "donotreply", "do-not-reply"),
+    }
+)
+"""Mailboxes of a role, not a person: those of RFC 2142, and what is as common. An error may say whom to write to."""
 
 _ASSET = frozenset({"png", "jpg", "jpeg", "svg", "gif", "webp", "css", "js"})
 """What ends a name like ``logo@2x.png``, which has the form of an address."""
@@ -111,6 +135,8 @@ def _is_host(match: re.Match[str]) -> bool:
 def _is_somebody(match: re.Match[str]) -> bool:
     domain = match[0].rpartition("@")[2]
     local = match[0].rpartition("@")[0]
+    if local.lower() in _ROLE:
+        return False
     if _DOCUMENTATION_DOMAIN.search(domain) and _NOBODY.search(local):
         return False
     return domain.rpartition(".")[2].lower() not in _ASSET
@@ -123,6 +149,16 @@ def _is_value(match: re.Match[str]) -> bool:
 def _is_random(match: re.Match[str]) -> bool:
     value = match["value"]
     return _is_value(match) and any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
+
+
+def _is_as_random_as(bits: float) -> Callable[[re.Match[str]], bool]:
+    """Whether a token has so many bits of entropy a character: what is written in documentation has few."""
+
+    def accept(match: re.Match[str]) -> bool:
+        token = match[1] if match.re.groups and match[1] else match[0]
+        return -sum(n / len(token) * log2(n / len(token)) for n in Counter(token).values()) >= bits
+
+    return accept
 
 
 def _is_credentials(match: re.Match[str]) -> bool:
@@ -148,22 +184,30 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a JVM exception", "exception|error", r"\b(?:java|javax|jakarta|kotlin|kotlinx|scala|org|com|io)\.(?:[a-z_$][\w$]{0,60}\.){1,10}[A-Z]\w{0,80}(?:Exception|Error)\b"),
         _pattern("a JVM exception", "exception in thread", r'\bException in thread "'),
         _pattern("a JavaScript frame", "at ", r"\bat (?:async )?(?:[\w.<>$\[\] ]{1,120} \()?(?:node:|file://|webpack|/|[A-Za-z]:\\)[^\s()]{0,300}:\d{1,7}:\d{1,7}\b"),
+        _pattern("a JavaScript frame", "(<anonymous>)", r"\bat (?:async )?[\w.$<>\[\] ]{1,120} \(<anonymous>\)"),
         _pattern("a JavaScript frame", "js:|ts:|tsx:|jsx:", r"\w\.(?:[cm]?js|[cm]?ts|tsx|jsx):\d{1,7}:\d{1,7}\b"),
         _pattern("a Go panic", "goroutine ", r"\bgoroutine \d{1,9} \[[^\]\n]{1,60}\]:"),
         _pattern("a Go panic", "panic: ", r"\bpanic: (?:runtime error|[\w*.]{1,60}[:{])"),
+        _pattern("a Go panic", "created by ", r"\bcreated by [\w./*()-]{1,200}(?: in goroutine \d{1,9})?\n"),
+        _pattern("a signal", "[signal sig", r"\[signal SIG[A-Z]{2,10}: "),
+        _pattern("a C++ exception", "terminate called", r"\bterminate called (?:after throwing|recursively|without an active exception)"),
         _pattern("a Go source line", ".go:", r"\w\.go:\d{1,7}\b"),
         _pattern("a .NET frame", ":line ", r"\.(?:cs|vb|fs):line \d{1,7}\b"),
         _pattern("a .NET frame", "at ", r"(?<!\w)at (?:[A-Z][\w`<>]{0,80}\.){1,12}[\w`<>\[\]]{1,100}\([^)\n]{0,300}\)"),
+        _pattern("a Mono frame", "[0x", r"\bat [\w.`<>+\[\], ]{1,300} \([^)\n]{0,300}\) \[0x[0-9a-f]{4,8}\] in "),
         _pattern("a .NET exception", "exception", r"\b(?:System|Microsoft)\.(?:\w{1,60}\.){0,6}\w{0,60}Exception\b"),
         _pattern("a .NET exception", "stack trace", r"--- End of (?:inner exception )?stack trace"),
         _pattern("a Ruby frame", ".rb:", r"\w\.rb:\d{1,7}\b"),
         _pattern("a PHP error", "fatal error|parse error", r"\b(?:Fatal|Parse) error: {1,4}(?:Uncaught|syntax|Allowed memory|Call to|Cannot)"),
         _pattern("a PHP frame", ".php", r"\.php(?:\(\d{1,7}\)| on line \d|:\d{1,7}\b)"),
+        _pattern("a PHP error", "</b>:", r"<b>(?:Warning|Notice|Fatal error|Parse error|Deprecated)</b>: {1,4}[^\n]{1,400}? on line <b>\d"),
         _pattern("a Rust panic", "panicked at", r"\bthread '[^'\n]{1,100}'(?: \(\d{1,9}\))? panicked at\b"),
         _pattern("a Rust source line", ".rs:", r"\w\.rs:\d{1,7}\b"),
         _pattern("a Rust backtrace", "stack backtrace:", r"\bstack backtrace:"),
-        _pattern("an Elixir exception", "** (", r"\*\* \((?:[A-Z]\w{0,60}\.?){1,6}\)"),
+        _pattern("an Elixir exception", "** (", r"\*\* \((?:EXIT from|(?:[A-Z]\w{0,60}\.?){1,6}\))"),
         _pattern("an Elixir frame", ".ex:|.exs:|.erl:", r"\w\.(?:exs?|erl):\d{1,7}\b"),
+        _pattern("a Perl frame", " line ", r"\bat (?:\S{1,200}\.(?:pl|pm|t|cgi|psgi)|\(eval \d{1,9}\)|-e) line \d{1,7}\b"),
+        _pattern("a Lua traceback", "stack traceback:|.lua:", r"\bstack traceback:|\w\.lua:\d{1,7}:"),
         _pattern("an Erlang crash", "{badmatch|{case_clause|{function_clause|{badarg|{'exit'", r"\{(?:badmatch|case_clause|badarg|'EXIT'|function_clause),"),
     ),
     "sql": (
@@ -207,21 +251,26 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
     ),
     "secret": (
         _pattern("a private key", "-----begin", r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}(?:PRIVATE KEY|CERTIFICATE)(?: BLOCK)?-----"),
-        _pattern("a JSON Web Token", "eyj", r"\beyJ[A-Za-z0-9_-]{8,4000}\.eyJ[A-Za-z0-9_-]{4,8000}\.[A-Za-z0-9_-]{0,2000}"),
-        _pattern("an AWS access key", "akia|asia|aroa", r"\b(?:AKIA|ASIA|AROA)[0-9A-Z]{16}\b"),
-        _pattern("a payment key", "k_live_|k_test_|whsec_", r"\b(?:[srp]k_(?:live|test)_|whsec_)[0-9A-Za-z]{8,200}"),
+        _pattern("a JSON Web Token", "eyj", r"\beyJ[A-Za-z0-9_-]{8,4000}\.eyJ[A-Za-z0-9_-]{4,8000}(?:\.[A-Za-z0-9_-]{0,2000})?"),
+        _pattern("an AWS access key", "akia|asia|aroa|abia|acca|a3t", r"\b(?:AKIA|ASIA|AROA|ABIA|ACCA|A3T[A-Z0-9])[0-9A-Z]{16}\b"),
+        _pattern("an Azure key", "accountkey=", r"\bAccountKey=[A-Za-z0-9+/]{80,90}={0,2}", flags=_I),
+        _pattern("a payment key", "sk_live_|rk_live_|sk_test_|rk_test_|whsec_", r"\b(?:[sr]k_(?:live|test)_|whsec_)[0-9A-Za-z]{8,200}"),
         _pattern("an API key", "sk-", r"\bsk-(?:(?:live|test|proj|ant|svcacct)-[\w-]{3,250}|[A-Za-z0-9]{20,250})"),
         _pattern("a GitHub token", "ghp_|gho_|ghs_|ghu_|ghr_|github_pat_", r"\b(?:gh[pousr]|github_pat)_[A-Za-z0-9_]{20,255}"),
-        _pattern("a GitLab token", "glpat-", r"\bglpat-[\w-]{16,100}"),
+        _pattern("a payment key", "sq0", r"\bsq0(?:atp|csp)-[\w-]{22,60}"),
+        _pattern("a GitLab token", "glpat-|gldt-|glft-|glsoat-|glrt-|glcbt-|glptt-", r"\bgl(?:pat|dt|ft|soat|rt|cbt|ptt)-[\w-]{20,100}"),
         _pattern("a Slack token", "xox|hooks.slack", r"\bxox[abeoprs]-[A-Za-z0-9-]{8,250}|\bhooks\.slack\.com/services/[\w/]{10,200}"),
         _pattern("a Google key", "aiza|ya29.", r"\bAIza[\w-]{35}|\bya29\.[\w-]{20,400}"),
         _pattern("a package registry token", "npm_|pypi-", r"\bnpm_[A-Za-z0-9]{30,100}|\bpypi-[\w-]{50,400}"),
+        _pattern("a mail service key", "-us", r"\b[0-9a-f]{32}-us\d{1,2}\b"),
+        _pattern("a bot's token", ":aa", r"\b\d{8,10}:AA[\w-]{33}\b"),
         _pattern("a mail service key", "sg.", r"\bSG\.[\w-]{16,64}\.[\w-]{16,128}"),
         _pattern("a bearer token", "bearer", r"\bBearer[ \t]{1,4}(?P<value>[A-Za-z0-9._~+/-]{12,4000}={0,2})", accept=_is_random, flags=_I),
         _pattern("a pair of credentials", "basic", r"\bBasic[ \t]{1,4}(?P<value>[A-Za-z0-9+/]{8,1000}={0,2})", accept=_is_credentials),
         _pattern("a password", "pass|pwd", r"(?<![\w-])(?:\w{1,40}_)?(?:password|passwd|passphrase|pwd)[\"'`]? {0,2}= {0,2}" + _VALUE % 3, accept=_is_value, flags=_I),
-        _pattern("a secret", "secret|key|token", r"(?<![\w-])(?:\w{1,40}_)?(?:secret|client_?secret|secret_?(?:access_?)?key|api[_-]?key|access[_-]?key|private_?key|(?:auth|access|refresh|session)_?token)[\"'`]? {0,2}= {0,2}" + _VALUE % 6, accept=_is_random, flags=_I),
+        _pattern("a secret", "secret|key|token", r"(?<![\w-])(?:\w{0,40}_)?(?:secret|client_?secret|secret_?(?:access_?)?key|api[_-]?key|access[_-]?key|private_?key|(?:auth|access|refresh|session)_?token)[\"'`]? {0,2}= {0,2}" + _VALUE % 6, accept=_is_random, flags=_I),
         _pattern("a secret", "pass|secret|key|token", r"(?<![\w-])(?:\w{1,40}_)?(?:password|passwd|client_?secret|secret_?key|api[_-]?key|access_?token|private_?key)[\"'`]? {0,2}: {0,2}" + _VALUE % 6 + r"(?![ \t]{1,4}[a-z])", accept=_is_random, flags=_I),
+        *(_pattern(f"a token such as `{name}`", needles, expression, accept=_is_as_random_as(entropy)) for name, needles, expression, entropy in TOKENS),
     ),
     "email": (
         _pattern("an e-mail address", "@", r"(?<![\w.+%/-])[A-Za-z0-9][\w.+%-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}\b", accept=_is_somebody),
@@ -266,10 +315,10 @@ def name_patterns(names: Iterable[str]) -> tuple[Pattern, ...]:
     found = []
     for name in names:
         try:
-            regex = re.compile(name, _I)
+            re.compile(name, _I)
         except re.error:
-            regex = re.compile(re.escape(name), _I)
-        found.append(Pattern("an internal name", ("",), regex))
+            name = re.escape(name)
+        found.append(Pattern("an internal name", ("",), name, _I))
     return tuple(found)
 
 
@@ -325,15 +374,23 @@ def _moved(leak: Leak, left_out: int) -> Leak:
 
 def _possible(lowered: str, kinds: frozenset[str], names: tuple[Pattern, ...]) -> list[tuple[str, Pattern]]:
     """The patterns of which a needle stands in the text, each with its detector, in the order of the detectors."""
-    patterns, needles = _needles(kinds, names)
-    return [patterns[index] for index in sorted({i for needle, at in needles if needle in lowered for i in at})]
+    patterns, gates = _needles(kinds, names)
+    found = {
+        index
+        for character in gates.keys() & set(lowered)
+        for needle, at in gates[character]
+        if needle in lowered
+        for index in at
+    }
+    found.update(index for _, at in gates.get("", ()) for index in at)
+    return [patterns[index] for index in sorted(found)]
 
 
 @lru_cache(maxsize=32)  # as many as there are taxonomies in one run, with room for tests
 def _needles(
     kinds: frozenset[str], names: tuple[Pattern, ...]
-) -> tuple[tuple[tuple[str, Pattern], ...], tuple[tuple[str, tuple[int, ...]], ...]]:
-    """The patterns of some detectors, and each needle once with the patterns that it belongs to."""
+) -> tuple[tuple[tuple[str, Pattern], ...], Mapping[str, tuple[tuple[str, tuple[int, ...]], ...]]]:
+    """The patterns of some detectors, and each needle once with the patterns that it belongs to, by its rarest character."""
     patterns = tuple(
         (kind, pattern)
         for kind, own in DETECTORS.items()
@@ -344,7 +401,24 @@ def _needles(
     for index, (_, pattern) in enumerate(patterns):
         for needle in pattern.needles:
             needles[needle] = (*needles.get(needle, ()), index)
-    return patterns, tuple(needles.items())
+    gates: dict[str, list[tuple[str, tuple[int, ...]]]] = {}
+    for needle, at in needles.items():
+        gates.setdefault(max(needle, key=_rarity, default=""), []).append((needle, at))
+    return patterns, {character: tuple(each) for character, each in gates.items()}
+
+
+def _rarity(character: str) -> int:
+    return _COMMON.find(character) if character in _COMMON else len(_COMMON)
+
+
+_COMMON = " etaoinsrhldcumfpgwybv-.0123456789kxjqz"
+"""Characters of messages and ids, the commonest first: a needle is looked for only where its rarest stands in the text."""
+
+
+@lru_cache(maxsize=8192)  # texts: header values and codes come back with every answer
+def harmless(text: str, kinds: tuple[str, ...], names: tuple[Pattern, ...]) -> bool:
+    """Whether `detect` finds nothing in a text, whatever the caller sent."""
+    return not detect(text, kinds, names)
 
 
 def _matches(pattern: Pattern, text: str) -> Iterator[re.Match[str]]:

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from faultspec.body import resolve
 from faultspec.exchange import Exchange
@@ -172,6 +172,17 @@ def events(exchange: Exchange) -> Iterator[Event]:
                 data.append(value.removeprefix(" "))
         if data:
             yield Event(name, "\n".join(data))
+
+
+def streamed(exchange: Exchange, codes: frozenset[object]) -> tuple[Exchange, ...]:
+    """The error events of a stream, each as an exchange of its own."""
+    return tuple(
+        replace(
+            exchange, response=replace(exchange.response, status=None, body=event.data.encode()), transport="stream"
+        )
+        for event in events(exchange)
+        if event.tells(codes)
+    )
 
 
 def _speaks(data: object, codes: frozenset[object]) -> bool:

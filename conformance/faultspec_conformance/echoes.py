@@ -1,8 +1,11 @@
 """The correlation id: which are well formed, and whether each answer brings back the right one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
+from dataclasses import replace
 from typing import NamedTuple
 
+from faultspec.exchange import Exchange
+from faultspec.finding import Judgement
 from faultspec.language.model import Field, Taxonomy
 from faultspec.runtime import ids
 from faultspec_conformance.answers import Sent, broken, held, slot
@@ -37,11 +40,24 @@ def valid(echo: Echo | None, value: str) -> bool:
     return ids.matches(formats, value) if formats else bool(value)
 
 
+def lenient(echo: Echo | None, exchange: Exchange, judgement: Judgement) -> Judgement:
+    """The judgement without complaints of an id's format, where it is a UUID of the caller's own that came back.
+
+    Who takes any UUID for an id departs from a format, not from what the id is for; a probe warns of it, once.
+    """
+    inbound = exchange.sent(echo.header) if echo is not None else None
+    if echo is None or inbound is None or valid(echo, inbound) or not ids.FORMATS["uuid"](inbound):
+        return judgement
+    overlooked = ("ids/format", f"headers/{echo.header.lower()}")
+    kept = tuple(each for each in judgement.findings if each.clause not in overlooked)
+    return replace(judgement, findings=kept)
+
+
 def _formats(echo: Echo | None) -> tuple[str, ...]:
     return tuple(each for each in (echo.slot.schema.format if echo is not None else ()) if each in ids.FORMATS)
 
 
-def echoed(taxonomy: Taxonomy, echo: Echo, generated: dict[str, Sent], sent: Sent) -> Iterator[Outcome]:
+def echoed(taxonomy: Taxonomy, echo: Echo, generated: MutableMapping[str, Sent], sent: Sent) -> Iterator[Outcome]:
     """Whether an answer brings back the id of its request, or has a new one; ``generated`` are those seen, which it adds to."""
     header, rule = echo
     back = [value for name, value in sent.exchange.response.headers if name.lower() == (rule.mirror or header).lower()]

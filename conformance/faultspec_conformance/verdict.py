@@ -20,6 +20,10 @@ VERDICTS: tuple[Verdict, ...] = ("failed", "passed", "could_not_run", "not_exerc
 _REASONS = 4
 
 
+#: Places of one finding that are kept: who looks at three need not look at a thousand.
+PLACES = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What one probe learnt of one clause: it held, it is broken (``finding``), or there is no telling, for ``reason``.
@@ -90,6 +94,7 @@ class Reported:
     ``waived``: the reason of the waiver that covers it. ``flaky``: it did not happen again when the same was asked again.
     ``baseline``: whether an earlier report has it, where there was one to compare with. ``form``: the clause of form that its
     answer breaks; where all answers do, it is not news.
+    ``places``: where the first few are recorded, as ``file:line``; none of what a run has sent itself.
     """
 
     finding: Finding
@@ -98,6 +103,7 @@ class Reported:
     flaky: bool = False
     baseline: Literal["new", "known"] | None = None
     form: str | None = None
+    places: tuple[str, ...] = ()
 
     @property
     def level(self) -> Level:
@@ -296,10 +302,14 @@ def folded(findings: Iterable[Reported]) -> tuple[Reported, ...]:
     for each in findings:
         key = (each.finding.fingerprint, each.form)
         known = kept.get(key)
-        kept[key] = (
-            each if known is None else replace(known, count=known.count + each.count, flaky=known.flaky and each.flaky)
-        )
+        kept[key] = each if known is None else both(known, each)
     return tuple(kept.values())
+
+
+def both(first: Reported, second: Reported) -> Reported:
+    """Two reports of one finding as one: the first example, with the counts summed."""
+    places = _union(first.places, second.places)[:PLACES]
+    return replace(first, count=first.count + second.count, flaky=first.flaky and second.flaky, places=places)
 
 
 def ranked(findings: Iterable[Reported]) -> tuple[Reported, ...]:

@@ -14,14 +14,13 @@ from typing import Literal
 from urllib.parse import urlencode
 
 from faultspec.exchange import Canary, Exchange, Headers, Request, Response
-from faultspec.finding import Judgement
 from faultspec.judge import judge
 from faultspec.runtime import ids, retry_after
 from faultspec_conformance import synthesis
-from faultspec_conformance.answers import Sent, Unanswered, events
+from faultspec_conformance.answers import Sent, Unanswered, streamed
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import Http
-from faultspec_conformance.echoes import Echo, echo_of, echoed, valid
+from faultspec_conformance.echoes import Echo, echo_of, echoed, lenient
 from faultspec_conformance.kinds import JSON, Kind, Made, kinds, located, path_of
 from faultspec_conformance.openapi import Description, Operation
 from faultspec_conformance.seen import Seen
@@ -200,15 +199,8 @@ class World(Seen):
 
     def judged(self, exchange: Exchange) -> Sent:
         """Have one exchange judged, and the correlation rules with it."""
-        streamed = [
-            replace(
-                exchange, response=replace(exchange.response, status=None, body=event.data.encode()), transport="stream"
-            )
-            for event in events(exchange)
-            if event.tells(self.wires)
-        ]
-        inner = tuple(Sent(each, judge(self.contract, each)) for each in streamed)
-        sent = Sent(exchange, self._lenient(exchange, judge(self.contract, exchange)), inner)
+        inner = tuple(Sent(each, judge(self.contract, each)) for each in streamed(exchange, self.wires))
+        sent = Sent(exchange, lenient(self.echo, exchange, judge(self.contract, exchange)), inner)
         self.exchanges += [sent, *inner]
         for each in (sent, *inner):
             if self.echo is not None:
@@ -223,21 +215,6 @@ class World(Seen):
             if back is not None and back == sent:
                 return False
         return (exchange.response.status or 0) >= 400
-
-    def _lenient(self, exchange: Exchange, judgement: Judgement) -> Judgement:
-        """The judgement without complaints of an id's format, where it is a UUID of the caller's own that came back.
-
-        Who takes any UUID for an id departs from a format, not from what the id is for; a probe warns of it, once.
-        """
-        if self.echo is None:
-            return judgement
-        header = self.echo[0]
-        inbound = exchange.sent(header)
-        if inbound is None or valid(self.echo, inbound) or not ids.FORMATS["uuid"](inbound):
-            return judgement
-        overlooked = ("ids/format", f"headers/{header.lower()}")
-        kept = tuple(each for each in judgement.findings if each.clause not in overlooked)
-        return replace(judgement, findings=kept)
 
     def wait_asked(self, sent: Sent) -> float | None:
         """Seconds that the answer asks to wait, with a grace; None where it does not say, or asks for more than our patience."""

@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, Command] = {
     "import": Command("faultspec.cli.import_:command", "Make a taxonomy of an OpenAPI document or a botocore model."),
     "explain": Command("faultspec.cli.explain:command", "Say what a code, a rule, a clause or a construct means."),
     "conform": Command("faultspec.cli.conform:command", "Judge a live service by a taxonomy."),
+    "audit": Command("faultspec.cli.audit:command", "Judge recorded traffic and logs by a taxonomy."),
     "report": Command("faultspec.cli.report:command", "Merge the reports of shards; show one in another format."),
     "demo": Command("faultspec.cli.demo:command", "Judge the orders service, then catch it with one sin."),
 }

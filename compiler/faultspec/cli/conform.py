@@ -115,7 +115,7 @@ def command(
     except Refused:
         return COULD_NOT
     described = _limited(described, read_only=read_only, rate=_rate(rate), requests=requests, seconds=seconds)
-    if only is not None and not _matched(only, clauses_of(taxonomy)):
+    if only is not None and not matched(only, clauses_of(taxonomy)):
         return COULD_NOT
     progress = _progress() if sys.stderr.isatty() else quiet
     options = Options(
@@ -176,7 +176,7 @@ def _limited(
     return replace(target, limits=limits)
 
 
-def _matched(only: str, clauses: Collection[str]) -> bool:
+def matched(only: str, clauses: Collection[str]) -> bool:
     """Whether the pattern matches a clause, after saying so if it matches none."""
     if any(fnmatchcase(each, only) for each in clauses):
         return True

@@ -16,8 +16,17 @@ class Bench:
         self.exchange = exchange
         self.status = exchange.response.status
         self.code: str | None = None
+        self._lines: dict[str, list[str]] | None = None
         self._exercised: set[str] = set()
         self._findings: dict[tuple[object, ...], Finding] = {}
+
+    def lines(self, name: str) -> list[str]:
+        """The values of a header of the answer, whose name is given in lower case."""
+        if self._lines is None:
+            self._lines = {}
+            for key, value in self.exchange.response.headers:
+                self._lines.setdefault(key.lower(), []).append(value)
+        return self._lines.get(name, [])
 
     def exercise(self, *clauses: str) -> None:
         """The exchange gives occasion to check these clauses."""
@@ -50,4 +59,9 @@ class Bench:
     def judgement(self, *, surface: str | None, code: str | None, is_error: bool) -> Judgement:
         """The findings in their total order, with everything that was exercised."""
         ordered = tuple(self._findings[key] for key in sorted(self._findings))
-        return Judgement(ordered, frozenset(self._exercised), surface, code, is_error)
+        exercised = frozenset(self._exercised)
+        if lacks := self.exchange.lacks:
+            known = self.contract.clauses
+            exercised = frozenset(each for each in exercised if each not in known or known[each].judgeable(lacks))
+            ordered = tuple(each for each in ordered if each.clause in exercised)
+        return Judgement(ordered, exercised, surface, code, is_error)

@@ -33,14 +33,16 @@ class Facts:
 def facts_of(exchange: Exchange, operation: Operation | None, status: int | None, details: object) -> Facts:
     """What is known of an exchange.
 
-    Who sent credentials without being a configured identity may or may not have been let in, so that stays unknown.
+    Who sent credentials without being a configured identity may or may not have been let in, so that stays unknown, as it
+    does where a recording may have left the credentials out.
     """
     credentials = exchange.sent("authorization") or exchange.sent("cookie")
     known = exchange.identity is not None
+    hidden = "identity" in exchange.lacks
     return Facts(
         status=status,
         idempotent=operation.idempotent if operation else None,
-        authenticated=None if credentials and not known else known,
+        authenticated=None if (credentials or hidden) and not known else known,
         details=details if isinstance(details, dict) else {},
     )
 

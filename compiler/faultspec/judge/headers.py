@@ -1,9 +1,8 @@
 """Response headers: there where they must be, well formed, and saying what the body says."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from faultspec.clauses import header_address
-from faultspec.contract import header_rules
 from faultspec.judge.bench import Bench
 from faultspec.judge.envelope import Told
 from faultspec.judge.words import place
@@ -21,9 +20,7 @@ def judge_headers(bench: Bench, code: Code | None, told: Told | None) -> None:
     status = bench.status
     if status is None or bench.exchange.transport != "http":
         return
-    rules: dict[str, list[HeaderRule]] = {}
-    for rule in header_rules(bench.contract.taxonomy, code, status):
-        rules.setdefault(rule.name.lower(), []).append(rule)
+    rules = bench.contract.headers(code, status)
     for each in rules.values():
         _header(bench, each, told, status)
     for header, slot, source in dict.fromkeys(_pairs(rules, told)):
@@ -36,14 +33,10 @@ def judge_repeated(bench: Bench, told: Told) -> None:
         _equal(bench, header, slot, source, told)
 
 
-def _lines(bench: Bench, name: str) -> list[str]:
-    return [value for key, value in bench.exchange.response.headers if key.lower() == name.lower()]
-
-
-def _header(bench: Bench, rules: list[HeaderRule], told: Told | None, status: int) -> None:
+def _header(bench: Bench, rules: tuple[HeaderRule, ...], told: Told | None, status: int) -> None:
     """``rules`` are those for one header, the most specific last: it decides on the presence, all on the form."""
     rule = rules[-1]
-    clause, lines = header_address(rule.name), _lines(bench, rule.name)
+    clause, lines = header_address(rule.name), bench.lines(rule.name.lower())
     if not lines:
         if rule.presence == "optional":
             return
@@ -122,7 +115,7 @@ def _said_of_the_body(bench: Bench, value: str, told: Told | None) -> bool:
     return any(bench.found(("ids/format", "envelope/types"), each) for each in places)
 
 
-def _pairs(rules: dict[str, list[HeaderRule]], told: Told | None) -> Iterator[tuple[str, str, Source]]:
+def _pairs(rules: Mapping[str, tuple[HeaderRule, ...]], told: Told | None) -> Iterator[tuple[str, str, Source]]:
     """Headers and the slots they repeat, each pair once."""
     if told is None:
         return
@@ -140,7 +133,7 @@ def _pairs(rules: dict[str, list[HeaderRule]], told: Told | None) -> Iterator[tu
 
 
 def _equal(bench: Bench, header: str, slot: str, source: Source, told: Told | None) -> None:
-    lines = _lines(bench, header)
+    lines = bench.lines(header.lower())
     if told is None or slot not in told.slots or not lines:
         return
     declared = told.envelope.fields.get(slot)

@@ -3,6 +3,7 @@
 import html
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from faultspec.body import Reading, resolve, strings
@@ -11,11 +12,14 @@ from faultspec.judge.bench import Bench
 from faultspec.judge.envelope import Told
 from faultspec.judge.words import place
 from faultspec.language.model import NOWHERE
-from faultspec.leaks import JOINT, Leak, detect, planted
+from faultspec.leaks import JOINT, Leak, detect, harmless, planted
 from faultspec.runtime.nodes import child
 
 _STRUCTURED = 256 * 1024
 """Bytes of a body whose strings are searched one by one; a larger one is searched as the text it is."""
+
+_SHORT = 8 * 1024
+"""Bytes of a body whose texts are looked at one by one, and remembered."""
 
 _SENT = 64 * 1024
 """Bytes of the request's body that are kept for comparison with the answer."""
@@ -45,6 +49,9 @@ def judge_leaks(bench: Bench, reading: Reading, told: Told | None, within: tuple
     privacy = bench.contract.taxonomy.privacy
     if privacy is None:
         return
+    bench.exercise(*_addresses(privacy.detectors))
+    if not bench.exchange.forbidden and _clean(bench, reading, within):
+        return
     segments = _segments(bench.exchange, reading, within)
     echoed = tuple(each for each in bench.exchange.forbidden if each.kind in privacy.never_echoed)
     # Who does not ask for planted values asks for secrets: one that the caller sent is one, whatever it looks like.
@@ -55,7 +62,6 @@ def judge_leaks(bench: Bench, reading: Reading, told: Told | None, within: tuple
         if each not in echoed and each.kind != "tenant" and asked and ("canary" in asked or each.kind == "secret")
     )
     by_value = f"leaks/{asked[0]}" if asked else ""
-    bench.exercise(*(f"leaks/{kind}" for kind in privacy.detectors if kind != "canary"))
     if canaries:
         bench.exercise(by_value)
     if echoed:
@@ -83,6 +89,41 @@ def judge_leaks(bench: Bench, reading: Reading, told: Told | None, within: tuple
             found.setdefault(clause, []).append((leak, segment))
     for clause, leaks in found.items():
         _report(bench, clause, leaks)
+
+
+@lru_cache(maxsize=32)  # as many as there are taxonomies in one run, with room for tests
+def _addresses(detectors: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"leaks/{kind}" for kind in detectors if kind != "canary")
+
+
+def _clean(bench: Bench, reading: Reading, within: tuple[str, ...]) -> bool:
+    """Whether each text of the answer is harmless by itself, which most are and many have been before.
+
+    No pattern reaches from one text into the next, so this says no more and no less than the search of all of them.
+    """
+    privacy, body = bench.contract.taxonomy.privacy, bench.exchange.response.body
+    if privacy is None or reading.problem is not None or len(body) > _SHORT:
+        return False
+    texts = [value for name, value in bench.exchange.response.headers if name.lower() not in _MEANT_TO_CARRY]
+    for pointer in within:
+        _gather(resolve(reading.value, pointer)[1], texts)
+    return all(harmless(each, privacy.detectors, bench.contract.names) for each in texts)
+
+
+def _gather(value: object, texts: list[str]) -> None:
+    """Every string of a value, keys included; a list of strings is one text, as in `strings`."""
+    if isinstance(value, str):
+        texts.append(value)
+    elif isinstance(value, dict):
+        texts.extend(value)
+        for each in value.values():
+            _gather(each, texts)
+    elif isinstance(value, list):
+        if value and all(isinstance(each, str) for each in value):
+            texts.append("\n".join(value))
+        else:
+            for each in value:
+                _gather(each, texts)
 
 
 def _report(bench: Bench, clause: str, leaks: list[tuple[Leak, Segment]]) -> None:

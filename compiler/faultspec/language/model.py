@@ -541,8 +541,35 @@ class Alert(NamedTuple):
     source: Source = NOWHERE
 
 
+class Side(NamedTuple):
+    """Pointers to what a recorded line tells of a request or an answer."""
+
+    headers: str | None = None
+    body: str | None = None
+
+
+class Recording(NamedTuple):
+    """A kind of line in a log of exchanges: pointers to what it tells.
+
+    ``when``: what stands in lines of this kind, by pointer. ``elapsed``: the pointer and the unit in seconds. ``slots``: by
+    the slot of the envelope.
+    """
+
+    name: str
+    when: Mapping[str, object]
+    status: str
+    url: str
+    method: str | None = None
+    route: str | None = None
+    elapsed: tuple[str, float] | None = None
+    request: Side = Side()
+    response: Side = Side()
+    slots: Mapping[str, str] = EMPTY
+    source: Source = NOWHERE
+
+
 class Telemetry(NamedTuple):
-    """The observability contract: metrics, the members of an error's log record, span attributes, alerts.
+    """The observability contract: metrics, the members of an error's log record, span attributes, alerts, kinds of lines.
 
     ``means``: the ``$slot`` or ``details.<key>`` that whatever has a name repeats. ``runbooks``: where they are published.
     """
@@ -553,6 +580,7 @@ class Telemetry(NamedTuple):
     alerts: Mapping[str, Alert]
     means: Mapping[str, str] = EMPTY
     runbooks: str | None = None
+    records: Mapping[str, Recording] = EMPTY
     source: Source = NOWHERE
 
 

@@ -10,9 +10,11 @@ from faultspec.language.model import (
     Idempotency,
     Metric,
     Privacy,
+    Recording,
     RetryPolicy,
     Rise,
     Rule,
+    Side,
     Telemetry,
     Unknown,
     Upstream,
@@ -196,8 +198,40 @@ def telemetry(scope: Scope, data: Data, slots: Known) -> Telemetry:
         alerts,
         data.get("means", {}),
         data.get("runbooks"),
+        {name: _recording(scope, name, each, slots) for name, each in data.get("records", {}).items()},
         scope.source(data.get("source"), path),
     )
+
+
+def _recording(scope: Scope, name: str, data: Data, slots: Known) -> Recording:
+    path: Path = ("telemetry", "records", name)
+    known = None if slots is None else tuple(dict.fromkeys((*slots, *WELL_KNOWN_SLOTS)))
+    for slot in data.get("slots", {}):
+        scope.refer(slot, known, "slot", (*path, "slots", slot), on_key=True)
+    if "seconds" in data and "milliseconds" in data:
+        message = f"`{name}` has the time until the answer twice, in seconds and in milliseconds"
+        scope.wrong((*path, "milliseconds"), "contradiction", message, "keep one of the two", on_key=True)
+    if "body" in data.get("response", {}) and "slots" in data:
+        message = f"`{name}` has the whole body of the answer, and its slots beside it"
+        scope.wrong((*path, "slots"), "contradiction", message, "keep one of the two", on_key=True)
+    elapsed = next(((data[key], unit) for key, unit in _UNITS.items() if key in data), None)
+    return Recording(
+        name,
+        data.get("when", {}),
+        data["status"],
+        data["url"],
+        data.get("method"),
+        data.get("route"),
+        elapsed,
+        Side(**data.get("request", {})),
+        Side(**data.get("response", {})),
+        data.get("slots", {}),
+        scope.source(data.get("source"), path),
+    )
+
+
+#: The keys that tell how long an answer took, in seconds each.
+_UNITS = {"seconds": 1.0, "milliseconds": 0.001}
 
 
 def _rise(scope: Scope, data: Data, path: Path) -> Rise:

@@ -242,6 +242,13 @@ telemetry:
       for: 2m
       runbook: [Ask who sends so much.]
   means: {code: $code, http_status: $status, error.code: $code}
+  records:
+    access:
+      when: {/kind: access}
+      method: /method
+      url: /url
+      status: /http_status
+      slots: {code: /code, message: /message}
   runbooks: "https://runbooks.example.com/shop/"
 """,
     "obligations": """\

@@ -134,6 +134,10 @@ def _finding(base: str, reported: Reported, colour: bool) -> list[str]:
     out = [f"{_painted(kind, verdict, colour)}: {finding.clause}{statements}{times}"]
     if place:
         out.append(f"  {visible(place)}")
+    if reported.places:
+        out.append(
+            f"  at {visible(', '.join(reported.places))}{', …' if reported.count > len(reported.places) else ''}"
+        )
     out.append(f"  {visible(finding.message)}")
     if reported.excuse is not None:
         return [*out, f"  known: {visible(reported.excuse)}"]

@@ -134,6 +134,7 @@ def finding(base: str, reported: Reported) -> dict[str, object]:
         "flaky": reported.flaky,
         "baseline": reported.baseline,
         "form": reported.form,
+        **({"places": list(reported.places)} if reported.places else {}),
         "exchange": exchange(last) if last is not None else None,
         "before": [exchange(one) for one in before if one is not None],
         "curl": list(curl.lines(base, each.evidence)),

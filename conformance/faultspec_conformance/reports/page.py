@@ -109,7 +109,9 @@ def _finding(base: str, reported: Reported) -> FindingRow:
         STATES[reported.standing],
         reported.standing,
         finding.clause,
-        " ".join(part for part in (finding.operation, str(finding.status or ""), finding.code) if part),
+        " ".join(
+            part for part in (finding.operation, str(finding.status or ""), finding.code, *reported.places) if part
+        ),
         finding.message,
         reported.count,
         reported.excuse,

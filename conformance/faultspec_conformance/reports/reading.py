@@ -131,7 +131,15 @@ def _reported(found: Data) -> Reported:
         pointer=found["pointer"],
         evidence=tuple(_exchange(each) for each in (*found["before"], *last)),
     )
-    return Reported(finding, found["count"], found["waived"], found["flaky"], found["baseline"], found["form"])
+    return Reported(
+        finding,
+        found["count"],
+        found["waived"],
+        found["flaky"],
+        found["baseline"],
+        found["form"],
+        tuple(found.get("places", ())),
+    )
 
 
 def _exchange(found: Data) -> Exchange:

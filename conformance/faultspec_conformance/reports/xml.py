@@ -61,17 +61,18 @@ def _case(report: Report, clause: ClauseResult) -> list[str]:
     match clause.verdict:
         case "failed":
             findings = [
-                each.finding
+                each
                 for each in report.result.findings
                 if each.finding.clause == clause.address and each.standing == "error"
             ]
-            message = findings[0].message if findings else clause.title
+            message = findings[0].finding.message if findings else clause.title
             lines = "\n\n".join(
                 "\n".join(
                     (
-                        f"{each.operation or ''} {each.status or ''}",
-                        each.message,
-                        *curl.lines(report.base, each.evidence),
+                        f"{each.finding.operation or ''} {each.finding.status or ''}",
+                        each.finding.message,
+                        *each.places,
+                        *curl.lines(report.base, each.finding.evidence),
                     )
                 )
                 for each in findings

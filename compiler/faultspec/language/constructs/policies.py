@@ -8,6 +8,7 @@ from faultspec.language.constructs.parts import (
     MEMBER,
     NAME,
     POINTER,
+    SCALAR,
     SOURCE_KEY,
     STATUSES,
     TERM,
@@ -184,6 +185,40 @@ PRIVACY = Record(
     },
 )
 
+_SIDE = {
+    "headers": Key(
+        POINTER, "Where its headers stand: a mapping of names to values, or a list of pairs or of `{name, value}`."
+    ),
+    "body": Key(POINTER, "Where its body stands: as text, or as the JSON it is."),
+}
+
+RECORDING = Record(
+    "a kind of recorded line",
+    {
+        "when": Key(
+            Named(SCALAR, POINTER, least=1), "What stands in lines of this kind, by pointer; default: any line."
+        ),
+        "status": Key(POINTER, "Where the status of the answer stands.", True),
+        "url": Key(
+            POINTER,
+            "Where the address asked for stands: a URL, or a path with its query; a method may stand before it.",
+            True,
+        ),
+        "method": Key(POINTER, "Where the method stands."),
+        "route": Key(POINTER, "Where the template of the path stands, such as `/orders/{id}`."),
+        "seconds": Key(POINTER, "Where the seconds until the answer stand."),
+        "milliseconds": Key(POINTER, "The same in milliseconds."),
+        "request": Key(Record("the request of a line", _SIDE), "What is recorded of the request."),
+        "response": Key(
+            Record("the answer of a line", _SIDE), "What is recorded of the answer; a body makes `slots` superfluous."
+        ),
+        "slots": Key(
+            Named(POINTER, NAME, least=1), "Where single slots of the error's envelope stand, where its body does not."
+        ),
+        "source": SOURCE_KEY,
+    },
+)
+
 TELEMETRY = Record(
     "the telemetry contract",
     {
@@ -209,6 +244,11 @@ TELEMETRY = Record(
             "The metrics.",
         ),
         "log": Key(Named(MEMBER, TERM, optional=True), "The members of an error's log record."),
+        "records": Key(
+            Named(RECORDING, TERM),
+            "How exchanges are recorded in access and audit logs, one JSON object a line: where `faultspec audit` finds "
+            "what it judges. The first kind that a line is of counts.",
+        ),
         "span": Key(Named(Text(), TERM), "Span attributes and what they hold."),
         "alerts": Key(
             Named(

@@ -1,0 +1,140 @@
+"""``faultspec audit``: judge recorded traffic and logs."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from faultspec.cli import reporting
+from faultspec.cli.conform import matched
+from faultspec.cli.extra import conformance
+from faultspec.cli.reporting import COULD_NOT, Refused
+from faultspec.printers import text
+
+if TYPE_CHECKING:
+    from faultspec.diagnostic import Diagnostic
+    from faultspec.language.model import Taxonomy
+    from faultspec_conformance.openapi import Description
+    from faultspec_conformance.waivers import Waiver
+
+_RECORDINGS = ("har", "vcr", "ndjson")
+
+
+@click.command(name="audit")
+@click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path())
+@click.option(
+    "--taxonomy", "taxonomy_path", type=click.Path(), help="The taxonomy to judge by; default: taxonomy.yaml here."
+)
+@click.option(
+    "--from",
+    "form",
+    type=click.Choice(_RECORDINGS),
+    help="The format of the files; default: told by the content of each.",
+)
+@click.option("--base", metavar="URL", help="Only what was asked of this service; recordings of browsers hold more.")
+@click.option("--openapi", metavar="FILE", help="The service's OpenAPI document, by which operations are named.")
+@click.option("--waivers", metavar="FILE", help="Known failures.")
+@click.option("--only", metavar="PATTERN", help="Only clauses whose address matches, such as 'leaks/*'.")
+@reporting.report_option
+@reporting.format_option
+@reporting.baseline_option
+@reporting.coverage_option
+def command(
+    files: tuple[str, ...],
+    taxonomy_path: str | None,
+    form: str | None,
+    base: str | None,
+    openapi: str | None,
+    waivers: str | None,
+    only: str | None,
+    reports: tuple[str, ...],
+    format_name: str,
+    baseline: str | None,
+    coverage: str | None,
+) -> int:
+    """Judge recorded traffic and logs by a taxonomy.
+
+    FILE is an HTTP Archive (HAR), a cassette of VCR, vcrpy or schemathesis, or a log of one JSON object a line, of the kinds
+    that the taxonomy declares under `telemetry: records:`; each may be compressed with gzip. Nothing is sent anywhere. What a
+    recording does not tell is not judged.
+
+    Exit codes: 0 nothing is wrong, 1 something is, 2 nothing is and a file could not be read, or nothing in the files gave
+    occasion to judge anything.
+    """
+    conformance()
+    from faultspec.clauses import clauses_of
+    from faultspec.contract import contract
+    from faultspec_conformance.audit import Options, audit
+
+    files_out = reporting.outputs(reports)
+    wanted = reporting.covering(coverage)
+    try:
+        taxonomy = _taxonomy(taxonomy_path)
+        description = _description(openapi) if openapi is not None else None
+        known = _waivers(waivers, taxonomy) if waivers is not None else ()
+    except Refused:
+        return COULD_NOT
+    if only is not None and not matched(only, clauses_of(taxonomy)):
+        return COULD_NOT
+    watched = sys.stderr.isatty()
+    options = Options(
+        form=form,
+        base=base.rstrip("/") if base is not None else None,
+        only=only,
+        description=description,
+        waivers=known,
+        progress=_progress if watched else None,
+    )
+    report = audit(files, contract(taxonomy), options)
+    if watched:
+        click.echo("\r\x1b[K", err=True, nl=False)
+    try:
+        return reporting.emit(reporting.finished(report, baseline, wanted), files_out, format_name)
+    except Refused:
+        return COULD_NOT
+
+
+def _progress(path: str, share: float, exchanges: int) -> None:
+    click.echo(f"\r\x1b[K{path} {share:.0%}, {exchanges:,} exchanges …", err=True, nl=False)
+
+
+def _taxonomy(path: str | None) -> "Taxonomy":
+    from faultspec.language import load
+
+    if path is None and not Path("taxonomy.yaml").is_file():
+        raise click.UsageError("there is no taxonomy.yaml here; say by which to judge with --taxonomy FILE")
+    loaded = load(path or "taxonomy.yaml")
+    _say([each for each in loaded.diagnostics if each.severity == "error"], loaded.sources)
+    if loaded.taxonomy is None:
+        raise Refused
+    return loaded.taxonomy
+
+
+def _description(path: str) -> "Description":
+    from faultspec_conformance import openapi
+
+    try:
+        document, problem = openapi.parse(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        document, problem = None, str(error)
+    if document is None:
+        reporting.say("unreadable", f"{path} is no OpenAPI document: {problem}")
+        raise Refused
+    return openapi.read(document)
+
+
+def _waivers(path: str, taxonomy: "Taxonomy") -> tuple["Waiver", ...]:
+    from faultspec_conformance import waivers
+
+    loaded = waivers.read(path)
+    found = [*loaded.diagnostics, *waivers.problems(loaded, taxonomy)]
+    _say(found, loaded.sources)
+    if any(each.severity == "error" for each in found):
+        raise Refused
+    return loaded.waivers
+
+
+def _say(diagnostics: Sequence["Diagnostic"], sources: Mapping[str, str]) -> None:
+    click.echo(text(diagnostics, sources), err=True, nl=False)

@@ -1,0 +1,88 @@
+"""What must not be shown of an exchange that somebody else recorded: nobody says which of its values are secrets."""
+
+import json
+import re
+from collections.abc import Iterator
+from urllib.parse import parse_qsl, urlsplit
+
+from faultspec.exchange import Exchange
+from faultspec.leaks import detect
+from faultspec_conformance.answers import leaves
+from faultspec_conformance.masking import MASK, Masking, masking
+from faultspec_conformance.target import CREDENTIALS
+
+_SECRET_NAME = re.compile(
+    r"pass(?:word|wd|phrase)?$|pwd$|secret|credential|token$|api[_-]?key$|access[_-]?key|private[_-]?key|^authorization$"
+    r"|session[_-]?id$|^(?:ssn|pin|cvv|cvc|otp)$|card[_-]?number|signature$|assertion$",
+    re.IGNORECASE,
+)
+"""Names of members and parameters whose value is nobody else's business."""
+
+_KINDS = ("secret", "connection-string", "email")
+"""The detectors whose finds are masked where they stand; the others' are what a report is about."""
+
+_SEARCHED = 256 * 1024
+"""Characters of one text that are searched; reports show less of it."""
+
+
+def hiding(exchange: Exchange) -> Masking:
+    """A masking of everything in an exchange that looks like a secret or a person."""
+    found = dict.fromkeys(each for each in _secrets(exchange) if each)
+    return masking((), ((each, MASK) for each in found))
+
+
+def _secrets(exchange: Exchange) -> Iterator[str]:
+    request, response = exchange.request, exchange.response
+    for name, value in (*request.headers, *response.headers):
+        if name.lower() in CREDENTIALS or _SECRET_NAME.search(name):
+            yield from _parts(value)
+        elif name.lower().startswith("set-cookie"):
+            yield value.partition(";")[0].partition("=")[2]
+    parts = urlsplit(request.target) if _splits(request.target) else urlsplit("")
+    yield parts.password or ""
+    for name, value in parse_qsl(parts.query):
+        if _SECRET_NAME.search(name):
+            yield value
+    for text in (request.target, *(value for _, value in (*request.headers, *response.headers))):
+        yield from _seen(text)
+    for body in (request.body, response.body):
+        text = body[:_SEARCHED].decode("utf-8", "replace")
+        yield from _seen(text)
+        yield from _named(text)
+
+
+def _parts(credential: str) -> Iterator[str]:
+    """A credential, and what is left of it without its scheme or its cookies' names."""
+    yield credential.partition(" ")[2] or credential
+    for each in credential.split(";"):
+        yield each.partition("=")[2].strip()
+
+
+def _splits(target: str) -> bool:
+    try:
+        urlsplit(target)
+    except ValueError:
+        return False
+    return True
+
+
+def _seen(text: str) -> Iterator[str]:
+    for leak in detect(text, _KINDS):
+        yield text[leak.start : leak.end]
+
+
+def _named(text: str) -> Iterator[str]:
+    """Values whose name says that they are secret, in JSON or in a form."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        for name, given in parse_qsl(text[:4096]) if "=" in text[:4096] and "<" not in text[:64] else ():
+            if _SECRET_NAME.search(name):
+                yield given
+        return
+    for pointer, each in leaves(value):
+        names = [name for name in pointer.split("/")[1:] if not name.isdigit()]
+        if names and _SECRET_NAME.search(names[-1]) and isinstance(each, str | int) and not isinstance(each, bool):
+            yield str(each)
+        if isinstance(each, str):
+            yield from _seen(each)
