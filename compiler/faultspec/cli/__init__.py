@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, Command] = {
     "import": Command("faultspec.cli.import_:command", "Make a taxonomy of an OpenAPI document or a botocore model."),
     "explain": Command("faultspec.cli.explain:command", "Say what a code, a rule, a clause or a construct means."),
     "conform": Command("faultspec.cli.conform:command", "Judge a live service by a taxonomy."),
+    "serve": Command("faultspec.cli.serve:command", "Serve the errors of a taxonomy, for those who write clients."),
     "demo": Command("faultspec.cli.demo:command", "Judge the orders service, then catch it with one sin."),
 }
 
