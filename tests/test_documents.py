@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "conformance.md").read_text(encoding="utf-8")
 
 #: Keys of drivers that are not written yet; using one is answered with a diagnostic.
-LATER = {"stdio", "jsonrpc", "mcp", "upstreams"}
+LATER = {"stdio", "jsonrpc", "mcp"}
 
 
 def keys(type: Type) -> set[str]:

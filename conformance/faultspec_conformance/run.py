@@ -21,8 +21,10 @@ from faultspec_conformance.drivers.http import Http, NoAnswer
 from faultspec_conformance.masking import Masking, masking
 from faultspec_conformance.openapi import Description
 from faultspec_conformance.probes import OF_A_KIND, PROBES, Probe
+from faultspec_conformance.processes import Failed
 from faultspec_conformance.relations import meaningless
 from faultspec_conformance.target import Target
+from faultspec_conformance.upstreams import Upstream, attended
 from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result, folded
 from faultspec_conformance.waivers import Waiver, stale, unknown_clauses
 from faultspec_conformance.world import World
@@ -72,7 +74,18 @@ class Unreachable:
 
 
 def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Report | Unreachable:
-    """Judge one service."""
+    """Judge one service, which the file may start, and whose upstreams it may script."""
+    try:
+        with attended(target) as upstreams:
+            return judged(target, taxonomy, options, upstreams)
+    except Failed as error:
+        return Unreachable(str(error), "check `target` and `upstreams` in the configuration")
+
+
+def judged(
+    target: Target, taxonomy: Taxonomy, options: Options, upstreams: Mapping[str, Upstream]
+) -> Report | Unreachable:
+    """Judge one service that runs already."""
     unfit = no_address(target.http)
     if unfit is not None:
         return Unreachable(
@@ -92,6 +105,7 @@ def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Rep
             description=description,
             driver=driver,
             random=Random(options.seed),
+            upstreams=upstreams,
         )
         known = world.contract.clauses
         world.notes += notes

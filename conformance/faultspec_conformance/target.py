@@ -10,14 +10,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import cast
+from typing import Literal, cast
 from urllib.parse import urlsplit
 
+from faultspec.clauses import retries_upstream
 from faultspec.diagnostic import Diagnostic, ordered
 from faultspec.diagnostic import Path as Place
 from faultspec.exchange import Headers
 from faultspec.language import grammar
-from faultspec.language.grammar import Anything, Either, Flag, Integer, Key, Many, Named, Number, Record, Text
+from faultspec.language.grammar import Anything, Choice, Either, Flag, Integer, Key, Many, Named, Number, Record, Text
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.prune import prune
 from faultspec.source import UNTOLD, Document, SourceError, load
@@ -35,6 +36,9 @@ CREDENTIALS = frozenset(
 )
 
 _EMPTY: Mapping[str, str] = MappingProxyType({})
+
+#: Seconds that one run of a client may take: a few tries with a wait of some seconds each.
+_CLIENT_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +129,52 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
+class UpstreamCall:
+    """A request to the service that makes it call the upstream once; ``idempotent``: whether it may do so again."""
+
+    call: Call
+    identity: str | None = None
+    idempotent: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamConfig:
+    """A scripted upstream on loopback. ``fails``: what it does, a status or `closed`, and the code the service answers then.
+
+    ``port`` 0: a free one, and the variable ``env`` tells the service the address. ``answer``: the body of good answers.
+    ``scale``: what the service's delays are of the policy's.
+    """
+
+    name: str
+    calls: tuple[UpstreamCall, ...]
+    fails: tuple[tuple[str, int | Literal["closed"]], ...]
+    port: int = 0
+    env: str | None = None
+    answer: object = field(default_factory=dict)
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ClientConfig:
+    """A client to be watched. ``command`` makes one call, ``request``, to the address in the variable ``env``, and ends.
+
+    ``scale``: what its delays are of the policies'. ``seconds``: how long one run of it may take.
+    """
+
+    command: tuple[str, ...]
+    env: str
+    request: Call
+    scale: float = 1.0
+    seconds: float = _CLIENT_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """One service, described once. Paths are absolute or relative to the working directory.
 
     ``openapi``: a path under ``http``, a URL, a file, or None. ``taxonomy`` and ``waivers``: files. ``secrets``: values
-    from the environment in the headers of requests, each with what stands for it in reports.
+    from the environment in the headers of requests, each with what stands for it in reports. ``command`` starts the
+    service, in the folder of the file. ``clients``: the callers that are watched in place of a service.
     """
 
     http: str
@@ -143,6 +188,9 @@ class Target:
     waivers: str | None = None
     path: str | None = None
     secrets: tuple[tuple[str, str], ...] = ()
+    command: tuple[str, ...] = ()
+    upstreams: tuple[UpstreamConfig, ...] = ()
+    clients: tuple[ClientConfig, ...] = ()
 
     def identity(self, name: str | None) -> Identity:
         """The identity of that name; nobody where there is none."""
@@ -214,6 +262,54 @@ _STEP_KEYS = {
         Named(_POINTER), "Values of the answer to keep, by name; later steps use them as `${name}` or `{name}`."
     ),
 }
+_VARIABLE_NAME = Text(r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable")
+_BEHAVIOUR = Either((Choice(("closed",)), Integer(400, 599)))
+_UPSTREAM = Record(
+    "an upstream",
+    {
+        "env": Key(
+            _VARIABLE_NAME, "The variable that tells the service the address, where `target.command` starts it."
+        ),
+        "listen": Key(
+            Text(r"(127\.0\.0\.1|localhost):[0-9]{1,5}", "a loopback address such as 127.0.0.1:9900"),
+            "Where the service expects it; with port 0, or left out, a free one.",
+        ),
+        "calls": Key(
+            Many(
+                Record(
+                    "a call",
+                    {
+                        **_CALL_KEYS,
+                        "as": Key(Text(), "The identity that sends it, or `anonymous`."),
+                        "idempotent": Key(Flag(), "Whether the service may send its call upstream twice."),
+                    },
+                ),
+                1,
+            ),
+            "Requests to the service, each of which makes it call the upstream once.",
+            True,
+        ),
+        "fails": Key(
+            Named(Either((_BEHAVIOUR, Many(_BEHAVIOUR, 1)))),
+            "The codes that the service answers, each with what the upstream did: a status, or `closed` for no answer at all.",
+            True,
+        ),
+        "answer": Key(Anything(), "The JSON body of the upstream's good answers; default an empty object."),
+        "scale": Key(Number(0), "What the service's delays are of the policy's, such as 0.05; default 1."),
+    },
+)
+_CLIENT = Record(
+    "a client",
+    {
+        "command": Key(Many(Text(), 1), "What makes one call and ends.", True),
+        "env": Key(_VARIABLE_NAME, "The variable that tells the command the address to call.", True),
+        "request": Key(
+            _REQUEST, "The call that it makes, such as `POST /orders`; what else it sends is answered well.", True
+        ),
+        "scale": Key(Number(0), "What the client's delays are of the policies', such as 0.05; default 1."),
+        "seconds": Key(Number(0), "How long one run of it may take; default 60."),
+    },
+)
 _RECIPE = Record(
     "a recipe",
     {
@@ -241,10 +337,17 @@ CONFIGURATION = Record(
                     "stdio": Key(Many(Text(), 1), "A command that speaks JSON-RPC on its standard streams."),
                     "jsonrpc": Key(Text(), "The address of a JSON-RPC service."),
                     "mcp": Key(Text(), "The address of an MCP server."),
+                    "command": Key(
+                        Many(Text(), 1),
+                        "What starts the service, in the folder of this file; it is ended after the run.",
+                    ),
                 },
             ),
-            "What is judged.",
-            True,
+            "The service that is judged.",
+        ),
+        "client": Key(
+            Either((_CLIENT, Many(_CLIENT, 1))),
+            "Clients that `faultspec conform --client` watches, in place of a service.",
         ),
         "identities": Key(
             Named(
@@ -284,7 +387,7 @@ CONFIGURATION = Record(
         "provoke": Key(
             Named(Either((_RECIPE, Many(_RECIPE, 1)))), "How to bring a code about where nothing general does, by code."
         ),
-        "upstreams": Key(Anything(), "Scripted upstreams, where retries of the service are to be observed."),
+        "upstreams": Key(Named(_UPSTREAM), "Scripted upstreams, where retries of the service are to be observed."),
         "limits": Key(
             Record(
                 "limits",
@@ -356,6 +459,16 @@ def problems(target: Target, taxonomy: Taxonomy, document: Document) -> tuple[Di
             message = f"`{recipe.code}` never travels as {recipe.status}"
             hint = f"its statuses: {statuses or 'none'}"
             found.append(document.diagnostic("bad-value", message, (*recipe.place, "status"), key=False, hint=hint))
+    for upstream in target.upstreams:
+        place: Place = ("upstreams", upstream.name)
+        if retries_upstream(taxonomy) is None:
+            message = f"{taxonomy.name} does not say how services behind are called"
+            hint = "declare `upstream: {retry: POLICY}` in the taxonomy, or remove the key"
+            found.append(document.diagnostic("unknown-policy", message, place, hint=hint))
+        for name in dict.fromkeys(name for name, _ in upstream.fails if name not in known):
+            message = f"the taxonomy {taxonomy.name} has no code `{name}`"
+            hint = grammar.closest(name, tuple(known)) or f"its codes are {', '.join(known)}"
+            found.append(document.diagnostic("unknown-code", message, (*place, "fails", name), hint=hint))
     return ordered(found)
 
 
@@ -389,15 +502,21 @@ class _Reading:
 
     def target(self, data: Mapping[str, object]) -> Target:
         where = cast(Mapping[str, object], data.get("target", {}))
-        if "http" not in where:
+        if "target" not in data and "client" not in data:
+            hint = "add `target: {http: ADDRESS}`, or `client:` for callers to be watched"
+            self.say(
+                "missing-key",
+                "the configuration says nothing of `target`",
+                (),
+                hint=hint,
+                needs=(("target",), ("client",)),
+            )
+        elif "http" not in where and "target" in data:
             self.other_transport(where)
         http = self.expanded(str(where.get("http", "")), ("target", "http"))
         if http and not _VARIABLE.search(http):  # one that is left is reported already
             self.address(http)
         self.secrets += _of_an_address(http)
-        if "upstreams" in data:
-            message = "`upstreams` are not supported yet: this version observes no calls of the service to others"
-            self.say("unsupported-key", message, ("upstreams",), hint="remove the key")
         identities = {
             name: self.identity(name, cast(Mapping[str, object], each))
             for name, each in cast(Mapping[str, object], data.get("identities", {})).items()
@@ -431,7 +550,74 @@ class _Reading:
             waivers=self.beside(waivers) if isinstance(waivers, str) else self.document.path if waivers else None,
             path=self.document.path,
             secrets=tuple(dict.fromkeys(self.secrets)),
+            command=tuple(cast(list[str], where.get("command", ()))),
+            upstreams=tuple(
+                self.upstream(name, cast(Mapping[str, object], each), "command" in where)
+                for name, each in cast(Mapping[str, object], data.get("upstreams", {})).items()
+            ),
+            clients=tuple(self.clients(data.get("client", []))),
         )
+
+    def upstream(self, name: str, data: Mapping[str, object], started: bool) -> UpstreamConfig:
+        place: Place = ("upstreams", name)
+        port = int(str(data.get("listen", ":0")).rpartition(":")[2])
+        if port > 65535:
+            self.say(
+                "bad-value", f"there is no port {port}", (*place, "listen"), key=False, hint="a port is below 65536"
+            )
+        if port == 0 and not ("env" in data and started):
+            message = f"the service can't know the address of the upstream `{name}`"
+            hint = (
+                "give a fixed `listen: 127.0.0.1:9900`, or `env: NAME` and the `target.command` that starts the service"
+            )
+            needs = ((*place, "env"), (*place, "listen"), ("target", "command"))
+            self.say("missing-key", message, place, hint=hint, needs=needs)
+        calls = []
+        for index, each in enumerate(cast(list[Mapping[str, object]], data.get("calls", []))):
+            at: Place = (*place, "calls", index)
+            idempotent = each.get("idempotent")
+            calls.append(
+                UpstreamCall(
+                    self.call(each, at),
+                    self.known_identity(each.get("as"), (*at, "as")),
+                    idempotent if isinstance(idempotent, bool) else None,
+                )
+            )
+        fails = cast(Mapping[str, object], data.get("fails", {}))
+        return UpstreamConfig(
+            name,
+            tuple(calls),
+            tuple(
+                (code, cast(int, behaviour))
+                for code, written in fails.items()
+                for behaviour in (written if isinstance(written, list) else [written])
+            ),
+            port,
+            cast(str | None, data.get("env")),
+            data.get("answer", {}),
+            self.positive(data, "scale", place) or 1.0,
+        )
+
+    def clients(self, data: object) -> Iterator[ClientConfig]:
+        for index, each in enumerate(data if isinstance(data, list) else [data]):
+            place: Place = ("client", index) if isinstance(data, list) else ("client",)
+            method, path = self.request(str(each["request"]), (*place, "request"))
+            yield ClientConfig(
+                tuple(each["command"]),
+                each["env"],
+                Call(method, path),
+                self.positive(each, "scale", place) or 1.0,
+                self.positive(each, "seconds", place) or _CLIENT_SECONDS,
+            )
+
+    def positive(self, data: Mapping[str, object], key: str, place: Place) -> float | None:
+        """The number under a key, if it is there; a zero is reported."""
+        value = data.get(key)
+        if value == 0:
+            self.say(
+                "bad-value", f"`{key}` is 0, and nothing takes no time", (*place, key), key=False, hint="leave it out"
+            )
+        return float(value) if isinstance(value, int | float) else None
 
     def address(self, http: str) -> None:
         said: str | None = None

@@ -27,6 +27,7 @@ from faultspec_conformance.echoes import Echo, echo_of, echoed, valid
 from faultspec_conformance.kinds import JSON, Kind, Made, kinds, located, path_of
 from faultspec_conformance.openapi import Description, Operation
 from faultspec_conformance.target import ABSENT, NOBODY, Identity, Target
+from faultspec_conformance.upstreams import Upstream
 from faultspec_conformance.verdict import Outcome
 
 #: JSON where there is a choice, and whatever there is otherwise, such as a stream of events.
@@ -52,7 +53,8 @@ class World:
     ``made``: the resource of each kind that probes share; ``spare``: one that was made and left alone; ``absent``: the
     operations that were asked for an id that names nothing; ``keyless``: the service refuses idempotency keys;
     ``not_run``: what the file asks for and could not be done; ``unmet``: why a recipe did not bring about its code;
-    ``ended``: why the service is not asked any more; ``turn``: the kinds of resource that are tested now.
+    ``ended``: why the service is not asked any more; ``upstreams``: those it calls that are scripted; ``turn``: the kinds of
+    resource that are tested now.
     """
 
     taxonomy: Taxonomy
@@ -74,6 +76,7 @@ class World:
     not_run: list[str] = field(default_factory=list)
     unmet: dict[str, str] = field(default_factory=dict)
     ended: str | None = None
+    upstreams: Mapping[str, Upstream] = field(default_factory=dict)
     turn: tuple[Kind, ...] = ()
     kinds: tuple[Kind, ...] = field(init=False)
     echo: Echo | None = field(init=False)

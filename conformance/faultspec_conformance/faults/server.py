@@ -21,7 +21,8 @@ _REFUSED = 501
 
 
 class Served(NamedTuple):
-    """A request and what was done with it. ``at`` and ``until``: seconds of a monotonic clock, of arrival and of the answer.
+    """A request and what was done with it. ``at`` and ``until``: seconds of a monotonic clock, when it had come and when the
+    answer was begun.
 
     ``fault``: the error that was answered. ``due``: whether the script was asked; a request may ask by itself.
     ``refused``: why the answer is none of the taxonomy's.
@@ -41,7 +42,7 @@ class Served(NamedTuple):
 
 
 class FaultServer:
-    """See the module. ``served`` is everything that was answered, in order of the answers; ``heard`` hears of each.
+    """See the module. ``served`` is everything that was answered, in order; ``heard`` hears of each.
 
     ``turns`` is asked for requests on ``route`` only, where one is given; the others are answered well.
     """
@@ -71,14 +72,13 @@ class FaultServer:
         target = scope["raw_path"].decode("latin-1")
         target += f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
         headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
-        request = Request(scope["method"], target, headers, await _body(receive))
-        served = self.answer(request)._replace(at=at)
+        request = Request(scope["method"], target, headers, await body_of(receive))
+        served = self.answer(request)._replace(at=at, until=time.monotonic())
+        self.served.append(served)
         start = {"status": served.response.status, "headers": _encoded(served.response)}
         content = b"" if request.method == "HEAD" else served.response.body
         await send({"type": "http.response.start", **start})
         await send({"type": "http.response.body", "body": content})
-        served = served._replace(until=time.monotonic())
-        self.served.append(served)
         self.heard(served)
 
     def answer(self, request: Request) -> Served:
@@ -141,7 +141,8 @@ def _encoded(response: Response) -> list[tuple[bytes, bytes]]:
     return [*fields, *length]
 
 
-async def _body(receive: Receive) -> bytes:
+async def body_of(receive: Receive) -> bytes:
+    """The body of a request, whole."""
     body = bytearray()
     while True:
         message = await receive()

@@ -16,6 +16,7 @@ from faultspec_conformance.probes import (
     resources,
     streams,
     tenancy,
+    upstreams,
 )
 from faultspec_conformance.verdict import Outcome
 from faultspec_conformance.world import World
@@ -62,6 +63,7 @@ PROBES: tuple[Probe, ...] = (
     Probe("streams", streams.broken_streams, ("stream/announced", "stream/offset")),
     Probe("replays-below", idempotency.replays_below, ("idempotency/replay",)),
     Probe("recipes", provoke.recipes, ("provoke/code",)),
+    Probe("upstreams", upstreams.retries, upstreams.CLAUSES),
     Probe("limits", provoke.limits, ("provoke/code", "retry/recovers")),
 )
 
