@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -63,6 +64,9 @@ class _Refused(Exception):
 @click.option(
     "--require-coverage", is_flag=True, help="Fail when a code was neither observed nor declared not provokable."
 )
+@click.option(
+    "--client", "watching", is_flag=True, help="Watch the clients of the configuration, in place of a service."
+)
 @click.option("--only", metavar="PATTERN", help="Only clauses whose address matches, such as 'headers/*'.")
 @click.option(
     "--header",
@@ -80,6 +84,7 @@ def command(
     reports: tuple[str, ...],
     format_name: str,
     require_coverage: bool,
+    watching: bool,
     only: str | None,
     headers: tuple[str, ...],
     openapi: str | None,
@@ -94,7 +99,8 @@ def command(
     then.
     """
     conformance()
-    from faultspec.clauses import clauses_of
+    from faultspec.clauses import clauses_of, clauses_of_clients
+    from faultspec_conformance.clients import watch
     from faultspec_conformance.reports import FORMATS
     from faultspec_conformance.run import Options, Unreachable, quiet, run
     from faultspec_conformance.verdict import exit_code
@@ -105,17 +111,24 @@ def command(
         raise click.UsageError(
             "--header and --openapi go with a URL; in a configuration they stand under `identities` and `target`"
         )
+    if bare and watching:
+        raise click.UsageError("--client goes with a configuration that says how a client is run, under `client`")
     try:
         described, waivers, taxonomy = (
             _bare(target, headers, openapi, taxonomy_path) if bare else _configured(target, taxonomy_path)
         )
     except _Refused:
         return _COULD_NOT
-    if only is not None and not _matched(only, clauses_of(taxonomy)):
+    if watching and not described.clients:
+        raise click.UsageError(f"{target} says nothing of `client`, so there is nothing to watch")
+    if not watching and not described.http:
+        raise click.UsageError(f"{target} says nothing of `target`; for its clients give --client")
+    if only is not None and not _matched(only, (clauses_of_clients if watching else clauses_of)(taxonomy)):
         return _COULD_NOT
     progress = _progress() if sys.stderr.isatty() else quiet
     options = Options(seed=seed, sweep=not (no_sweep or bare), only=only, waivers=waivers, progress=progress)
-    report = run(described, taxonomy, options)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what the file starts is ended whatever ends the run
+    report = (watch if watching else run)(described, taxonomy, options)
     if progress is not quiet:
         click.echo("\r\x1b[K", err=True, nl=False)
     if isinstance(report, Unreachable):

@@ -215,6 +215,8 @@ def _headers(case: _Case, slots: Mapping[str, object], example: Example) -> Head
     request = case.asked.request
     shown = {name.lower(): (name, value) for name, value in example.headers.items()}
     if case.retry_after is not None:
+        shown.pop("retry-after", None)
+    if case.retry_after:
         shown["retry-after"] = ("Retry-After", case.retry_after)
     found = {name.lower(): (name, value) for name, value in _repeated((case.envelope,), request, slots)}
     for name, rules in _rules(header_rules(case.taxonomy, case.code, case.status)).items():

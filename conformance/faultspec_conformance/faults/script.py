@@ -16,7 +16,9 @@ IN_PATH = "~"
 
 
 class Fault(NamedTuple):
-    """An error to be sent. ``status``: one of the code's, where it has several. ``retry_after``: the header, as it is sent."""
+    """An error to be sent. ``status``: one of the code's, where it has several. ``retry_after``: the header as it is sent; empty:
+    none, unless the taxonomy requires it; None: as in the code's example.
+    """
 
     code: str
     status: int | None = None
@@ -24,7 +26,7 @@ class Fault(NamedTuple):
 
     def __str__(self) -> str:
         said = [f"status={self.status}"] if self.status is not None else []
-        said += [f"retry-after={self.retry_after}"] if self.retry_after is not None else []
+        said += [f"retry-after={self.retry_after}"] if self.retry_after else []
         return ",".join((self.code, *said))
 
 
@@ -36,11 +38,11 @@ def parse(text: str) -> Fault:
         name, _, value = each.partition("=")
         if name == "status" and value.isascii() and value.isdigit() and 400 <= int(value) <= 599:
             fault = fault._replace(status=int(value))
-        elif name == "retry-after" and value.isascii() and value.isdigit():
+        elif name == "retry-after" and (not value or (value.isascii() and value.isdigit())):
             fault = fault._replace(retry_after=value)
         else:
             raise ValueError(
-                f"`{each}` is none of `status=` with an error status and `retry-after=` with whole seconds"
+                f"`{each}` is none of `status=` with an error status and `retry-after=` with whole seconds or nothing"
             )
     return fault
 
