@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faultspec.runtime.retry import Failure, Jitter, Phase, Policy, RetryAfterRule, plan, start
@@ -68,6 +68,7 @@ def behaving(policy: Policy, failures: list[Failure], seed: int, busy: float) ->
     return tries
 
 
+@settings(max_examples=60)
 @given(POLICIES, st.lists(FAILURES, max_size=8), st.integers(0, 99), st.sampled_from([0.0, 0.001, 0.1, 0.25]))
 def test_who_follows_the_planner_is_never_accused(
     policy: Policy, failures: list[Failure], seed: int, busy: float

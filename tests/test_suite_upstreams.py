@@ -5,7 +5,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,7 +38,7 @@ upstreams:
 limits: {{writes: true}}
 """
 
-KILLS: Mapping[str, tuple[str, ...]] = {
+KILLS: Mapping[str, tuple[str]] = {
     "never-retries": ("upstream/attempts",),
     "retries-too-often": ("upstream/attempts",),
     "stops-early": ("upstream/attempts",),
@@ -117,7 +117,14 @@ def test_who_behaves_passes_everything() -> None:
     assert len(verdicts) == 10
 
 
-@pytest.mark.parametrize("sin", KILLS)
+def selection() -> Iterator[object]:
+    """The first sin of each clause always; the others with `make full`."""
+    first = {clause: sin for sin, (clause,) in reversed(KILLS.items())}
+    for sin, (clause,) in KILLS.items():
+        yield sin if first[clause] == sin else pytest.param(sin, marks=pytest.mark.full)
+
+
+@pytest.mark.parametrize("sin", list(selection()))
 def test_each_sin_meets_its_clause(sin: str) -> None:
     """A sin trips its clause and no other."""
     assert {each.finding.clause for each in watched(sin).findings} == set(KILLS[sin])
