@@ -93,9 +93,13 @@ def test_only_clauses_are_named() -> None:
         assert {each.removeprefix("~") for each in kill.tripped} <= known
 
 
+#: Clauses about who calls: a service calling its upstreams (`test_suite_upstreams.py`), and clients (`test_suite_clients.py`).
+CALLING = {each for each in CLAUSES if each.partition("/")[0] in ("upstream", "client")}
+
+
 def test_every_clause_is_proven() -> None:
     """No clause of the closed list is without a sin that it catches."""
-    assert {*CLAUSES, *every_clause()} - {kill.clause for kill in KILLS.values()} == set()
+    assert {*CLAUSES, *every_clause()} - {kill.clause for kill in KILLS.values()} == CALLING
 
 
 def first_of_each_clause() -> set[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from faultspec.clauses import clauses_of
+from faultspec.clauses import clauses_of, clauses_of_clients
 from faultspec.language import Loaded, load
 from faultspec.language.constructs import DOCUMENT
 from faultspec.render import render
@@ -60,7 +60,7 @@ def test_no_statement_points_at_nothing(path: str) -> None:
     each = loaded(path)
     assert each.taxonomy is not None
     assert each.document is not None
-    clauses = clauses_of(each.taxonomy)
+    clauses = {**clauses_of(each.taxonomy), **clauses_of_clients(each.taxonomy)}
     for statement in held(path):
         assert statement.constructs, statement
         assert statement.clauses or statement.reasons, statement

@@ -13,7 +13,7 @@ no occasion for a clause that needs it.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from faultspec.language.model import Code, HeaderRule, Source, Taxonomy
+from faultspec.language.model import Code, HeaderRule, RetryPolicy, Source, Taxonomy
 
 GROUPABLE = frozenset(
     {
@@ -777,8 +777,147 @@ _RELATIONS = (
     ),
 )
 
-CLAUSES: Mapping[str, Clause] = {clause.address: clause for clause in (*_SINGLE, *_RELATIONS)}
-"""Every clause but those of headers, which a taxonomy declares one by one: see ``header_clause`` and ``clauses_of``."""
+_UPSTREAM = (
+    _relation(
+        "upstream/attempts",
+        "A failure upstream is tried again as often as the policy says",
+        "Who tries too often is an attack on a service that is down already; who never does fails for nothing.",
+        "A failure upstream that the policy is for, every time.",
+    ),
+    _relation(
+        "upstream/delays",
+        "The waits between tries lie in the policy's bounds",
+        "Tries without a wait meet the same failure, and keep it going.",
+        "A failure upstream that is tried again.",
+    ),
+    _relation(
+        "upstream/jitter",
+        "The waits between tries are spread",
+        "Callers that failed together come back together.",
+        "Enough waits that chance decides, each with room for it.",
+        ("upstream/delays",),
+    ),
+    _relation(
+        "upstream/not-eligible",
+        "What the policy is not for is not sent again",
+        "A refusal that is repeated stays one, and locks accounts.",
+        "A failure upstream that the policy is not for.",
+    ),
+    _relation(
+        "upstream/unsafe",
+        "What is not safe to send twice is sent once",
+        "The message goes out twice, or the money.",
+        "A failure upstream of a call that is declared not idempotent.",
+    ),
+    _relation(
+        "upstream/key",
+        "The tries of one call name one intent, and another call another",
+        "Upstream can tell a second try from a second order by nothing else.",
+        "A call upstream that writes.",
+    ),
+    _relation(
+        "upstream/recovers",
+        "What another try mends does not fail",
+        "The retry was paid for, and its success thrown away.",
+        "A failure upstream that the policy is for, once.",
+        ("upstream/attempts",),
+    ),
+    _relation(
+        "upstream/surfaces",
+        "A failure upstream comes out as the declared code",
+        "A failure that was swallowed is found by its victims.",
+        "A failure upstream.",
+        (),
+        "status",
+        "code",
+    ),
+    _relation(
+        "upstream/stops",
+        "After a failed call upstream no other call is made",
+        "What comes next builds on what did not happen, or hides that it did not.",
+        "A failure upstream.",
+    ),
+    _relation(
+        "upstream/retried",
+        "The details tell how often was retried, truly",
+        "Whoever is told of three tries does not look for the fault in the first one.",
+        "A failure upstream, where the policy names a detail for it.",
+        ("upstream/surfaces",),
+        "detail-values",
+    ),
+)
+
+_CLIENT = (
+    _relation(
+        "client/retries",
+        "A failure that can be tried again is tried again",
+        "The user is shown a failure that the next second would have mended.",
+        "An error whose client action is retry, every time.",
+    ),
+    _relation(
+        "client/attempts",
+        "No more tries are made than the policy allows",
+        "A client without an end is an attack on a service that is down already.",
+        "An error whose client action is retry, every time.",
+    ),
+    _relation(
+        "client/waits",
+        "The waits between tries lie in the policy's bounds",
+        "Tries without a wait meet the same failure, and keep it going.",
+        "An error whose code has a retry policy, tried again.",
+    ),
+    _relation(
+        "client/jitter",
+        "The waits between tries are spread",
+        "Clients that failed together come back together.",
+        "Enough waits that chance decides, each with room for it.",
+        ("client/waits",),
+    ),
+    _relation(
+        "client/retry-after",
+        "The wait that the service asks for is kept",
+        "Only the service knows when it will be back; who comes earlier makes it later.",
+        "An error with a Retry-After that the policy obeys, tried again.",
+    ),
+    _relation(
+        "client/gives-up",
+        "What can't be tried again is not",
+        "The same request gets the same refusal, and a client that does not know it never ends.",
+        "An error whose client action is none or user.",
+    ),
+    _relation(
+        "client/refetches",
+        "What is stale is read again before it is written again",
+        "The same write is refused for ever, or erases what somebody else has written.",
+        "An error whose client action is refetch.",
+    ),
+    _relation(
+        "client/unsafe",
+        "What may have happened is not sent again without a key",
+        "The order is there twice.",
+        "An error that may have had an effect, to a write that is not idempotent.",
+    ),
+    _relation(
+        "client/key",
+        "The tries of one call have one idempotency key, and another call another",
+        "With a new key each try is a new order; with an old one the second order is the first.",
+        "A write that takes a key, tried again.",
+        (),
+        "request",
+    ),
+    _relation(
+        "client/correlation",
+        "A correlation id that the client sends is well formed",
+        "The service replaces it, and the client's log has an id that nobody else has.",
+        "A request with a correlation id.",
+        (),
+        "request",
+    ),
+)
+
+CLAUSES: Mapping[str, Clause] = {clause.address: clause for clause in (*_SINGLE, *_RELATIONS, *_UPSTREAM, *_CLIENT)}
+"""Every clause but those of headers, which a taxonomy declares one by one: see ``header_clause``, ``clauses_of`` and
+``clauses_of_clients``."""
 
 
 def header_address(name: str) -> str:
@@ -804,15 +943,10 @@ def header_clause(name: str, rules: Iterable[HeaderRule]) -> Clause:
 
 
 def clauses_of(taxonomy: Taxonomy) -> dict[str, Clause]:
-    """The clauses of a taxonomy: the closed list with the statements its constructs name, and one clause a header."""
-    sources = _sources(taxonomy)
-    found = {}
-    idle = _idle(taxonomy)
-    for address, clause in CLAUSES.items():
-        if address in idle:
-            continue
-        own = sources.get(address) or sources.get(address.partition("/")[0]) or ()
-        found[address] = replace(clause, statements=_statements(own))
+    """The clauses of a taxonomy for its services: the closed list with the statements that its constructs name, and one
+    clause a header.
+    """
+    found = _stated(taxonomy, (*_SINGLE, *_RELATIONS, *_UPSTREAM))
     rules: dict[str, list[HeaderRule]] = {}
     everyones = (rule for code in _codes(taxonomy) for rule in code.headers)
     for rule in (*taxonomy.headers, *everyones):
@@ -823,21 +957,58 @@ def clauses_of(taxonomy: Taxonomy) -> dict[str, Clause]:
     return found
 
 
+def clauses_of_clients(taxonomy: Taxonomy) -> dict[str, Clause]:
+    """The clauses of a taxonomy for those who call its services."""
+    return _stated(taxonomy, _CLIENT)
+
+
+def _stated(taxonomy: Taxonomy, clauses: Iterable[Clause]) -> dict[str, Clause]:
+    sources, idle, found = _sources(taxonomy), _idle(taxonomy), {}
+    for clause in clauses:
+        if clause.address not in idle and clause.address.partition("/")[0] not in idle:
+            own = sources.get(clause.address) or sources.get(clause.address.partition("/")[0]) or ()
+            found[clause.address] = replace(clause, statements=_statements(own))
+    return found
+
+
 def _idle(taxonomy: Taxonomy) -> frozenset[str]:
-    """The clauses about constructs that a taxonomy need not have and this one has not."""
+    """The clauses, or families of them, about constructs that a taxonomy need not have and this one has not."""
     codes = _codes(taxonomy)
     transports = {each.transport for each in taxonomy.surfaces.values()}
+    policies = taxonomy.retry_policies.values()
+    behind = retries_upstream(taxonomy)
     there = {
         **{each: "jsonrpc" in transports for each in CLAUSES if each.startswith("rpc/")},
         **dict.fromkeys(("mcp/unknown-tool", "mcp/invalid-arguments"), "mcp" in transports),
         **{each: taxonomy.navigation is not None for each in CLAUSES if each.startswith("navigation/")},
         "audit/recorded": taxonomy.audit is not None and taxonomy.audit.lookup is not None,
         "discovery/agrees": any(each.kind in ("errors", "actions") for each in taxonomy.discovery.values()),
+        "upstream": behind is not None,
+        "upstream/jitter": behind is not None and behind.policy.jitter.kind != "none",
+        "upstream/key": behind is not None and bool(taxonomy.upstream and taxonomy.upstream.keys),
+        "upstream/retried": behind is not None and behind.annotate is not None,
+        "client/retries": any(each.client_action == "retry" for each in codes),
+        "client/attempts": any(each.retry for each in codes),
+        "client/waits": any(each.retry for each in codes),
+        "client/jitter": any(each.policy.jitter.kind != "none" for each in policies),
+        "client/retry-after": any(each.name.lower() == "retry-after" for each in taxonomy.headers)
+        or any(each.name.lower() == "retry-after" for code in codes for each in code.headers),
+        "client/refetches": any(each.client_action == "refetch" for each in codes),
+        "client/unsafe": any(each.effect != "none" for each in codes),
+        "client/key": taxonomy.idempotency is not None,
+        "client/correlation": any(
+            each.echo for envelope in taxonomy.envelopes.values() for each in envelope.fields.values()
+        ),
         "success/requires": any(each.success for each in taxonomy.surfaces.values()),
         "mcp/is-error": any(each.mcp for each in codes),
         "deadline/kept": any(each.deadline for each in codes),
     }
     return frozenset(address for address, used in there.items() if not used)
+
+
+def retries_upstream(taxonomy: Taxonomy) -> RetryPolicy | None:
+    """The policy by which services call those behind them, if one is declared."""
+    return taxonomy.retry_policies.get(taxonomy.upstream.retry or "") if taxonomy.upstream is not None else None
 
 
 def _codes(taxonomy: Taxonomy) -> tuple[Code, ...]:
@@ -859,6 +1030,10 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
     privacy = (taxonomy.privacy.source,) if taxonomy.privacy else ()
     fallbacks = tuple(each.source for each in taxonomy.fallbacks)
     validators = tuple(key.source for key in keys if key.equals_header)
+    behind = retries_upstream(taxonomy)
+    policies = tuple(each.source for each in taxonomy.retry_policies.values())
+    idempotency = (taxonomy.idempotency.source,) if taxonomy.idempotency else ()
+    retry_after = tuple(rule.source for rule in taxonomy.headers if rule.name.lower() == "retry-after")
     return {
         "surface": surfaces,
         "envelope": envelopes,
@@ -883,12 +1058,21 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
         "audit": (taxonomy.audit.source,) if taxonomy.audit else (),
         "discovery": tuple(each.source for each in taxonomy.discovery.values()),
         "deadline": tuple(code.deadline.source for code in _codes(taxonomy) if code.deadline),
-        "idempotency": (taxonomy.idempotency.source,) if taxonomy.idempotency else (),
+        "idempotency": idempotency,
         "tenancy": tuple(each.source for each in taxonomy.privacy.conceal) if taxonomy.privacy else (),
         "preconditions": validators,
         "duplicates": tuple(key.source for key in keys if key.refers_to == "resource"),
-        "retry": tuple(rule.source for rule in taxonomy.headers if rule.name.lower() == "retry-after"),
+        "retry": retry_after,
         "framework": fallbacks,
+        "upstream": (behind.source,) if behind is not None else (),
+        "upstream/key": (taxonomy.upstream.source,) if taxonomy.upstream is not None else (),
+        "client": policies,
+        "client/retry-after": (*retry_after, *policies),
+        "client/gives-up": codes,
+        "client/refetches": tuple(each.source for each in _codes(taxonomy) if each.client_action == "refetch"),
+        "client/unsafe": idempotency or policies,
+        "client/key": idempotency,
+        "client/correlation": echoed,
     }
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from faultspec.clauses import clauses_of
+from faultspec.clauses import clauses_of, clauses_of_clients
 from faultspec.language import Loaded, load
 from faultspec.language.model import Taxonomy
 from faultspec.language.scope import words
@@ -51,12 +51,12 @@ UNJUDGED: Mapping[str, str] = {
     "imported": "the form of names that importers make; nothing of it is on a wire before an import",
     "navigation": "a walk shows it, step by step; no single answer does",
     "renderings": "text for other readers, which never passes the service; the bindings make it",
-    "retry_policies": "what clients do after an answer; the planner of the bindings follows it",
+    "retry_policies": "what callers do after an answer; a fault server or a scripted upstream shows it",
     "rulings": "a decision about the document; the constructs that cite it carry it",
     "telemetry": "metrics, spans and logs stay inside; the generated rules and schemas are what is checked",
     "undeclared": "what a service does before it answers; the answer then is one of a declared code",
     "unknown": "what a client makes of an answer; the bindings do it",
-    "upstream": "calls to services behind, which the caller does not see",
+    "upstream": "calls to services behind, which only those see",
 }
 
 
@@ -78,7 +78,7 @@ def trace(taxonomy: Taxonomy, data: Mapping[str, object], targets: Iterable[str]
     for path, statements in _cited(data, (), decided):
         for each in statements:
             cited.setdefault(each, []).append(path)
-    clauses = clauses_of(taxonomy)
+    clauses = {**clauses_of(taxonomy), **clauses_of_clients(taxonomy)}
     made = frozenset(targets)
     return tuple(
         Held(

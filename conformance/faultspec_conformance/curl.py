@@ -46,8 +46,8 @@ def line(base: str, request: Request) -> str:
 
 
 def lines(base: str, evidence: tuple[Exchange, ...]) -> tuple[str, ...]:
-    """A command line for each exchange, in order."""
-    return tuple(line(base, each.request) for each in evidence if each.transport == "http")
+    """A command line for each exchange, in order; none without a base, where the suite itself was who answered."""
+    return tuple(line(base, each.request) for each in evidence if each.transport == "http" and base)
 
 
 def numbered(base: str, evidence: tuple[Exchange, ...]) -> tuple[tuple[str, str], ...]:

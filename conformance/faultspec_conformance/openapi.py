@@ -337,6 +337,32 @@ def _operations(document: Json, template: str, item: Json) -> Iterator[Operation
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What a document has of an operation's success: the first status below 300, schema and example of its JSON body."""
+
+    status: int
+    schema: Json | None = None
+    example: object = None
+
+
+def promised(description: Description, operation: Operation) -> Promise | None:
+    """The success that the document describes first; None where it describes none."""
+    document = description.document
+    path = operation.template.removeprefix(description.base)
+    item = resolve(document, _mapping(document.get("paths")).get(path))
+    responses = _mapping(_mapping(item.get(operation.method.lower())).get("responses"))
+    for status, written in responses.items():
+        if not re.fullmatch("2[0-9][0-9]", str(status)):
+            continue
+        node = resolve(document, written)
+        content = _mapping(node.get("content"))
+        media = _mapping(next((each for key, each in content.items() if is_json(key)), node))
+        schema = resolve(document, media["schema"]) if "schema" in media else None
+        return Promise(int(str(status)), schema, _example(document, media))
+    return None
+
+
 def _parameter(document: Json, node: Json) -> Parameter | None:
     name, where = node.get("name"), node.get("in")
     if not isinstance(name, str) or where not in ("path", "query", "header", "cookie"):

@@ -29,10 +29,12 @@ from faultspec_conformance.kinds import Kind
 from faultspec_conformance.masking import Masking, masking
 from faultspec_conformance.openapi import Description
 from faultspec_conformance.probes import OF_A_KIND, OF_CALLS, OF_JSONRPC, OF_MCP, PROBES, Asking, Probe
+from faultspec_conformance.processes import Failed
 from faultspec_conformance.relations import meaningless, unspoken_over
 from faultspec_conformance.seen import Seen
 from faultspec_conformance.target import Target
 from faultspec_conformance.tokens import seeded
+from faultspec_conformance.upstreams import Upstream, attended
 from faultspec_conformance.verdict import (
     ClauseResult,
     Coverage,
@@ -102,12 +104,20 @@ class Unreachable:
 
 
 def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Report | Unreachable:
-    """Judge one service."""
-    return over_http(target, taxonomy, options) if target.transport == "http" else by_name(target, taxonomy, options)
+    """Judge one service, which the file may start, and whose upstreams it may script."""
+    if target.transport != "http":
+        return by_name(target, taxonomy, options)
+    try:
+        with attended(target) as upstreams:
+            return over_http(target, taxonomy, options, upstreams)
+    except Failed as error:
+        return Unreachable(str(error), "check `target` and `upstreams` in the configuration")
 
 
-def over_http(target: Target, taxonomy: Taxonomy, options: Options) -> Report | Unreachable:
-    """Judge a service over HTTP, by probes and by generated traffic."""
+def over_http(
+    target: Target, taxonomy: Taxonomy, options: Options, upstreams: Mapping[str, Upstream]
+) -> Report | Unreachable:
+    """Judge a service over HTTP that runs already, by probes and by generated traffic."""
     unfit = no_address(target.http)
     if unfit is not None:
         return Unreachable(
@@ -127,6 +137,7 @@ def over_http(target: Target, taxonomy: Taxonomy, options: Options) -> Report | 
             description=description,
             driver=driver,
             random=Random(options.seed or 0),
+            upstreams=upstreams,
         )
         known = world.contract.clauses
         world.notes += notes

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import NamedTuple
 
-from faultspec.clauses import clauses_of
+from faultspec.clauses import clauses_of, clauses_of_clients
 from faultspec.diagnostic import Diagnostic, ordered
 from faultspec.diagnostic import Path as Place
 from faultspec.finding import Finding
@@ -145,7 +145,7 @@ def problems(loaded: Loaded, taxonomy: Taxonomy) -> Iterator[Diagnostic]:
     if loaded.document is None:
         return
     say = loaded.document.diagnostic
-    addresses = tuple(clauses_of(taxonomy))
+    addresses = (*clauses_of(taxonomy), *clauses_of_clients(taxonomy))
     declared = (
         *taxonomy.codes.values(),
         *(code for each in taxonomy.operations.values() for code in each.errors.values()),

@@ -26,6 +26,7 @@ from faultspec_conformance.openapi import Description, Operation
 from faultspec_conformance.seen import Seen
 from faultspec_conformance.target import ABSENT, Identity
 from faultspec_conformance.tokens import seeded
+from faultspec_conformance.upstreams import Upstream
 
 #: JSON where there is a choice, and whatever there is otherwise, such as a stream of events.
 _ACCEPT = f"{JSON}, */*;q=0.8"
@@ -46,7 +47,7 @@ class World(Seen):
 
     ``made``: the resource of each kind that probes share; ``spare``: one that was made and left alone; ``absent``: the
     operations that were asked for an id that names nothing; ``keyless``: the service refuses idempotency keys;
-    ``turn``: the kinds of resource that are tested now.
+    ``upstreams``: those it calls that are scripted; ``turn``: the kinds of resource that are tested now.
     """
 
     driver: Http
@@ -58,6 +59,7 @@ class World(Seen):
     absent: set[str] = field(default_factory=set)
     spare: dict[str, Made] = field(default_factory=dict)
     keyless: bool = False
+    upstreams: Mapping[str, Upstream] = field(default_factory=dict)
     turn: tuple[Kind, ...] = ()
     kinds: tuple[Kind, ...] = field(init=False)
     echo: Echo | None = field(init=False)

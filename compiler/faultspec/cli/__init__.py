@@ -33,6 +33,7 @@ COMMANDS: Mapping[str, Command] = {
     "conform": Command("faultspec.cli.conform:command", "Judge a live service by a taxonomy."),
     "audit": Command("faultspec.cli.audit:command", "Judge recorded traffic and logs by a taxonomy."),
     "report": Command("faultspec.cli.report:command", "Merge the reports of shards; show one in another format."),
+    "serve": Command("faultspec.cli.serve:command", "Serve the errors of a taxonomy, for those who write clients."),
     "demo": Command("faultspec.cli.demo:command", "Judge the orders service, then catch it with one sin."),
 }
 

@@ -55,6 +55,9 @@ if TYPE_CHECKING:
     "--requests", type=click.IntRange(1), help="At most so many requests, however many the configuration allows."
 )
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="At most so long, however long it allows.")
+@click.option(
+    "--client", "watching", is_flag=True, help="Watch the clients of the configuration, in place of a service."
+)
 @click.option("--only", metavar="PATTERN", help="Only clauses whose address matches, such as 'headers/*'.")
 @click.option(
     "--header",
@@ -78,6 +81,7 @@ def command(
     rate: str | None,
     requests: int | None,
     seconds: float | None,
+    watching: bool,
     only: str | None,
     headers: tuple[str, ...],
     openapi: str | None,
@@ -92,7 +96,8 @@ def command(
     then.
     """
     conformance()
-    from faultspec.clauses import clauses_of
+    from faultspec.clauses import clauses_of, clauses_of_clients
+    from faultspec_conformance.clients import watch
     from faultspec_conformance.drivers.http import shown
     from faultspec_conformance.run import Options, Unreachable, quiet, run
 
@@ -108,6 +113,8 @@ def command(
         raise click.UsageError(
             "--header and --openapi go with a URL; in a configuration they stand under `identities` and `target`"
         )
+    if bare and watching:
+        raise click.UsageError("--client goes with a configuration that says how a client is run, under `client`")
     try:
         described, waivers, taxonomy = (
             _bare(target, headers, openapi, taxonomy_path) if bare else _configured(target, taxonomy_path)
@@ -115,7 +122,11 @@ def command(
     except Refused:
         return COULD_NOT
     described = _limited(described, read_only=read_only, rate=_rate(rate), requests=requests, seconds=seconds)
-    if only is not None and not matched(only, clauses_of(taxonomy)):
+    if watching and not described.clients:
+        raise click.UsageError(f"{target} says nothing of `client`, so there is nothing to watch")
+    if not watching and not described.address:
+        raise click.UsageError(f"{target} says nothing of `target`; for its clients give --client")
+    if only is not None and not matched(only, (clauses_of_clients if watching else clauses_of)(taxonomy)):
         return COULD_NOT
     progress = _progress() if sys.stderr.isatty() else quiet
     options = Options(
@@ -128,7 +139,7 @@ def command(
     )
     # Who stops a job of CI sends SIGTERM: it ends as Ctrl-C does, with its report, and with nothing left running.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    report = run(described, taxonomy, options)
+    report = (watch if watching else run)(described, taxonomy, options)
     if progress is not quiet:
         click.echo("\r\x1b[K", err=True, nl=False)
     if isinstance(report, Unreachable):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import click
 
-from faultspec.clauses import CLAUSES, Clause, clauses_of
+from faultspec.clauses import CLAUSES, Clause, clauses_of, clauses_of_clients
 from faultspec.language import load, reference
 from faultspec.language.catalog import CODES
 from faultspec.language.grammar import closest
@@ -64,7 +64,9 @@ def _explanations(taxonomy: Taxonomy | None) -> list[tuple[str, Iterable[str]]]:
             text = _code(taxonomy, code, address)
             found += [(name, text) for name in dict.fromkeys((address, code.name, str(code.wire)))]
         found += [(ruling.name, _ruling(ruling)) for ruling in taxonomy.rulings.values()]
-    clauses: Mapping[str, Clause] = CLAUSES if taxonomy is None else {**CLAUSES, **clauses_of(taxonomy)}
+    clauses: Mapping[str, Clause] = dict(CLAUSES)
+    if taxonomy is not None:
+        clauses = {**CLAUSES, **clauses_of(taxonomy), **clauses_of_clients(taxonomy)}
     found += [(rule.id, _rule(rule)) for rule in RULES]
     found += [(clause.address, _clause(clause)) for clause in clauses.values()]
     found += [(each.address, _construct(each)) for each in reference.constructs().values()]

@@ -323,14 +323,15 @@ def _bodies(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Iterator[tupl
     made_up = not code.examples
     for number, example in enumerate(code.examples or (Example(),), 1):
         try:
-            details = _sample_details(code, taxonomy) or None if made_up else example.details
-            body = shapes.render(envelope.shape, _slots(envelope, code, example._replace(details=details), taxonomy))
+            details = sample_details(code, taxonomy) or None if made_up else example.details
+            body = shapes.render(envelope.shape, slots(envelope, code, example._replace(details=details), taxonomy))
         except (KeyError, ValueError):
             continue  # an envelope that this example was not written for, or a value that nobody can make up
         yield number, example, Fragment(body) if isinstance(body, dict) else body
 
 
-def _slots(envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy) -> dict[str, object]:
+def slots(envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy) -> dict[str, object]:
+    """What fills the envelope for an example of a code; what nobody says is made up. Raises ValueError where nothing can be."""
     message = example.message or code.message or code.summary
     details = dict(example.details) if example.details is not None else None
     for key, value in (details or {}).items():
@@ -383,7 +384,8 @@ def _flag(code: Code, example: Example) -> bool:
             return code.retryable
 
 
-def _sample_details(code: Code, taxonomy: Taxonomy) -> dict[str, object]:
+def sample_details(code: Code, taxonomy: Taxonomy) -> dict[str, object]:
+    """Made up details: those that the code requires. Raises ValueError where a value cannot be made up."""
     return {
         name: sample(member.schema, taxonomy) for name, member in code.details.items() if member.presence == "required"
     }

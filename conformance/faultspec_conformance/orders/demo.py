@@ -15,10 +15,10 @@ from faultspec.render import render, write
 from faultspec.targets import SHIPPED
 from faultspec_conformance import reports
 from faultspec_conformance.orders.app import CALLERS, Orders
-from faultspec_conformance.orders.serve import serving
 from faultspec_conformance.orders.sins import SINS
 from faultspec_conformance.reports.console import findings, summary
 from faultspec_conformance.run import Options, Report, Unreachable, run
+from faultspec_conformance.serving import serving
 from faultspec_conformance.target import read
 from faultspec_conformance.verdict import exit_code
 

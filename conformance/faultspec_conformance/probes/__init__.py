@@ -23,6 +23,7 @@ from faultspec_conformance.probes import (
     resources,
     streams,
     tenancy,
+    upstreams,
 )
 from faultspec_conformance.seen import Seen
 from faultspec_conformance.verdict import Outcome
@@ -75,6 +76,7 @@ PROBES: tuple[Probe[World], ...] = (
     Probe("recipes", provoke.recipes, ("provoke/code",)),
     Probe("published-errors", discovery.errors, ("discovery/agrees",)),
     Probe("audit", audit.failures, ("audit/recorded",)),
+    Probe("upstreams", upstreams.retries, upstreams.CLAUSES),
     Probe("limits", provoke.limits, ("provoke/code", "retry/recovers")),
 )
 

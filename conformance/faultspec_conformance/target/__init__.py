@@ -7,6 +7,7 @@ from faultspec_conformance.target.model import (
     CREDENTIALS,
     NOBODY,
     Call,
+    ClientConfig,
     Identity,
     Loaded,
     Recipe,
@@ -15,6 +16,8 @@ from faultspec_conformance.target.model import (
     Step,
     Target,
     Transport,
+    UpstreamCall,
+    UpstreamConfig,
 )
 from faultspec_conformance.target.reading import problems, read, understand
 
@@ -26,6 +29,7 @@ __all__ = [
     "METHODS",
     "NOBODY",
     "Call",
+    "ClientConfig",
     "Identity",
     "Loaded",
     "Recipe",
@@ -34,6 +38,8 @@ __all__ = [
     "Step",
     "Target",
     "Transport",
+    "UpstreamCall",
+    "UpstreamConfig",
     "problems",
     "read",
     "understand",

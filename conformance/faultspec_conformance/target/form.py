@@ -58,6 +58,54 @@ _STEP_KEYS = {
         Named(_POINTER), "Values of the answer to keep, by name; later steps use them as `${name}` or `{name}`."
     ),
 }
+_VARIABLE_NAME = Text(r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable")
+_BEHAVIOUR = Either((Choice(("closed",)), Integer(400, 599)))
+_UPSTREAM = Record(
+    "an upstream",
+    {
+        "env": Key(
+            _VARIABLE_NAME, "The variable that tells the service the address, where `target.command` starts it."
+        ),
+        "listen": Key(
+            Text(r"(127\.0\.0\.1|localhost):[0-9]{1,5}", "a loopback address such as 127.0.0.1:9900"),
+            "Where the service expects it; with port 0, or left out, a free one.",
+        ),
+        "calls": Key(
+            Many(
+                Record(
+                    "a call",
+                    {
+                        **_CALL_KEYS,
+                        "as": Key(Text(), "The identity that sends it, or `anonymous`."),
+                        "idempotent": Key(Flag(), "Whether the service may send its call upstream twice."),
+                    },
+                ),
+                1,
+            ),
+            "Requests to the service, each of which makes it call the upstream once.",
+            True,
+        ),
+        "fails": Key(
+            Named(Either((_BEHAVIOUR, Many(_BEHAVIOUR, 1)))),
+            "The codes that the service answers, each with what the upstream did: a status, or `closed` for no answer at all.",
+            True,
+        ),
+        "answer": Key(Anything(), "The JSON body of the upstream's good answers; default an empty object."),
+        "scale": Key(Number(0), "What the service's delays are of the policy's, such as 0.05; default 1."),
+    },
+)
+_CLIENT = Record(
+    "a client",
+    {
+        "command": Key(Many(Text(), 1), "What makes one call and ends.", True),
+        "env": Key(_VARIABLE_NAME, "The variable that tells the command the address to call.", True),
+        "request": Key(
+            _REQUEST, "The call that it makes, such as `POST /orders`; what else it sends is answered well.", True
+        ),
+        "scale": Key(Number(0), "What the client's delays are of the policies', such as 0.05; default 1."),
+        "seconds": Key(Number(0), "How long one run of it may take; default 60."),
+    },
+)
 _RECIPE = Record(
     "a recipe",
     {
@@ -94,10 +142,17 @@ CONFIGURATION = Record(
                     "mcp": Key(
                         Text(), "The address of an MCP server (streamable HTTP), such as http://127.0.0.1:8000/mcp."
                     ),
+                    "command": Key(
+                        Many(Text(), 1),
+                        "What starts a service over HTTP, in the folder of this file; it is ended after the run.",
+                    ),
                 },
             ),
-            "What is judged.",
-            True,
+            "The service that is judged.",
+        ),
+        "client": Key(
+            Either((_CLIENT, Many(_CLIENT, 1))),
+            "Clients that `faultspec conform --client` watches, in place of a service.",
         ),
         "identities": Key(
             Named(
@@ -157,7 +212,7 @@ CONFIGURATION = Record(
             ),
             "JSON-RPC and MCP: calls that succeed, by any name; ids, batches, notifications and walks are tested on them.",
         ),
-        "upstreams": Key(Anything(), "Scripted upstreams, where retries of the service are to be observed."),
+        "upstreams": Key(Named(_UPSTREAM), "Scripted upstreams, where retries of the service are to be observed."),
         "limits": Key(
             Record(
                 "limits",

@@ -16,6 +16,9 @@ Transport = Literal["http", "jsonrpc", "stdio", "mcp"]
 
 Framing = Literal["lines", "content-length"]
 
+#: Seconds that one run of a client may take: a few tries with a wait of some seconds each.
+CLIENT_SECONDS = 60.0
+
 #: The caller without credentials; every configuration has him.
 ANONYMOUS = "anonymous"
 
@@ -133,12 +136,53 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
+class UpstreamCall:
+    """A request to the service that makes it call the upstream once; ``idempotent``: whether it may do so again."""
+
+    call: Call
+    identity: str | None = None
+    idempotent: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamConfig:
+    """A scripted upstream on loopback. ``fails``: what it does, a status or `closed`, and the code the service answers then.
+
+    ``port`` 0: a free one, and the variable ``env`` tells the service the address. ``answer``: the body of good answers.
+    ``scale``: what the service's delays are of the policy's.
+    """
+
+    name: str
+    calls: tuple[UpstreamCall, ...]
+    fails: tuple[tuple[str, int | Literal["closed"]], ...]
+    port: int = 0
+    env: str | None = None
+    answer: object = field(default_factory=dict)
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ClientConfig:
+    """A client to be watched. ``command`` makes one call, ``request``, to the address in the variable ``env``, and ends.
+
+    ``scale``: what its delays are of the policies'. ``seconds``: how long one run of it may take.
+    """
+
+    command: tuple[str, ...]
+    env: str
+    request: Call
+    scale: float = 1.0
+    seconds: float = CLIENT_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """One service, described once. Paths are absolute or relative to the working directory.
 
     ``http``, ``jsonrpc``, ``mcp``: its address, all but one empty; or ``stdio``, a command, run in ``directory``.
     ``openapi``: a path under ``http``, a URL, a file, or None. ``taxonomy`` and ``waivers``: files. ``secrets``: values
-    from the environment in the headers of requests, each with what stands for it in reports.
+    from the environment in the headers of requests, each with what stands for it in reports. ``command`` starts the
+    service, in the folder of the file. ``clients``: the callers that are watched in place of a service.
     """
 
     http: str = ""
@@ -158,6 +202,9 @@ class Target:
     jsonrpc: str = ""
     mcp: str = ""
     samples: tuple[Sample, ...] = ()
+    command: tuple[str, ...] = ()
+    upstreams: tuple[UpstreamConfig, ...] = ()
+    clients: tuple[ClientConfig, ...] = ()
 
     @property
     def transport(self) -> Transport:

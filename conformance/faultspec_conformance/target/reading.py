@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import cast
 from urllib.parse import urlsplit
 
+from faultspec.clauses import retries_upstream
 from faultspec.diagnostic import Diagnostic, ordered
 from faultspec.diagnostic import Path as Place
 from faultspec.language import grammar
@@ -24,8 +25,10 @@ from faultspec_conformance.target.form import CONFIGURATION, METHODS
 from faultspec_conformance.target.model import (
     ABSENT,
     ANONYMOUS,
+    CLIENT_SECONDS,
     CREDENTIALS,
     Call,
+    ClientConfig,
     Framing,
     Identity,
     Loaded,
@@ -35,12 +38,17 @@ from faultspec_conformance.target.model import (
     Step,
     Target,
     Transport,
+    UpstreamCall,
+    UpstreamConfig,
 )
 
 #: Names in capitals are read from the environment, so that secrets need not stand in the file.
 _VARIABLE = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")
 
 _EMPTY: Mapping[str, str] = MappingProxyType({})
+
+#: Seconds that one run of a client may take: a few tries with a wait of some seconds each.
+_CLIENT_SECONDS = 60.0
 
 
 def read(path: str, environment: Mapping[str, str] = os.environ) -> Loaded:
@@ -96,6 +104,16 @@ def problems(target: Target, taxonomy: Taxonomy, document: Document) -> tuple[Di
             message = f"`{recipe.code}` never travels as {recipe.status}"
             hint = f"its statuses: {statuses or 'none'}"
             found.append(document.diagnostic("bad-value", message, (*recipe.place, "status"), key=False, hint=hint))
+    for upstream in target.upstreams:
+        place: Place = ("upstreams", upstream.name)
+        if retries_upstream(taxonomy) is None:
+            message = f"{taxonomy.name} does not say how services behind are called"
+            hint = "declare `upstream: {retry: POLICY}` in the taxonomy, or remove the key"
+            found.append(document.diagnostic("unknown-policy", message, place, hint=hint))
+        for name in dict.fromkeys(name for name, _ in upstream.fails if name not in known):
+            message = f"the taxonomy {taxonomy.name} has no code `{name}`"
+            hint = grammar.closest(name, tuple(known)) or f"its codes are {', '.join(known)}"
+            found.append(document.diagnostic("unknown-code", message, (*place, "fails", name), hint=hint))
     return ordered(found)
 
 
@@ -132,14 +150,16 @@ class _Reading:
 
     def target(self, data: Mapping[str, object]) -> Target:
         where = cast(Mapping[str, object], data.get("target", {}))
-        self.transport = self.reached(where)
+        if "target" in data:
+            self.transport = self.reached(where)
+        elif "client" not in data:
+            hint = "add `target: {http: ADDRESS}`, or `client:` for callers to be watched"
+            message, needs = "the configuration says nothing of `target`", (("target",), ("client",))
+            self.say("missing-key", message, (), hint=hint, needs=needs)
         self.misplaced(data, where)
         addresses = {name: self.address(where, name) for name in ("http", "jsonrpc", "mcp")}
         command = cast(list[str], where.get("stdio", []))
         self.secrets += self.from_environment(command)
-        if "upstreams" in data:
-            message = "`upstreams` are not supported yet: this version observes no calls of the service to others"
-            self.say("unsupported-key", message, ("upstreams",), hint="remove the key")
         identities = {
             name: self.identity(name, cast(Mapping[str, object], each))
             for name, each in cast(Mapping[str, object], data.get("identities", {})).items()
@@ -180,6 +200,12 @@ class _Reading:
             waivers=self.beside(waivers) if isinstance(waivers, str) else self.document.path if waivers else None,
             path=self.document.path,
             secrets=tuple(dict.fromkeys(self.secrets)),
+            command=tuple(cast(list[str], where.get("command", ()))),
+            upstreams=tuple(
+                self.upstream(name, cast(Mapping[str, object], each), "command" in where)
+                for name, each in cast(Mapping[str, object], data.get("upstreams", {})).items()
+            ),
+            clients=tuple(self.clients(data.get("client", []))),
         )
 
     def reached(self, where: Mapping[str, object]) -> Transport:
@@ -216,6 +242,67 @@ class _Reading:
                 if isinstance(each, dict) and "headers" in each:
                     message = "a process on standard streams is sent no headers"
                     self.say("misplaced-key", message, ("identities", name, "headers"), hint="remove them")
+
+    def upstream(self, name: str, data: Mapping[str, object], started: bool) -> UpstreamConfig:
+        place: Place = ("upstreams", name)
+        port = int(str(data.get("listen", ":0")).rpartition(":")[2])
+        if port > 65535:
+            self.say(
+                "bad-value", f"there is no port {port}", (*place, "listen"), key=False, hint="a port is below 65536"
+            )
+        if port == 0 and not ("env" in data and started):
+            message = f"the service can't know the address of the upstream `{name}`"
+            hint = (
+                "give a fixed `listen: 127.0.0.1:9900`, or `env: NAME` and the `target.command` that starts the service"
+            )
+            needs = ((*place, "env"), (*place, "listen"), ("target", "command"))
+            self.say("missing-key", message, place, hint=hint, needs=needs)
+        calls = []
+        for index, each in enumerate(cast(list[Mapping[str, object]], data.get("calls", []))):
+            at: Place = (*place, "calls", index)
+            idempotent = each.get("idempotent")
+            calls.append(
+                UpstreamCall(
+                    self.call(each, at),
+                    self.known_identity(each.get("as"), (*at, "as")),
+                    idempotent if isinstance(idempotent, bool) else None,
+                )
+            )
+        fails = cast(Mapping[str, object], data.get("fails", {}))
+        return UpstreamConfig(
+            name,
+            tuple(calls),
+            tuple(
+                (code, cast(int, behaviour))
+                for code, written in fails.items()
+                for behaviour in (written if isinstance(written, list) else [written])
+            ),
+            port,
+            cast(str | None, data.get("env")),
+            data.get("answer", {}),
+            self.positive(data, "scale", place) or 1.0,
+        )
+
+    def clients(self, data: object) -> Iterator[ClientConfig]:
+        for index, each in enumerate(data if isinstance(data, list) else [data]):
+            place: Place = ("client", index) if isinstance(data, list) else ("client",)
+            method, path = self.request(str(each["request"]), (*place, "request"))
+            yield ClientConfig(
+                tuple(each["command"]),
+                each["env"],
+                Call(method, path),
+                self.positive(each, "scale", place) or 1.0,
+                self.positive(each, "seconds", place) or CLIENT_SECONDS,
+            )
+
+    def positive(self, data: Mapping[str, object], key: str, place: Place) -> float | None:
+        """The number under a key, if it is there; a zero is reported."""
+        value = data.get(key)
+        if value == 0:
+            self.say(
+                "bad-value", f"`{key}` is 0, and nothing takes no time", (*place, key), key=False, hint="leave it out"
+            )
+        return float(value) if isinstance(value, int | float) else None
 
     def address(self, where: Mapping[str, object], name: str) -> str:
         """One address of the target, expanded; empty where there is none."""

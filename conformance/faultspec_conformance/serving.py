@@ -5,15 +5,34 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 START_SECONDS = 10.0
 """Starting takes a few hundredths of a second; a loaded machine may need more."""
 
 HEAD_BYTES = 256 * 1024
 """What is longer than this uvicorn refuses by itself, in plain text; the service's own limit lies well below."""
+
+HANG_UP = "faultspec.hang_up"
+"""What an application finds among the extensions of its scope to end the connection without an answer."""
+
+
+class _Protocol(H11Protocol):
+    """HTTP/1.1 whose application may hang up: ASGI has no word for it."""
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        inner = self.app
+
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            scope.setdefault("extensions", {})[HANG_UP] = self.transport.abort
+            await inner(scope, receive, send)
+
+        self.app = app
 
 
 @contextmanager
@@ -29,7 +48,7 @@ def serving(app: ASGIApp, port: int = 0) -> Iterator[str]:
     server = uvicorn.Server(
         uvicorn.Config(
             app,
-            http="h11",
+            http=_Protocol,
             h11_max_incomplete_event_size=HEAD_BYTES,
             lifespan="off",
             log_config=None,

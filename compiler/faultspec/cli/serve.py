@@ -1,0 +1,101 @@
+"""``faultspec serve``: a service that fails as it is told, for those who write its clients."""
+
+import signal
+import threading
+from pathlib import Path
+
+import click
+
+from faultspec.cli.extra import conformance
+
+
+@click.command(name="serve")
+@click.argument("taxonomy", type=click.Path(), default="taxonomy.yaml")
+@click.option(
+    "--fail",
+    "faults",
+    multiple=True,
+    metavar="CODE[,status=503][,retry-after=2]",
+    help="The error to answer with; repeated, one after the other.",
+)
+@click.option("--after", type=click.IntRange(0), default=0, show_default=True, help="Good answers before the first.")
+@click.option(
+    "--times",
+    type=click.IntRange(1),
+    help="How often each is answered in a row, before good answers again; default once, and the last one without end.",
+)
+@click.option(
+    "--probability",
+    type=click.FloatRange(0, 1),
+    default=1.0,
+    show_default=True,
+    help="The chance that a request gets the error that is due; the others are answered well.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="What chance starts from.")
+@click.option("--openapi", type=click.Path(), help="An OpenAPI document: what good answers look like.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The loopback port; default a free one.")
+def command(
+    taxonomy: str,
+    faults: tuple[str, ...],
+    after: int,
+    times: int | None,
+    probability: float,
+    seed: int,
+    openapi: str | None,
+    port: int,
+) -> int:
+    """Serve the errors that TAXONOMY declares, on 127.0.0.1, until interrupted (SIGINT or SIGTERM).
+
+    The address is written to standard output once it can be used, and a line for each answer to standard error. Any request
+    may ask for an error: by the header `X-Fault: CODE`, the query `?x-fault=CODE`, or a path that begins with `/~CODE/`.
+    """
+    conformance()
+    from random import Random
+
+    from faultspec import language
+    from faultspec.contract import contract
+    from faultspec.printers import text
+    from faultspec_conformance import openapi as documents
+    from faultspec_conformance.faults import script
+    from faultspec_conformance.faults.server import FaultServer
+    from faultspec_conformance.serving import serving
+
+    loaded = language.load(taxonomy)
+    errors = [each for each in loaded.diagnostics if each.severity == "error"]
+    click.echo(text(errors, loaded.sources), err=True, nl=False)
+    if loaded.taxonomy is None:
+        return 2
+    wanted = []
+    for each in faults:
+        try:
+            wanted.append(script.parse(each))
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--fail") from None
+        unknown = script.problem(wanted[-1], loaded.taxonomy)
+        if unknown is not None:
+            raise click.BadParameter(unknown, param_hint="--fail")
+    if not any(each.transport == "http" for each in loaded.taxonomy.surfaces.values()):
+        raise click.UsageError(f"{loaded.taxonomy.name} has no surface on HTTP, so there is nothing to serve")
+    description = None
+    if openapi is not None:
+        try:
+            document, problem = documents.parse(Path(openapi).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as failed:
+            raise click.UsageError(f"the OpenAPI document {openapi} cannot be read: {failed}") from None
+        if document is None:
+            raise click.UsageError(f"{openapi} is no OpenAPI document: {problem}")
+        description = documents.read(document)
+    turns = script.Turns(script.Script(tuple(wanted), after, times, probability), Random(seed))
+    app = FaultServer(
+        contract(loaded.taxonomy), turns, description=description, heard=lambda served: click.echo(served, err=True)
+    )
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with serving(app, port) as url:
+            click.echo(url)
+            threading.Event().wait()
+    except OSError as failed:
+        raise click.UsageError(f"port {port} cannot be had: {failed.strerror}") from None
+    except KeyboardInterrupt:
+        return 0
+    return 0

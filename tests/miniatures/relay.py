@@ -1,0 +1,154 @@
+"""The relay: a service that asks a provider behind it, and tries again as the Aileron document says; or sins.
+
+It knows the document (ADR-0010: statements A1 and A24 to A31) and nothing of ours. `make_app(provider)` is an ASGI
+application; `python -m miniatures.relay` serves it as its environment says: RELAY_PORT, RELAY_SCALE, PROVIDER_URL, RELAY_SIN.
+"""
+
+import asyncio
+import os
+import random
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import httpx
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+SINS: Mapping[str, str] = {
+    "never-retries": "gives up after the first failure",
+    "retries-too-often": "makes four retries",
+    "stops-early": "makes two retries",
+    "no-backoff": "tries again at once",
+    "constant-backoff": "waits as long before each retry",
+    "dawdles": "waits a second too long after a 429",
+    "no-jitter": "waits as long in every call",
+    "retries-a-refusal": "tries again after a 401",
+    "retries-what-is-unsafe": "tries a message again that must go out once",
+    "new-key-each-try": "makes a new key for every try",
+    "no-key": "sends no key upstream",
+    "one-key-for-all": "sends the same key with every call",
+    "swallows": "answers a failure upstream with an empty success",
+    "another-class": "reports every failure as the connector's",
+    "falls-back": "asks another provider after the first has failed",
+    "always-says-three": "reports three retries whatever it did",
+    "loses-the-success": "reports the failure although a retry succeeded",
+}
+
+
+class Failed(Exception):
+    """The provider failed: the class, its status if it answered, and the retries that were made."""
+
+    def __init__(self, name: str, status: int | None) -> None:
+        super().__init__(name)
+        self.name = name
+        self.status = status
+        self.retried = 0
+
+
+def make_app(provider: str, sin: str | None = None, scale: float = 1.0, spread: float = 0.2) -> Starlette:
+    """The service, calling the provider at that address, with every delay times ``scale``, and up to ``spread`` more."""
+    client = httpx.AsyncClient(base_url=provider, trust_env=False)
+
+    async def once(key: str, text: str) -> Any:
+        sent = {} if sin == "no-key" else {"Idempotency-Key": str(uuid.uuid4()) if sin == "new-key-each-try" else key}
+        try:
+            answer = await client.post("/complete", json={"text": text}, headers=sent)
+        except httpx.TransportError:
+            raise Failed("network_error", None) from None
+        if answer.status_code >= 400:
+            raise Failed("external_api_error", answer.status_code)
+        return answer.json()
+
+    def again(failed: Failed, idempotent: bool) -> bool:
+        if not idempotent and sin != "retries-what-is-unsafe":
+            return False
+        refused = failed.status is not None and failed.status != 429 and failed.status < 500
+        return not refused or sin == "retries-a-refusal"
+
+    async def call(text: str, idempotent: bool) -> Any:
+        key = "the-key" if sin == "one-key-for-all" else str(uuid.uuid4())
+        most = {"never-retries": 0, "stops-early": 2, "retries-too-often": 4}.get(sin or "", 3)
+        first: Failed | None = None
+        for retried in range(most + 1):
+            try:
+                result = await once(key, text)
+            except Failed as failed:
+                failed.retried = retried
+                first = first or failed
+                if retried == most or not again(failed, idempotent):
+                    raise
+                await asyncio.sleep(scale * delay(retried, failed))
+            else:
+                if first is not None and sin == "loses-the-success":
+                    raise first
+                return result
+        raise AssertionError("unreachable")
+
+    def delay(retried: int, failed: Failed) -> float:
+        unit = 1 if sin == "constant-backoff" else 2**retried
+        match sin:
+            case "no-backoff":
+                return 0.0
+            case "no-jitter":
+                return (1 + spread / 2) * unit
+            case "dawdles" if failed.status == 429 and retried == 0:
+                return 1.6 / scale
+        return random.uniform(1, 1 + spread) * unit
+
+    async def messages(request: Request) -> Response:
+        body = await request.json()
+        try:
+            return JSONResponse({"content": await call(body["text"], body.get("idempotent", True))})
+        except Failed as failed:
+            if sin == "falls-back":
+                with suppress(httpx.TransportError):
+                    await client.post("/complete-elsewhere", json=body)
+            if sin == "swallows":
+                return JSONResponse({"content": {}})
+            return envelope(failed, body.get("idempotent", True))
+
+    def envelope(failed: Failed, idempotent: bool) -> Response:
+        details: dict[str, object] = {} if failed.status is None else {"status": failed.status}
+        if failed.retried or sin == "always-says-three":
+            details["retried"] = 3 if sin == "always-says-three" else failed.retried
+        refused = failed.status is not None and failed.status != 429 and failed.status < 500
+        error: dict[str, object] = {
+            "class": failed.name,
+            "message": "The provider could not be asked",
+            "retriable": idempotent and not refused,
+            "boundary": "external",
+            "audit_id": f"audit-{uuid.uuid4()}",
+            "details": details,
+        }
+        if sin == "another-class":
+            error |= {
+                "class": "connector_runtime_error",
+                "boundary": "connector_manifest",
+                "retriable": False,
+                "details": {},
+            }
+        return JSONResponse({"error": error}, 500 if sin == "another-class" else 502)
+
+    async def elsewhere(_: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        return JSONResponse({"error": {"code": f"http_{status}", "message": "No such thing"}}, status)
+
+    return Starlette(
+        routes=[Route("/v1/messages", messages, methods=["POST"])],
+        exception_handlers={HTTPException: elsewhere},
+    )
+
+
+if __name__ == "__main__":
+    uvicorn.run(
+        make_app(os.environ["PROVIDER_URL"], os.environ.get("RELAY_SIN"), float(os.environ.get("RELAY_SCALE", "1"))),
+        host="127.0.0.1",
+        port=int(os.environ["RELAY_PORT"]),
+        log_level="warning",
+    )
