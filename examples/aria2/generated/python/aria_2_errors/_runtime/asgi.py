@@ -10,6 +10,8 @@ What it does to an HTTP exchange, in order:
 2. A request body longer than `body_limit` is answered with 413, before the application
    sees it if its length is declared, and as soon as it has grown too long if it isn't.
 3. A response below 400 passes through as it comes, unbuffered.
+   So does an error of a surface that has no envelope, or whose bodies may keep another
+   shape; an exception there is answered as anywhere.
 4. A response from 400 on that `is_envelope` takes for the service's own passes, with
    `Cache-Control: no-store`. Any other (a framework's 404, 405 …) is answered anew by
    `render`; of its headers those in `KEPT` and the CORS headers survive.
@@ -25,8 +27,9 @@ belongs around the boundary and not inside it.
 """
 
 import logging
+import re
 import time
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from typing import Any, NamedTuple
 
 from . import retry_after
@@ -110,6 +113,31 @@ class Correlation(NamedTuple):
     new: Callable[[], str]
 
 
+class Surface(NamedTuple):
+    """Exchanges, and whether errors in them are `enveloped`; empty is any. `routes`: a
+    method, or None for any, and a regular expression of the whole path.
+    """
+
+    enveloped: bool
+    methods: Sequence[str] = ()
+    routes: Sequence[tuple[str | None, str]] = ()
+    statuses: Sequence[range] = ()
+
+    def claims(self, method: str, path: str, status: int) -> bool:
+        """Whether the exchange is one of them."""
+        return (
+            (not self.methods or method in self.methods)
+            and (not self.statuses or any(status in each for each in self.statuses))
+            and (
+                not self.routes
+                or any(
+                    own in (None, method) and re.fullmatch(route, path, re.DOTALL)
+                    for own, route in self.routes
+                )
+            )
+        )
+
+
 class ErrorBoundary:
     """ASGI middleware; see the module's documentation.
 
@@ -117,7 +145,7 @@ class ErrorBoundary:
     that raises: it knows only the correlation id, and must not fail. `is_envelope` says
     of an error of the application whether it is the envelope already; `media_type` is
     the envelope's, which decides for HEAD, where there is no body. `body_limit` in
-    bytes, or None.
+    bytes, or None. Of `surfaces` the first that claims an exchange counts.
     """
 
     def __init__(
@@ -130,6 +158,7 @@ class ErrorBoundary:
         correlation: Correlation,
         media_type: str = "application/json",
         body_limit: int | None = None,
+        surfaces: Sequence[Surface] = (),
     ) -> None:
         self.app = app
         self.render = render
@@ -138,6 +167,7 @@ class ErrorBoundary:
         self.correlation = correlation
         self.media_type = media_type
         self.body_limit = body_limit
+        self.surfaces = surfaces
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection, as ASGI has it."""
@@ -250,8 +280,9 @@ class _Exchange:
         kind = message["type"]
         if kind == "http.response.start" and not self.sent:
             headers: Headers = tuple(message.get("headers", ()))
-            if message["status"] >= 400 or self.too_large:
-                self.held = Answer(message["status"], headers, b"")
+            status = message["status"]
+            if (status >= 400 and self.is_enveloped(status)) or self.too_large:
+                self.held = Answer(status, headers, b"")
             else:
                 await self.forward_start(message, self.with_id(headers))
         elif self.held is None:
@@ -265,6 +296,15 @@ class _Exchange:
             )
             if complete and not self.awaits_exception(self.held):
                 await self.settle(self.held)
+
+    def is_enveloped(self, status: int) -> bool:
+        method, path = self.scope["method"], self.scope["path"]
+        claims = (
+            each.enveloped
+            for each in self.boundary.surfaces
+            if each.claims(method, path, status)
+        )
+        return next(claims, True)
 
     def awaits_exception(self, held: Answer) -> bool:
         """A bare 500 may be a framework's last word before it raises; the exception
