@@ -131,6 +131,10 @@ def served(config: Path, environment: Mapping[str, str], make: Callable[[str | N
     return opened
 
 
+#: What stands between the suite and a process, found wherever the tests are run from.
+_SINNING = f"import runpy, sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); runpy.run_module('miniatures.systems', run_name='__main__')"
+
+
 def _of_system(system: str) -> Opened:
     """A service of `examples/`, with a sin between it and the suite."""
 
@@ -141,7 +145,7 @@ def _of_system(system: str) -> Opened:
         ) as environment:
             found = services.target(system, environment)
             if sin is not None and system == "keenbench":
-                found = replace(found, stdio=(sys.executable, "-m", "miniatures.systems", sin, *found.stdio))
+                found = replace(found, stdio=(sys.executable, "-c", _SINNING, sin, *found.stdio))
             yield found
 
     return opened

@@ -34,8 +34,21 @@ def service(system: str) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    paths = list(sys.path)
+    others = _taken(f"{system}_errors")
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        # Other tests compile packages of the same name, elsewhere.
+        _taken(f"{system}_errors")
+        sys.modules.update(others)
+        sys.path[:] = paths
     return module
+
+
+def _taken(package: str) -> dict[str, ModuleType]:
+    """The modules of a package, which are then no longer imported."""
+    return {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] == package}
 
 
 @cache

@@ -27,10 +27,10 @@ from faultspec_conformance import reports
 from faultspec_conformance.audit import Options, audit
 from faultspec_conformance.orders.app import CALLERS
 from faultspec_conformance.orders.demo import service
-from faultspec_conformance.orders.serve import serving
 from faultspec_conformance.recorded import opened
 from faultspec_conformance.recorded.record import Record, Skipped
 from faultspec_conformance.recorded.told import told
+from faultspec_conformance.serving import serving
 from test_judge_laws import exchanges
 from test_suite_cli import faultspec
 

@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 from faultspec.exchange import Exchange
 from faultspec_conformance.middleware import Watching, watch
 from faultspec_conformance.orders.demo import service
-from faultspec_conformance.orders.serve import serving
+from faultspec_conformance.serving import serving
 
 ROOT = Path(__file__).resolve().parents[1]
 TAXONOMY = ROOT / "taxonomy.yaml"

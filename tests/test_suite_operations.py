@@ -30,11 +30,11 @@ from faultspec_conformance.masking import masking
 from faultspec_conformance.orders import app as orders
 from faultspec_conformance.orders import demo, store
 from faultspec_conformance.orders.app import Orders
-from faultspec_conformance.orders.serve import serving
 from faultspec_conformance.orders.sins import SINS
 from faultspec_conformance.reports.reading import read
 from faultspec_conformance.required import Required, required, uncovered
 from faultspec_conformance.run import Options, Report, run
+from faultspec_conformance.serving import serving
 from faultspec_conformance.target import Target
 from faultspec_conformance.target import read as configuration
 from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result, Shard, exit_code

@@ -15,7 +15,7 @@ from faultspec import language, source
 from faultspec.clauses import clauses_of
 from faultspec.language.model import Taxonomy
 from faultspec_conformance import target
-from faultspec_conformance.run import Options, Report, judged
+from faultspec_conformance.run import Options, Report, over_http
 from faultspec_conformance.serving import serving
 from faultspec_conformance.upstreams import Upstream
 from faultspec_conformance.verdict import Result
@@ -96,7 +96,7 @@ def watched(sin: str | None, *, only: str | None = "upstream/*") -> Result:
     upstream = Upstream(configured(CONFIG.format(url="http://127.0.0.1:1", scale=pace.scale)).upstreams[0])
     with serving(upstream) as provider, serving(relay.make_app(provider, sin, *pace)) as url:
         described = configured(CONFIG.format(url=url, scale=pace.scale))
-        report = judged(described, aileron(pace.spread), Options(sweep=False, only=only), {"provider": upstream})
+        report = over_http(described, aileron(pace.spread), Options(sweep=False, only=only), {"provider": upstream})
     assert isinstance(report, Report)
     return report.result
 
@@ -142,7 +142,7 @@ def test_without_an_upstream_nothing_is_exercised() -> None:
     upstream = Upstream(configured(CONFIG.format(url="http://127.0.0.1:1", scale=1)).upstreams[0])
     with serving(upstream) as provider, serving(relay.make_app(provider)) as url:
         text = CONFIG.format(url=url, scale=1).partition("upstreams:")[0]
-        report = judged(configured(text), aileron(), Options(sweep=False, only="upstream/*"), {})
+        report = over_http(configured(text), aileron(), Options(sweep=False, only="upstream/*"), {})
     assert isinstance(report, Report)
     assert {each.verdict for each in report.result.clauses.values()} == {"not_exercised"}
 
