@@ -79,7 +79,6 @@ def test_a_test_fails_with_what_its_service_broke(pytester: pytest.Pytester) -> 
         [
             "*leaks/stack-trace*",
             "*Python traceback*",
-            "*$ curl -sS*",
             "4 exchanges judged by platform*: 2 findings, 0 known;*",
         ]
     )
