@@ -237,3 +237,32 @@ def test_the_schema_knows_the_rules_by_condition(
     judged = judge(contract, Exchange(Request("GET", "/x"), response))
     said = [each for each in judged.findings if each.level == "error" and each.clause in (*CLAUSES, "code/status")]
     assert valid.is_valid(body) == (not said), (body, [each.message for each in said])
+
+
+TEXTUAL = """
+faultspec: 1
+taxonomy: {name: textual, version: 1.0.0}
+envelopes: {error: {shape: {errors: [{code: $code, status: "${status}", title: $message, again: "retry=${retriable}"}]}}}
+surfaces: {api: {transport: http, envelope: error, codes: closed}}
+fallback: {4xx: {code: gone, reason: Whatever else.}}
+codes: {gone: {summary: Gone., http: [404, 410], retriable: false}}
+"""
+
+
+def test_a_status_inside_a_text_is_text() -> None:
+    """Where a picture has the status, or the flag, in a text (JSON:API), schema and judge take that text, and no number."""
+    found = read(TEXTUAL, "textual.yaml")
+    assert found.taxonomy is not None, found.diagnostics
+    tree = render(found.taxonomy, [SHIPPED["jsonschema"]], "textual.yaml")
+    valid = jsonschema_rs.Draft202012Validator(json.loads(tree["jsonschema/error.schema.json"]))
+    rules = contract(found.taxonomy)
+    for said, accepted, clauses in (
+        ("410", True, set()),
+        ("404", True, {"envelope/status"}),
+        (410, False, {"envelope/shape"}),
+    ):
+        body = {"errors": [{"code": "gone", "status": said, "title": "Gone", "again": "retry=false"}]}
+        response = Response(410, (("Content-Type", "application/json"),), json.dumps(body).encode())
+        judged = judge(rules, Exchange(Request("GET", "/x"), response))
+        assert valid.is_valid(body) == accepted
+        assert {each.clause for each in judged.findings if each.level == "error"} == clauses

@@ -24,6 +24,7 @@ from faultspec.language.model import (
 from faultspec.language.routes import Route, route
 from faultspec.language.values import Vocabularies, same, vocabularies
 from faultspec.leaks import Pattern, name_patterns
+from faultspec.runtime.shape import Template, slot_places
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +213,10 @@ def _slots(envelope: Envelope, taxonomy: Taxonomy) -> dict[str, Schema]:
         "actions": Schema(types=("array",), items=actions),
         "details": Schema(types=("object",)),
     }
+    # What stands inside a text is text there, whatever it is elsewhere.
+    for slot, places in slot_places(envelope.shape).items():
+        if any(isinstance(each.node, Template) for each in places):
+            implied.pop(slot, None)
     declared = {slot: each.schema for slot, each in envelope.fields.items() if slot != "code"}
     if "details" in declared:
         # Which members may be there is a matter of the code and the registry.

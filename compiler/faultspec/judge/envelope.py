@@ -383,7 +383,8 @@ def _flag(bench: Bench, told: Told, code: Code, facts: Facts) -> None:
 
 
 def _flags(bench: Bench, told: Told) -> Iterator[tuple[object, str, Source]]:
-    if "retriable" in told.slots:
+    # A flag that stands inside a text has no schema of its own.
+    if "retriable" in told.slots and "retriable" in bench.contract.slots[told.envelope.name]:
         declared = told.envelope.fields.get("retriable")
         yield told.slots["retriable"], told.where["retriable"], (declared or told.envelope).source
     details = told.value("details")

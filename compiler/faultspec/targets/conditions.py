@@ -10,7 +10,7 @@ from typing import Any
 
 from faultspec.body import steps
 from faultspec.language.model import Code, Rule, StatusRange, Taxonomy, Test
-from faultspec.runtime.shape import Node, slot_places
+from faultspec.runtime.shape import Node, Template, slot_places
 from faultspec.targets.once import once
 
 Json = dict[str, Any]
@@ -34,12 +34,12 @@ def _places_of(shape: Node, taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
 
 
 def places(shape: Node) -> dict[str, tuple[str, ...]]:
-    """Where the slots stand that conditions and their outcomes are about; none that is inside a list."""
+    """Where the slots stand that conditions and their outcomes are about; none that is inside a list, or inside a text."""
     found: dict[str, tuple[str, ...]] = {}
     for slot in ("details", "status", "retriable"):
         for place in slot_places(shape).get(slot, ()):
-            path = tuple(steps(place.path))
-            found.setdefault(slot, path)
+            if not isinstance(place.node, Template):
+                found.setdefault(slot, tuple(steps(place.path)))
     return found
 
 
