@@ -12,7 +12,7 @@ import pytest
 from faultspec import language
 from faultspec.clauses import CLAUSES, Clause, clauses_of
 from faultspec.language.model import Taxonomy
-from faultspec_conformance.relations import meaningless
+from faultspec.meaning import meaningless
 from faultspec_conformance.run import Options, Unreachable, run
 from faultspec_conformance.verdict import Result
 from kill_matrix import KILLS, MINIATURES, SURVIVORS, Kill

@@ -12,6 +12,7 @@ from faultspec.clauses import clauses_of, clauses_of_clients
 from faultspec.language import Loaded, load
 from faultspec.language.model import Taxonomy
 from faultspec.language.scope import words
+from faultspec.meaning import meaningless
 from faultspec.render import render
 from faultspec.targets import SHIPPED
 
@@ -78,7 +79,12 @@ def trace(taxonomy: Taxonomy, data: Mapping[str, object], targets: Iterable[str]
     for path, statements in _cited(data, (), decided):
         for each in statements:
             cited.setdefault(each, []).append(path)
-    clauses = {**clauses_of(taxonomy), **clauses_of_clients(taxonomy)}
+    silent = meaningless(taxonomy)
+    clauses = {
+        address: clause
+        for address, clause in {**clauses_of(taxonomy), **clauses_of_clients(taxonomy)}.items()
+        if address not in silent and address.partition("/")[0] not in silent
+    }
     made = frozenset(targets)
     return tuple(
         Held(

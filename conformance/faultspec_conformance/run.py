@@ -17,6 +17,7 @@ from faultspec.contract import Contract, contract
 from faultspec.exchange import Exchange, Request, Response
 from faultspec.finding import Finding
 from faultspec.language.model import Taxonomy
+from faultspec.meaning import meaningless
 from faultspec_conformance import openapi
 from faultspec_conformance.answers import Unanswered
 from faultspec_conformance.callers import refused, unwelcome
@@ -30,7 +31,7 @@ from faultspec_conformance.masking import Masking, masking
 from faultspec_conformance.openapi import Description
 from faultspec_conformance.probes import OF_A_KIND, OF_CALLS, OF_JSONRPC, OF_MCP, PROBES, Asking, Probe
 from faultspec_conformance.processes import Failed
-from faultspec_conformance.relations import meaningless, unspoken_over
+from faultspec_conformance.relations import unspoken_over
 from faultspec_conformance.seen import Seen
 from faultspec_conformance.target import Target
 from faultspec_conformance.tokens import seeded

@@ -15,11 +15,11 @@ from faultspec.contract import Contract, paths_of
 from faultspec.exchange import Exchange
 from faultspec.finding import Finding
 from faultspec.judge import judge
+from faultspec.meaning import meaningless
 from faultspec_conformance.answers import Sent, streamed
 from faultspec_conformance.echoes import echo_of, echoed, lenient
 from faultspec_conformance.learnt import hiding
 from faultspec_conformance.openapi import Description
-from faultspec_conformance.relations import meaningless
 from faultspec_conformance.run import Report
 from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result, both, ranked
 from faultspec_conformance.waivers import Waiver, stale
