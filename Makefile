@@ -9,6 +9,7 @@ SOURCES := pyproject.toml constraints.txt
 demo: $(VENV)/.user
 	$(BIN)/faultspec demo
 
+# A file of tests stays with one worker: what it makes once, such as the runs of the kill matrix, is made once.
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -16,11 +17,11 @@ test: $(VENV)/.dev
 	$(BIN)/faultspec lint taxonomy.yaml examples/*/taxonomy.yaml
 	$(BIN)/faultspec compile --check
 	for each in examples/*/; do $(BIN)/faultspec compile --check $${each}taxonomy.yaml --out $${each}generated || exit 1; done
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -q
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q
 
 # What takes long: every sin of the kill matrix, not only the first of each clause.
 full: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -q -m full
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m full
 
 # Judges services that nobody here wrote, each over its own transport: brings them into .cache/, starts them on loopback, judges them,
 # stops them. What is known of each stands in its waivers.yaml; a finding that is new, and one that is gone, fails.

@@ -27,9 +27,6 @@ PROCESSES = 3 * (os.cpu_count() or 2)
 BEHAVING = {f"behaving-{miniature}": miniature for miniature in MINIATURES}
 """Names for the runs without a sin: whose they are."""
 
-# One worker has the pool; two would judge every sin twice.
-pytestmark = pytest.mark.xdist_group("kill-matrix")
-
 
 @cache
 def taxonomy(miniature: str) -> Taxonomy:

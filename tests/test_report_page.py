@@ -35,7 +35,6 @@ pytestmark = [
     pytest.mark.full,
     pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
     pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed"),
-    pytest.mark.xdist_group("page"),
 ]
 
 

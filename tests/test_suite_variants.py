@@ -8,8 +8,6 @@ from miniatures.core_platform import ENVIRONMENT
 from miniatures.variants import VARIANTS, varied
 from test_kill_matrix import taxonomy
 
-pytestmark = pytest.mark.xdist_group("variants")
-
 
 @pytest.mark.parametrize("name", list(VARIANTS))
 def test_who_behaves_otherwise_trips_nothing(name: str) -> None:

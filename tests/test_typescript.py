@@ -47,8 +47,6 @@ STRICT = (
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed"),
-    # One worker compiles for all of them.
-    pytest.mark.xdist_group("typescript"),
 ]
 
 
