@@ -782,10 +782,10 @@ codes:
 """,
     ),
     Rule(
-        "message-breaks-field",
+        "fact-breaks-field",
         "error",
-        "The sentence of a code fits the field of the message in an envelope of it.",
-        vain.message_breaks_field,
+        "What a code itself puts into a slot (itself, its sentence, its domain) fits that field in an envelope of it.",
+        vain.fact_breaks_field,
         bad="""\
 envelopes:
   error: {shape: {code: $code, message: $message}, fields: {message: {type: string, maxLength: 10}}}

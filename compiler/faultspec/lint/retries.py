@@ -110,9 +110,16 @@ def retriable_status(subject: Subject) -> Iterator[Remark]:
 
 #: Statuses of gRPC that say the same call fails again until something else changes (grpc/grpc, doc/statuscodes.md, which
 #: has UNAVAILABLE alone for a call that is simply made again).
-_FINAL = frozenset(
-    "INVALID_ARGUMENT NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED FAILED_PRECONDITION OUT_OF_RANGE UNIMPLEMENTED DATA_LOSS "
-    "UNAUTHENTICATED".split()
+_FINAL = (
+    "INVALID_ARGUMENT",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "FAILED_PRECONDITION",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
 )
 
 

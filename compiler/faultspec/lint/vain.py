@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 
 from faultspec.diagnostic import Path
 from faultspec.language import values
 from faultspec.language.carriers import carriers, reaches
-from faultspec.language.model import Code, Envelope, Match, Rule, Taxonomy, Test
-from faultspec.lint.places import at, codes, live
+from faultspec.language.model import Code, Envelope, Match, Operation, Rule, Taxonomy, Test
+from faultspec.lint.places import at, codes, example_path, live, present
 from faultspec.lint.rule import Remark, Subject
 from faultspec.runtime.nodes import slot_places
 
@@ -106,29 +105,29 @@ def _wider(one: Test, other: Test) -> bool:
     )
 
 
-def message_breaks_field(subject: Subject) -> Iterator[Remark]:
-    """The sentence of a code fits the field of the message in an envelope of it."""
+def fact_breaks_field(subject: Subject) -> Iterator[Remark]:
+    """What a code itself puts into a slot fits the field of that slot in an envelope of it."""
     taxonomy = subject.taxonomy
     for path, code in live(taxonomy):
-        # What stands for a detail has a length of its own, which the examples show.
-        if code.message is None or "${" in code.message:
-            continue
         worn = carriers(taxonomy, code, of_operation=path[0] == "operations")
-        fields = [each.fields["message"].schema for each in worn if "message" in each.fields]
-        found = [tuple(values.problems(each, code.message)) for each in fields]
-        if found and len(found) == len(worn) and all(found):
-            message = f"no envelope of `{code.name}` may carry its message, which {found[0][0].problem}"
-            yield Remark((*path, "message"), message, "change the message, or the field `message`", on_key=False)
+        # What stands in a message for a detail has a length of its own, which the examples show.
+        sentence = None if "${" in (code.message or "") else code.message
+        facts = (("code", "wire", code.wire), ("message", "message", sentence), ("domain", "domain", code.domain))
+        for slot, key, value in facts:
+            fields = [each.fields[slot].schema for each in worn if slot in each.fields]
+            found = [tuple(values.problems(each, value)) for each in fields] if value is not None else []
+            if found and len(found) == len(worn) and all(found):
+                message = f"`${slot}` of `{code.name}` fits no envelope of it: {found[0][0].problem}"
+                where = present(subject, path, key)
+                yield Remark(where, message, f"change it, or the field `{slot}` of the envelope", on_key=where == path)
 
 
 def example_without_header(subject: Subject) -> Iterator[Remark]:
     """An example that shows headers shows those that answers with its code must carry and only its author can fill in."""
     taxonomy = subject.taxonomy
-    for path, code in codes(taxonomy):
+    for path, code in live(taxonomy):
         for index, example in enumerate(code.examples):
-            place: Path = (
-                (*path, "example", index) if isinstance(at(subject, (*path, "example")), list) else (*path, "example")
-            )
+            place = example_path(subject, path, index)
             written = at(subject, place)
             status = example.status or code.http.default
             rules = [each for each in (*taxonomy.headers, *code.headers) if each.applies(code.name, status)]
@@ -164,23 +163,27 @@ def surface_without_errors(subject: Subject) -> Iterator[Remark]:
 
 def operation_twice(subject: Subject) -> Iterator[Remark]:
     """A request is of one operation: no two claim the same route and method."""
-    for one, other in combinations(subject.taxonomy.operations.values(), 2):
-        shared = _shared(one.match, other.match)
-        if shared is not None:
-            message = f"`{other.name}` and `{one.name}` both claim `{shared}`, so nothing tells them apart"
-            related = ((f"`{one.name}` is here", ("operations", one.name)),)
+    claimed: dict[str, list[Operation]] = {}
+    for operation in subject.taxonomy.operations.values():
+        clashes = [
+            (route, other)
+            for route in operation.match.routes
+            for other in claimed.get(_bare(route), ())
+            if _alike(operation.match, other.match)
+        ]
+        for route, other in clashes[:1]:
+            message = f"`{operation.name}` and `{other.name}` both claim `{route}`, so nothing tells them apart"
+            related = ((f"`{other.name}` is here", ("operations", other.name)),)
             hint = "join them, or tell them apart by `methods:` or `request:`"
-            yield Remark(("operations", other.name, "match"), message, hint, related=related)
+            yield Remark(("operations", operation.name, "match"), message, hint, related=related)
+        for bare in dict.fromkeys(map(_bare, operation.match.routes)):
+            claimed.setdefault(bare, []).append(operation)
 
 
-def _shared(one: Match, other: Match) -> str | None:
-    """A route that both claim, whatever else a request holds."""
-    apart = one.request != other.request or one.tools != other.tools or one.statuses != other.statuses
-    methods = set(one.methods) & set(other.methods) if one.methods and other.methods else True
-    if apart or not methods:
-        return None
-    known = {_bare(each) for each in one.routes}
-    return next((each for each in other.routes if _bare(each) in known), None)
+def _alike(one: Match, other: Match) -> bool:
+    """Whether nothing but their routes tells the two apart."""
+    methods = not one.methods or not other.methods or bool(set(one.methods) & set(other.methods))
+    return methods and (one.request, one.tools, one.statuses) == (other.request, other.tools, other.statuses)
 
 
 def _bare(route: str) -> str:
