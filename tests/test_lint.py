@@ -496,13 +496,11 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "policy-arithmetic",
         "retry_policies:\n  a: {max_attempts: 9, max_elapsed: 1s, backoff: {kind: constant, base: 2s}}\n"
         "  b: {max_attempts: 3, kinds: {slow: {cost: 5}, fast: {base: 1s}}}\n"
-        "  c: {max_attempts: 3, backoff: [{kind: constant, base: 1s}, {kind: constant, base: 2s}]}\n"
         "  d: {max_attempts: 9, max_elapsed: 1m, backoff: [{kind: constant, base: 1s, for: 1m}, {kind: constant, base: 2s}]}\n"
         "  e: {max_attempts: 9, max_elapsed: 1m, backoff: [{kind: constant, base: 1s, for: 30s}, {kind: constant, base: 2s}]}\n" + CODE,
         (
             "retry_policies/a/max_elapsed",
             "retry_policies/b/kinds/slow/cost",
-            "retry_policies/c/backoff/1",
             "retry_policies/d/backoff/1",
         ),
     ),

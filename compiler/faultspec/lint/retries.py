@@ -203,25 +203,26 @@ def policy_arithmetic(subject: Subject) -> Iterator[Remark]:
                 yield Remark(at, "these delays grow without end", "add `max:`, `max_attempts:` or `max_elapsed:`")
             if index == len(written) - 1 and "for" in keys:
                 yield Remark((*at, "for"), "the last phase has no end, so `for` means nothing", "remove it")
-        yield from _never_reached(path, each.policy, isinstance(backoff, list))
+        yield from _never_reached(path, each.policy)
         yield from _jitter_and_budget(path, subject, name)
 
 
-def _never_reached(path: Path, policy: Policy, listed: bool) -> Iterator[Remark]:
-    """The first delay, where there is no time for it; the phases, other than the first, that no call gets to."""
+def _never_reached(path: Path, policy: Policy) -> Iterator[Remark]:
+    """The first delay, and the phases, for which `max_elapsed` leaves no time."""
     most = policy.max_elapsed
-    if most is not None and policy.phases and most < policy.phases[0].base:
+    if most is None or not policy.phases:
+        return
+    if most < policy.phases[0].base:
         message = (
             f"all is over after {most:g} s, before the first delay of {policy.phases[0].base:g} s: nothing is retried"
         )
         yield Remark((*path, "max_elapsed"), message, "raise `max_elapsed` or lower `base`", on_key=False)
-    begins: float | None = 0.0
-    for index, phase in enumerate(policy.phases if listed else ()):
-        if index and (begins is None or (most is not None and begins >= most)):
-            why = "the one before has no end" if begins is None else f"all is over after {most:g} s"
-            message = f"this phase is never reached: {why}"
-            yield Remark((*path, "backoff", index), message, "give the phases above a shorter `for:`, or remove it")
-        begins = None if begins is None or phase.for_seconds is None else begins + phase.for_seconds
+    begins = 0.0
+    for index, phase in enumerate(policy.phases):
+        if index and begins >= most:
+            message = f"this phase begins after {begins:g} s, and all is over after {most:g} s"
+            yield Remark((*path, "backoff", index), message, "raise `max_elapsed`, or shorten the phases above")
+        begins += phase.for_seconds or 0.0  # only the last has no end
 
 
 def _jitter_and_budget(path: Path, subject: Subject, name: str) -> Iterator[Remark]:

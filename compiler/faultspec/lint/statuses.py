@@ -288,7 +288,7 @@ def header_rule_undone(subject: Subject) -> Iterator[Remark]:
 
 #: Fields that RFC 9110 has for requests only (sections 7.2, 7.6.2, 10.1, 11.6.2, 11.7.2, 13.1 and 14.2).
 _CONDITIONAL = frozenset({"if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since"})
-_REQUEST_ONLY = _CONDITIONAL | {
+REQUEST_ONLY = _CONDITIONAL | {
     "authorization",
     "expect",
     "host",
@@ -305,7 +305,7 @@ def request_header(subject: Subject) -> Iterator[Remark]:
     groups += [((*path, "headers"), code.headers) for path, code in codes(subject.taxonomy)]
     for path, rules in groups:
         for name in dict.fromkeys(rule.name for rule in rules):
-            if name.lower() in _REQUEST_ONLY:
+            if name.lower() in REQUEST_ONLY:
                 yield Remark((*path, name), f"`{name}` is a header of requests; no response has it", "remove the rule")
 
 

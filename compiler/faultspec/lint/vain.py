@@ -9,6 +9,7 @@ from faultspec.language.carriers import carriers, reaches
 from faultspec.language.model import Code, Envelope, Match, Operation, Rule, Taxonomy, Test
 from faultspec.lint.places import at, codes, example_path, live, present
 from faultspec.lint.rule import Remark, Subject
+from faultspec.lint.statuses import REQUEST_ONLY
 from faultspec.runtime.nodes import slot_places
 
 
@@ -137,8 +138,9 @@ def example_without_header(subject: Subject) -> Iterator[Remark]:
             last = {each.name.lower(): each for each in rules}
             lacks = [
                 f"`{each.name}`"
-                for each in last.values()
-                if each.presence == "required" and not each.equals and not each.token and each.name.lower() not in shown
+                for name, each in last.items()
+                if each.presence == "required" and not each.equals and not each.token
+                if name not in shown and name not in REQUEST_ONLY  # of such a rule enough is said elsewhere
             ]
             if lacks:
                 message = f"the example lacks {', '.join(lacks)}, which every answer with `{code.name}` carries"
