@@ -33,7 +33,7 @@ def flag_without_place(subject: Subject) -> Iterator[Remark]:
         slots = _slots(carriers(taxonomy, code, of_operation=path[0] == "operations"))
         if "retriable" not in slots and not ("details" in slots and _has_flag(taxonomy, code)):
             message = f"whether `{code.name}` is retriable is for each answer to say, and no envelope of it has a place for that"
-            hint = "give an envelope `$retriable`, or a code the detail with `role: retriable`; or decide it here"
+            hint = "give an envelope `$retriable`, or the code the detail with `role: retriable`; or decide it here"
             yield Remark((*path, "retriable"), message, hint, on_key=False)
 
 
