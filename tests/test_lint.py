@@ -416,6 +416,131 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "surfaces: {s: {transport: mcp, error_when: {present: /code}, envelope: error}}\ncodes: {a: {summary: a}, b: {summary: b}}\n",
         (),
     ),
+    (
+        "details-without-place",
+        "envelopes: {e: {shape: {code: $code}}, f: {shape: {code: $code, \"...\": $details}}}\n"
+        "surfaces: {s: {transport: http, envelope: e, codes: [a, b]}, t: {transport: event, envelope: f, codes: [b]}}\n"
+        "codes:\n  a: {summary: a, http: 500, details: {x: {type: string}}}\n"
+        "  b: {summary: b, http: 500, details: {x: {type: string}}}\n  c: {summary: c, http: 500, details: {x?: {type: string}}}\n",
+        ("codes/a/details",),
+    ),
+    (
+        "flag-without-place",
+        "detail_keys: {r: {type: boolean, role: retriable}}\n"
+        "codes:\n  a: {summary: a, http: 500, retriable: caller}\n  b: {summary: b, http: 500, retriable: caller, details: {r: {}}}\n"
+        "  c: {summary: c, http: 500, retriable: true}\n",
+        ("codes/a/retriable",),
+    ),
+    (
+        "alert-without-rule",
+        "codes: {a: {summary: a, http: 500}}\ntelemetry:\n  metrics:\n"
+        "    errors: {kind: counter, labels: [code], counts: errors, summary: e}\n  means: {code: $code}\n  alerts:\n"
+        "    share: {severity: p, when: x, codes: [a], threshold: 0.1, window: 5m, runbook: [a]}\n"
+        "    rise: {severity: p, when: x, codes: [a], rise: {times: 2, over: 1h}, window: 5m, runbook: [a]}\n"
+        "    status: {severity: p, when: x, statuses: 5xx, rise: {times: 2, over: 1h}, window: 5m, runbook: [a]}\n"
+        "    word: {severity: p, when: x, runbook: [a]}\n",
+        ("telemetry/alerts/share", "telemetry/alerts/status"),
+    ),
+    (
+        "condition-twice",
+        "detail_keys: {s: {type: integer}}\nretry_policies:\n  p:\n    max_attempts: 3\n    eligible_when:\n"
+        "      - {if: {operation.idempotent: false}, then: false}\n      - {if: {operation.idempotent: true, details.s: 5}, then: true}\n"
+        "      - {if: {operation.idempotent: false, details.s: 5}, then: true}\n"
+        "codes:\n  a: {summary: a, http: [500, {if: {details.s: 4xx}, status: 501}, {if: {details.s: 404}, status: 502}, {else: 503}]}\n"
+        "  b: {summary: b, http: [{if: {details.s: 404}, status: 501}, {if: {details.s: 4xx}, status: 502}, {else: 503}]}\n",
+        ("retry_policies/p/eligible_when/2", "codes/a/http/2"),
+    ),
+    (
+        "fact-breaks-field",
+        "envelopes: {e: {shape: {code: $code, m: $message}, fields: {code: {type: string, pattern: \"^[a-z]+$\"},"
+        " message: {type: string, maxLength: 3}}}}\n"
+        "codes:\n  a: {summary: a, http: 500, wire: A, message: abc}\n  B: {summary: b, http: 500, message: abcd}\n"
+        "  c: {summary: c, http: 500, message: \"long ${x}\", details: {x: {type: string}}}\n",
+        ("codes/a/wire", "codes/B", "codes/B/message"),
+    ),
+    (
+        "example-without-header",
+        "headers: {Retry-After: {on: 429}, X-Id: {on: 4xx, equals: $code}, Cache-Control: {on: 4xx, token: no-store}}\n"
+        "codes:\n  a: {summary: a, http: 429, example: [{message: a}, {headers: {X-Id: a}}, {headers: {retry-after: \"3\"}}]}\n"
+        "  b: {summary: b, http: [400, 429], example: [{status: 400, headers: {X-Id: b}}, {status: 429, headers: {X-Id: b}}]}\n",
+        ("codes/a/example/1", "codes/b/example/1"),
+    ),
+    (
+        "surface-without-errors",
+        "surfaces:\n  s: {transport: http, match: {routes: [/s]}, error_when: {status: 4xx}, envelope: error, codes: [a]}\n"
+        "  t: {transport: http, match: {routes: [/t]}, error_when: {status: 4xx}, envelope: error, codes: open}\n"
+        "  u: {transport: http, error_when: {status: [4xx, 5xx]}, envelope: error, codes: [a]}\ncodes: {a: {summary: a, http: 500}}\n",
+        ("surfaces/s/error_when/status",),
+    ),
+    (
+        "operation-twice",
+        CODE + "operations:\n  a: {match: {routes: [POST /x], request: {/kind: a}}}\n  b: {match: {routes: [POST /x], request: {/kind: b}}}\n"
+        "  c: {match: {routes: [/y], methods: [GET]}}\n  d: {match: {routes: [/y], methods: [PUT]}}\n"
+        "  e: {match: {routes: [/z, /y], methods: [PUT, GET]}}\n",
+        ("operations/e/match",),
+    ),
+    (
+        "retriable-grpc-status",
+        "codes:\n  a: {summary: a, http: 503, on: {grpc: UNAVAILABLE}, retriable: caller}\n"
+        "  b: {summary: b, http: 503, on: {grpc: NOT_FOUND}, retriable: true}\n  c: {summary: c, http: 503, on: {grpc: ABORTED}, retriable: true}\n",
+        ("codes/b/retriable",),
+    ),
+    (
+        "since-later-version",
+        "taxonomy: {name: shop, version: 1.10.0}\n"
+        "codes:\n  a: {summary: a, http: 500, since: 1.9.0}\n  b: {summary: b, http: 500, since: 1.11.0}\n"
+        "  c: {summary: c, http: 500, since: 2.0.0, lifecycle: reserved}\n  d: {summary: d, http: 500, since: next}\n",
+        ("codes/b/since",),
+    ),
+    (
+        "policy-arithmetic",
+        "retry_policies:\n  a: {max_attempts: 9, max_elapsed: 1s, backoff: {kind: constant, base: 2s}}\n"
+        "  b: {max_attempts: 3, kinds: {slow: {cost: 5}, fast: {base: 1s}}}\n"
+        "  d: {max_attempts: 9, max_elapsed: 1m, backoff: [{kind: constant, base: 1s, for: 1m}, {kind: constant, base: 2s}]}\n"
+        "  e: {max_attempts: 9, max_elapsed: 1m, backoff: [{kind: constant, base: 1s, for: 30s}, {kind: constant, base: 2s}]}\n" + CODE,
+        (
+            "retry_policies/a/max_elapsed",
+            "retry_policies/b/kinds/slow/cost",
+            "retry_policies/d/backoff/1",
+        ),
+    ),
+    (
+        "dead-reference",
+        "surfaces: {s: {transport: http, envelope: error, codes: [failed, gone, later]}}\n"
+        "headers: {X-A: {on: 5xx, codes: [gone]}, X-B: [{on: 500}, {on: 4xx, codes: [gone]}]}\n"
+        "retry_policies: {p: {max_attempts: 3, eligible: [gone]}}\n"
+        "privacy: {conceal: [{across: tenant, answer: failed, never: [gone]}]}\n"
+        "telemetry: {alerts: {x: {severity: p, when: x, codes: [gone], runbook: [a]}}}\noperations: {o: {codes: [gone]}}\n" + CODE
+        + "  gone: {summary: a, lifecycle: removed}\n  later: {summary: b, http: 500, lifecycle: reserved}\n",
+        (
+            "surfaces/s/codes/1",
+            "headers/X-A/codes/0",
+            "headers/X-B/1/codes/0",
+            "retry_policies/p/eligible/0",
+            "privacy/conceal/0/never/0",
+            "telemetry/alerts/x/codes/0",
+            "operations/o/codes/0",
+        ),
+    ),
+    (
+        "example-incomplete",
+        "vocabularies: {v: {x: x, y: y}}\nenvelopes: {e: {shape: {code: $code, kind: $kind}, fields: {kind: {type: string, vocabulary: v}}}}\n"
+        "codes:\n  a: {summary: a, http: 500, facts: {kind: x}, example: {summary: e}}\n"
+        "  b: {summary: b, http: 500, facts: {kind: [x, y]}, example: {summary: e}}\n",
+        ("codes/b/example",),
+    ),
+    (
+        "failure-without-error-status",
+        "surfaces:\n  s: {transport: http, match: {routes: [/s]}, error_when: {present: /code}, envelope: error, codes: [a]}\n"
+        "  t: {transport: http, envelope: error, codes: [b]}\n"
+        "codes: {a: {summary: a, http: 200}, b: {summary: b, http: 200}}\n",
+        ("codes/b/http",),
+    ),
+    (
+        "status-without-bare-code",
+        "codes: {a: {summary: a, http: [404, 405], details: {x: {type: string}}}, b: {summary: b, http: 500, details: {x: {type: string}}}}\n",
+        ("codes/a", "codes/b"),
+    ),
 )  # fmt: skip
 
 
@@ -423,6 +548,25 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 def test_rules_speak_where_they_should(rule: str, snippet: str, pointers: tuple[str, ...]) -> None:
     """A rule speaks at exactly these places, in the order of the document."""
     assert tuple("/".join(map(str, each.pointer)) for each in found(whole(snippet), BY_ID[rule])) == pointers
+
+
+@pytest.mark.parametrize(
+    ("slots", "said"),
+    [("{kind: x, boundary: a}", []), ("{kind: y}", ["kind"]), ("{boundary: b}", ["boundary"]), ("{}", [])],
+)
+def test_an_example_holds_what_its_code_says_of_a_slot(slots: str, said: list[str]) -> None:
+    """A slot of which the code says what it holds, and a boundary, are in no example anything else."""
+    text = f"""
+boundaries: {{a: a, b: b}}
+vocabularies: {{v: {{x: x, y: y}}}}
+envelopes:
+  e: {{shape: {{code: $code, kind: $kind, at: $boundary}}, fields: {{kind: {{type: string, vocabulary: v}}}}}}
+codes: {{c: {{summary: c, http: 500, boundary: a, facts: {{kind: x}}, example: {{slots: {slots}}}}}}}
+"""
+    wrong = [each for each in read(whole(text), "t.yaml").diagnostics if each.severity == "error"]
+    assert [(each.code, each.pointer) for each in wrong] == [
+        ("bad-example", ("codes", "c", "example", "slots", slot)) for slot in said
+    ]
 
 
 # Suppressions

@@ -30,6 +30,7 @@ def problems(
                     yield _in_details(misfit, code, at)
             if not lost(("envelopes",)) and not lost(("surfaces",)) and not lost(("vocabularies",)):
                 yield from _slots(example, at, envelopes, vocabularies)
+                yield from _facts(code, example, at)
             yield from _status(code, example, at)
             yield from _headers(code, example, at, taxonomy.headers)
 
@@ -97,6 +98,15 @@ def _slots(
             message = f"the example breaks the field `{slot}`: {_said(misfit, slot)}"
             hint = "the envelope's `fields` say what the slot holds"
             yield Problem("bad-example", (*at, *_there(misfit)), message, hint, False, misfit.severity)
+
+
+def _facts(code: Code, example: Example, path: Path) -> Iterator[Problem]:
+    """The slots of which the code itself says what they hold."""
+    for slot, terms in {"boundary": code.boundaries, **code.facts}.items():
+        value = example.slots.get(slot)
+        if terms and slot in example.slots and value not in terms:
+            message = f"`{slot}` of `{code.name}` is {' or '.join(f'`{each}`' for each in terms)}"
+            yield _bad((*path, "slots", slot), message, "change the example, or what the code says of the slot")
 
 
 def _said(misfit: values.Misfit, whole: str) -> str:

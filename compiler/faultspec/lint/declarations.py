@@ -3,7 +3,8 @@
 import keyword
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from faultspec.diagnostic import Path
 from faultspec.language.model import Schema, Taxonomy
@@ -214,7 +215,7 @@ def mixed_spelling(subject: Subject) -> Iterator[Remark]:
 
 
 def dead_reference(subject: Subject) -> Iterator[Remark]:
-    """What a client or a service falls back on is a code that a service may produce."""
+    """What is fallen back on, or named in a list of codes, is a code that a service may produce."""
     taxonomy = subject.taxonomy
     references: list[tuple[Path, str]] = []
     for section, rule in (("unknown", taxonomy.unknown), ("undeclared", taxonomy.undeclared)):
@@ -230,13 +231,47 @@ def dead_reference(subject: Subject) -> Iterator[Remark]:
     references += [
         ((*path, "replaced_by"), code.replaced_by) for path, code in codes(taxonomy) if code.replaced_by is not None
     ]
+    lifecycles = {code.name: code.lifecycle for _, code in codes(taxonomy)}
     alive = {code.name for _, code in live(taxonomy)}
     for path, name in references:
         if name not in alive:
-            lifecycle = next(code.lifecycle for _, code in codes(taxonomy) if code.name == name)
-            yield Remark(
-                path, f"`{name}` is {lifecycle}: no service may answer with it", "name a live code", on_key=False
-            )
+            message = f"`{name}` is {lifecycles[name]}: no service may answer with it"
+            yield Remark(path, message, "name a live code", on_key=False)
+    for path, name in _listed(subject.data):
+        # A reserved code may be listed before it is in use; a removed one is in nobody's.
+        if name not in alive and lifecycles.get(name) == "removed":
+            message = f"`{name}` is removed: no service may answer with it"
+            yield Remark(path, message, "take it off the list", on_key=False)
+
+
+def _listed(data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Every code that a list of codes names, as it is written."""
+    lists: list[tuple[Path, object]] = [
+        *(
+            ((section, name, "codes"), each.get("codes"))
+            for section in ("surfaces", "operations")
+            for name, each in data.get(section, {}).items()
+        ),
+        *(
+            (("retry_policies", name, "eligible"), each.get("eligible"))
+            for name, each in data.get("retry_policies", {}).items()
+        ),
+        *(
+            (("telemetry", "alerts", name, "codes"), each.get("codes"))
+            for name, each in data.get("telemetry", {}).get("alerts", {}).items()
+        ),
+        *(
+            (("privacy", "conceal", index, "never"), each.get("never"))
+            for index, each in enumerate(data.get("privacy", {}).get("conceal", ()))
+        ),
+    ]
+    for name, written in data.get("headers", {}).items():
+        alone: Path = ("headers", name)
+        rules = enumerate(written) if isinstance(written, list) else ((None, written),)
+        lists += [((*alone, *(() if index is None else (index,)), "codes"), rule.get("codes")) for index, rule in rules]
+    for path, named in lists:
+        if isinstance(named, list):
+            yield from (((*path, index), str(each)) for index, each in enumerate(named))
 
 
 def deprecated_without_successor(subject: Subject) -> Iterator[Remark]:
@@ -245,6 +280,31 @@ def deprecated_without_successor(subject: Subject) -> Iterator[Remark]:
         if code.lifecycle == "deprecated" and code.replaced_by is None and code.sunset is None:
             message = f"`{code.name}` is deprecated, and nothing says when it ends or what comes instead"
             yield Remark((*path, "lifecycle"), message, "add `sunset:` or `replaced_by:`")
+
+
+def sunset_of_stable(subject: Subject) -> Iterator[Remark]:
+    """A code that stops being produced on a day is deprecated until then."""
+    for path, code in codes(subject.taxonomy):
+        if code.sunset is not None and code.lifecycle == "stable":
+            message = f"`{code.name}` is stable, and is not produced after {code.sunset}"
+            yield Remark((*path, "sunset"), message, "add `lifecycle: deprecated`, or leave the day out")
+
+
+def since_later_version(subject: Subject) -> Iterator[Remark]:
+    """No live code came with a version that is still to come."""
+    now = _version(subject.taxonomy.version)
+    for path, code in live(subject.taxonomy):
+        since = _version(code.since or "")
+        if since is not None and now is not None and since > now:
+            message = f"`{code.name}` came with {code.since}, and this is {subject.taxonomy.version}"
+            hint = "raise the version of the taxonomy, correct `since:`, or say `lifecycle: reserved`"
+            yield Remark((*path, "since"), message, hint, on_key=False)
+
+
+def _version(text: str) -> tuple[int, ...] | None:
+    """The three numbers of a semantic version, or None for what is none."""
+    found = re.match(r"(\d+)\.(\d+)\.(\d+)(?![.\d])", text)
+    return tuple(map(int, found.groups())) if found else None
 
 
 def replacement_circle(subject: Subject) -> Iterator[Remark]:

@@ -118,6 +118,7 @@ def example_incomplete(subject: Subject) -> Iterator[Remark]:
 def _lacking(envelope: Envelope, code: Code, example: Example) -> list[str]:
     # The id of a request belongs to the request.
     known = {"code", "summary", "status", "domain", "boundary", "actions", "details", "request_id", *example.slots}
+    known |= {slot for slot, terms in code.facts.items() if len(terms) == 1}
     if code.message or example.message:
         known.add("message")
     if code.retriable.kind != "caller":

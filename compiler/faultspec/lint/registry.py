@@ -571,7 +571,7 @@ codes:
     Rule(
         "dead-reference",
         "error",
-        "What a client or a service falls back on is a code that a service may produce.",
+        "What is fallen back on, or named in a list of codes, is a code that a service may produce.",
         declarations.dead_reference,
         bad="""\
 codes:

@@ -8,6 +8,7 @@ from faultspec.lint.places import at as places_at
 from faultspec.lint.places import codes, example_path, live, present
 from faultspec.lint.rule import Remark, Subject
 from faultspec.lint.statuses import statuses_of
+from faultspec.runtime.retry import Policy
 
 
 def action_contradicts_flag(subject: Subject) -> Iterator[Remark]:
@@ -107,6 +108,37 @@ def retriable_status(subject: Subject) -> Iterator[Remark]:
                 yield Remark(at, message, "use 408, 429 or 503, or `client_action: refetch` with `retriable: caller`")
 
 
+#: Statuses of gRPC that say the same call fails again until something else changes (grpc/grpc, doc/statuscodes.md, which
+#: has UNAVAILABLE alone for a call that is simply made again).
+_FINAL = (
+    "INVALID_ARGUMENT",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "FAILED_PRECONDITION",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+)
+
+
+def retriable_grpc_status(subject: Subject) -> Iterator[Remark]:
+    """The flag agrees with the gRPC status: UNAVAILABLE asks for another try, others say the same call fails again."""
+    for path, code in live(subject.taxonomy):
+        if code.grpc == "UNAVAILABLE" and code.retriable.kind == "never":
+            message = f"`{code.name}` travels as UNAVAILABLE, which asks for another try, and is not retriable"
+            hint = "make it retriable, or use INTERNAL or FAILED_PRECONDITION"
+        elif code.grpc in _FINAL and code.retriable.kind == "always":
+            message = (
+                f"`{code.name}` is retriable and travels as {code.grpc}, which says that the same call fails again"
+            )
+            hint = "use UNAVAILABLE, ABORTED or RESOURCE_EXHAUSTED, or make it `retriable: false`"
+        else:
+            continue
+        yield Remark(present(subject, path, "retriable", "client_action", "on"), message, hint)
+
+
 def retry_after_missing(subject: Subject) -> Iterator[Remark]:
     """Who is told 429 is told when to come back (RFC 6585 §4)."""
     taxonomy = subject.taxonomy
@@ -171,7 +203,26 @@ def policy_arithmetic(subject: Subject) -> Iterator[Remark]:
                 yield Remark(at, "these delays grow without end", "add `max:`, `max_attempts:` or `max_elapsed:`")
             if index == len(written) - 1 and "for" in keys:
                 yield Remark((*at, "for"), "the last phase has no end, so `for` means nothing", "remove it")
+        yield from _never_reached(path, each.policy)
         yield from _jitter_and_budget(path, subject, name)
+
+
+def _never_reached(path: Path, policy: Policy) -> Iterator[Remark]:
+    """The first delay, and the phases, for which `max_elapsed` leaves no time."""
+    most = policy.max_elapsed
+    if most is None or not policy.phases:
+        return
+    if most < policy.phases[0].base:
+        message = (
+            f"all is over after {most:g} s, before the first delay of {policy.phases[0].base:g} s: nothing is retried"
+        )
+        yield Remark((*path, "max_elapsed"), message, "raise `max_elapsed` or lower `base`", on_key=False)
+    begins = 0.0
+    for index, phase in enumerate(policy.phases):
+        if index and begins >= most:
+            message = f"this phase begins after {begins:g} s, and all is over after {most:g} s"
+            yield Remark((*path, "backoff", index), message, "raise `max_elapsed`, or shorten the phases above")
+        begins += phase.for_seconds or 0.0  # only the last has no end
 
 
 def _jitter_and_budget(path: Path, subject: Subject, name: str) -> Iterator[Remark]:
@@ -191,6 +242,11 @@ def _jitter_and_budget(path: Path, subject: Subject, name: str) -> Iterator[Rema
     if policy.max_attempts == 1 and policy.phases:
         message = "one attempt is no retry: the first request counts"
         yield Remark((*path, "max_attempts"), message, "for three retries write 4", on_key=False)
+    if policy.budget is None:
+        for kind, each in policy.kinds.items():
+            if each.cost is not None:
+                message = f"a retry of `{kind}` costs something, and there is no budget that pays for it"
+                yield Remark((*path, "kinds", kind, "cost"), message, "add `budget:`, or remove `cost:`")
     if policy.budget is not None and policy.budget.cost > policy.budget.tokens:
         message = "a retry costs more than the bucket holds, so there is none"
         yield Remark((*path, "budget", "cost"), message, "raise `tokens` or lower `cost`", on_key=False)

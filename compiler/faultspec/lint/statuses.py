@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from faultspec.diagnostic import Path, Remedy
+from faultspec.language.carriers import reaches
 from faultspec.language.model import Code, HeaderRule, Match, Taxonomy
 from faultspec.lint.places import allowed_on, codes, example_path, live, present
 from faultspec.lint.rule import Remark, Subject
@@ -37,14 +38,17 @@ BARE = (401, 404, 405, 406, 413, 415, 429, 500, 502, 503, 504)
 def status_without_bare_code(subject: Subject) -> Iterator[Remark]:
     """A status that frameworks answer by themselves has a code that needs no details, since nobody is there to give them."""
     taxonomy = subject.taxonomy
+    asking: dict[tuple[str, ...], list[str]] = {}
     for status in BARE:
         names = taxonomy.codes_for(status)
         if names and all(_asks(taxonomy.codes[name]) for name in names):
-            yield Remark(
-                ("codes", names[0]),
-                f"a framework that answers {status} by itself knows no details, and {_listed(names)} asks for some",
-                "make them optional, add a code for it, or tell the generated ErrorBoundary what to `choose`",
-            )
+            asking.setdefault(names, []).append(str(status))
+    for names, statuses in asking.items():
+        yield Remark(
+            ("codes", names[0]),
+            f"a framework that answers {', '.join(statuses)} by itself knows no details, and {_listed(names)} asks for some",
+            "make them optional, add a code for it, or tell the generated ErrorBoundary what to `choose`",
+        )
 
 
 def _asks(code: Code) -> bool:
@@ -82,11 +86,21 @@ def failure_without_error_status(subject: Subject) -> Iterator[Remark]:
     """A failure travels as 4xx or 5xx: caches, proxies and monitoring go by the status alone."""
     for path, code in live(subject.taxonomy):
         wrong = [str(span) for span in code.http.statuses if span.low < 400]
-        if wrong:
+        if wrong and not _told_by_body(subject.taxonomy, path, code):
             message = (
                 f"`{code.name}` is a failure and travels as {', '.join(wrong)}, which means success or redirection"
             )
             yield Remark((*path, "http"), message, "use a status of 400 or above", on_key=False)
+
+
+def _told_by_body(taxonomy: Taxonomy, path: Path, code: Code) -> bool:
+    """Whether every HTTP surface of the code says on purpose that errors are told by what the body holds."""
+    there = [
+        each
+        for each in taxonomy.surfaces.values()
+        if each.transport == "http" and each.envelopes and reaches(each, code, of_operation=path[0] == "operations")
+    ]
+    return bool(there) and all(each.error_pointer is not None or each.error_equals for each in there)
 
 
 def ambiguous_status(subject: Subject) -> Iterator[Remark]:
@@ -274,7 +288,7 @@ def header_rule_undone(subject: Subject) -> Iterator[Remark]:
 
 #: Fields that RFC 9110 has for requests only (sections 7.2, 7.6.2, 10.1, 11.6.2, 11.7.2, 13.1 and 14.2).
 _CONDITIONAL = frozenset({"if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since"})
-_REQUEST_ONLY = _CONDITIONAL | {
+REQUEST_ONLY = _CONDITIONAL | {
     "authorization",
     "expect",
     "host",
@@ -291,7 +305,7 @@ def request_header(subject: Subject) -> Iterator[Remark]:
     groups += [((*path, "headers"), code.headers) for path, code in codes(subject.taxonomy)]
     for path, rules in groups:
         for name in dict.fromkeys(rule.name for rule in rules):
-            if name.lower() in _REQUEST_ONLY:
+            if name.lower() in REQUEST_ONLY:
                 yield Remark((*path, name), f"`{name}` is a header of requests; no response has it", "remove the rule")
 
 

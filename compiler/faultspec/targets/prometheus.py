@@ -69,6 +69,12 @@ def view(taxonomy: Taxonomy, model: Model) -> View | None:
     return View(taxonomy.name, comment(model.header), kept, pages, (File("alerts"),) if kept else ())
 
 
+def unsaid(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> str | None:
+    """What the taxonomy does not say of an alert that would make a rule of it; None where it says enough."""
+    expression = _expression(alert, telemetry, taxonomy)
+    return expression if isinstance(expression, str) else None
+
+
 def _rule(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> AlertRule | str:
     """The rule of an alert, or what the taxonomy does not say of it."""
     expression = _expression(alert, telemetry, taxonomy)

@@ -1,0 +1,193 @@
+"""Rules on what is declared in vain: what no wire has a place for, what never fires and what is never reached."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from faultspec.diagnostic import Path
+from faultspec.language import values
+from faultspec.language.carriers import carriers, reaches
+from faultspec.language.model import Code, Envelope, Match, Operation, Rule, Taxonomy, Test
+from faultspec.lint.places import at, codes, example_path, live, present
+from faultspec.lint.rule import Remark, Subject
+from faultspec.lint.statuses import REQUEST_ONLY
+from faultspec.runtime.nodes import slot_places
+
+
+def details_without_place(subject: Subject) -> Iterator[Remark]:
+    """What a code requires among its details has a place in an envelope of it."""
+    for path, code in live(subject.taxonomy):
+        slots = _slots(carriers(subject.taxonomy, code, of_operation=path[0] == "operations"))
+        lost = [key for key, each in code.details.items() if each.presence == "required" and key not in slots]
+        if lost and "details" not in slots:
+            listed = ", ".join(f"`{key}`" for key in lost)
+            message = f"`{code.name}` requires {listed}, and no envelope of it has a place for details"
+            yield Remark((*path, "details"), message, "give an envelope `details: $details`, or require none of them")
+
+
+def flag_without_place(subject: Subject) -> Iterator[Remark]:
+    """A flag that each answer decides stands in an envelope of its code: as `$retriable`, or as a detail with that role."""
+    taxonomy = subject.taxonomy
+    for path, code in live(taxonomy):
+        if code.retriable.kind != "caller":
+            continue
+        slots = _slots(carriers(taxonomy, code, of_operation=path[0] == "operations"))
+        if "retriable" not in slots and not ("details" in slots and _has_flag(taxonomy, code)):
+            message = f"whether `{code.name}` is retriable is for each answer to say, and no envelope of it has a place for that"
+            hint = "give an envelope `$retriable`, or the code the detail with `role: retriable`; or decide it here"
+            yield Remark((*path, "retriable"), message, hint, on_key=False)
+
+
+def _has_flag(taxonomy: Taxonomy, code: Code) -> bool:
+    own = code.details_schema is not None  # an imported schema may name the key where nobody here can tell
+    return any(own or key in code.details or taxonomy.detail_keys[key].everywhere for key in taxonomy.flag_keys)
+
+
+def _slots(worn: Sequence[Envelope]) -> set[str]:
+    return {slot for each in worn for slot in slot_places(each.shape)}
+
+
+def alert_without_rule(subject: Subject) -> Iterator[Remark]:
+    """An alert that says what it counts says enough for a rule of Prometheus."""
+    taxonomy, telemetry = subject.taxonomy, subject.taxonomy.telemetry
+    if telemetry is None:
+        return
+    counting = [each for each in telemetry.alerts.values() if each.codes or each.statuses]
+    if not counting:
+        return
+    # Here, so that a taxonomy without alerts does not wait for a target to be imported.
+    from faultspec.targets.prometheus import unsaid
+
+    for alert in counting:
+        missing = unsaid(alert, telemetry, taxonomy)
+        if missing is not None:
+            message = f"`{alert.name}` never fires: nothing says {missing}"
+            yield Remark(("telemetry", "alerts", alert.name), message, "say it, or the alert is a runbook only")
+
+
+def condition_twice(subject: Subject) -> Iterator[Remark]:
+    """The first rule whose condition holds decides, so a later one asks for something that none above it covers."""
+    for path, rules in _ruled(subject):
+        for number, (where, later) in enumerate(rules):
+            earlier = next((each for each in rules[:number] if _covers(each[1], later)), None)
+            if earlier is not None and later.when:
+                related = (("the rule above is here", earlier[0]),)
+                message = "this rule is never reached: where it holds, one above it holds and decides"
+                hint = "remove it, narrow the one above, or put this one first"
+                yield Remark((*path, *where[len(path) :]), message, hint, on_key=False, related=related)
+
+
+def _ruled(subject: Subject) -> Iterator[tuple[Path, list[tuple[Path, Rule]]]]:
+    """Every list of rules, each rule with its path."""
+    for path, code in codes(subject.taxonomy):
+        yield _located(subject, (*path, "http"), code.http.rules)
+        yield _located(subject, (*path, "retriable", "when"), code.retriable.rules)
+    for policy in subject.taxonomy.retry_policies.values():
+        yield _located(subject, ("retry_policies", policy.name, "eligible_when"), policy.eligible_when)
+
+
+def _located(subject: Subject, path: Path, rules: Sequence[Rule]) -> tuple[Path, list[tuple[Path, Rule]]]:
+    written = at(subject, path)
+    places = (
+        [index for index, each in enumerate(written) if isinstance(each, dict)] if isinstance(written, list) else []
+    )
+    return path, [((*path, index), rule) for index, rule in zip(places, rules, strict=False)]
+
+
+def _covers(earlier: Rule, later: Rule) -> bool:
+    """Whether the earlier rule holds wherever the later one does."""
+    return all(any(_wider(test, other) for other in later.when) for test in earlier.when)
+
+
+def _wider(one: Test, other: Test) -> bool:
+    return (
+        one.fact == other.fact
+        and all(map(one.holds, other.values))
+        and all(any(mine.covers(each) for mine in one.ranges) for each in other.ranges)
+    )
+
+
+def fact_breaks_field(subject: Subject) -> Iterator[Remark]:
+    """What a code itself puts into a slot fits the field of that slot in an envelope of it."""
+    taxonomy = subject.taxonomy
+    for path, code in live(taxonomy):
+        worn = carriers(taxonomy, code, of_operation=path[0] == "operations")
+        # What stands in a message for a detail has a length of its own, which the examples show.
+        sentence = None if "${" in (code.message or "") else code.message
+        facts = (("code", "wire", code.wire), ("message", "message", sentence), ("domain", "domain", code.domain))
+        for slot, key, value in facts:
+            fields = [each.fields[slot].schema for each in worn if slot in each.fields]
+            found = [tuple(values.problems(each, value)) for each in fields] if value is not None else []
+            if found and len(found) == len(worn) and all(found):
+                message = f"`${slot}` of `{code.name}` fits no envelope of it: {found[0][0].problem}"
+                where = present(subject, path, key)
+                yield Remark(where, message, f"change it, or the field `{slot}` of the envelope", on_key=where == path)
+
+
+def example_without_header(subject: Subject) -> Iterator[Remark]:
+    """An example that shows headers shows those that answers with its code must carry and only its author can fill in."""
+    taxonomy = subject.taxonomy
+    for path, code in live(taxonomy):
+        for index, example in enumerate(code.examples):
+            place = example_path(subject, path, index)
+            written = at(subject, place)
+            status = example.status or code.http.default
+            rules = [each for each in (*taxonomy.headers, *code.headers) if each.applies(code.name, status)]
+            shown = {name.lower() for name in example.headers}
+            if not isinstance(written, dict) or "headers" not in written:
+                rules = [each for each in rules if each in code.headers]
+            last = {each.name.lower(): each for each in rules}
+            lacks = [
+                f"`{each.name}`"
+                for name, each in last.items()
+                if each.presence == "required" and not each.equals and not each.token
+                if name not in shown and name not in REQUEST_ONLY  # of such a rule enough is said elsewhere
+            ]
+            if lacks:
+                message = f"the example lacks {', '.join(lacks)}, which every answer with `{code.name}` carries"
+                yield Remark(place, message, "add it under `headers:` of the example, or do not require it")
+
+
+def surface_without_errors(subject: Subject) -> Iterator[Remark]:
+    """The statuses that make an exchange an error are some under which a code of the surface travels."""
+    taxonomy = subject.taxonomy
+    for surface in taxonomy.surfaces.values():
+        if surface.transport != "http" or not surface.envelopes or not surface.error_when or surface.codes is None:
+            continue
+        met = [code for path, code in live(taxonomy) if reaches(surface, code, of_operation=path[0] == "operations")]
+        spans = [span for code in met for span in code.http.statuses]
+        spans += [each.on for each in taxonomy.fallbacks if each.code in surface.codes]
+        if met and not any(one.meets(other) for one in surface.error_when for other in spans):
+            statuses = ", ".join(map(str, surface.error_when))
+            message = f"no answer of `{surface.name}` is an error: none of its codes travels as {statuses}"
+            where: Path = ("surfaces", surface.name, "error_when", "status")
+            yield Remark(where, message, "name the statuses of its codes, or give the codes these", on_key=False)
+
+
+def operation_twice(subject: Subject) -> Iterator[Remark]:
+    """A request is of one operation: no two claim the same route and method."""
+    claimed: dict[str, list[Operation]] = {}
+    for operation in subject.taxonomy.operations.values():
+        clashes = [
+            (route, other)
+            for route in operation.match.routes
+            for other in claimed.get(_bare(route), ())
+            if _alike(operation.match, other.match)
+        ]
+        for route, other in clashes[:1]:
+            message = f"`{operation.name}` and `{other.name}` both claim `{route}`, so nothing tells them apart"
+            related = ((f"`{other.name}` is here", ("operations", other.name)),)
+            hint = "join them, or tell them apart by `methods:` or `request:`"
+            yield Remark(("operations", operation.name, "match"), message, hint, related=related)
+        for bare in dict.fromkeys(map(_bare, operation.match.routes)):
+            claimed.setdefault(bare, []).append(operation)
+
+
+def _alike(one: Match, other: Match) -> bool:
+    """Whether nothing but their routes tells the two apart."""
+    methods = not one.methods or not other.methods or bool(set(one.methods) & set(other.methods))
+    return methods and (one.request, one.tools, one.statuses) == (other.request, other.tools, other.statuses)
+
+
+def _bare(route: str) -> str:
+    """A route without the names of its parameters, which say nothing of what it claims."""
+    return re.sub(r"\{[^}/]*\}", "{}", route)
