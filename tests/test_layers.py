@@ -167,7 +167,10 @@ def test_bases_may_have_bases(base: Path) -> None:
         ("privacy: {detectors: [sql]}", "the base does not allow adding `privacy` to the document"),
         ("codes: {gone: {http: 404}}", None),
         ("codes: {refused: {message: Not today}}", None),
-        ("retry_policies: {slow: {max_attempts: 5}}", "`retry_policies.slow.max_attempts` is the base's, and may not be changed here"),
+        (
+            "retry_policies: {slow: {max_attempts: 5}}",
+            "`retry_policies.slow.max_attempts` is the base's, and may not be changed here",
+        ),
     ],
 )
 def test_no_layer_gives_away_what_one_below_it_keeps(base: Path, top: str, refused: str | None) -> None:
