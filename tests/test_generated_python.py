@@ -546,12 +546,16 @@ def test_a_slot_may_be_called_whatever_the_package_uses(
     nodes = list(ast.walk(ast.parse(module.read_text(encoding="utf-8"))))
     used = {each.id for each in nodes if isinstance(each, ast.Name)}
     used |= {each.arg for each in nodes if isinstance(each, ast.arg)}
-    slots = sorted(each for each in used - DECIDED - {"actions", "retry_after"} if re.fullmatch("[a-z][a-z0-9_]*", each))
+    slots = sorted(
+        each for each in used - DECIDED - {"actions", "retry_after"} if re.fullmatch("[a-z][a-z0-9_]*", each)
+    )
     assert {"type", "hasattr", "object", "raw", "name"} <= set(slots)
     data = {
         "faultspec": 1,
         "taxonomy": {"name": "odd", "version": "1.0.0"},
-        "envelopes": {"error": {"shape": {"code": "$code", "message": "$message"} | {each: f"${each}" for each in slots}}},
+        "envelopes": {
+            "error": {"shape": {"code": "$code", "message": "$message"} | {each: f"${each}" for each in slots}}
+        },
         "codes": {"failed": {"summary": "Failed.", "http": 500, "retriable": False}},
     }
     fields = {each: {"type": "integer"} for each in slots}
