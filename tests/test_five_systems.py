@@ -565,6 +565,22 @@ def test_ailerons_runtime_retries_two_classes_only(bindings: Any) -> None:
     assert not package.plan_retry(error, package.start_retry(error), idempotent=False, now=0.0).retry
 
 
+@pytest.mark.parametrize(
+    ("status", "idempotent", "retried"),
+    [(404, True, False), (429, True, True), (429, False, False), (503, True, True), (302, True, True)],
+)
+def test_ailerons_runtime_goes_by_the_status_of_the_upstream(
+    status: int, idempotent: bool, retried: bool, bindings: Any
+) -> None:
+    """Whatever the flag says, the first rule that holds decides whether the policy is for an error: a 4xx is not retried,
+    but for 429; a status that no rule is for leaves it to the class (A26).
+    """
+    package = bindings("aileron")
+    error = package.ExternalApiError(audit_id="audit-1", status_=status, retriable=True)
+    plan = package.plan_retry(error, package.start_retry(error), idempotent=idempotent, now=0.0)
+    assert (plan.retry, plan.reason) == (retried, "retry" if retried else "not_eligible")
+
+
 def test_ailerons_tool_message_is_the_documents(bindings: Any) -> None:
     """Rendered for a chat completion, a failure reads word for word as in the document; without a suggestion that line goes (A32, A33)."""
     package = bindings("aileron")

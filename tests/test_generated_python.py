@@ -1,9 +1,13 @@
 """The generated Python at work: what can be constructed, what goes over the wire and comes back, when to try again."""
 
+import ast
 import copy
 import importlib
 import json
+import os
 import pickle
+import re
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -17,6 +21,7 @@ from hypothesis import strategies as st
 from faultspec.language import load, read
 from faultspec.render import render, write
 from faultspec.targets import SHIPPED
+from faultspec.targets.python.wire import DECIDED
 
 ROOT = Path(__file__).parent.parent
 ULID = "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T"
@@ -529,6 +534,45 @@ def test_spread_details_and_colliding_names(folder: Path) -> None:
     )
     assert slow.details == {"requested": "x", "timeout_seconds": 1, "self": 3, "message": "m", "list": [1]}
     assert issubclass(package.None_, package.TheodosiaError)
+
+
+def test_a_slot_may_be_called_whatever_the_package_uses(
+    platform: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Slots called like every name in the module of exceptions, builtins and parameters too: it imports, an error of it
+    is made and comes back, pickles, and mypy --strict has nothing to say.
+    """
+    module = Path(importlib.import_module("platform_errors.errors").__file__ or "")
+    nodes = list(ast.walk(ast.parse(module.read_text(encoding="utf-8"))))
+    used = {each.id for each in nodes if isinstance(each, ast.Name)}
+    used |= {each.arg for each in nodes if isinstance(each, ast.arg)}
+    slots = sorted(
+        each for each in used - DECIDED - {"actions", "retry_after"} if re.fullmatch("[a-z][a-z0-9_]*", each)
+    )
+    assert {"type", "hasattr", "object", "raw", "name"} <= set(slots)
+    data = {
+        "faultspec": 1,
+        "taxonomy": {"name": "odd", "version": "1.0.0"},
+        "envelopes": {
+            "error": {"shape": {"code": "$code", "message": "$message"} | {each: f"${each}" for each in slots}}
+        },
+        "codes": {"failed": {"summary": "Failed.", "http": 500, "retriable": False}},
+    }
+    fields = {each: {"type": "integer"} for each in slots}
+    data["envelopes"]["error"]["fields"] = fields  # type: ignore[index]
+    loaded = read(json.dumps(data), "odd.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    write(render(loaded.taxonomy, [SHIPPED["python"]], "odd.yaml"), tmp_path, ["python"])
+    monkeypatch.syspath_prepend(str(tmp_path / "python"))
+    odd = imported(tmp_path, "odd_errors")
+    places = {each.slot: each.attribute for each in importlib.import_module("odd_errors.wire").PLACES}
+    error = odd.Failed(**{places[each]: 7 for each in slots})
+    assert {name: odd.to_envelope(error)[name] for name in slots} == dict.fromkeys(slots, 7)
+    again = pickle.loads(pickle.dumps(odd.parse(odd.to_envelope(error))))
+    assert {name: getattr(again, name) for name in places.values()} == dict.fromkeys(places.values(), 7)
+    strict = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--cache-dir", os.devnull, "odd_errors"]
+    done = subprocess.run(strict, cwd=tmp_path / "python", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_json_rpc_and_vocabularies(folder: Path) -> None:

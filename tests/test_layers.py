@@ -159,6 +159,33 @@ def test_bases_may_have_bases(base: Path) -> None:
     assert ("bad-base", "base.yaml", "this extends itself") in said(base, top)
 
 
+@pytest.mark.parametrize(
+    ("top", "refused"),
+    [
+        ("codes: {refused: {http: 410}}", "`codes.refused.http` is the base's, and may not be changed here"),
+        ("retry_policies: {fast: {max_attempts: 1}}", "the base does not allow adding `fast` to `retry_policies`"),
+        ("privacy: {detectors: [sql]}", "the base does not allow adding `privacy` to the document"),
+        ("codes: {gone: {http: 404}}", None),
+        ("codes: {refused: {message: Not today}}", None),
+        (
+            "retry_policies: {slow: {max_attempts: 5}}",
+            "`retry_policies.slow.max_attempts` is the base's, and may not be changed here",
+        ),
+    ],
+)
+def test_no_layer_gives_away_what_one_below_it_keeps(base: Path, top: str, refused: str | None) -> None:
+    """The top may touch what every layer below it allows: of the middle's own what the middle does, of the base's what both do."""
+    middle = HEAD + (
+        "extensible: [codes.*.http, codes.*.message, retry_policies, privacy]\n"
+        "codes: {gone: {summary: Gone., http: 410, retriable: false}}\n"
+    )
+    (base / "middle.yaml").write_text(middle)
+    found = said(base, HEAD.replace("base.yaml", "middle.yaml") + top + "\n")
+    assert [each for each in found if each[0] == "not-extensible"] == (
+        [("not-extensible", "team.yaml", refused)] if refused else []
+    )
+
+
 def test_a_base_may_be_part_of_a_package(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`package:name/path` is found where the package is installed, without importing it."""
     package = base / "site" / "team_platform"

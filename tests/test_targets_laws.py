@@ -124,6 +124,7 @@ codes = st.fixed_dictionaries(
                 403,
                 418,
                 429,
+                500,
                 [503, 504],
                 "4xx",
                 [{"if": {"caller.authenticated": False}, "status": 409}, {"else": 410}],
@@ -148,6 +149,23 @@ def test_a_new_code_only_adds_lines(path: Path, position: int, name: str, code: 
     if any(isinstance(each.wire, int) for each in taxonomy(path).codes.values()):
         code = {**code, "wire": 999}
     after = render(with_code(path, position, name, code), SHIPPED.values(), path.name)
+    for file, text in tree(path).items():
+        assert only_adds(text, after[file], commas=file.endswith(".json")), file
+
+
+SYSTEMS = [
+    FLAGSHIP,
+    *(ROOT / f"examples/{name}/taxonomy.yaml" for name in ("aileron", "alknet", "theodosia", "keenbench")),
+]
+
+
+@pytest.mark.parametrize("path", SYSTEMS, ids=lambda path: path.parent.name)
+def test_a_new_code_of_500_takes_nobodys_place(path: Path) -> None:
+    """Law 2: a code of 500 before all others does not become what an exception, or a bare 500, was answered with."""
+    code: dict[str, object] = {"summary": "New.", "message": "New", "http": 500, "retriable": False, "effect": "none"}
+    if any(isinstance(each.wire, int) for each in taxonomy(path).codes.values()):
+        code["wire"] = 999
+    after = render(with_code(path, 0, "aaa", code), SHIPPED.values(), path.name)
     for file, text in tree(path).items():
         assert only_adds(text, after[file], commas=file.endswith(".json")), file
 

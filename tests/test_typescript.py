@@ -734,6 +734,43 @@ def test_both_bindings_hear_alike(compiled: Compiled) -> None:
     assert all(each == {True, False} for each in seen.values())
 
 
+def test_both_heed_the_rules_of_a_policy(compiled: Compiled) -> None:
+    """The first rule of `eligible_when` that holds decides in both whether a policy is for an error, flag or no flag."""
+    package = compiled.python("aileron")
+    cases = [
+        (status, idempotent) for status in (None, 302, 404, 429, 499, 500, 503, "404") for idempotent in (True, False)
+    ]
+    bodies = [
+        {
+            "error": {
+                "class": "external_api_error",
+                "message": "x",
+                "retriable": True,
+                "boundary": "external",
+                "audit_id": "audit-1",
+                "details": {} if status is None else {"status": status},
+            }
+        }
+        for status, _ in cases
+    ]
+    questions = [
+        {
+            "module": compiled.module("aileron"),
+            "ask": "answer",
+            "body": json.dumps(body),
+            "answer": {"status": 502},
+            "idempotent": idempotent,
+        }
+        for body, (_, idempotent) in zip(bodies, cases, strict=True)
+    ]
+    for body, case, found in zip(bodies, cases, compiled.ask(questions), strict=True):
+        error = package.parse(json.dumps(body), status=502)
+        state = package.start_retry(error)
+        decision = package.plan_retry(error, state, idempotent=case[1], now=0.0, random=lambda: 0.5)
+        assert found["plan"] == camelled(decision), case
+        assert found["plan"]["retry"] == (case[1] and case[0] not in (404, 499)), case
+
+
 def test_both_know_the_same_of_a_code(compiled: Compiled) -> None:
     """The facts of every code, what a client does about it, and about a code that nobody declared."""
     for system in (*SYSTEMS, "kinto"):

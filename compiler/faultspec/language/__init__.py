@@ -92,7 +92,11 @@ def _extended(document: Document, name: str, files: tuple[str, ...]) -> Loaded:
         )
         return Loaded(base.document and document, None, ordered((*base.diagnostics, said)), sources)
     data, problems = layers.laid_over(base.document.data, document.data)
-    refused = tuple(_diagnostic(each, document) for each in problems)
+    below = base.document.base
+    while below is not None:
+        problems += layers.laid_over(below.data, document.data)[1]
+        below = below.base
+    refused = tuple(_diagnostic(each, document) for each in {each.path: each for each in reversed(problems)}.values())
     layered = replace(document, data=data, base=base.document)
     return _understand(layered, refused)._replace(sources=sources)
 

@@ -2,7 +2,8 @@
 
 A base is a file, named by its path or as `package:name/path` inside an installed package; nothing is ever fetched. What
 the base names under `extensible` may be added to where it is a mapping, and replaced where it is anything else; all else
-is the base's. Lists are replaced whole. The overlay's own header takes the place of the base's.
+is the base's. Lists are replaced whole. The overlay's own header takes the place of the base's. Where bases have bases,
+each keeps what it does not name, whatever those between allow.
 """
 
 import importlib.util

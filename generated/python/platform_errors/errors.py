@@ -115,8 +115,7 @@ class PlatformError(Exception):
         if self._retriable is not None:
             return self._retriable
         if self.facts.retriable == "conditional":
-            facts = {"status": self.status, **_prefixed(self._details)}
-            return _decided(self.facts.rules, facts)
+            return decided(self.facts.rules, known(self), otherwise=False)
         if self.facts.retriable in ("always", "never"):
             return self.facts.retriable == "always"
         return self.facts.client_action == "retry"
@@ -1082,6 +1081,23 @@ def restored(
     return error
 
 
+def known(
+    error: PlatformError,
+) -> dict[str, object]:
+    """The facts that an error knows of itself, as rules name them."""
+    return {"status": error.status, **_prefixed(error.details)}
+
+
+def decided(
+    rules: Sequence[RetriableRule], facts: Mapping[str, object], *, otherwise: bool
+) -> bool:
+    """The answer of the first rule that holds; ``otherwise`` where none does."""
+    for rule in rules:
+        if all(_holds(facts.get(fact), values) for fact, values in rule.when):
+            return rule.then
+    return otherwise
+
+
 def said(
     kind: type[PlatformError],
     details: Mapping[str, object],
@@ -1189,14 +1205,6 @@ def _outcomes(rules: Sequence[StatusRule], facts: Mapping[str, object]) -> list[
 
 def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
     return {f"details.{key}": value for key, value in details.items()}
-
-
-def _decided(rules: Sequence[RetriableRule], facts: Mapping[str, object]) -> bool:
-    """The answer of the first rule that holds; False where none does."""
-    for rule in rules:
-        if all(_holds(facts.get(fact), values) for fact, values in rule.when):
-            return rule.then
-    return False
 
 
 def _holds(fact: object, values: Sequence[object]) -> bool:

@@ -15,7 +15,7 @@ Nothing here waits or sends.
 import random as _random
 import time
 import typing as t
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from ._runtime import ids
 from ._runtime.retry import (
@@ -32,13 +32,16 @@ from ._runtime.retry import (
     start,
     succeed,
 )
-from .codes import ErrorCode
+from .codes import ErrorCode, RetriableRule
 from .errors import (
     PlatformError,
+    decided,
+    known,
 )
 
 __all__ = [
     "ELIGIBLE",
+    "ELIGIBLE_WHEN",
     "IDEMPOTENCY_HEADER",
     "NEVER",
     "POLICIES",
@@ -94,6 +97,11 @@ POLICIES: Mapping[str, Policy] = {
 ELIGIBLE: t.Final[Mapping[str, frozenset[ErrorCode]]] = {}
 """The codes that a policy is for, where that is not every code that may be retried."""
 
+ELIGIBLE_WHEN: t.Final[Mapping[str, Sequence[RetriableRule]]] = {}
+"""The rules by which a policy is for an error of those codes; the first that holds
+decides, and where none does it is.
+"""
+
 NEVER = Policy("never", max_attempts=1)
 """What holds for a code without a policy."""
 
@@ -140,12 +148,15 @@ def plan_retry(
     """
     policy = policy_for(error)
     headers = {name.lower(): value for name, value in error.headers.items()}
+    facts = {**known(error), "operation.idempotent": idempotent}
+    rules = ELIGIBLE_WHEN.get(policy.name, ())
     failure = Failure(
         retriable=error.retriable and error.facts.client_action in ("retry", "none"),
         kind=kind,
         retry_after=headers.get("retry-after", error.retry_after),
         idempotent=idempotent,
-        eligible=error.code in ELIGIBLE.get(policy.name, {error.code}),
+        eligible=error.code in ELIGIBLE.get(policy.name, {error.code})
+        and decided(rules, facts, otherwise=True),
         effect=error.facts.effect,
     )
     if now is None:

@@ -38,7 +38,8 @@ DOCUMENT = Record(
         ),
         "extensible": Key(
             Many(Text(r"[a-z_]+(\.[^.]+)*", "a path such as codes or codes.*.message"), 1),
-            "What a taxonomy that extends this one may touch: to a mapping it may add, anything else it may replace.",
+            "What a taxonomy that extends this one may touch: to a mapping it may add, anything else it may replace. "
+            "What this one extends has to allow it too.",
         ),
         "rulings": Key(
             Named(

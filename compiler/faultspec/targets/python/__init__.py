@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import faultspec.runtime
-from faultspec.language.model import Code, Taxonomy
+from faultspec.language.model import Code, Fallback, Taxonomy
 from faultspec.language.routes import route
 from faultspec.runtime import ids
 from faultspec.runtime.asgi import Surface
@@ -101,7 +101,8 @@ class View(NamedTuple):
     that has any. ``operations``: what each operation is called by, and its name. ``needed``: the slots without which an
     error cannot be rendered. ``flag_key``: the details key that is the retry flag. ``unknown``: the member of
     ``ErrorCode`` that stands for an unknown code, or None where the taxonomy names none. ``internal``: the
-    one that an undeclared error becomes, and ``internal_code`` its source. ``bare``: what needs no details. ``surfaces``: source of
+    one that an undeclared error becomes, and ``internal_code`` its source. ``bare``: what needs no details. ``eligible_when``: source of
+    the rules of each policy that has any. ``surfaces``: source of
     those that the boundary has to tell apart, or None. ``undeclared_key``: the details
     key that keeps the code of an undeclared error. ``renderings``: the module of those, or none.
     """
@@ -131,6 +132,7 @@ class View(NamedTuple):
     fallbacks: str
     policies: tuple[PolicyRow, ...]
     selective: tuple[PolicyRow, ...]
+    eligible_when: str
     flag_key: str | None
     unknown: str | None
     unknown_retriable: bool
@@ -161,7 +163,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
     )
     unknown = taxonomy.unknown.becomes if taxonomy.unknown else None
     standin = next((each for each in errors if each.member == members.get(unknown or "")), None)
-    internal = taxonomy.undeclared.becomes if taxonomy.undeclared else next(iter(taxonomy.codes_for(500)), unknown)
+    internal = taxonomy.undeclared.becomes if taxonomy.undeclared else _fallback(taxonomy, 500) or unknown
     place = (taxonomy.undeclared.original_code or "") if taxonomy.undeclared else ""
     correlation = next((each for each in taxonomy.fields() if each.echo), None)
     policies = tuple(
@@ -208,7 +210,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         fallbacks=source(
             tuple(
                 (Raw(facts.span(each.on)), None if each.code is None else Raw(f"ErrorCode.{members[each.code]}"))
-                for each in sorted(taxonomy.fallbacks, key=lambda each: each.on.width)
+                for each in sorted(taxonomy.fallbacks, key=_width)
                 if each.code is None or each.code in members
             ),
             0,
@@ -217,6 +219,16 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         ),
         policies=policies,
         selective=tuple(each for each in policies if each.eligible),
+        eligible_when=source(
+            {
+                each.name: facts.retriable_rules(each.eligible_when)
+                for each in taxonomy.retry_policies.values()
+                if each.eligible_when
+            },
+            0,
+            len("ELIGIBLE_WHEN: t.Final[Mapping[str, Sequence[RetriableRule]]] = "),
+            0,
+        ),
         flag_key=package.flag,
         unknown=members.get(unknown) if unknown else None,
         unknown_retriable=bool(taxonomy.unknown and taxonomy.unknown.retriable),
@@ -237,6 +249,15 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         exports=tuple(sorted((name for _, group in imports for name in group), key=_import_order)),
         imports=imports,
     )
+
+
+def _fallback(taxonomy: Taxonomy, status: int) -> str | None:
+    """The code that the taxonomy names for a status that no code claims."""
+    return next((each.code for each in sorted(taxonomy.fallbacks, key=_width) if status in each.on), None)
+
+
+def _width(fallback: Fallback) -> int:
+    return fallback.on.width
 
 
 def _surfaces(taxonomy: Taxonomy) -> str | None:

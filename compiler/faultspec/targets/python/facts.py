@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from faultspec.language.model import Code, StatusRange, Taxonomy, Test
+from faultspec.language.model import Code, Rule, StatusRange, Taxonomy, Test
 from faultspec.targets.described import statuses
 from faultspec.targets.layout import Raw, broken
 
@@ -58,12 +58,17 @@ def source_of(code: Code, taxonomy: Taxonomy) -> str:
         retry=code.retry,
         until=code.retriable.until,
         actions=code.actions,
-        rules=tuple(RetriableRule(bool(rule.then), tuple(map(_test, rule.when))) for rule in code.retriable.rules),
+        rules=retriable_rules(code.retriable.rules),
         deprecated=code.lifecycle == "deprecated",
         status_rules=tuple(StatusRule(rule.then, tuple(map(_test, rule.when))) for rule in code.http.rules),
         headers=required_headers(code, taxonomy),
     )
     return broken(facts, 4)
+
+
+def retriable_rules(rules: Sequence[Rule]) -> tuple[RetriableRule, ...]:
+    """Rules that decide whether something may be sent again."""
+    return tuple(RetriableRule(bool(rule.then), tuple(map(_test, rule.when))) for rule in rules)
 
 
 def required_headers(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:

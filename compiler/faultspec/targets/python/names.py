@@ -15,7 +15,8 @@ PARAMETERS = frozenset(
     }
 )
 
-#: Names that an attribute for a slot cannot take: those of the base class and of BaseException.
+#: Names that an attribute for a slot cannot take: those of the base class and of BaseException, and those that the
+#: constructors which take it as a parameter use.
 ATTRIBUTES = frozenset(
     {
         *PARAMETERS,
@@ -32,6 +33,9 @@ ATTRIBUTES = frozenset(
             "nullable",
         ),
         *("args", "add_note", "with_traceback"),
+        *("raw", "original_code", "name", "way", "under"),
+        *("hasattr", "object", "str", "type"),
+        *("lacking", "refuse", "said"),
     }
 )
 

@@ -1,11 +1,11 @@
 """The TypeScript target: what each template of ``templates/typescript`` loops over."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import faultspec.runtime
-from faultspec.language.model import Code, StatusRange, Taxonomy, Test
+from faultspec.language.model import Code, Rule, StatusRange, Taxonomy, Test
 from faultspec.runtime.retry import Policy
 from faultspec.runtime.shape import slot_places
 from faultspec.targets import schema as schemas
@@ -67,12 +67,15 @@ class EnvelopeRow(NamedTuple):
 
 
 class PolicyRow(NamedTuple):
-    """A retry policy, as source. ``eligible``: source of the codes it is for; empty for all that are retriable."""
+    """A retry policy, as source. ``eligible``: source of the codes it is for; empty for all that are retriable.
+    ``eligible_when``: its member of ``ELIGIBLE_WHEN``.
+    """
 
     key: str
     doc: str
     text: str
     eligible: str
+    eligible_when: str
 
 
 class RenderingRow(NamedTuple):
@@ -96,8 +99,9 @@ class View(NamedTuple):
 
     ``slots``: what every error keeps beside its own members.
     ``operations``: source of the operation behind each name it is called by. ``unknown``: source of the code that stands for
-    an unknown one, ``null`` where the taxonomy names none; ``unknown_facts`` what is known of it. ``ranges`` and
-    ``entry_ranges``: whether the facts, and those of operations' own codes, name long stretches of statuses. ``renderings``:
+    an unknown one, ``null`` where the taxonomy names none; ``unknown_facts`` what is known of it. ``ranges``,
+    ``entry_ranges`` and ``rule_ranges``: whether the facts, those of operations' own codes, and the rules of policies
+    name long stretches of statuses. ``renderings``:
     one item, or none where the taxonomy has no renderings.
     """
 
@@ -122,6 +126,7 @@ class View(NamedTuple):
     idempotency_header: str | None
     ranges: bool
     entry_ranges: bool
+    rule_ranges: bool
     renderings: tuple[Renderings, ...]
 
 
@@ -148,6 +153,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
             tsdoc(each.summary, 2) if each.summary else "",
             source(_policy(each.policy), 2, 2),
             _set(key(each.name), [code for code in each.eligible if code in enum]),
+            member(each.name, _rules(each.eligible_when), 2),
         )
         for each in taxonomy.retry_policies.values()
     )
@@ -176,6 +182,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         idempotency_header=literal(taxonomy.idempotency.key) if taxonomy.idempotency else None,
         ranges=any("range(" in each.facts for each in known),
         entry_ranges=any("range(" in each.entry for each in errors),
+        rule_ranges=any("range(" in each.eligible_when for each in policies),
         renderings=_renderings(taxonomy, slots),
     )
 
@@ -255,13 +262,15 @@ def _facts(code: Code) -> dict[str, object]:
         "retry": code.retry,
         "until": code.retriable.until,
         "actions": code.actions,
-        "rules": [
-            {"then": bool(rule.then), "when": [_test(test) for test in rule.when]} for rule in code.retriable.rules
-        ],
+        "rules": _rules(code.retriable.rules),
         "deprecated": code.lifecycle == "deprecated",
         "summary": code.summary,
         "message": code.message or code.summary,
     }
+
+
+def _rules(rules: Sequence[Rule]) -> list[dict[str, object]]:
+    return [{"then": bool(rule.then), "when": [_test(test) for test in rule.when]} for rule in rules]
 
 
 def _test(test: Test) -> dict[str, object]:

@@ -17,6 +17,7 @@
 // Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec
 // compile examples/aileron/taxonomy.yaml
 
+import { range } from "./_runtime/ranges.js";
 import {
   type Plan,
   type Policy,
@@ -24,8 +25,8 @@ import {
   plan,
   start,
 } from "./_runtime/retry.js";
-import { factsOf } from "./catalog.js";
-import type { ErrorCode, PolicyName } from "./codes.js";
+import { decided, factsOf } from "./catalog.js";
+import type { ErrorCode, PolicyName, RetriableRule } from "./codes.js";
 import type { AnyError } from "./errors.js";
 
 export const POLICIES: Readonly<Record<PolicyName, Policy>> = {
@@ -65,6 +66,44 @@ export const ELIGIBLE: {
   readonly [N in PolicyName]?: ReadonlySet<ErrorCode>;
 } = {
   runtime: new Set<ErrorCode>(["network_error", "external_api_error"]),
+};
+
+/**
+ * The rules by which a policy is for an error of those codes; the first that holds
+ * decides, and where none does it is.
+ */
+export const ELIGIBLE_WHEN: Readonly<
+  Record<PolicyName, readonly RetriableRule[]>
+> = {
+  runtime: [
+    {
+      then: false,
+      when: [
+        {
+          fact: "operation.idempotent",
+          values: [false],
+        },
+      ],
+    },
+    {
+      then: true,
+      when: [
+        {
+          fact: "details.status",
+          values: [429, ...range(500, 599)],
+        },
+      ],
+    },
+    {
+      then: false,
+      when: [
+        {
+          fact: "details.status",
+          values: [...range(400, 499)],
+        },
+      ],
+    },
+  ],
 };
 
 /** What holds for a code without a policy. */
@@ -128,6 +167,11 @@ export function planRetry(
     ([name]) => name.toLowerCase() === "retry-after",
   );
   const eligible = facts.retry === null ? undefined : ELIGIBLE[facts.retry];
+  const rules = facts.retry === null ? undefined : ELIGIBLE_WHEN[facts.retry];
+  const asked = {
+    status: error.status,
+    "operation.idempotent": idempotent,
+  };
   const failure = {
     retriable:
       error.retriable &&
@@ -136,8 +180,9 @@ export function planRetry(
     retryAfter: told?.[1] ?? error.retryAfter,
     idempotent,
     eligible:
-      eligible === undefined ||
-      (error.code !== null && eligible.has(error.code)),
+      (eligible === undefined ||
+        (error.code !== null && eligible.has(error.code))) &&
+      (decided(rules ?? [], error.details, asked) ?? true),
     effect: facts.effect,
   };
   return plan(policy, state, failure, { now, random });

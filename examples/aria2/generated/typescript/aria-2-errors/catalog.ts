@@ -3,7 +3,13 @@
 // Generated from examples/aria2/taxonomy.yaml; do not edit. Regenerate: faultspec
 // compile examples/aria2/taxonomy.yaml
 
-import { type ErrorCode, FACTS, type Facts, type Wire } from "./codes.js";
+import {
+  type ErrorCode,
+  FACTS,
+  type Facts,
+  type RetriableRule,
+  type Wire,
+} from "./codes.js";
 import type { AnyError } from "./errors.js";
 
 /** A declared error; `flagKey` is the details key that is its retry flag. */
@@ -96,6 +102,26 @@ export function entryOf(
 export function factsOf(error: AnyError): Facts {
   const entry = BY_CODE.get(key(error.operation, error.code ?? ""));
   return error.known && entry !== undefined ? entry.facts : UNKNOWN;
+}
+
+/**
+ * The answer of the first rule that holds, undefined where none does; `facts` are
+ * those beside the details.
+ */
+export function decided(
+  rules: readonly RetriableRule[],
+  details: object,
+  facts: object,
+): boolean | undefined {
+  const known = (fact: string): unknown => {
+    const key = fact.replace(/^details\./, "");
+    const found = Object.entries(key === fact ? facts : details);
+    return new Map<string, unknown>(found).get(key) ?? null;
+  };
+  const rule = rules.find((each) =>
+    each.when.every(({ fact, values }) => values.includes(known(fact))),
+  );
+  return rule?.then;
 }
 
 function key(operation: string | null, code: Wire): string {

@@ -24,8 +24,8 @@ import {
   plan,
   start,
 } from "./_runtime/retry.js";
-import { factsOf } from "./catalog.js";
-import type { ErrorCode, PolicyName } from "./codes.js";
+import { decided, factsOf } from "./catalog.js";
+import type { ErrorCode, PolicyName, RetriableRule } from "./codes.js";
 import type { AnyError } from "./errors.js";
 
 export const POLICIES: Readonly<Record<PolicyName, Policy>> = {};
@@ -34,6 +34,14 @@ export const POLICIES: Readonly<Record<PolicyName, Policy>> = {};
 export const ELIGIBLE: {
   readonly [N in PolicyName]?: ReadonlySet<ErrorCode>;
 } = {};
+
+/**
+ * The rules by which a policy is for an error of those codes; the first that holds
+ * decides, and where none does it is.
+ */
+export const ELIGIBLE_WHEN: Readonly<
+  Record<PolicyName, readonly RetriableRule[]>
+> = {};
 
 /** What holds for a code without a policy. */
 export const NEVER: Policy = {
@@ -96,6 +104,11 @@ export function planRetry(
     ([name]) => name.toLowerCase() === "retry-after",
   );
   const eligible = facts.retry === null ? undefined : ELIGIBLE[facts.retry];
+  const rules = facts.retry === null ? undefined : ELIGIBLE_WHEN[facts.retry];
+  const asked = {
+    status: error.status,
+    "operation.idempotent": idempotent,
+  };
   const failure = {
     retriable:
       error.retriable &&
@@ -104,8 +117,9 @@ export function planRetry(
     retryAfter: told?.[1] ?? error.retryAfter,
     idempotent,
     eligible:
-      eligible === undefined ||
-      (error.code !== null && eligible.has(error.code)),
+      (eligible === undefined ||
+        (error.code !== null && eligible.has(error.code))) &&
+      (decided(rules ?? [], error.details, asked) ?? true),
     effect: facts.effect,
   };
   return plan(policy, state, failure, { now, random });

@@ -12,8 +12,8 @@ import {
   has,
   isObject,
 } from "./_runtime/shape.js";
-import { type Entry, entryOf, factsOf } from "./catalog.js";
-import type { Facts, RetriableRule, Wire } from "./codes.js";
+import { type Entry, decided, entryOf, factsOf } from "./catalog.js";
+import type { Facts, Wire } from "./codes.js";
 import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
 
@@ -290,29 +290,10 @@ function retriable(
     case "never":
       return false;
     case "conditional":
-      return decided(facts.rules, status, details);
+      return decided(facts.rules, details, { status }) ?? false;
     default:
       return facts.clientAction === "retry";
   }
-}
-
-/** The answer of the first rule that holds; false where none does. */
-function decided(
-  rules: readonly RetriableRule[],
-  status: number | null,
-  details: d.Details,
-): boolean {
-  const known = (fact: string): unknown => {
-    if (fact === "status") {
-      return status;
-    }
-    const key = fact.replace(/^details\./, "");
-    return key !== fact && has(details, key) ? details[key] : null;
-  };
-  const rule = rules.find((each) =>
-    each.when.every(({ fact, values }) => values.includes(known(fact))),
-  );
-  return rule?.then ?? false;
 }
 
 /** The value where it is of the type; else null, as a body may hold anything. */
