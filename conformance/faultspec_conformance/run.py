@@ -214,7 +214,7 @@ def spoken(
     if isinstance(driver, Peer):
         rpc = Rpc(taxonomy, rules, target, driver)
         return rpc, _parts(rpc, (samples, *OF_JSONRPC, recipes), options)
-    tools = Tools(taxonomy, rules, target, driver, Random(options.seed))
+    tools = Tools(taxonomy, rules, target, driver, Random(options.seed or 0))
     return tools, _parts(tools, (samples, *OF_MCP, recipes), options)
 
 
