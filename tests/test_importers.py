@@ -183,9 +183,11 @@ def taxonomies(draw: st.DrawFn) -> dict[str, Any]:
 @given(taxonomies())
 @settings(max_examples=60)
 def test_any_taxonomy_comes_back(dialect: str, made: dict[str, Any]) -> None:
-    """Law 4 for taxonomies that nobody wrote."""
+    """Law 4 for taxonomies that nobody wrote, and with which nothing is wrong."""
     loaded = read(yaml.safe_dump(made, sort_keys=False, allow_unicode=True), "made.yaml")
     if loaded.taxonomy is None or not any(each.live for each in loaded.taxonomy.codes.values()):
+        return
+    if any(each.severity == "error" for each in check(loaded)):
         return
     document = exported(loaded.taxonomy, dialect)
     imported = openapi.read(document)
