@@ -58,11 +58,6 @@ class Clause:
     relation: bool = False
     needs: tuple[str, ...] = ()
 
-    @property
-    def groupable(self) -> bool:
-        """Whether records that agree in a few facts agree in the verdict."""
-        return GROUPABLE.issuperset(self.reads)
-
     def judgeable(self, lacks: frozenset[str]) -> bool:
         """Whether anything can be said of an exchange that ``lacks`` these facts, or whose recorder names the clause."""
         return self.address not in lacks and lacks.isdisjoint(self.needs or self.reads)

@@ -127,7 +127,7 @@ class Contract:
         known = self.remembered.get(key) if lasting else None
         if known is None:
             found: dict[str, tuple[HeaderRule, ...]] = {}
-            for rule in header_rules(self.taxonomy, code, status):
+            for rule in self.taxonomy.header_rules(code, status):
                 found[rule.name.lower()] = (*found.get(rule.name.lower(), ()), rule)
             known = found
             if lasting:
@@ -190,14 +190,6 @@ def paths_of(exchange: Exchange) -> tuple[str, ...]:
     target = exchange.request.target
     path = re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*", "", target).partition("?")[0].partition("#")[0] or "/"
     return (exchange.route, path) if exchange.route else (path,)
-
-
-def header_rules(taxonomy: Taxonomy, code: Code | None, status: int) -> tuple[HeaderRule, ...]:
-    """The header rules of an answer, most specific last; a code that only one operation has brings its own."""
-    shared = taxonomy.header_rules(code.name if code else None, status)
-    if code is None or code.name in taxonomy.codes:
-        return shared
-    return (*shared, *(rule for rule in code.headers if rule.spans(status)))
 
 
 def _slots(envelope: Envelope, taxonomy: Taxonomy) -> dict[str, Schema]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 
 from faultspec.clauses import clauses_of_clients
-from faultspec.contract import Contract, contract, header_rules
+from faultspec.contract import Contract, contract
 from faultspec.exchange import Exchange, Request, Response, first
 from faultspec.finding import Finding, Level
 from faultspec.judge import judge
@@ -189,7 +189,7 @@ class _Watch:
     def faults(self, code: Code, request: Request) -> Iterator[tuple[Fault, int | None]]:
         """The failure every time, without a wait asked for; and once, with one, where the client may go on."""
         status = failure(self.contract, request, Fault(code.name), "v1").status or 0
-        rules = [each for each in header_rules(self.world.taxonomy, code, status) if each.name.lower() == "retry-after"]
+        rules = self.contract.headers(code, status).get("retry-after", ())
         required = any(each.presence == "required" for each in rules)
         policy = self.policy(code)
         yield Fault(code.name, retry_after="0" if required else ""), None

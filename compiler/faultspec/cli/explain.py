@@ -125,7 +125,7 @@ def _code(taxonomy: Taxonomy, code: Code, address: str) -> Iterator[str]:
         )
     )
     status = code.http.default
-    rules = [rule for rule in (*taxonomy.headers, *code.headers) if rule.applies(code.name, status)]
+    rules = taxonomy.header_rules(code, status)
     if rules:
         yield from ("", "  headers:")
         yield from (f"    {rule.name}: {rule.presence}" for rule in rules)

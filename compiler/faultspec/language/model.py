@@ -35,11 +35,6 @@ class Source(NamedTuple):
     rulings: tuple[str, ...] = ()
     note: str | None = None
 
-    @property
-    def ruling(self) -> str | None:
-        """The ruling that decided first of all."""
-        return self.rulings[0] if self.rulings else None
-
 
 NOWHERE = Source()
 
@@ -732,7 +727,7 @@ class Taxonomy(NamedTuple):
             return (matching[0].code,)
         return ()
 
-    def header_rules(self, code: str | None, status: int) -> tuple[HeaderRule, ...]:
+    def header_rules(self, code: Code | None, status: int | None) -> tuple[HeaderRule, ...]:
         """The header rules for an answer, most specific last: taxonomy-wide by status, then the code's own."""
-        own = self.codes[code].headers if code is not None and code in self.codes else ()
-        return tuple(rule for rule in (*self.headers, *own) if rule.applies(code, status))
+        own, name = (code.headers, code.name) if code is not None else ((), None)
+        return tuple(rule for rule in (*self.headers, *own) if rule.applies(name, status))

@@ -143,11 +143,7 @@ def retry_after_missing(subject: Subject) -> Iterator[Remark]:
     """Who is told 429 is told when to come back (RFC 6585 §4)."""
     taxonomy = subject.taxonomy
     for path, code in statuses_of(taxonomy, 429):
-        rules = [
-            rule
-            for rule in (*taxonomy.headers, *code.headers)
-            if rule.name.lower() == "retry-after" and rule.applies(code.name, 429)
-        ]
+        rules = [rule for rule in taxonomy.header_rules(code, 429) if rule.name.lower() == "retry-after"]
         if not any(rule.presence in ("required", "expected") for rule in rules):
             message = f"`{code.name}` travels as 429 without Retry-After"
             yield Remark(present(subject, path, "http"), message, "add `headers: {Retry-After: {on: 429}}`")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from faultspec.diagnostic import Path
 from faultspec.language import values
 from faultspec.language.carriers import carriers, reaches
-from faultspec.language.model import Code, Envelope, Match, Operation, Rule, Taxonomy, Test
+from faultspec.language.model import Code, Envelope, HeaderRule, Match, Operation, Rule, Taxonomy, Test
 from faultspec.lint.places import at, codes, example_path, live, present
 from faultspec.lint.rule import Remark, Subject
 from faultspec.lint.statuses import REQUEST_ONLY
@@ -131,7 +131,7 @@ def example_without_header(subject: Subject) -> Iterator[Remark]:
             place = example_path(subject, path, index)
             written = at(subject, place)
             status = example.status or code.http.default
-            rules = [each for each in (*taxonomy.headers, *code.headers) if each.applies(code.name, status)]
+            rules: Sequence[HeaderRule] = taxonomy.header_rules(code, status)
             shown = {name.lower() for name in example.headers}
             if not isinstance(written, dict) or "headers" not in written:
                 rules = [each for each in rules if each in code.headers]

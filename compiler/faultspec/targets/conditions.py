@@ -6,12 +6,12 @@ decided leaves both outcomes open.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from faultspec.body import steps
 from faultspec.language.model import Code, Rule, StatusRange, Taxonomy, Test
 from faultspec.runtime.shape import Node, Template, slot_places
-from faultspec.targets.once import once
 
 Json = dict[str, Any]
 
@@ -21,19 +21,15 @@ NEVER: Json = {"not": {}}
 
 def of_code(code: Code, shape: Node, taxonomy: Taxonomy) -> list[Json]:
     """What a body with this code must obey beside its members' own schemas; ``shape`` is the part that holds the code."""
-    facts = _places_of(shape, taxonomy)
+    facts = places(shape)
     flags = [facts["retriable"]] if "retriable" in facts else []
     if "details" in facts:
         flags += [(*facts["details"], key) for key in taxonomy.flag_keys]
     return [*_flag(code, facts, flags), *_status(code, facts, taxonomy)]
 
 
-@once
-def _places_of(shape: Node, taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
-    return places(shape)
-
-
-def places(shape: Node) -> dict[str, tuple[str, ...]]:
+@lru_cache(maxsize=64)  # asked for each code of an envelope, and of those there are few
+def places(shape: Node) -> Mapping[str, tuple[str, ...]]:
     """Where the slots stand that conditions and their outcomes are about; none that is inside a list, or inside a text."""
     found: dict[str, tuple[str, ...]] = {}
     for slot in ("details", "status", "retriable"):

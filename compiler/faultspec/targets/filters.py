@@ -5,7 +5,7 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Optional
 
 _quoted: Callable[[str], str] = _json.encoder.encode_basestring  # what `dumps` uses without `ensure_ascii`
@@ -140,14 +140,11 @@ class Fragment(dict[str, Any]):
     """
 
     old: Optional["Fragment"] = None
-    _text: str | None = None
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The JSON text, not indented."""
-        if self._text is None:
-            self._text = _members(self, "")
-        return self._text
+        return _members(self, "")
 
 
 def json(value: object, indent: int = 0) -> str:

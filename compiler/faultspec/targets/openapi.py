@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Schema, StatusRange, Taxonomy
-from faultspec.language.values import problems, vocabularies
+from faultspec.language.values import problems
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
 from faultspec.runtime.shape import Object, Slot
@@ -395,7 +395,7 @@ def sample_details(code: Code, taxonomy: Taxonomy) -> dict[str, object]:
 def sample(schema: Schema, taxonomy: Taxonomy) -> object:
     """A value that the schema allows, the same every time; raises ValueError where none is found without solving it."""
     for each in _candidates(schema, taxonomy):
-        if next(problems(schema, each, vocabularies(taxonomy, reserved=False)), None) is None:
+        if next(problems(schema, each, schemas.terms(taxonomy)), None) is None:
             return each
     raise ValueError("no value is known that the schema allows")
 

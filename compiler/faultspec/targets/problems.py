@@ -48,7 +48,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View | None:
         return None
     head = {"$comment": model.header, "title": f"{taxonomy.title}: problem types"}
     return View(
-        {**head, "mediaType": MEDIA_TYPE, "problems": [_entry(each, taxonomy) for each in problems]},
+        {**head, "mediaType": MEDIA_TYPE, "problems": [_entry(each) for each in problems]},
         {
             "$schema": DIALECT,
             **head,
@@ -109,7 +109,7 @@ def _span(low: int, high: int) -> Json:
     return {"const": low} if low == high else {"type": "integer", "minimum": low, "maximum": high}
 
 
-def _entry(problem: Problem, taxonomy: Taxonomy) -> Json:
+def _entry(problem: Problem) -> Json:
     """A row of the registry: what RFC 9457 §4.2 asks for, and what this taxonomy knows beside it."""
     code = problem.code
     optional = {

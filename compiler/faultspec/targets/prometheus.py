@@ -65,7 +65,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View | None:
         return None
     rules = tuple(_rule(alert, telemetry, taxonomy) for alert in telemetry.alerts.values())
     kept = tuple(each for each in rules if isinstance(each, AlertRule))
-    pages = tuple(_runbook(alert, rule, taxonomy) for alert, rule in zip(telemetry.alerts.values(), rules, strict=True))
+    pages = tuple(_runbook(alert, rule) for alert, rule in zip(telemetry.alerts.values(), rules, strict=True))
     return View(taxonomy.name, comment(model.header), kept, pages, (File("alerts"),) if kept else ())
 
 
@@ -200,7 +200,7 @@ def _duration(seconds: float) -> str:
 # Runbooks
 
 
-def _runbook(alert: Alert, rule: AlertRule | str, taxonomy: Taxonomy) -> Runbook:
+def _runbook(alert: Alert, rule: AlertRule | str) -> Runbook:
     codes = [f"* the code {code(each)}" for each in alert.codes]
     statuses = [f"* the status {each}" for each in alert.statuses]
     counted = ["", "It counts:", "", *codes, *statuses] if codes or statuses else []

@@ -11,6 +11,7 @@ from typing import Any
 
 from faultspec.language.carriers import carriers, wears
 from faultspec.language.model import Code, Envelope, Example, Field, Member, Schema, Taxonomy
+from faultspec.language.values import Vocabularies, vocabularies
 from faultspec.runtime import ids
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places, walk
 from faultspec.targets import conditions
@@ -149,12 +150,15 @@ def _format(formats: tuple[str, ...]) -> Json:
     return {"anyOf": known}
 
 
+@once
+def terms(taxonomy: Taxonomy) -> Vocabularies:
+    """The members of every vocabulary that may stand on a wire."""
+    return vocabularies(taxonomy, reserved=False)
+
+
 def vocabulary(name: str, taxonomy: Taxonomy) -> list[str]:
     """The members of a vocabulary that may stand on a wire."""
-    terms = {"actions": taxonomy.actions, "boundaries": taxonomy.boundaries, "domains": taxonomy.domains}.get(name)
-    if terms is None:
-        terms = taxonomy.vocabularies[name]
-    return [each.name for each in terms.values() if each.lifecycle != "reserved"]
+    return list(terms(taxonomy)[name])
 
 
 def of_members(members: Mapping[str, Member], taxonomy: Taxonomy) -> Json:

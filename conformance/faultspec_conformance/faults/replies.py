@@ -3,13 +3,13 @@ declared. And good answers, as far as a taxonomy, or an OpenAPI document beside 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from typing import NamedTuple
 
 from faultspec.body import steps
-from faultspec.contract import Contract, header_rules
+from faultspec.contract import Contract
 from faultspec.exchange import Exchange, Headers, Request, Response, first
 from faultspec.judge.facts import facts_of, outcomes
 from faultspec.language import formats
@@ -40,7 +40,7 @@ class Unanswerable(Exception):
 class _Case(NamedTuple):
     """What is to be answered: a code under a status, in an envelope that stands ``at`` a pointer."""
 
-    taxonomy: Taxonomy
+    contract: Contract
     asked: Exchange
     operation: Operation | None
     code: Code
@@ -79,7 +79,7 @@ def _cases(contract: Contract, request: Request, fault: Fault, validator: str) -
         for envelope in claim.envelopes:
             if wears(code, envelope.name):
                 at = claim.surface.at
-                yield _Case(taxonomy, asked, operation, code, status, envelope, at, fault.retry_after, validator)
+                yield _Case(contract, asked, operation, code, status, envelope, at, fault.retry_after, validator)
 
 
 def good(contract: Contract, request: Request, description: Description | None, validator: str) -> Response:
@@ -97,7 +97,7 @@ def good(contract: Contract, request: Request, description: Description | None, 
     headers: dict[str, tuple[str, str]] = {}
     for name, value in _repeated(taxonomy.envelopes.values(), request, {}):
         headers.setdefault(name.lower(), (name, value))
-    for name, rules in _rules(header_rules(taxonomy, None, status)).items():
+    for name, rules in contract.headers(None, status).items():
         if rules[-1].presence in ("required", "expected"):
             headers.setdefault(name, (rules[-1].name, _value(rules, request, {}, None, validator)))
     if validated(taxonomy):
@@ -154,11 +154,11 @@ def _travels(contract: Contract, name: str) -> Iterator[str]:
 
 
 def _rendered(case: _Case) -> Response:
-    for example, details in _examples(case.code, case.status, case.taxonomy):
+    for example, details in _examples(case.code, case.status, case.contract.taxonomy):
         known = None if details is None else {**details, **_validators(details, case)}
         given = example._replace(details=known, status=case.status)
         try:
-            slots = samples.slots(case.envelope, case.code, given, case.taxonomy)
+            slots = samples.slots(case.envelope, case.code, given, case.contract.taxonomy)
             slots |= _flags(slots, known, case) | dict(_identifiers(case.envelope, case.asked.request))
             body = shapes.render(case.envelope.shape, slots)
         except (KeyError, ValueError):
@@ -182,7 +182,7 @@ def _examples(code: Code, status: int, taxonomy: Taxonomy) -> Iterator[tuple[Exa
 
 
 def _validators(details: Mapping[str, object], case: _Case) -> dict[str, object]:
-    keys = case.taxonomy.detail_keys
+    keys = case.contract.taxonomy.detail_keys
     return {key: case.validator for key in details if key in keys and _is_etag(keys[key].equals_header)}
 
 
@@ -191,7 +191,7 @@ def _flags(slots: Mapping[str, object], details: Mapping[str, object] | None, ca
     facts = facts_of(case.asked, case.operation, case.status, details)
     decided = outcomes(case.code.retriable.rules, facts)
     flag = decided[0] if len(decided) == 1 else slots["retriable"]
-    named = {key.name for key in case.taxonomy.detail_keys.values() if key.role == "retriable"}
+    named = {key.name for key in case.contract.taxonomy.detail_keys.values() if key.role == "retriable"}
     repeated = dict.fromkeys(named.intersection(details or ()), flag)
     if not repeated or not isinstance(slots["details"], dict):
         return {"retriable": flag}
@@ -219,7 +219,7 @@ def _headers(case: _Case, slots: Mapping[str, object], example: Example) -> Head
     if case.retry_after:
         shown["retry-after"] = ("Retry-After", case.retry_after)
     found = {name.lower(): (name, value) for name, value in _repeated((case.envelope,), request, slots)}
-    for name, rules in _rules(header_rules(case.taxonomy, case.code, case.status)).items():
+    for name, rules in case.contract.headers(case.code, case.status).items():
         given = shown.pop(name, (None, None))[1]
         if rules[-1].presence == "forbidden":
             found.pop(name, None)
@@ -240,15 +240,8 @@ def _repeated(
                     yield header, str(made[slot])
 
 
-def _rules(rules: tuple[HeaderRule, ...]) -> dict[str, list[HeaderRule]]:
-    found: dict[str, list[HeaderRule]] = {}
-    for rule in rules:
-        found.setdefault(rule.name.lower(), []).append(rule)
-    return found
-
-
 def _value(
-    rules: list[HeaderRule], request: Request, slots: Mapping[str, object], given: str | None, validator: str
+    rules: Sequence[HeaderRule], request: Request, slots: Mapping[str, object], given: str | None, validator: str
 ) -> str:
     """A value that every rule for one header allows; the most specific rule stands last."""
     for rule in reversed(rules):

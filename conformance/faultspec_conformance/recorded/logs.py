@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import BinaryIO
 
-from faultspec.body import resolve
+from faultspec.body import resolve, steps
 from faultspec.contract import Claim, Contract
 from faultspec.exchange import Exchange, Headers, Request, Response, first
 from faultspec.language.model import Recording
@@ -193,7 +193,7 @@ def _rendered(claim: Claim, slots: Mapping[str, object]) -> bytes | None:
     if not claim.envelopes:
         return None
     body = _filled(claim.envelopes[0].shape, slots)
-    for step in reversed(claim.surface.at.split("/")[1:]):
+    for step in reversed(steps(claim.surface.at)):
         body = {step: body}
     return json.dumps(body).encode() if body is not _MISSING else None
 

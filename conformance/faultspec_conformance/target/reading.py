@@ -47,9 +47,6 @@ _VARIABLE = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")
 
 _EMPTY: Mapping[str, str] = MappingProxyType({})
 
-#: Seconds that one run of a client may take: a few tries with a wait of some seconds each.
-_CLIENT_SECONDS = 60.0
-
 
 def read(path: str, environment: Mapping[str, str] = os.environ) -> Loaded:
     """Read the configuration at ``path``; what takes the taxonomy to see is found by `problems`, once that is known."""

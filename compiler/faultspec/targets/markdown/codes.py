@@ -150,8 +150,8 @@ def _owed(code: Code, status: int, envelope: Envelope, body: object, taxonomy: T
     slots = shape.extract(envelope.shape, body).slots
     repeated = {each.echo or each.mirror: slots.get(each.slot) for each in envelope.fields.values()}
     found = {name: str(value) for name, value in repeated.items() if name is not None and value is not None}
-    for rule in (*taxonomy.headers, *code.headers):
-        if rule.presence != "required" or not rule.applies(code.name, status):
+    for rule in taxonomy.header_rules(code, status):
+        if rule.presence != "required":
             continue
         value = rule.token or (slots.get(rule.equals) if rule.equals else None)
         if value is not None:

@@ -126,10 +126,10 @@ def _field(echo: str | None, invalid: str, mirror: str | None) -> str:
 
 
 def _surfaces(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
-    return _entries("surface", ((each.name, _surface(each, taxonomy)) for each in taxonomy.surfaces.values()))
+    return _entries("surface", ((each.name, _surface(each)) for each in taxonomy.surfaces.values()))
 
 
-def _surface(each: Surface, taxonomy: Taxonomy) -> list[str]:
+def _surface(each: Surface) -> list[str]:
     facts = [f"Transport: {each.transport}", *_match(each.match)]
     if each.error_when:
         facts.append(f"An answer is an error under {' or '.join(map(str, each.error_when))}")

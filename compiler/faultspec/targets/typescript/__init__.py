@@ -136,7 +136,8 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
     enum = members(taxonomy)
     taken: set[str] = set()
     shapes = {name: names.envelope(name, taken) for name in taxonomy.envelopes}
-    errors = tuple(_error_row(operation, code, taken, taxonomy, types) for operation, code in schemas.live(taxonomy))
+    flag = flag_key(taxonomy)
+    errors = tuple(_error_row(operation, code, taken, flag, types) for operation, code in schemas.live(taxonomy))
     envelopes = tuple(
         EnvelopeRow(
             shapes[each.name],
@@ -199,9 +200,9 @@ def _code_row(code: Code, enum: str) -> CodeRow:
     return CodeRow(member(enum, code.name, 2), tsdoc(summary(code), 2), member(code.name, _facts(code), 2))
 
 
-def _error_row(operation: str | None, code: Code, taken: set[str], taxonomy: Taxonomy, types: Types) -> ErrorRow:
+def _error_row(operation: str | None, code: Code, taken: set[str], flag: str | None, types: Types) -> ErrorRow:
     name = names.error(operation, code.name, taken)
-    flag, keys = flag_key(taxonomy), allowed(code)
+    keys = allowed(code)
     flagless = flag is None or flag not in keys or code.details_schema is not None
     lines = [] if code.details_schema is not None else types.members(keys, name, 2)
     entry = {
