@@ -1,14 +1,20 @@
 """Waivers: each test says the law it holds."""
 
+import json
 from collections import Counter
 from datetime import date
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from faultspec.cli import cli
 from faultspec.finding import Finding, Level
+from faultspec_conformance import waivers
 from faultspec_conformance.run import _reported
 from faultspec_conformance.waivers import Waiver, stale
 
+ROOT = Path(__file__).parent.parent
 TODAY = date(2026, 11, 22)
 KNOWN = Waiver("provoke/code", "reviewed", "somebody", date(2027, 11, 22), operation="GET /things", code="absent")
 
@@ -28,3 +34,31 @@ def test_a_waiver_of_something_else_is_no_excuse() -> None:
     used: Counter[Waiver] = Counter()
     assert _reported(finding, (KNOWN,), used).waived is None
     assert len(list(stale([KNOWN], used, ["provoke/code"], TODAY))) == 1
+
+
+def test_a_condition_is_asked_wherever_waivers_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is known in one environment alone is news in another, for recordings as for live runs."""
+    (tmp_path / "waivers.yaml").write_text(
+        "- {clause: '*', reason: known, owner: us, expires: 2999-01-01, condition: {STAGE: staging}}\n"
+    )
+    read = waivers.read(str(tmp_path / "waivers.yaml")).waivers
+    assert len(read) == 1
+    assert waivers.in_force(read, {"STAGE": "staging"}) == read
+    assert waivers.in_force(read, {"STAGE": "production"}) == ()
+    assert waivers.in_force(read, {}) == ()
+    body = {"code": "no_such_code", "message": "m", "correlation_id": "x"}
+    content = {"mimeType": "application/json", "text": json.dumps(body)}
+    entry = {
+        "request": {"method": "GET", "url": "http://127.0.0.1/orders", "headers": []},
+        "response": {
+            "status": 404,
+            "headers": [{"name": "Content-Type", "value": "application/json"}],
+            "content": content,
+        },
+    }
+    (tmp_path / "seen.har").write_text(json.dumps({"log": {"version": "1.2", "entries": [entry]}}))
+    command = ["audit", str(tmp_path / "seen.har"), "--taxonomy", str(ROOT / "taxonomy.yaml")]
+    for stage, code in (("staging", 0), ("production", 1)):
+        monkeypatch.setenv("STAGE", stage)
+        done = CliRunner().invoke(cli, [*command, "--waivers", str(tmp_path / "waivers.yaml")], standalone_mode=False)
+        assert done.return_value == code, done.output

@@ -4,6 +4,7 @@ It does nothing until a taxonomy is named, by ``--faultspec`` or in the configur
 ``faultspec``. Everything of ours is imported then, not before.
 """
 
+import os
 import pickle
 import threading
 import time
@@ -225,7 +226,8 @@ def _tally(config: pytest.Config) -> "Tally":
         ]
         if wrong:
             raise pytest.UsageError(text(wrong, read.sources))
-        known = tuple(each for each in read.waivers if each.expires >= date.today())  # one that expired covers nothing
+        here = waivers.in_force(read.waivers, os.environ)
+        known = tuple(each for each in here if each.expires >= date.today())  # one that expired covers nothing
     description = None
     if (path := _file(config, "faultspec_openapi")) is not None:
         try:

@@ -187,6 +187,11 @@ def unknown_clauses(waivers: Iterable[Waiver], known: Iterable[str]) -> Iterator
             yield f"the waiver {waiver} names a clause that there is not" + (f"; {hint}" if hint else "")
 
 
+def in_force(waivers: Iterable[Waiver], environment: Mapping[str, str]) -> tuple[Waiver, ...]:
+    """The waivers whose condition holds in the environment."""
+    return tuple(each for each in waivers if each.holds(environment))
+
+
 def stale(
     waivers: Iterable[Waiver], used: Mapping[Waiver, int], exercised: Iterable[str], today: date
 ) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """``faultspec audit``: judge recorded traffic and logs."""
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -133,7 +134,7 @@ def _waivers(path: str, taxonomy: "Taxonomy") -> tuple["Waiver", ...]:
     _say(found, loaded.sources)
     if any(each.severity == "error" for each in found):
         raise Refused
-    return loaded.waivers
+    return waivers.in_force(loaded.waivers, os.environ)
 
 
 def _say(diagnostics: Sequence["Diagnostic"], sources: Mapping[str, str]) -> None:

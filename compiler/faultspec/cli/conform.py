@@ -100,6 +100,7 @@ def command(
     from faultspec_conformance.clients import watch
     from faultspec_conformance.drivers.http import shown
     from faultspec_conformance.run import Options, Unreachable, quiet, run
+    from faultspec_conformance.waivers import in_force
 
     outputs = reporting.outputs(reports)
     wanted = reporting.covering(coverage)
@@ -134,7 +135,7 @@ def command(
         sweep=not (no_sweep or bare),
         shard=part,
         only=only,
-        waivers=tuple(each for each in waivers if each.holds(os.environ)),
+        waivers=in_force(waivers, os.environ),
         progress=progress,
     )
     # Who stops a job of CI sends SIGTERM: it ends as Ctrl-C does, with its report, and with nothing left running.

@@ -18,6 +18,10 @@ TIMEOUT = 15.0
 SILENCE = 0.3
 
 
+Framing = Literal["lines", "content-length"]
+"""How messages on standard streams are told apart."""
+
+
 @dataclass(frozen=True, slots=True)
 class NoAnswer:
     """A request without an answer.

@@ -109,7 +109,7 @@ class Mcp(Driver):
         self, tool: str, arguments: Mapping[str, object], headers: Headers = (), *, harmless: bool = False
     ) -> Answered | NoAnswer:
         """Call a tool. Unless it is ``harmless``, it may write."""
-        request = Request("POST", tool, headers, json.dumps(arguments, ensure_ascii=False).encode())
+        request = Request("POST", tool, headers, _json(arguments))
         params = CallToolRequestParams(name=tool, arguments=dict(arguments))
 
         async def asked(client: Client) -> dict[str, Any]:

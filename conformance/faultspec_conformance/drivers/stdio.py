@@ -14,13 +14,11 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import IO, Literal, Self
+from typing import IO, Self
 
 from faultspec.exchange import Response
-from faultspec_conformance.drivers import BODY_LIMIT, SILENCE, TIMEOUT, Limits, NoAnswer
+from faultspec_conformance.drivers import BODY_LIMIT, SILENCE, TIMEOUT, Framing, Limits, NoAnswer
 from faultspec_conformance.drivers.jsonrpc import Heard, Message, Peer
-
-Framing = Literal["lines", "content-length"]
 
 #: Seconds for a process to end by itself once its input has ended, and then once it was asked to.
 _GRACE = 1.0
@@ -56,7 +54,6 @@ class Process(Peer):
         *,
         framing: Framing = "lines",
         cwd: str | None = None,
-        environment: Mapping[str, str] | None = None,
         timeout: float = TIMEOUT,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
@@ -65,7 +62,6 @@ class Process(Peer):
         self.command = tuple(command)
         self.framing = framing
         self._cwd = cwd
-        self._environment = environment
         self._heard: queue.Queue[bytes | _Ended | _Garbled] = queue.Queue(_WAITING)
         self._outgoing: queue.SimpleQueue[tuple[bytes, threading.Event] | None] = queue.SimpleQueue()
         self._late: set[str] = set()
@@ -83,7 +79,6 @@ class Process(Peer):
             stderr=subprocess.PIPE,
             bufsize=0,
             cwd=self._cwd,
-            env=self._environment,
             start_new_session=True,  # a terminal's Ctrl-C is for the suite, which ends the whole session itself
         )
         for run in (self._read, self._write, self._overhear):

@@ -104,7 +104,7 @@ def _walk(world: Tools, navigation: Navigation, moves: Mapping[str, Sample]) -> 
     if sent.code != navigation.unknown:
         message = f"an action that there is not is answered {sent}, not {navigation.unknown}"
         yield broken("navigation/not-offered", message, sent)
-    known = _names(slot(world.taxonomy, sent, (navigation.all or "").removeprefix("$")))
+    known = _names(slot(world.taxonomy, sent, navigation.all or ""))
     for _ in range(_STEPS):
         offers = _names(point(sent.json, navigation.offers))
         beyond = [each for each in offers if known and each not in known]

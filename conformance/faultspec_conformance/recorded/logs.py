@@ -193,9 +193,11 @@ def _rendered(claim: Claim, slots: Mapping[str, object]) -> bytes | None:
     if not claim.envelopes:
         return None
     body = _filled(claim.envelopes[0].shape, slots)
+    if body is _MISSING:
+        return None
     for step in reversed(steps(claim.surface.at)):
         body = {step: body}
-    return json.dumps(body).encode() if body is not _MISSING else None
+    return json.dumps(body).encode()
 
 
 def _filled(node: Node, slots: Mapping[str, object]) -> object:

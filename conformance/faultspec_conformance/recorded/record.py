@@ -5,6 +5,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from io import BytesIO
 from typing import NamedTuple
 
 from faultspec.clauses import header_address
@@ -96,7 +97,7 @@ def unpacked(body: bytes, headers: Headers) -> bytes | None:
         return body
     try:
         if coding in ("gzip", "x-gzip"):
-            return gzip.decompress(body)[:_UNPACKED] if body.startswith(b"\x1f\x8b") else body
+            return gzip.GzipFile(fileobj=BytesIO(body)).read(_UNPACKED) if body.startswith(b"\x1f\x8b") else body
         if coding == "deflate":
             return zlib.decompressobj().decompress(body, _UNPACKED)
     except (OSError, EOFError, zlib.error):

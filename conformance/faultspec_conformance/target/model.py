@@ -9,12 +9,10 @@ from faultspec.diagnostic import Diagnostic
 from faultspec.diagnostic import Path as Place
 from faultspec.exchange import Headers
 from faultspec.source import Document
-from faultspec_conformance.drivers import Limits
+from faultspec_conformance.drivers import Framing, Limits
 
 Transport = Literal["http", "jsonrpc", "stdio", "mcp"]
 """How a service is reached; ``jsonrpc`` is JSON-RPC over HTTP, ``stdio`` over the standard streams of a process."""
-
-Framing = Literal["lines", "content-length"]
 
 #: Seconds that one run of a client may take: a few tries with a wait of some seconds each.
 CLIENT_SECONDS = 60.0

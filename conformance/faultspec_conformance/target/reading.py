@@ -20,7 +20,7 @@ from faultspec.language import grammar
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.prune import prune
 from faultspec.source import UNTOLD, Document, SourceError, load
-from faultspec_conformance.drivers import Limits
+from faultspec_conformance.drivers import Framing, Limits
 from faultspec_conformance.target.form import CONFIGURATION, METHODS
 from faultspec_conformance.target.model import (
     ABSENT,
@@ -29,7 +29,6 @@ from faultspec_conformance.target.model import (
     CREDENTIALS,
     Call,
     ClientConfig,
-    Framing,
     Identity,
     Loaded,
     Recipe,
