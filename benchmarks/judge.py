@@ -10,6 +10,7 @@ what is printed is the median of the ratios of each round. Then one run of the s
 its time that the judge takes.
 """
 
+import gc
 import json
 import logging
 import random
@@ -104,6 +105,7 @@ def share_of_a_run() -> tuple[float, float, int]:
 
 def main(count: int) -> None:
     """Print the ratios."""
+    gc.set_threshold(100_000)  # as the command line does, here for all of them
     loaded = language.load(str(TAXONOMY))
     assert loaded.taxonomy is not None
     by = contract(loaded.taxonomy)

@@ -18,7 +18,20 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"printers", "language"}),
     frozenset({"body"}),
     frozenset(
-        {"exchange", "finding", "clauses", "tokens", "leaks", "contract", "judge", "targets", "render", "lint", "trace"}
+        {
+            "exchange",
+            "finding",
+            "clauses",
+            "tokens",
+            "leaks",
+            "alike",
+            "contract",
+            "judge",
+            "targets",
+            "render",
+            "lint",
+            "trace",
+        }
     ),
     frozenset({"importers"}),
     frozenset({"cli"}),

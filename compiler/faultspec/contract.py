@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from faultspec.alike import Memory, memory
 from faultspec.body import read, resolve
 from faultspec.clauses import Clause, clauses_of
 from faultspec.exchange import Exchange
@@ -90,7 +91,7 @@ class Contract:
     ``wires``: shared codes by what stands in the code slot. ``owners``: by the same, the operations that have a code of
     their own. ``kinds``: what codes are on the wire, ``string`` and ``number``. ``statuses``: the names of the codes that may travel under
     an error status. ``terms``: the members of each vocabulary that may stand on a wire. ``slots``: the schema of each
-    slot of each envelope, whatever the code. ``remembered``: what `headers` found out before.
+    slot of each envelope, whatever the code. ``remembered``: what `headers` found out before; ``memory``: sound errors that were judged.
     """
 
     taxonomy: Taxonomy
@@ -107,6 +108,7 @@ class Contract:
     remembered: dict[tuple[str | None, int], Mapping[str, tuple[HeaderRule, ...]]] = field(
         default_factory=dict, repr=False
     )
+    memory: Memory = field(default_factory=Memory, repr=False)
 
     def claim(self, exchange: Exchange) -> Claim | None:
         """The first surface that claims the exchange."""
@@ -178,6 +180,7 @@ def contract(taxonomy: Taxonomy) -> Contract:
         terms=vocabularies(taxonomy, reserved=False),
         slots={name: _slots(envelope, taxonomy) for name, envelope in taxonomy.envelopes.items()},
         names=name_patterns(taxonomy.privacy.internal_names if taxonomy.privacy else ()),
+        memory=memory(taxonomy),
     )
 
 
