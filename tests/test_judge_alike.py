@@ -196,7 +196,7 @@ def test_memory_changes_no_judgement(name: str) -> None:
     made = (sound(by, code, random, TAXONOMIES[name]) for code in codes)
     sounds = [each for each in made if each is not None]
     judged = 0
-    for exchange in sounds[:: EVERY.get(name, 4)]:
+    for exchange in sounds[:: EVERY.get(name, 8)]:
         for each in variations(exchange):
             assert judge(remembering, each) == judge(by, each), each
             judged += 1
@@ -204,7 +204,7 @@ def test_memory_changes_no_judgement(name: str) -> None:
     assert 0 < len(remembering.memory.known) < judged / 4
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(exchanges, min_size=2, max_size=6))
 def test_nor_that_of_anything_else(run: list[Exchange]) -> None:
     """The same for exchanges of any kind."""
