@@ -510,7 +510,7 @@ def test_the_command_with_bad_options(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
-    """Four times the lines, the same memory: findings, ids and skipped lines are all bounded."""
+    """Three times the lines, the same memory: findings, ids and skipped lines are all bounded."""
 
     def peak(lines: int) -> int:
         path = tmp_path / "long.ndjson"
@@ -525,5 +525,5 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
         tracemalloc.stop()
         return most
 
-    short, long = peak(4_000), peak(16_000)
+    short, long = peak(2_500), peak(7_500)
     assert long < short * 1.15 + 1_000_000
