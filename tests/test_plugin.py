@@ -110,6 +110,7 @@ def test_a_known_failure_fails_no_test_until_it_expires(pytester: pytest.Pyteste
     pytester.runpytest_inprocess(*PLUGIN).assert_outcomes(passed=3, failed=2)
 
 
+@pytest.mark.full
 def test_workers_send_what_they_saw(pytester: pytest.Pytester) -> None:
     """With pytest-xdist the report is of all workers together."""
     pytest.importorskip("xdist")

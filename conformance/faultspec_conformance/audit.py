@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from faultspec.contract import Contract
+from faultspec.contract import Contract, remembering
 from faultspec_conformance.openapi import Description
 from faultspec_conformance.recorded import opened
 from faultspec_conformance.recorded.record import NotARecording, Skipped
@@ -44,7 +44,8 @@ def audit(paths: Sequence[str], contract: Contract, options: Options = Options()
     A file that cannot be opened, or decompressed to its end, is told as what could not run; a part that cannot be read as a note.
     """
     started = time.monotonic()
-    tally = Tally(contract, waivers=options.waivers, only=options.only, description=options.description)
+    judging = remembering(contract)
+    tally = Tally(judging, waivers=options.waivers, only=options.only, description=options.description)
     not_run: list[str] = []
     interrupted = False
     for path in paths:
