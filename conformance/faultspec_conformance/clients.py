@@ -27,14 +27,15 @@ from faultspec_conformance.echoes import echo_of, valid
 from faultspec_conformance.faults.replies import Unanswerable, failure
 from faultspec_conformance.faults.script import Fault, Script, Turns
 from faultspec_conformance.faults.server import FaultServer, Served
+from faultspec_conformance.folding import fold
 from faultspec_conformance.masking import masking
 from faultspec_conformance.openapi import Description
+from faultspec_conformance.options import Options, Unreachable, today
 from faultspec_conformance.processes import Failed, running
 from faultspec_conformance.retrying import UNTOLD, Followed, Kind, Try, enough, follow, improbable, scaled
-from faultspec_conformance.run import Options, Report, Unreachable, fold, today
 from faultspec_conformance.serving import serving
 from faultspec_conformance.target import ClientConfig, Target
-from faultspec_conformance.verdict import Coverage, Outcome, settled
+from faultspec_conformance.verdict import Coverage, Outcome, Report, settled
 from faultspec_conformance.world import World
 
 #: RFC 9110 section 9.2.2: sent twice, they do what they do once.
@@ -87,15 +88,8 @@ def watch(target: Target, taxonomy: Taxonomy, options: Options, launch: Launch |
             interrupted = True
             world.ended = "the run was interrupted"
         clock.requests = len(world.exchanges)
-        unfinished = (world.ended,) if world.ended is not None else ()
-        seen = fold(
-            world,
-            known,
-            replace(options, waivers=concerned),
-            frozenset(),
-            notes=tuple(world.notes),
-            not_run=(*world.not_run, *unfinished),
-        )
+        world.not_run += (world.ended,) if world.ended is not None else ()
+        seen = fold(world, known, replace(options, waivers=concerned), frozenset())
     result = settled(seen, today(options))
     result = replace(
         result,

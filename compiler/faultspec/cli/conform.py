@@ -99,7 +99,8 @@ def command(
     from faultspec.clauses import clauses_of, clauses_of_clients
     from faultspec_conformance.clients import watch
     from faultspec_conformance.drivers.http import shown
-    from faultspec_conformance.run import Options, Unreachable, quiet, run
+    from faultspec_conformance.options import Options, Unreachable, quiet
+    from faultspec_conformance.run import run
     from faultspec_conformance.waivers import in_force
 
     outputs = reporting.outputs(reports)

@@ -9,7 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from faultspec_conformance.required import Required
-    from faultspec_conformance.run import Report
+    from faultspec_conformance.verdict import Report
 
 #: Exit code of what could not run.
 COULD_NOT = 2
