@@ -69,6 +69,18 @@ def resolve(body: object, pointer: str) -> tuple[bool, object]:
     return True, value
 
 
+def replaced(body: object, pointer: str, value: object) -> object:
+    """A copy of the body with ``value`` at a JSON Pointer (RFC 6901); an object that is missing on the way is made."""
+    if not pointer:
+        return value
+    end = (pointer + "/").index("/", 1)
+    (at,), inner = steps(pointer[:end]), pointer[end:]
+    if isinstance(body, list) and at.isdecimal() and int(at) < len(body):
+        return [replaced(each, inner, value) if index == int(at) else each for index, each in enumerate(body)]
+    members = body if isinstance(body, dict) else {}
+    return {**members, at: replaced(members.get(at), inner, value)}
+
+
 def strings(body: object, pointer: str = "") -> list[tuple[str, str]]:
     """Every string of a value with its pointer, keys included, in document order; a list of strings is one text."""
     found: list[tuple[str, str]] = []

@@ -89,8 +89,8 @@ def command(
     app = FaultServer(
         contract(loaded.taxonomy), turns, description=description, heard=lambda served: click.echo(served, err=True)
     )
-    for each in (signal.SIGINT, signal.SIGTERM):  # a shell that starts this in the background leaves SIGINT ignored
-        signal.signal(each, signal.default_int_handler)
+    for ending in (signal.SIGINT, signal.SIGTERM):  # a shell that starts this in the background leaves SIGINT ignored
+        signal.signal(ending, signal.default_int_handler)
     try:
         with serving(app, port) as url:
             click.echo(url)
