@@ -1,7 +1,6 @@
 """What is asked before anything is probed: whether somebody answers, and the service's OpenAPI document."""
 
 from dataclasses import replace
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from faultspec.exchange import Request, Response
@@ -38,12 +37,9 @@ def describe(target: Target, driver: Http, path: str) -> tuple[Description, tupl
     where = target.openapi
     if target.openapi_file is not None:
         try:
-            text = Path(target.openapi_file).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            return Unreachable(f"the OpenAPI document {target.openapi_file} cannot be read: {error}")
-        document, problem = openapi.parse(text)
-        if document is None:
-            return Unreachable(f"{target.openapi_file} is no OpenAPI document: {problem}")
+            document = openapi.of_file(target.openapi_file)
+        except openapi.NoDocument as error:
+            return Unreachable(str(error))
         alive = driver.send(_get("/"))
         if isinstance(alive, NoAnswer):
             return _unheard(alive)
@@ -62,11 +58,9 @@ def describe(target: Target, driver: Http, path: str) -> tuple[Description, tupl
         if status in (401, 403) and where is not None:
             hint = "it is fetched without credentials: save it, and give the file, such as `openapi: openapi.json`"
             return Unreachable(f"the OpenAPI document {place} was answered {status}", hint)
-        document, problem = (
-            openapi.parse(answer.body.decode("utf-8", "replace")) if status == 200 else (None, f"{status}")
-        )
-        if document is not None:
-            return openapi.understood(document, path)
+        found, problem = openapi.parse(answer.body.decode("utf-8", "replace")) if status == 200 else (None, f"{status}")
+        if found is not None:
+            return openapi.understood(found, path)
         reason = f"{place} holds no OpenAPI document ({problem})"
     if where is not None:
         hint = "check `openapi`: give the document's path, URL or file, or `none` where there is no document"

@@ -225,12 +225,9 @@ def _tally(config: pytest.Config) -> "Tally":
     description = None
     if (path := _file(config, "faultspec_openapi")) is not None:
         try:
-            document, problem = openapi.parse(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            document, problem = None, str(error)
-        if document is None:
-            raise pytest.UsageError(f"{path} is no OpenAPI document: {problem}")
-        description = openapi.read(document)
+            description = openapi.read(openapi.of_file(path))
+        except openapi.NoDocument as error:
+            raise pytest.UsageError(str(error)) from None
     return Tally(contract(loaded.taxonomy), waivers=known, description=description)
 
 
