@@ -265,6 +265,19 @@ def test_large_bodies_are_made_by_the_shell() -> None:
     assert "head -c 1000000 /dev/zero" in line
 
 
+@pytest.mark.skipif(SHELL is None, reason="a POSIX shell reads the command line")
+def test_large_headers_are_made_by_the_shell() -> None:
+    """Nor is a header of 128 KiB, in a command line or beside it, and the shell makes the same of it."""
+    asked = Request("GET", "/", (("X-Padding", "x" * 131072), ("Accept", "*/*")))
+    line = curl.line("http://h", asked)
+    assert SHELL is not None
+    done = subprocess.run([SHELL, "-c", f'curl() {{ printf %s "$5"; }}\n{line}'], capture_output=True, check=True)
+    assert done.stdout == b"X-Padding: " + b"x" * 131072
+    seen = replace(exchange(), request=asked)
+    for name, form in FORMATS.items():
+        assert len(form(Report(found_with(seen), "http://h"))) < 60_000, name
+
+
 def test_an_empty_or_missing_accept_is_said() -> None:
     """curl adds headers of its own; the command takes them away where the request had none."""
     line = curl.line("http://h", Request("GET", "/"))
