@@ -2,15 +2,21 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from faultspec import language
 from faultspec.cli import cli
 from faultspec.finding import Finding, Level
+from faultspec_conformance import target as configuration
 from faultspec_conformance import waivers
+from faultspec_conformance.orders import demo
+from faultspec_conformance.reports import FORMATS
+from faultspec_conformance.verdict import ClauseResult, Report, Result, merge, settled
 from faultspec_conformance.waivers import Waiver, excused, stale
 
 ROOT = Path(__file__).parent.parent
@@ -61,3 +67,31 @@ def test_a_condition_is_asked_wherever_waivers_are_read(tmp_path: Path, monkeypa
         monkeypatch.setenv("STAGE", stage)
         done = CliRunner().invoke(cli, [*command, "--waivers", str(tmp_path / "waivers.yaml")], standalone_mode=False)
         assert done.return_value == code, done.output
+
+
+def test_what_was_not_all_asked_calls_no_waiver_needless() -> None:
+    """A run that a budget cut short, or a shard of it, cannot tell that a failure is gone; one that has expired it can."""
+    seen = Result("t", "t 1", {"provoke/code": ClauseResult("provoke/code", occasions=3)}, waivers={KNOWN: 0})
+    assert len(settled(seen, TODAY).failures) == 1
+    assert settled(replace(seen, complete=False), TODAY).failures == ()
+    assert merge(seen, replace(seen, complete=False)).complete is False
+    assert len(settled(replace(seen, complete=False, waivers={KNOWN: 1}), date(2030, 1, 1)).failures) == 1
+
+
+@pytest.mark.parametrize(("requests", "complete"), [(400, True), (20, False)])
+def test_a_run_knows_whether_it_asked_everything(
+    requests: int, complete: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A budget that ends in the middle of the probes leaves the run incomplete, which its report says."""
+    taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
+    assert taxonomy is not None
+    monkeypatch.setattr(demo, "read", lambda *of: _limited(configuration.read(*of), requests))
+    report = demo.judge(None, taxonomy, str(ROOT / "taxonomy.yaml"), sweep=False)
+    assert isinstance(report, Report)
+    assert report.result.complete is complete
+    assert json.loads(FORMATS["json"](report))["run"]["complete"] is complete
+
+
+def _limited(loaded: configuration.Loaded, requests: int) -> configuration.Loaded:
+    assert loaded.target is not None
+    return replace(loaded, target=replace(loaded.target, limits=replace(loaded.target.limits, requests=requests)))

@@ -96,6 +96,7 @@ def fold(
         ordinary=ordinary,
         forms=forms,
         shards=() if options.shard is None else (options.shard,),
+        complete=not world.cut and world.ended is None,
     )
 
 

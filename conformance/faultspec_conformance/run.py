@@ -190,6 +190,7 @@ def generate(world: World, options: Options) -> int:
     swept = sweep(world, seed=options.seed or 0)
     world.notes += swept.notes
     world.not_run += swept.not_run
+    world.cut = world.cut or not swept.complete
     return world.driver.requests - before
 
 
@@ -203,6 +204,7 @@ def other_kinds(world: World, options: Options, known: Iterable[str]) -> Iterato
             if world.driver.requests >= ceiling:
                 names = ", ".join(each.name for each in later[later.index(kind) :])
                 world.notes.append(f"the limit of requests leaves out {probe.name} of {names}")
+                world.cut = True
                 return
             world.turn = (kind,)
             yield played(world, probe, options)

@@ -23,7 +23,8 @@ class Seen:
     """One run against one service; ``outcomes`` and ``exchanges`` are what its result is read from.
 
     ``planted``: values that must not come back, nor be reported; ``not_run``: what the file asks for and could not be done;
-    ``unmet``: why a recipe did not bring about its code; ``ended``: why the service is not asked any more.
+    ``unmet``: why a recipe did not bring about its code; ``ended``: why the service is not asked any more; ``cut``: not all
+    was asked that was to be asked.
     """
 
     taxonomy: Taxonomy
@@ -38,6 +39,7 @@ class Seen:
     not_run: list[str] = field(default_factory=list, init=False)
     unmet: dict[str, str] = field(default_factory=dict, init=False)
     ended: str | None = field(default=None, init=False)
+    cut: bool = field(default=False, init=False)
     _silent: int = field(default=0, init=False)
 
     @property
@@ -75,6 +77,7 @@ class Seen:
 
     def unanswered(self, answer: NoAnswer, clauses: Iterable[str]) -> Iterator[Outcome]:
         """What a missing answer says of the clauses that it was for."""
+        self.cut = self.cut or answer.kind == "budget"
         reached = {outcome.clause for outcome in self.outcomes}
         for clause in clauses:
             if answer.kind == "read-only" and clause not in reached:

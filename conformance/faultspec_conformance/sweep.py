@@ -77,10 +77,13 @@ _TROUBLE = re.compile(r"^\W*(\S.*\b(?:[Ee]rror|failed|invalid)\b.*)$", re.MULTIL
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What is to be said of a sweep beside what the judge found. ``notes`` are no trouble, ``not_run`` is."""
+    """What is to be said of a sweep beside what the judge found. ``notes`` are no trouble, ``not_run`` is. ``complete``: all that
+    was to be written was written, and was answered.
+    """
 
     notes: tuple[str, ...] = ()
     not_run: tuple[str, ...] = ()
+    complete: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ def sweep(world: World, *, seed: int) -> Swept:
     """
     operations = [each for each in world.description.operations if world.writable or each.method in SAFE_METHODS]
     if not operations:
-        return Swept(notes=("no sweep: no OpenAPI document names an operation that may be asked",))
+        return Swept(notes=("no sweep: no OpenAPI document names an operation that may be asked",), complete=True)
     if world.ended is not None:
         return Swept(not_run=(f"the sweep: {world.ended}",))
     budget = min(world.driver.limits.requests - world.driver.requests, REQUESTS)
@@ -112,7 +115,8 @@ def sweep(world: World, *, seed: int) -> Swept:
     notes = (f"the sweep is not complete: {written.trouble}",) if written.trouble else ()
     random = Random(seed)
     chosen = thinned(written.requests, world.description, budget, random, writes=world.writable)
-    return Swept(notes, send(world, chosen, random))
+    not_run = send(world, chosen, random)
+    return Swept(notes, not_run, complete=not (notes or not_run) and world.driver.remaining > 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,7 +174,7 @@ class Result:
     ``failures``: what fails the run beside the clauses, such as a waiver that expired. ``fixed``: what a baseline has that is
     gone; None where there was none to compare with. ``waivers``: those in force, each with how many findings it covers.
     ``ordinary``: errors that no probe of form asked for, and ``forms`` by clause how many of them break it.
-    ``shards``: the parts of a run that this is made of; none is the whole.
+    ``shards``: the parts of a run that this is made of; none is the whole. ``complete``: all was asked that was to be asked.
     """
 
     target: str
@@ -193,6 +193,7 @@ class Result:
     ordinary: int = 0
     forms: Mapping[str, int] = field(default_factory=dict)
     shards: tuple[Shard, ...] = ()
+    complete: bool = True
 
     def count(self, verdict: Verdict) -> int:
         """How many clauses have this verdict; what else was asked for and could not run is counted with those."""
@@ -259,6 +260,7 @@ def merge(first: Result, second: Result) -> Result:
         ordinary=first.ordinary + second.ordinary,
         forms=_sum(first.forms, second.forms),
         shards=(*first.shards, *second.shards),
+        complete=first.complete and second.complete,
     )
 
 
@@ -266,8 +268,8 @@ def settled(result: Result, today: date) -> Result:
     """The result of a whole run with what only the whole can tell.
 
     A form that most answers break is one mistake, told by its own clause, not one for every situation that has such an
-    answer; a waiver that expired, or that nothing needs although its clause was exercised, fails the run; a recipe that was
-    carried out, without what it is for, did not bring it about.
+    answer; a waiver that expired, or that nothing needs although its clause was exercised and all was asked, fails the run; a
+    recipe that was carried out, without what it is for, did not bring it about.
     """
     everywhere = {clause for clause, times in result.forms.items() if 2 * times > result.ordinary}
     gone = [each for each in result.findings if each.form in everywhere]
@@ -275,7 +277,7 @@ def settled(result: Result, today: date) -> Result:
     for each in gone:
         clause = clauses[each.finding.clause]
         clauses[clause.address] = replace(counted(clause, each, -1), occasions=clause.occasions - each.count)
-    exercised = {address for address, each in clauses.items() if each.occasions}
+    exercised = {address for address, each in clauses.items() if each.occasions and result.complete}
     used = dict(result.waivers)
     for each in gone:
         for waiver in used:

@@ -46,6 +46,7 @@ def data(report: Report) -> dict[str, object]:
             "only": report.only,
             "interrupted": report.interrupted,
             "shards": [str(each) for each in result.shards],
+            "complete": result.complete,
         },
         "summary": {
             **counts,

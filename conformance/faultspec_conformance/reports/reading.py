@@ -68,6 +68,7 @@ def _report(found: Data) -> Report:
         ordinary=forms["errors"],
         forms=forms["broken"],
         shards=tuple(Shard(*map(int, each.split("/"))) for each in run["shards"]),
+        complete=run["complete"],
     )
     return Report(result, run["base"], run["only"], run["source"], run["interrupted"])
 
