@@ -248,6 +248,19 @@ def test_a_lost_envelope_hides_no_bad_example(envelope: str) -> None:
     assert found == [("bad-example", ("codes", "a", "example", "details", "n"))]
 
 
+@pytest.mark.parametrize(("slot", "value"), [("message", 12), ("status", "late"), ("retriable", "yes")])
+def test_a_slot_without_a_field_is_what_its_name_says(slot: str, value: object) -> None:
+    """An example is held to the type that every target gives a slot which the envelope declares nothing of."""
+    text = f"""
+faultspec: 1
+taxonomy: {{name: shop, version: 1.0.0}}
+envelopes: {{error: {{shape: {{code: $code, m: $message, s: $status, r: $retriable}}}}}}
+codes: {{a: {{summary: A., http: 400, example: {{slots: {{{slot}: {value}}}}}}}}}
+"""
+    found = [(each.code, each.pointer) for each in read(text, "shop.yaml").diagnostics]
+    assert found == [("bad-example", ("codes", "a", "example", "slots", slot))]
+
+
 def test_the_flagship_reads_without_a_word() -> None:
     """The taxonomy of this repository is sound."""
     loaded = read(FLAGSHIP, "taxonomy.yaml")
