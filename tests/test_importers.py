@@ -17,10 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faultspec.body import resolve
+from faultspec.contract import contract
+from faultspec.exchange import Exchange, Request, Response
 from faultspec.importers import Imported, NotImportable, botocore, census, openapi
 from faultspec.importers.reading import parse
 from faultspec.importers.settled import settled
 from faultspec.importers.written import written
+from faultspec.judge import judge
 from faultspec.language import load, read
 from faultspec.language.model import Taxonomy
 from faultspec.lint import check
@@ -570,6 +573,19 @@ def test_a_service_model_becomes_a_sound_taxonomy(service: str) -> None:
                 {found["shapes"][e["shape"]].get("error", {}).get("code", e["shape"]) for e in operation["errors"]}
             )
     assert render(known, SHIPPED.values(), "imported.yaml")
+
+
+@pytest.mark.parametrize("service", ["dynamodb", "lambda", "cloudwatch"])
+@pytest.mark.parametrize("namespace", ["", "com.amazonaws.sample#"])
+def test_a_code_of_a_json_protocol_may_have_a_namespace(service: str, namespace: str) -> None:
+    """What botocore reads as an error's code the judge reads as it: bare, and behind the namespace of the service."""
+    known = taken_in(botocore.read(model(service), service))
+    code = next(each for each in known.codes.values() if each.http.statuses and each.http.default < 500)
+    content = json.dumps({"__type": f"{namespace}{code.wire}"}).encode()
+    answer = Response(code.http.default, (("Content-Type", known.envelopes["error"].media_types[0]),), content)
+    found = judge(contract(known), Exchange(Request("POST", "/", ()), answer, "http"))
+    assert found.code == code.name
+    assert "code/declared" not in {each.clause for each in found.findings}
 
 
 def test_the_retry_facts_are_those_of_botocore() -> None:

@@ -174,6 +174,19 @@ def aws() -> str:
     )
 
 
+#: Codes that some services send bare and others behind a namespace, as the JSON protocols of AWS do.
+QUALIFIED = """
+faultspec: 1
+taxonomy: {name: qualified, version: 1.0.0}
+envelopes:
+  named: {shape: {__type: "${namespace}#${code}", message: $message}, fields: {namespace: {type: string}}}
+  error: {shape: {__type: $code, message: $message}}
+surfaces: {api: {transport: http, envelope: [error, named], codes: closed}}
+codes:
+  ResourceNotFoundException: {summary: There is no such resource., http: 400}
+"""
+
+
 class Compiled(NamedTuple):
     """Where everything was compiled. ``taxonomies``: by the name of their folder."""
 
@@ -204,6 +217,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compiled]:
     found = {name: load(str(ROOT / path)).taxonomy for name, (path, _) in SYSTEMS.items()}
     found["kinto"] = load(str(ROOT / "examples/kinto/taxonomy.yaml")).taxonomy
     found |= {"odd": odd(), "nasty": nasty(), "aws": read(aws(), "aws.yaml").taxonomy}
+    found["qualified"] = read(QUALIFIED, "qualified.yaml").taxonomy
     taxonomies = {name: each for name, each in found.items() if each is not None}
     assert taxonomies.keys() == found.keys()
     for name, taxonomy in taxonomies.items():
@@ -521,6 +535,28 @@ def test_both_planners_decide_alike(compiled: Compiled) -> None:
     assert len(reasons) == 7
     for question, answer, expected in zip(questions, compiled.ask(questions), wanted, strict=True):
         assert answer == expected, question
+
+
+def test_both_read_a_code_inside_a_text(compiled: Compiled) -> None:
+    """`namespace#Code` is the code, where the taxonomy draws it so, and the bare code stays one; both write the bare one."""
+    wires = [
+        "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException",
+        "ResourceNotFoundException",
+        "a#Other",
+        "Other",
+    ]
+    bodies: list[dict[str, object]] = [{"__type": each, "message": "m"} for each in wires]
+    python = compiled.python("qualified")
+    wanted = [python.parse(each, status=400) for each in bodies]
+    codes = [None if isinstance(each, python.UnknownError) else each.code for each in wanted]
+    assert codes == ["ResourceNotFoundException"] * 2 + [None, None]
+    assert [each.namespace for each in wanted[:3]] == ["com.amazonaws.dynamodb.v20120810", None, "a"]
+    assert [python.to_envelope(each)["__type"] for each in wanted[:2]] == ["ResourceNotFoundException"] * 2
+    module = compiled.module("qualified")
+    questions = [{"module": module, "ask": "answer", "body": each, "answer": {"status": 400}} for each in bodies]
+    found = [each["error"] for each in compiled.ask(questions)]
+    assert [each["code"] for each in found] == codes
+    assert [each.get("namespace") for each in found[:3]] == ["com.amazonaws.dynamodb.v20120810", None, "a"]
 
 
 def test_both_read_retry_after_alike(compiled: Compiled) -> None:

@@ -1,8 +1,8 @@
 """From a service model of botocore (``service-2.json``) to a taxonomy.
 
 Every structure that is an exception is a code. The wire carries it as each protocol does: in the member ``__type`` of a
-JSON body, in a header (REST JSON), or as ``Error/Code`` in XML. XML is shown as the JSON of its tree, which is how
-botocore hands it on. What a query-compatible service is called by the older protocol is reported, not carried.
+JSON body, alone or behind the service's namespace, in a header (REST JSON), or as ``Error/Code`` in XML. XML is shown as
+the JSON of its tree, which is how botocore hands it on. What a query-compatible service is called by the older protocol is reported, not carried.
 """
 
 import html
@@ -149,6 +149,11 @@ class _Model:
             raise NotImportable(
                 "unknown-protocol", f"the protocol `{self.protocol}` is not known", "/metadata/protocol"
             )
+        envelopes: Data = {"error": picture}
+        surface: Any = "error"
+        if "__type" in picture["shape"]:
+            # What has more to it is declared first, since the bare code would be read from either.
+            envelopes, surface = {"qualified": _qualified(picture), "error": picture}, ["error", "qualified"]
         names = self._names()
         firsts: dict[str, str] = {}
         for shape, name in names.items():
@@ -177,8 +182,8 @@ class _Model:
                     "title": f"{title} errors",
                 },
                 "boundaries": _boundaries(codes),
-                "envelopes": {"error": picture},
-                "surfaces": {"api": {"transport": "http", "envelope": "error", "codes": "open"}},
+                "envelopes": envelopes,
+                "surfaces": {"api": {"transport": "http", "envelope": surface, "codes": "open"}},
                 **({"retry_policies": {"standard": self._policy()}} if retried else {}),
                 "codes": codes,
                 **({"operations": found} if (found := self._operations(names)) else {}),
@@ -381,6 +386,16 @@ class _Model:
                 child(pointer, "http/requestUri"), "route", "operations that differ by their query alone share a route"
             )
         return {"match": {"routes": [f"{method} {path}"]}}
+
+
+def _qualified(picture: Data) -> Data:
+    """The picture of the same body with the namespace in front of the code (``ns#Code``), as ``BaseJSONParser`` reads it."""
+    return {
+        **picture,
+        "summary": "The code behind the namespace of the service, as in `com.amazonaws.sample#NotFound`; else as `error`.",
+        "shape": {**picture["shape"], "__type": "${namespace}#${code}"},
+        "fields": {"namespace": {"type": "string"}},
+    }
 
 
 def _wire(shape: str, data: Json) -> str:

@@ -11,6 +11,7 @@ from faultspec.judge.bench import Bench
 from faultspec.judge.facts import Facts, facts_of, outcomes
 from faultspec.judge.words import place, sentence
 from faultspec.language import header_syntax
+from faultspec.language.carriers import wears
 from faultspec.language.model import Code, Envelope, Member, Operation, Schema, Source, Strictness
 from faultspec.language.values import Misfit, problems, same, shown
 from faultspec.runtime import ids
@@ -66,12 +67,15 @@ def _candidates(contract: Contract, claim: Claim, body: object) -> tuple[Envelop
 
 
 def _wears_declared(contract: Contract, envelope: Envelope, body: object) -> bool:
-    """Whether a declared code stands in the place where the envelope has its own, and travels in that envelope."""
-    for at in slot_places(envelope.shape)["code"]:
-        wire = resolve(body, at.path)[1]
+    """Whether a declared code stands in the place where the envelope has its own, alone or in the text that the envelope
+    has there, and travels in that envelope.
+    """
+    read = extract(envelope.shape, body)
+    bare = [resolve(body, at.path)[1] for at in slot_places(envelope.shape)["code"]]
+    for wire in (*bare, *(slots.get("code") for slots in (read.slots, *read.more))):
         shared, owners = _declared_by(contract, wire)
         own = (each for operation, _ in owners for each in operation.errors.values() if same(each.wire, wire))
-        if any(envelope.name in code.envelopes for code in (shared, *own) if code is not None):
+        if any(wears(code, envelope.name) for code in (shared, *own) if code is not None):
             return True
     return False
 
