@@ -2,7 +2,8 @@
 
 Every structure that is an exception is a code. The wire carries it as each protocol does: in the member ``__type`` of a
 JSON body, alone or behind the service's namespace, in a header (REST JSON), or as ``Error/Code`` in XML. XML is shown as
-the JSON of its tree, which is how botocore hands it on. What a query-compatible service is called by the older protocol is reported, not carried.
+the JSON of its tree, which is how botocore hands it on. What a query-compatible service is called by the older protocol
+is reported, not carried.
 """
 
 import html
