@@ -5,13 +5,13 @@ clauses by which a running service is held to it, or the reason why it can't be.
 """
 
 import copy
+import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from faultspec.body import resolve
 from faultspec.clauses import clauses_of, clauses_of_clients
-from faultspec.importers.written import written
 from faultspec.language import Loaded, load, read
 from faultspec.language.model import Taxonomy
 from faultspec.language.scope import words
@@ -91,9 +91,13 @@ def changed(data: Mapping[str, object], path: tuple[str, ...], whole: Files | No
     return frozenset().union(*(changed(data, (*path, str(each)), before) for each in parts if each != "source"))
 
 
+def _read(data: Mapping[str, object]) -> Loaded:
+    return read(json.dumps(data, ensure_ascii=False), "")
+
+
 def _files(data: Mapping[str, object]) -> Files:
     """Everything that is generated."""
-    found = read(written(data, ""), "").taxonomy
+    found = _read(data).taxonomy
     assert found is not None
     return render(found, SHIPPED.values(), "")
 
@@ -105,7 +109,7 @@ def _without(data: Mapping[str, object], path: tuple[str, ...]) -> Files | None:
     for _ in range(_ROUNDS):
         for each in sorted(set(gone), key=_backwards, reverse=True):
             _leave_out(rest, each)
-        loaded = read(written(rest, ""), "")
+        loaded = _read(rest)
         if loaded.taxonomy is not None:
             return render(loaded.taxonomy, SHIPPED.values(), "")
         gone = [each.pointer for each in loaded.diagnostics if each.severity == "error"]
