@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test real full docs botocore generate bench clean
+.PHONY: demo test real full search docs botocore generate bench clean
 
 demo: $(VENV)/.user
 	$(BIN)/faultspec demo
@@ -22,6 +22,10 @@ test: $(VENV)/.dev
 # What takes long: every sin of the kill matrix, not only the first of each clause.
 full: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m full
+
+# Laws that hypothesis tests, over examples that it never drew before.
+search: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q --hypothesis-profile=search -m hypothesis
 
 # Judges services that nobody here wrote, each over its own transport: brings them into .cache/, starts them on loopback, judges them,
 # stops them. What is known of each stands in its waivers.yaml; a finding that is new, and one that is gone, fails.

@@ -1,20 +1,18 @@
 """What finds a mistake: faultspec's suite beside plain schemathesis, on the same services, in the same run.
 
-For the behaving services and for each sin of ``tests/miniatures`` (or every N-th of them): does the tool report a failure, with how
-many requests, in how many seconds? A report on a behaving service is a false positive. Schemathesis reads the service's own
+For the behaving service of each system that speaks HTTP, and for each of its sins (or every N-th): does the tool report a failure,
+with how many requests, in how many seconds? A report on a behaving service is a false positive. Schemathesis reads the service's own
 OpenAPI document, gets the same token, a fixed seed, all its phases and all its checks. It is read in two ways: by its exit code, as it
 comes out of the box, and against a baseline, as a patient team would: what it says of the behaving service (a check at an operation, in
 either of two runs) is known and forgiven, and a sin counts as caught when there is anything beyond it.
 
-    python benchmarks/detection.py [--every N] [--sins NAME,NAME] [--examples N]
+    python benchmarks/detection.py [--every N] [--systems NAME,NAME] [--sins NAME,NAME] [--examples N]
 """
 
 import argparse
-import functools
 import json
 import logging
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,44 +24,60 @@ from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from faultspec_conformance.orders.app import CALLERS, Orders
+from faultspec_conformance.orders.app import CALLERS
+from faultspec_conformance.orders.demo import service as orders_service
+from faultspec_conformance.orders.sins import SINS as ORDERS_SINS
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from miniatures.core_platform import ENVIRONMENT  # noqa: E402 - the miniatures are part of the tests, not of a package
+import services  # noqa: E402 - the miniatures are part of the tests, not of a package
+from miniatures.core_platform import ENVIRONMENT  # noqa: E402
 from miniatures.serve import serving  # noqa: E402
 from miniatures.sins import SINS, sinning  # noqa: E402
+from miniatures.systems import LAPSES, over_http  # noqa: E402
 
 BIN = Path(sys.executable).parent
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
-    """Something to judge: its application, its configuration for the suite, and the environment that one reads."""
+class System:
+    """Services of one contract: ``app`` makes the behaving one for None, else the one with that sin. ``config``: how the suite
+    judges it, in that environment. ``token``: of the ordinary caller.
+    """
 
     name: str
-    app: Callable[[], ASGIApp]
+    app: Callable[[str | None], ASGIApp]
+    sins: tuple[str, ...]
     config: Path
     environment: Mapping[str, str]
     token: str
-    sinful: bool = False
 
 
-def orders() -> Service:
-    """The shipped reference service."""
+def systems() -> Iterator[System]:
+    """Every system that speaks HTTP and publishes an OpenAPI document."""
     source = ROOT / "conformance" / "faultspec_conformance" / "orders" / "conformance.yaml"
     names = {"ORDERS_TAXONOMY": str(ROOT / "taxonomy.yaml"), "ORDERS_URL": "${BASE_URL}"}
     tokens = {f"ORDERS_{caller.name.upper()}": token for token, caller in CALLERS.items()}
-    return Service("(orders)", lambda: Orders().app(), source, {**names, **tokens}, tokens["ORDERS_ALICE"])
-
-
-def notebooks(sin: str | None) -> Service:
-    """The miniature, behaving or with one sin."""
+    yield System("orders", orders_service, (*ORDERS_SINS,), source, {**names, **tokens}, tokens["ORDERS_ALICE"])
     config = ROOT / "tests" / "miniatures" / "notebooks.yaml"
-    token = ENVIRONMENT["NOTEBOOKS_BIRCH_EDITOR"]
-    sins = [] if sin is None else [sin]
-    return Service(sin or "(notebooks)", lambda: sinning(*sins), config, ENVIRONMENT, token, sin is not None)
+    editor = ENVIRONMENT["NOTEBOOKS_BIRCH_EDITOR"]
+    yield System("notebooks", lambda sin: sinning(*[sin] if sin else []), (*SINS,), config, ENVIRONMENT, editor)
+    for name, token in (("aileron", "ADA_TOKEN"), ("alknet", "ANNA_TOKEN")):
+        sins = tuple(each.name for each in LAPSES.values() if each.system == name)
+        config = services.EXAMPLES / name / "conformance.yaml"
+        yield System(name, example(name), sins, config, services.TOKENS, services.TOKENS[token])
+
+
+def example(system: str) -> Callable[[str | None], ASGIApp]:
+    """What makes the service of `examples/`, with a sin between it and the wire."""
+
+    def make(sin: str | None) -> ASGIApp:
+        module = services.service(system)
+        app: ASGIApp = module.Runtime().app() if system == "aileron" else module.Gateway().app()
+        return app if sin is None else over_http(sin)(app)
+
+    return make
 
 
 TIMEOUT = 300.0
@@ -90,17 +104,17 @@ def counted(app: ASGIApp, seen: list[str]) -> ASGIApp:
     return counting
 
 
-def faultspec(service: Service, url: str, work: Path) -> Run:
+def faultspec(system: System, url: str, work: Path) -> Run:
     """The suite, probes only."""
     report = work / "report.json"
     environment = {
         **os.environ,
-        **{k: v.replace("${BASE_URL}", url) for k, v in service.environment.items()},
+        **{k: v.replace("${BASE_URL}", url) for k, v in system.environment.items()},
         "BASE_URL": url,
     }
     started = time.monotonic()
     subprocess.run(
-        [BIN / "faultspec", "conform", service.config, "--no-sweep", "--report", f"json={report}"],
+        [BIN / "faultspec", "conform", system.config, "--no-sweep", "--report", f"json={report}"],
         env=environment,
         capture_output=True,
         check=False,
@@ -112,13 +126,13 @@ def faultspec(service: Service, url: str, work: Path) -> Run:
     return Run(frozenset((each["clause"], "") for each in clauses if each["verdict"] == "failed"), seconds)
 
 
-def schemathesis(service: Service, url: str, work: Path, examples: int) -> Run:
+def schemathesis(system: System, url: str, work: Path, examples: int) -> Run:
     """Plain schemathesis on the service's own document."""
     events = work / "events.ndjson"
     command = [
         str(BIN / "schemathesis"), "run", f"{url}/openapi.json", "--url", url, "--seed", "1", "--generation-deterministic",
         "-n", str(examples), "--continue-on-failure", "--no-color",
-        "-H", f"Authorization: Bearer {service.token}", "--report", "ndjson", "--report-ndjson-path", str(events),
+        "-H", f"Authorization: Bearer {system.token}", "--report", "ndjson", "--report-ndjson-path", str(events),
     ]  # fmt: skip
     started = time.monotonic()
     try:
@@ -139,49 +153,87 @@ def _failures(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
                     yield check["name"], str(check["failure_info"]["failure"].get("operation"))
 
 
-def judged(tool: Callable[[Service, str, Path], Run], service: Service) -> Run:
+Tool = Callable[[System, str, Path], Run]
+
+
+def judged(tool: Tool, system: System, sin: str | None) -> Run:
     """One run of a tool on a fresh start of a service."""
     seen: list[str] = []
-    with serving(counted(service.app(), seen)) as url, tempfile.TemporaryDirectory() as work:
-        return replace(tool(service, url, Path(work)), requests=len(seen))
+    with serving(counted(system.app(sin), seen)) as url, tempfile.TemporaryDirectory() as work:
+        return replace(tool(system, url, Path(work)), requests=len(seen))
 
 
 def main() -> None:
-    """Run every tool on every service and print a line each, then the totals."""
+    """Run every tool on every service and print a line each, then the totals of each system and of all."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--every", type=int, default=1, help="take every N-th sin")
+    parser.add_argument("--every", type=int, default=1, help="take every N-th sin of each system")
+    parser.add_argument("--systems", default="", help="these systems only, separated by commas")
     parser.add_argument("--sins", default="", help="these sins only, separated by commas")
     parser.add_argument("--examples", type=int, default=50, help="schemathesis's examples an operation")
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)  # the services log what is provoked
-    names = options.sins.split(",") if options.sins else list(SINS)[:: options.every]
-    plain = functools.partial(schemathesis, examples=options.examples)
-    behaving, sinful = (orders(), notebooks(None)), [notebooks(name) for name in names]
-    results: dict[str, list[Run]] = {"faultspec": [], "schemathesis": []}
-    for service in (*behaving, *sinful):
-        for tool, run in (("faultspec", faultspec), ("schemathesis", plain)):
-            results[tool].append(judged(run, service))
-        cells = [f"{len(run.failures or ()):3} failures {run.requests:5} requests {run.seconds:6.1f} s"
-                 for run in (results["faultspec"][-1], results["schemathesis"][-1])]  # fmt: skip
-        print(f"{service.name:44} | {' | '.join(cells)}", flush=True)
-    print()
-    for tool, runs in results.items():
-        clean = [service.name for service, run in zip(behaving, runs, strict=False) if run.failures != frozenset()]
-        told(f"{tool}, exit code", runs[len(behaving) :], frozenset(), clean)
-    known = (results["schemathesis"][1].failures or frozenset()) | (judged(plain, behaving[1]).failures or frozenset())
-    told("schemathesis, beyond its baseline", results["schemathesis"][len(behaving) :], known, [])
+
+    def plain(system: System, url: str, work: Path) -> Run:
+        return schemathesis(system, url, work, options.examples)
+
+    totals: dict[str, list[Read]] = {}
+    wanted = options.systems.split(",") if options.systems else None
+    for system in systems():
+        if wanted is not None and system.name not in wanted:
+            continue
+        sins = [each for each in system.sins if not options.sins or each in options.sins.split(",")][:: options.every]
+        behaving, known = line(faultspec, plain, system, None)
+        second = judged(plain, system, None)
+        baseline = (known.failures or frozenset()) | (second.failures or frozenset())
+        runs = [line(faultspec, plain, system, sin) for sin in sins]
+        for reading, read in {
+            "faultspec": Read([own for own, _ in runs], frozenset(), [behaving]),
+            "schemathesis, exit code": Read([other for _, other in runs], frozenset(), [known]),
+            "schemathesis, beyond its baseline": Read([other for _, other in runs], baseline, []),
+        }.items():
+            print(f"{system.name:10} {reading:34} {read}", flush=True)
+            totals.setdefault(reading, []).append(read)
+        print()
+    for reading, reads in totals.items():
+        print(f"{'all':10} {reading:34} {sum(reads[1:], reads[0])}")
 
 
-def told(reading: str, runs: Sequence[Run], known: frozenset[tuple[str, str]], alarms: Sequence[str]) -> None:
-    """The line of totals of one reading: what is `known` does not count; `alarms` are the behaving services reported."""
-    caught = [run for run in runs if run.failures and run.failures - known]
-    unfinished = sum(run.failures is None for run in runs)
-    print(
-        f"{reading:34} {len(caught)} of {len(runs)} sins caught, {unfinished} not finished; "
-        f"reports {' and '.join(alarms) or 'none'} of the behaving services; "
-        f"median {statistics.median(run.requests for run in runs):.0f} requests, "
-        f"{statistics.median(run.seconds for run in runs):.1f} s"
-    )
+def line(own: Tool, other: Tool, system: System, sin: str | None) -> tuple[Run, Run]:
+    """Both tools on one service, printed."""
+    runs = judged(own, system, sin), judged(other, system, sin)
+    cells = [f"{len(run.failures or ()):3} failures {run.requests:5} requests {run.seconds:6.1f} s" for run in runs]
+    print(f"{system.name:10} {sin or '(behaving)':44} | {' | '.join(cells)}", flush=True)
+    return runs
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One way to read the runs of a tool. ``known``: what does not count; ``behaving``: runs that should have found nothing."""
+
+    runs: Sequence[Run]
+    known: frozenset[tuple[str, str]]
+    behaving: Sequence[Run]
+    caught: int | None = None
+
+    @property
+    def kills(self) -> int:
+        """Sins that were caught."""
+        found = (run for run in self.runs if run.failures and run.failures - self.known)
+        return self.caught if self.caught is not None else sum(1 for _ in found)
+
+    def __add__(self, other: "Read") -> "Read":
+        runs, behaving = [*self.runs, *other.runs], [*self.behaving, *other.behaving]
+        return Read(runs, frozenset(), behaving, self.kills + other.kills)
+
+    def __str__(self) -> str:
+        alarms = sum(run.failures != frozenset() for run in self.behaving)
+        said = f"; reports {alarms} of {len(self.behaving)} behaving services" if self.behaving else ""
+        requests, seconds = (sum(getattr(run, each) for run in self.runs) for each in ("requests", "seconds"))
+        cost = (
+            f"{requests / self.kills:.0f} requests and {seconds / self.kills:.1f} s a kill" if self.kills else "no kill"
+        )
+        unfinished = sum(run.failures is None for run in self.runs)
+        return f"{self.kills} of {len(self.runs)} sins caught, {unfinished} not finished{said}; {cost}"
 
 
 if __name__ == "__main__":

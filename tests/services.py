@@ -13,7 +13,8 @@ from starlette.types import ASGIApp
 
 from faultspec import language
 from faultspec.language.model import Taxonomy
-from faultspec_conformance.run import Options, Unreachable, run
+from faultspec_conformance.options import Options, Unreachable
+from faultspec_conformance.run import run
 from faultspec_conformance.target import Target, read
 from faultspec_conformance.verdict import Result
 from miniatures.serve import serving

@@ -25,6 +25,7 @@ FLOORS: tuple[frozenset[str], ...] = (
             "meaning",
             "tokens",
             "leaks",
+            "alike",
             "contract",
             "judge",
             "targets",

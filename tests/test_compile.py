@@ -564,9 +564,7 @@ def test_a_reader_that_leaves_is_no_error(project: Path) -> None:
 
 def test_an_interrupt_exits_with_130(project: Path) -> None:
     """Ctrl-C ends in the exit code that shells expect, without a traceback."""
-    # A shell that starts this in the background leaves SIGINT ignored, and children inherit that.
-    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    waiting = f"{listening}import faultspec.language as l, time\ndef load(path): print('ready', flush=True); time.sleep(30)\nl.load = load\nfrom faultspec.cli import main\nmain()"
+    waiting = "import faultspec.language as l, time\ndef load(path): print('ready', flush=True); time.sleep(30)\nl.load = load\nfrom faultspec.cli import main\nmain()"
     process = subprocess.Popen(
         [sys.executable, "-c", waiting, "compile"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

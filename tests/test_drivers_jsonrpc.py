@@ -179,7 +179,8 @@ def test_nothing_is_left_of_an_interrupted_run(tmp_path: Path, number: int) -> N
 def test_a_command_that_is_none_is_said_to_be_none(tmp_path: Path) -> None:
     """No traceback, and nothing judged."""
     from faultspec import language
-    from faultspec_conformance.run import Options, Unreachable, run
+    from faultspec_conformance.options import Options, Unreachable
+    from faultspec_conformance.run import run
     from faultspec_conformance.target import Target
 
     loaded = language.load(str(ROOT / "examples" / "keenbench" / "taxonomy.yaml"))

@@ -12,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from faultspec.body import replaced, resolve
 from faultspec.contract import Contract, contract
 from faultspec.exchange import Canary, Exchange, Request, Response
 from faultspec.finding import Judgement
@@ -214,3 +215,19 @@ def test_a_presupposed_clause_masks(
         assert not any(
             each.clause in presupposed and (finding.pointer or "").startswith(each.pointer or "") for each in errors
         )
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers(),
+        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab/~0"), inner),
+    ),
+    st.lists(st.sampled_from("ab/~01"), max_size=4),
+    st.integers(),
+)
+def test_what_is_replaced_is_found(body: object, keys: list[str], value: int) -> None:
+    """A pointer leads to what was put there, whatever stood on the way, and the body that was given is as it was."""
+    pointer = "".join("/" + each.replace("~", "~0").replace("/", "~1") for each in keys)
+    before = copy.deepcopy(body)
+    assert resolve(replaced(body, pointer, value), pointer) == (True, value)
+    assert body == before

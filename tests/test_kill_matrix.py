@@ -13,7 +13,8 @@ from faultspec import language
 from faultspec.clauses import CLAUSES, Clause, clauses_of
 from faultspec.language.model import Taxonomy
 from faultspec.meaning import meaningless
-from faultspec_conformance.run import Options, Unreachable, run
+from faultspec_conformance.options import Options, Unreachable
+from faultspec_conformance.run import run
 from faultspec_conformance.verdict import Result
 from kill_matrix import KILLS, MINIATURES, SURVIVORS, Kill
 from miniatures.systems import LAPSES

@@ -7,8 +7,7 @@ from faultspec.language.model import Taxonomy
 from faultspec_conformance.orders import demo
 from faultspec_conformance.orders.sins import SINS
 from faultspec_conformance.required import Required, uncovered
-from faultspec_conformance.run import Report
-from faultspec_conformance.verdict import exit_code
+from faultspec_conformance.verdict import Report, exit_code
 
 TAXONOMY = "taxonomy.yaml"
 

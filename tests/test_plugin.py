@@ -110,6 +110,7 @@ def test_a_known_failure_fails_no_test_until_it_expires(pytester: pytest.Pyteste
     pytester.runpytest_inprocess(*PLUGIN).assert_outcomes(passed=3, failed=2)
 
 
+@pytest.mark.full
 def test_workers_send_what_they_saw(pytester: pytest.Pytester) -> None:
     """With pytest-xdist the report is of all workers together."""
     pytest.importorskip("xdist")
@@ -117,6 +118,21 @@ def test_workers_send_what_they_saw(pytester: pytest.Pytester) -> None:
     done = pytester.runpytest_subprocess(*PLUGIN, "-n2", f"--faultspec={TAXONOMY}")
     done.assert_outcomes(passed=3, failed=2)
     done.stdout.fnmatch_lines(["4 exchanges judged by platform*: 2 findings, 0 known;*"])
+
+
+@pytest.mark.full
+def test_a_waiver_that_one_worker_needs_is_needed(pytester: pytest.Pytester) -> None:
+    """Whether nothing needs a waiver is told of all workers together, not of one that saw none of what it names."""
+    pytest.importorskip("xdist")
+    pytester.makepyfile(TESTS)
+    pytester.makeini(f"[pytest]\nfaultspec_taxonomy = {TAXONOMY}\nfaultspec_waivers = waivers.yaml\n")
+    waivers = pytester.path / "waivers.yaml"
+    waivers.write_text("- {clause: leaks/stack-trace, reason: known, owner: us, expires: 2999-01-01}\n")
+    done = pytester.runpytest_subprocess(*PLUGIN, "-n2", "-k", "test_price")
+    done.stdout.no_fnmatch_line("*not needed*")
+    waivers.write_text("- {clause: leaks/sql, reason: known, owner: us, expires: 2999-01-01}\n")
+    done = pytester.runpytest_subprocess(*PLUGIN, "-n2")
+    done.stdout.fnmatch_lines(["the waiver leaks/sql is not needed any more*"])
 
 
 def test_without_the_fixture_nothing_of_ours_is_loaded(pytester: pytest.Pytester) -> None:

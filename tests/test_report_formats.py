@@ -19,8 +19,7 @@ from faultspec.exchange import Exchange, Request, Response
 from faultspec.finding import Finding
 from faultspec_conformance import reports
 from faultspec_conformance.reports.reading import Unreadable, read
-from faultspec_conformance.run import Report
-from faultspec_conformance.verdict import ClauseResult, Coverage, Fixed, Reported, Result, ranked
+from faultspec_conformance.verdict import ClauseResult, Coverage, Fixed, Report, Reported, Result, ranked
 from faultspec_conformance.waivers import Waiver
 
 NASTY = "</script><img src=x onerror=alert(1)>\"'&@title@ é \x1b[31m {{ 7*7 }} ]]>"

@@ -26,9 +26,8 @@ from faultspec_conformance.orders import demo
 from faultspec_conformance.orders.app import Orders
 from faultspec_conformance.reports import FORMATS
 from faultspec_conformance.reports.reading import read as read_back
-from faultspec_conformance.run import Report
 from faultspec_conformance.target import Identity
-from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result
+from faultspec_conformance.verdict import ClauseResult, Coverage, Report, Reported, Result
 from faultspec_conformance.world import World
 
 TOKEN = "s3cr3t-token-0123456789"

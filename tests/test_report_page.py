@@ -18,8 +18,7 @@ import pytest
 from faultspec import language
 from faultspec_conformance import reports
 from faultspec_conformance.orders import demo
-from faultspec_conformance.run import Report
-from faultspec_conformance.verdict import ranked
+from faultspec_conformance.verdict import Report, ranked
 
 #: The one place that says by what the page is opened and examined.
 TOOLS = {"puppeteer-core": "24.43.1", "axe-core": "4.14.1"}

@@ -3,7 +3,7 @@
 import pytest
 
 from faultspec_conformance.drivers import Limits
-from faultspec_conformance.run import Options
+from faultspec_conformance.options import Options
 from faultspec_conformance.verdict import Result, exit_code
 from services import SYSTEMS, judged
 
@@ -63,7 +63,8 @@ def test_without_leave_nothing_is_called_that_may_write() -> None:
     """Only calls that are safe, and what reaches no method; what is therefore not exercised is said."""
     from dataclasses import replace
 
-    from faultspec_conformance.run import Report, run
+    from faultspec_conformance.run import run
+    from faultspec_conformance.verdict import Report
     from services import started, target, taxonomy
 
     with started("keenbench") as environment:

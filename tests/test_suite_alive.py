@@ -14,10 +14,11 @@ from faultspec.language import read
 from faultspec_conformance import run as running
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.drivers.http import Http
+from faultspec_conformance.options import Options
 from faultspec_conformance.reports import FORMATS
-from faultspec_conformance.run import Options, Report, run
+from faultspec_conformance.run import run
 from faultspec_conformance.target import Call, Identity, ResourceConfig, Target
-from faultspec_conformance.verdict import Reported, exit_code
+from faultspec_conformance.verdict import Report, Reported, exit_code
 
 TAXONOMY = """
 faultspec: 1

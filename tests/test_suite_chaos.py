@@ -17,10 +17,11 @@ import pytest
 from faultspec.language import read
 from faultspec_conformance import reports
 from faultspec_conformance.drivers.http import Limits
+from faultspec_conformance.options import Options, Unreachable
 from faultspec_conformance.reports.reading import read as read_back
-from faultspec_conformance.run import Options, Report, Unreachable, run
+from faultspec_conformance.run import run
 from faultspec_conformance.target import Target
-from faultspec_conformance.verdict import exit_code
+from faultspec_conformance.verdict import Report, exit_code
 
 TAXONOMY = """
 faultspec: 1

@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -18,6 +19,7 @@ import jsonschema
 import pytest
 from starlette.types import Receive, Scope, Send
 
+from faultspec.cli import main
 from faultspec_conformance import reports
 from faultspec_conformance import target as configuration
 from miniatures.core_platform import ENVIRONMENT
@@ -331,3 +333,18 @@ def test_what_was_declared_impossible_and_seen_is_told(behaving: str, tmp_path: 
     done = faultspec("conform", str(config), "--no-sweep", "--only", "framework/unknown-route", BASE_URL=behaving)
     assert done.returncode == 0, done.stdout
     assert "not_found is declared not_provokable (nothing is ever lost), and was observed" in done.stdout
+
+
+def test_a_file_that_is_not_there_is_told_where_it_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The taxonomy and the waivers that a configuration names and that are not there are told at its own lines, both at once."""
+    (tmp_path / "c.yaml").write_text(
+        "taxonomy: nothing.yaml\ntarget: {http: 'http://127.0.0.1:1'}\nwaivers: none.yaml\n"
+    )
+    with pytest.raises(SystemExit) as ended:
+        main(["conform", str(tmp_path / "c.yaml")])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert re.findall(r"c\.yaml:(\d+:\d+): error: there is no file \S*(nothing|none)\.yaml", told) == [
+        ("1:11", "nothing"),
+        ("3:10", "none"),
+    ]

@@ -18,9 +18,9 @@ from faultspec.clauses import CLAUSES, clauses_of_clients
 from faultspec.language.model import Taxonomy
 from faultspec_conformance import target
 from faultspec_conformance.clients import watch
-from faultspec_conformance.run import Options, Report
+from faultspec_conformance.options import Options
 from faultspec_conformance.target import ClientConfig
-from faultspec_conformance.verdict import Result, exit_code
+from faultspec_conformance.verdict import Report, Result, exit_code
 
 ROOT = Path(__file__).resolve().parents[1]
 

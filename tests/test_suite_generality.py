@@ -14,9 +14,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from faultspec import language
-from faultspec_conformance.run import Options, Report, Unreachable, run
+from faultspec_conformance.options import Options, Unreachable
+from faultspec_conformance.run import run
 from faultspec_conformance.target import Identity, Target, read
-from faultspec_conformance.verdict import exit_code
+from faultspec_conformance.verdict import Report, exit_code
 from miniatures.serve import serving
 
 TAXONOMY = """

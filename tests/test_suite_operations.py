@@ -27,17 +27,18 @@ from faultspec.language.model import Taxonomy
 from faultspec_conformance import merging, reports
 from faultspec_conformance.drivers.http import Http, Limits
 from faultspec_conformance.masking import masking
+from faultspec_conformance.options import Options
 from faultspec_conformance.orders import app as orders
 from faultspec_conformance.orders import demo, store
 from faultspec_conformance.orders.app import Orders
 from faultspec_conformance.orders.sins import SINS
 from faultspec_conformance.reports.reading import read
 from faultspec_conformance.required import Required, required, uncovered
-from faultspec_conformance.run import Options, Report, run
+from faultspec_conformance.run import run
 from faultspec_conformance.serving import serving
 from faultspec_conformance.target import Target
 from faultspec_conformance.target import read as configuration
-from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result, Shard, exit_code
+from faultspec_conformance.verdict import ClauseResult, Coverage, Report, Reported, Result, Shard, exit_code
 from faultspec_conformance.waivers import Waiver
 
 ROOT = Path(__file__).parent.parent

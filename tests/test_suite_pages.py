@@ -17,10 +17,13 @@ from faultspec.finding import Judgement
 from faultspec.language import read
 from faultspec_conformance import pages
 from faultspec_conformance.answers import Sent, difference
+from faultspec_conformance.discovery import no_address
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.openapi import Operation, Parameter
-from faultspec_conformance.run import Options, Report, Unreachable, no_address, run
+from faultspec_conformance.options import Options, Unreachable
+from faultspec_conformance.run import run
 from faultspec_conformance.target import Target
+from faultspec_conformance.verdict import Report
 from miniatures.serve import serving
 
 TAXONOMY = """

@@ -22,14 +22,17 @@ from faultspec.finding import Finding
 from faultspec.language import load
 from faultspec.language.model import Taxonomy
 from faultspec_conformance import openapi, sweep
+from faultspec_conformance.discovery import describe
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.drivers.http import SAFE_METHODS, Http
 from faultspec_conformance.openapi import Description
+from faultspec_conformance.options import Options
 from faultspec_conformance.orders import demo
 from faultspec_conformance.probes.resources import fixtures
-from faultspec_conformance.run import Options, Report, describe, run
+from faultspec_conformance.run import run
 from faultspec_conformance.sweep import Swept, Written
 from faultspec_conformance.target import Identity, Target, read
+from faultspec_conformance.verdict import Report
 from faultspec_conformance.world import World
 from miniatures.core_platform import ENVIRONMENT
 from miniatures.serve import serving

@@ -12,8 +12,10 @@ from starlette.routing import Route
 
 from faultspec.language import read
 from faultspec_conformance.drivers import Limits
-from faultspec_conformance.run import Options, Report, run
+from faultspec_conformance.options import Options
+from faultspec_conformance.run import run
 from faultspec_conformance.target import Call, Identity, ResourceConfig, Target
+from faultspec_conformance.verdict import Report
 from miniatures.serve import serving
 
 TAXONOMY = """

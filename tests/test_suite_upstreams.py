@@ -15,10 +15,11 @@ from faultspec import language, source
 from faultspec.clauses import clauses_of
 from faultspec.language.model import Taxonomy
 from faultspec_conformance import target
-from faultspec_conformance.run import Options, Report, over_http
+from faultspec_conformance.options import Options
+from faultspec_conformance.run import over_http
 from faultspec_conformance.serving import serving
 from faultspec_conformance.upstreams import Upstream
-from faultspec_conformance.verdict import Result
+from faultspec_conformance.verdict import Report, Result
 from miniatures import relay
 
 ROOT = Path(__file__).resolve().parents[1]

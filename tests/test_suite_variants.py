@@ -2,7 +2,8 @@
 
 import pytest
 
-from faultspec_conformance.run import Options, Unreachable, run
+from faultspec_conformance.options import Options, Unreachable
+from faultspec_conformance.run import run
 from kill_matrix import NOTEBOOKS, served
 from miniatures.core_platform import ENVIRONMENT
 from miniatures.variants import VARIANTS, varied

@@ -11,8 +11,7 @@ from click.testing import CliRunner
 from faultspec.cli import cli
 from faultspec.finding import Finding, Level
 from faultspec_conformance import waivers
-from faultspec_conformance.run import _reported
-from faultspec_conformance.waivers import Waiver, stale
+from faultspec_conformance.waivers import Waiver, excused, stale
 
 ROOT = Path(__file__).parent.parent
 TODAY = date(2026, 11, 22)
@@ -24,7 +23,7 @@ def test_a_waiver_covers_warnings_as_well(level: Level) -> None:
     """A reviewed finding is known whatever its level, and its waiver is then needed."""
     finding = Finding("provoke/code", "said", operation="GET /things", code="absent", level=level)
     used: Counter[Waiver] = Counter()
-    assert _reported(finding, (KNOWN,), used).waived == "reviewed"
+    assert excused(finding, (KNOWN,), used) == "reviewed"
     assert list(stale([KNOWN], used, ["provoke/code"], TODAY)) == []
 
 
@@ -32,7 +31,7 @@ def test_a_waiver_of_something_else_is_no_excuse() -> None:
     """What a waiver does not name stays a finding, and the waiver is reported as not needed."""
     finding = Finding("provoke/code", "said", operation="GET /things", code="forbidden")
     used: Counter[Waiver] = Counter()
-    assert _reported(finding, (KNOWN,), used).waived is None
+    assert excused(finding, (KNOWN,), used) is None
     assert len(list(stale([KNOWN], used, ["provoke/code"], TODAY))) == 1
 
 

@@ -30,7 +30,7 @@ def read(body: bytes) -> Reading:
     except UnicodeDecodeError:
         return Reading(None, "is not UTF-8")
     try:
-        value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique)
+        value = _DECODER.decode(text)
     except _Repeated as error:
         return Reading(None, f"repeats the member `{error}` of one object, and readers differ in which of them counts")
     except RecursionError:
@@ -38,7 +38,8 @@ def read(body: bytes) -> Reading:
     except ValueError as error:
         where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
         return Reading(None, f"is not JSON{where}")
-    if _deeper_than(value, DEEPEST):
+    # A level costs a bracket, so where there are few nothing has to be walked.
+    if body.count(b"{") + body.count(b"[") > DEEPEST and _deeper_than(value, DEEPEST):
         return Reading(None, f"is nested deeper than {DEEPEST} levels")
     return Reading(value, None)
 
@@ -66,6 +67,18 @@ def resolve(body: object, pointer: str) -> tuple[bool, object]:
         else:
             return False, None
     return True, value
+
+
+def replaced(body: object, pointer: str, value: object) -> object:
+    """A copy of the body with ``value`` at a JSON Pointer (RFC 6901); an object that is missing on the way is made."""
+    if not pointer:
+        return value
+    end = (pointer + "/").index("/", 1)
+    (at,), inner = steps(pointer[:end]), pointer[end:]
+    if isinstance(body, list) and at.isdecimal() and int(at) < len(body):
+        return [replaced(each, inner, value) if index == int(at) else each for index, each in enumerate(body)]
+    members = body if isinstance(body, dict) else {}
+    return {**members, at: replaced(members.get(at), inner, value)}
 
 
 def strings(body: object, pointer: str = "") -> list[tuple[str, str]]:
@@ -102,6 +115,9 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_unique)
 
 
 def _deeper_than(value: object, limit: int) -> bool:

@@ -5,8 +5,9 @@ Transport-neutral and a value: nothing here opens a connection, and judging with
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from faultspec.alike import Memory, memory
 from faultspec.body import read, resolve
 from faultspec.clauses import Clause, clauses_of
 from faultspec.exchange import Exchange
@@ -80,7 +81,8 @@ class Contract:
     ``wires``: shared codes by what stands in the code slot. ``owners``: by the same, the operations that have a code of
     their own. ``kinds``: what codes are on the wire, ``string`` and ``number``. ``statuses``: the names of the codes that may travel under
     an error status. ``terms``: the members of each vocabulary that may stand on a wire. ``slots``: the schema of each
-    slot of each envelope, whatever the code. ``remembered``: what `headers` found out before.
+    slot of each envelope, whatever the code. ``remembered``: what `headers` found out before. ``memory``: texts that are harmless and,
+    where it is `remembering`, errors that are sound.
     """
 
     taxonomy: Taxonomy
@@ -97,6 +99,7 @@ class Contract:
     remembered: dict[tuple[str | None, int], Mapping[str, tuple[HeaderRule, ...]]] = field(
         default_factory=dict, repr=False
     )
+    memory: Memory = field(default_factory=Memory, repr=False)
 
     def claim(self, exchange: Exchange) -> Claim | None:
         """The first surface that claims the exchange."""
@@ -169,6 +172,11 @@ def contract(taxonomy: Taxonomy) -> Contract:
         slots={name: _slots(envelope, taxonomy) for name, envelope in taxonomy.envelopes.items()},
         names=name_patterns(taxonomy.privacy.internal_names if taxonomy.privacy else ()),
     )
+
+
+def remembering(contract: Contract) -> Contract:
+    """The same contract, by which errors that are alike are judged once: for recordings, which hold millions of them."""
+    return replace(contract, memory=memory(contract.taxonomy))
 
 
 def matcher(match: Match) -> Matcher:

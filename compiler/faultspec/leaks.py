@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log2
+from typing import NamedTuple
 
 from faultspec.exchange import Canary
 from faultspec.tokens import TOKENS
@@ -208,6 +209,17 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("an Elixir frame", ".ex:|.exs:|.erl:", r"\w\.(?:exs?|erl):\d{1,7}\b"),
         _pattern("a Perl frame", " line ", r"\bat (?:\S{1,200}\.(?:pl|pm|t|cgi|psgi)|\(eval \d{1,9}\)|-e) line \d{1,7}\b"),
         _pattern("a Lua traceback", "stack traceback:|.lua:", r"\bstack traceback:|\w\.lua:\d{1,7}:"),
+        _pattern("a Python exception", "error: |stopiteration|keyboardinterrupt", r"(?<![\w.])(?:Arithmetic|Assertion|Attribute|BlockingIO|BrokenPipe|Buffer|ChildProcess|ConnectionAborted|ConnectionRefused|ConnectionReset|EOF|FileExists|FileNotFound|FloatingPoint|Import|Index|InterruptedIO|IsADirectory|Key|Lookup|Memory|ModuleNotFound|Name|NotADirectory|NotImplemented|OS|Overflow|Permission|ProcessLookup|Recursion|Runtime|System|Type|UnboundLocal|Unicode|UnicodeDecode|UnicodeEncode|Value|ZeroDivision)Error: \S"),
+        _pattern("a Python exception", "' object |object of type '", r"'[A-Za-z_][\w.]{0,80}' object (?:has no attribute|is not (?:subscriptable|iterable|callable|an iterator)|does not support|cannot be interpreted)\b|\bobject of type '[\w.]{1,80}' has no len\(\)"),
+        _pattern("a JavaScript exception", "referenceerror: |rangeerror: |syntaxerror: |cannot read propert|cannot set propert|is not an object (ev", r"\b(?:Reference|Range|Syntax)Error: \S|\bCannot (?:read|set) propert(?:y|ies) (?:'[^'\n]{1,100}' )?of (?:undefined|null)\b|\bis not an object \(evaluating "),
+        _pattern("a JVM exception", "nullpointerexception|because \"", r"\bNullPointerException\b|\bCannot (?:invoke|read|load|store|assign)\b[^\n]{1,300} because \"[^\"\n]{1,200}\" is null"),
+        _pattern("a .NET exception", "object reference not set", r"\bObject reference not set to an instance of an object\b"),
+        _pattern("a Go panic", "nil pointer dereference", r"\binvalid memory address or nil pointer dereference\b"),
+        _pattern("a Ruby exception", "undefined method |undefined local variable|nomethoderror", r"\bundefined (?:method|local variable or method) [`'][^'\n]{1,100}' for\b|\bNoMethodError\b"),
+        _pattern("a PHP error", "on null|undefined index: |undefined variable ", r"\bCall to a member function \w{1,100}\(\) on null\b|\bUndefined (?:index: \w|variable \$\w)"),
+        _pattern("a Rust panic", "::unwrap()", r"\bcalled `(?:Option|Result)::unwrap\(\)` on\b"),
+        _pattern("an object of the program", " at 0x", r"<(?:[\w.<>]{1,200} )?(?:object|function|instance|method [\w.]{1,200} of|module|coroutine)[^<>\n]{0,200} at 0x[0-9a-fA-F]{4,16}>"),
+        _pattern("an object of the program", "@", r"(?<![\w.@/-])(?:[a-z_]\w{0,60}\.){1,10}[A-Z][\w$]{0,80}@[0-9a-f]{5,8}\b(?!\.)"),
         _pattern("an Erlang crash", "{badmatch|{case_clause|{function_clause|{badarg|{'exit'", r"\{(?:badmatch|case_clause|badarg|'EXIT'|function_clause),"),
     ),
     "sql": (
@@ -374,23 +386,35 @@ def _moved(leak: Leak, left_out: int) -> Leak:
 
 def _possible(lowered: str, kinds: frozenset[str], names: tuple[Pattern, ...]) -> list[tuple[str, Pattern]]:
     """The patterns of which a needle stands in the text, each with its detector, in the order of the detectors."""
-    patterns, gates = _needles(kinds, names)
-    found = {
-        index
-        for character in gates.keys() & set(lowered)
-        for needle, at in gates[character]
-        if needle in lowered
-        for index in at
-    }
-    found.update(index for _, at in gates.get("", ()) for index in at)
+    patterns, always, search, beginnings = _needles(kinds, names)
+    begun: set[str] = set()
+    match = search(lowered)
+    while match is not None:
+        begun.add(match[0])
+        match = search(lowered, match.start() + 1)
+    found = set(always)
+    for beginning in begun:
+        for needle, at in beginnings[beginning]:
+            if needle in lowered:
+                found.update(at)
     return [patterns[index] for index in sorted(found)]
 
 
+class _Needles(NamedTuple):
+    """The patterns of some detectors, and how their needles are found.
+
+    ``always``: patterns without a needle. ``search`` finds the next needle that no shorter one begins; ``beginnings`` has all
+    that begin with it, each with the patterns that it belongs to.
+    """
+
+    patterns: tuple[tuple[str, Pattern], ...]
+    always: tuple[int, ...]
+    search: Callable[..., re.Match[str] | None]
+    beginnings: Mapping[str, tuple[tuple[str, tuple[int, ...]], ...]]
+
+
 @lru_cache(maxsize=32)  # as many as there are taxonomies in one run, with room for tests
-def _needles(
-    kinds: frozenset[str], names: tuple[Pattern, ...]
-) -> tuple[tuple[tuple[str, Pattern], ...], Mapping[str, tuple[tuple[str, tuple[int, ...]], ...]]]:
-    """The patterns of some detectors, and each needle once with the patterns that it belongs to, by its rarest character."""
+def _needles(kinds: frozenset[str], names: tuple[Pattern, ...]) -> _Needles:
     patterns = tuple(
         (kind, pattern)
         for kind, own in DETECTORS.items()
@@ -401,24 +425,23 @@ def _needles(
     for index, (_, pattern) in enumerate(patterns):
         for needle in pattern.needles:
             needles[needle] = (*needles.get(needle, ()), index)
-    gates: dict[str, list[tuple[str, tuple[int, ...]]]] = {}
-    for needle, at in needles.items():
-        gates.setdefault(max(needle, key=_rarity, default=""), []).append((needle, at))
-    return patterns, {character: tuple(each) for character, each in gates.items()}
+    always = needles.pop("", ())
+    beginnings: dict[str, list[tuple[str, tuple[int, ...]]]] = {}
+    for needle in sorted(needles):  # what begins another comes before it
+        first = next((needle[:end] for end in range(1, len(needle)) if needle[:end] in beginnings), needle)
+        beginnings.setdefault(first, []).append((needle, needles[needle]))
+    search = re.compile(_branches(sorted(beginnings)) or r"(?!)").search
+    return _Needles(patterns, always, search, {each: tuple(found) for each, found in beginnings.items()})
 
 
-def _rarity(character: str) -> int:
-    return _COMMON.find(character) if character in _COMMON else len(_COMMON)
-
-
-_COMMON = " etaoinsrhldcumfpgwybv-.0123456789kxjqz"
-"""Characters of messages and ids, the commonest first: a needle is looked for only where its rarest stands in the text."""
-
-
-@lru_cache(maxsize=8192)  # texts: header values and codes come back with every answer
-def harmless(text: str, kinds: tuple[str, ...], names: tuple[Pattern, ...]) -> bool:
-    """Whether `detect` finds nothing in a text, whatever the caller sent."""
-    return not detect(text, kinds, names)
+def _branches(words: list[str]) -> str:
+    """A regular expression of the words that tells them apart letter by letter; none begins another."""
+    if len(words) <= 1:
+        return re.escape("".join(words))
+    rests: dict[str, list[str]] = {}
+    for word in words:
+        rests.setdefault(word[0], []).append(word[1:])
+    return f"(?:{'|'.join(re.escape(letter) + _branches(rest) for letter, rest in rests.items())})"
 
 
 def _matches(pattern: Pattern, text: str) -> Iterator[re.Match[str]]:

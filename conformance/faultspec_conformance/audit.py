@@ -4,13 +4,14 @@ import time
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date
 
-from faultspec.contract import Contract
+from faultspec.contract import Contract, remembering
 from faultspec_conformance.openapi import Description
 from faultspec_conformance.recorded import opened
 from faultspec_conformance.recorded.record import NotARecording, Skipped
-from faultspec_conformance.run import Report
 from faultspec_conformance.tally import Tally
+from faultspec_conformance.verdict import Report, settled
 from faultspec_conformance.waivers import Waiver
 
 _NAMED = 3
@@ -44,7 +45,8 @@ def audit(paths: Sequence[str], contract: Contract, options: Options = Options()
     A file that cannot be opened, or decompressed to its end, is told as what could not run; a part that cannot be read as a note.
     """
     started = time.monotonic()
-    tally = Tally(contract, waivers=options.waivers, only=options.only, description=options.description)
+    judging = remembering(contract)
+    tally = Tally(judging, waivers=options.waivers, only=options.only, description=options.description)
     not_run: list[str] = []
     interrupted = False
     for path in paths:
@@ -59,13 +61,8 @@ def audit(paths: Sequence[str], contract: Contract, options: Options = Options()
             not_run.append(f"the audit was interrupted in {path}")
             break
     target = ", ".join(paths) if len(paths) <= _NAMED else f"{len(paths)} recordings"
-    return tally.report(
-        target,
-        base=options.base or "",
-        seconds=time.monotonic() - started,
-        not_run=tuple(not_run),
-        interrupted=interrupted,
-    )
+    seen = tally.result(target, seconds=time.monotonic() - started, not_run=tuple(not_run))
+    return Report(settled(seen, date.today()), options.base or "", options.only, interrupted=interrupted)
 
 
 def _read(path: str, tally: Tally, options: Options) -> None:

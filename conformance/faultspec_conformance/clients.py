@@ -22,20 +22,21 @@ from faultspec.language.routes import route
 from faultspec.runtime import retry_after
 from faultspec.runtime.retry import Failure, Policy
 from faultspec_conformance.answers import Sent, held, skipped, slot
-from faultspec_conformance.drivers.http import SAFE_METHODS, Http
+from faultspec_conformance.drivers import Driver
+from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.echoes import echo_of, valid
 from faultspec_conformance.faults.replies import Unanswerable, failure
 from faultspec_conformance.faults.script import Fault, Script, Turns
 from faultspec_conformance.faults.server import FaultServer, Served
+from faultspec_conformance.folding import fold
 from faultspec_conformance.masking import masking
-from faultspec_conformance.openapi import Description
+from faultspec_conformance.options import Options, Unreachable, today
 from faultspec_conformance.processes import Failed, running
 from faultspec_conformance.retrying import UNTOLD, Followed, Kind, Try, enough, follow, improbable, scaled
-from faultspec_conformance.run import Options, Report, Unreachable, fold, today
+from faultspec_conformance.seen import Seen
 from faultspec_conformance.serving import serving
 from faultspec_conformance.target import ClientConfig, Target
-from faultspec_conformance.verdict import Coverage, Outcome, settled
-from faultspec_conformance.world import World
+from faultspec_conformance.verdict import Coverage, Outcome, Report, settled
 
 #: RFC 9110 section 9.2.2: sent twice, they do what they do once.
 _IDEMPOTENT = SAFE_METHODS | {"PUT", "DELETE", "TRACE"}
@@ -75,27 +76,19 @@ def watch(target: Target, taxonomy: Taxonomy, options: Options, launch: Launch |
     start = _launcher(Path(target.path or ".").resolve().parent) if launch is None else launch
     concerned = tuple(each for each in options.waivers if any(fnmatchcase(one, each.clause) for one in known))
     interrupted = False
-    with Http("http://127.0.0.1", target.limits) as clock:
-        world = World(taxonomy, contract(taxonomy), target, clock, Description(), Random(options.seed))
-        try:
-            for client in target.clients:
-                options.progress(f"{' '.join(client.command)} ({client.request.method} {client.request.path})")
-                world.outcomes += _Watch(world, client, start).outcomes()
-        except Failed as error:
-            return Unreachable(str(error), "check `client.command` in the configuration")
-        except KeyboardInterrupt:
-            interrupted = True
-            world.ended = "the run was interrupted"
-        clock.requests = len(world.exchanges)
-        unfinished = (world.ended,) if world.ended is not None else ()
-        seen = fold(
-            world,
-            known,
-            replace(options, waivers=concerned),
-            frozenset(),
-            notes=tuple(world.notes),
-            not_run=(*world.not_run, *unfinished),
-        )
+    world = Seen(taxonomy, contract(taxonomy), target, Driver(target.limits))  # nothing is asked: the clients do that
+    try:
+        for client in target.clients:
+            options.progress(f"{' '.join(client.command)} ({client.request.method} {client.request.path})")
+            world.outcomes += _Watch(world, client, start).outcomes()
+    except Failed as error:
+        return Unreachable(str(error), "check `client.command` in the configuration")
+    except KeyboardInterrupt:
+        interrupted = True
+        world.ended = "the run was interrupted"
+    world.driver.requests = len(world.exchanges)
+    world.not_run += (world.ended,) if world.ended is not None else ()
+    seen = fold(world, known, replace(options, waivers=concerned), frozenset())
     result = settled(seen, today(options))
     result = replace(
         result,
@@ -127,7 +120,7 @@ def _launcher(folder: Path) -> Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _Run:
     """One run of a client: what it asked on its route, what else, and why it was cut short, if it was."""
 
     tries: tuple[Served, ...]
@@ -138,7 +131,7 @@ class _Seen:
 class _Watch:
     """One client, run once for each thing that can happen to its request."""
 
-    def __init__(self, world: World, client: ClientConfig, launch: Launch) -> None:
+    def __init__(self, world: Seen, client: ClientConfig, launch: Launch) -> None:
         self.world = world
         self.client = client
         self.launch = launch
@@ -204,7 +197,7 @@ class _Watch:
         named = self.world.taxonomy.retry_policies.get(code.retry or "")
         return scaled(named.policy, self.client.scale) if named is not None else None
 
-    def run(self, script: Script, enough_tries: int) -> _Seen:
+    def run(self, script: Script, enough_tries: int) -> _Run:
         """Have the client make its call; it is ended after so many tries."""
         method, path = self.client.request.method, self.client.request.path.partition("?")[0]
         server = FaultServer(self.contract, Turns(script, Random(0)), route=route(f"{method} {path}"))
@@ -215,7 +208,7 @@ class _Watch:
         with serving(server) as url:
             cut = self.launch(self.client, url, lambda: len(tries()) > enough_tries + _BEYOND)
         others = tuple(each for each in server.served if not each.due)
-        return _Seen(tries(), others, cut)
+        return _Run(tries(), others, cut)
 
     def played(self, code: Code, fault: Fault, times: int | None) -> Iterator[Outcome]:
         """One failure, and what the client makes of it."""
@@ -313,7 +306,7 @@ class _Watch:
             evidence = sent[: max(1, each.number + 1)]
             yield self.wrong(clause, f"{where}: {each.message}", *evidence, level="warning" if early else "error")
 
-    def refetched(self, where: str, seen: _Seen, sent: Sequence[Sent]) -> Iterator[Outcome]:
+    def refetched(self, where: str, seen: _Run, sent: Sequence[Sent]) -> Iterator[Outcome]:
         """Whether something was read between a refusal and the next try, and the next try has another validator."""
         clause = "client/refetches"
         if self.client.request.method in SAFE_METHODS:

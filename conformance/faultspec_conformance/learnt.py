@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import parse_qsl, urlsplit
 
+from faultspec.body import steps
 from faultspec.exchange import Exchange
 from faultspec.leaks import detect
 from faultspec_conformance.answers import leaves
@@ -81,7 +82,7 @@ def _named(text: str) -> Iterator[str]:
                 yield given
         return
     for pointer, each in leaves(value):
-        names = [name for name in pointer.split("/")[1:] if not name.isdigit()]
+        names = [name for name in steps(pointer) if not name.isdigit()]
         if names and _SECRET_NAME.search(names[-1]) and isinstance(each, str | int) and not isinstance(each, bool):
             yield str(each)
         if isinstance(each, str):

@@ -5,8 +5,7 @@ from dataclasses import replace
 from datetime import date
 from functools import reduce
 
-from faultspec_conformance.run import Report
-from faultspec_conformance.verdict import Fixed, Result, Shard, counted, merge, ranked, settled
+from faultspec_conformance.verdict import Fixed, Report, Result, Shard, counted, merge, ranked, settled
 
 
 class Unlike(Exception):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -196,6 +197,21 @@ def _told(data: object) -> object:
             key: _told(each) for key, each in data.items() if key is not source.UNTOLD and each is not source.UNTOLD
         }
     return [_told(each) for each in data if each is not source.UNTOLD] if isinstance(data, list) else data
+
+
+class NoDocument(Exception):
+    """A file is no OpenAPI document; the text says which and why."""
+
+
+def of_file(path: str) -> Json:
+    """The data of the document in a file; raises NoDocument."""
+    try:
+        document, problem = parse(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise NoDocument(f"the OpenAPI document {path} cannot be read: {error}") from None
+    if document is None:
+        raise NoDocument(f"{path} is no OpenAPI document: {problem}")
+    return document
 
 
 def understood(document: Json, path: str) -> tuple[Description, tuple[str, ...]]:

@@ -9,6 +9,7 @@ import pickle
 import threading
 import time
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,7 +17,6 @@ import pytest
 
 if TYPE_CHECKING:
     from faultspec.exchange import Exchange
-    from faultspec_conformance.run import Report
     from faultspec_conformance.tally import Tally
     from faultspec_conformance.verdict import Reported, Result
 
@@ -96,16 +96,12 @@ class _Session:
             self._tally = _tally(self.config)
         return self._tally
 
-    def report(self) -> "Report":
+    def result(self) -> "Result":
         """Everything seen, by this process and the workers."""
-        from dataclasses import replace
+        from faultspec_conformance.verdict import merge
 
-        report = self.tally.report("the tests", seconds=time.monotonic() - self.started)
-        if self.merged is not None:
-            from faultspec_conformance.verdict import merge
-
-            report = replace(report, result=merge(self.merged, report.result))
-        return report
+        own = self.tally.result("the tests", seconds=time.monotonic() - self.started)
+        return own if self.merged is None else merge(self.merged, own)
 
 
 _SESSION = pytest.StashKey[_Session]()
@@ -143,7 +139,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     own = session.config.stash[_SESSION]
     output = getattr(session.config, "workeroutput", None)
     if output is not None and own.seen:
-        output["faultspec"] = pickle.dumps(own.report().result)
+        output["faultspec"] = pickle.dumps(own.result())
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -165,9 +161,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if not own.seen:
         return
     from faultspec_conformance.reports import FORMATS
+    from faultspec_conformance.verdict import Report, settled
 
-    report = own.report()
-    result = report.result
+    result = settled(own.result(), date.today())
+    report = Report(result, "")
     failed = sum(each.count for each in result.findings if each.level == "error" and each.waived is None)
     known = sum(each.count for each in result.findings if each.waived is not None)
     terminalreporter.section("faultspec")
@@ -188,15 +185,12 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 def _told(findings: "list[Reported]") -> str:
     from faultspec_conformance.reports.console import findings as told
-    from faultspec_conformance.run import Report
-    from faultspec_conformance.verdict import Result, folded
+    from faultspec_conformance.verdict import Report, Result, folded
 
     return told(Report(Result("", "", findings=folded(findings)), ""))
 
 
 def _tally(config: pytest.Config) -> "Tally":
-    from datetime import date
-
     from faultspec import language
     from faultspec.contract import contract
     from faultspec.printers import text
@@ -231,12 +225,9 @@ def _tally(config: pytest.Config) -> "Tally":
     description = None
     if (path := _file(config, "faultspec_openapi")) is not None:
         try:
-            document, problem = openapi.parse(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            document, problem = None, str(error)
-        if document is None:
-            raise pytest.UsageError(f"{path} is no OpenAPI document: {problem}")
-        description = openapi.read(document)
+            description = openapi.read(openapi.of_file(path))
+        except openapi.NoDocument as error:
+            raise pytest.UsageError(str(error)) from None
     return Tally(contract(loaded.taxonomy), waivers=known, description=description)
 
 

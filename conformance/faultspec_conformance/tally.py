@@ -7,7 +7,6 @@ the memory that a recording takes does not depend on its length.
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import date
 from fnmatch import fnmatchcase
 
 from faultspec.clauses import Clause
@@ -18,11 +17,11 @@ from faultspec.judge import judge
 from faultspec.meaning import meaningless
 from faultspec_conformance.answers import Sent, streamed
 from faultspec_conformance.echoes import echo_of, echoed, lenient
+from faultspec_conformance.folding import with_statements
 from faultspec_conformance.learnt import hiding
 from faultspec_conformance.openapi import Description
-from faultspec_conformance.run import Report
 from faultspec_conformance.verdict import ClauseResult, Coverage, Reported, Result, both, ranked
-from faultspec_conformance.waivers import Waiver, stale
+from faultspec_conformance.waivers import Waiver, excused
 
 _RECENT = 10_000
 """Generated ids among which each must be unique. A service that repeats one soon repeats it often."""
@@ -98,17 +97,8 @@ class Tally:
         count, first = self._skipped.get(key, (0, place))
         self._skipped[key] = (count + 1, first)
 
-    def report(
-        self,
-        target: str,
-        *,
-        base: str = "",
-        seconds: float = 0.0,
-        not_run: tuple[str, ...] = (),
-        interrupted: bool = False,
-        today: date | None = None,
-    ) -> Report:
-        """Everything that was seen until now."""
+    def result(self, target: str, *, seconds: float = 0.0, not_run: tuple[str, ...] = ()) -> Result:
+        """Everything that was seen until now, masked, and not `settled`."""
         known, taxonomy = self.contract.clauses, self.contract.taxonomy
         silent = meaningless(taxonomy)
         results = {
@@ -116,27 +106,20 @@ class Tally:
             for address, clause in known.items()
             if self._asked(address)
         }
-        exercised = [address for address, each in results.items() if each.occasions]
-        wrong = () if self._only else tuple(stale(self._waivers, self._used, exercised, today or date.today()))
-        return Report(
-            Result(
-                target=target,
-                taxonomy=f"{taxonomy.name} {taxonomy.version}",
-                clauses=results,
-                findings=ranked(self._findings.values()),
-                coverage={
-                    code.name: self._codes.get(code.name, Coverage(code.name, reason="nothing that was seen has it"))
-                    for code in taxonomy.live_codes()
-                },
-                requests=self.exchanges,
-                seconds=seconds,
-                notes=tuple(self._notes()),
-                failures=wrong,
-                not_run=not_run,
-            ),
-            base,
-            self._only,
-            interrupted=interrupted,
+        return Result(
+            target=target,
+            taxonomy=f"{taxonomy.name} {taxonomy.version}",
+            clauses=results,
+            findings=ranked(self._findings.values()),
+            coverage={
+                code.name: self._codes.get(code.name, Coverage(code.name, reason="nothing that was seen has it"))
+                for code in taxonomy.live_codes()
+            },
+            requests=self.exchanges,
+            seconds=seconds,
+            notes=tuple(self._notes()),
+            not_run=not_run,
+            waivers={each: self._used[each] for each in self._waivers} if self._only is None else {},
         )
 
     # ---- inside
@@ -172,14 +155,11 @@ class Tally:
                 continue  # one exchange that was recorded twice
             self._occasions[outcome.clause] += 1
             if finding is not None:
-                clause = self.contract.clauses.get(finding.clause)
-                yield replace(finding, statements=clause.statements if clause is not None else ())
+                yield with_statements(finding, self.contract.clauses)
 
     def _added(self, finding: Finding, place: str | None) -> Reported:
-        waiver = next((each for each in self._waivers if each.covers(finding)), None)
-        if waiver is not None:
-            self._used[waiver] += 1
-        self._levels[finding.clause, finding.level if waiver is None else "known"] += 1
+        excuse = excused(finding, self._waivers, self._used)
+        self._levels[finding.clause, finding.level if excuse is None else "known"] += 1
         places = (place,) if place is not None else ()
         key = finding.fingerprint
         known = self._findings.get(key)
@@ -188,7 +168,7 @@ class Tally:
             self._findings[key] = both(known, again)
             return again
         masked = hiding(finding.evidence[-1]).finding(finding) if finding.evidence else finding
-        new = Reported(masked, waived=waiver.reason if waiver is not None else None, places=places)
+        new = Reported(masked, waived=excuse, places=places)
         if len(self._findings) < _FINDINGS:
             self._findings[key] = new
         else:

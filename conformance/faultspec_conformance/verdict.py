@@ -209,6 +209,21 @@ class Result:
         return tuple(each for each in self.coverage.values() if not each.observed and not each.explained)
 
 
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A result ready to be shown: everything in it is masked. ``base`` is the address for command lines.
+
+    ``only``: the pattern of clause addresses that it was asked for. ``source``: the file that the run was configured by.
+    ``interrupted``: somebody stopped the run, and this is what was seen until then.
+    """
+
+    result: Result
+    base: str
+    only: str | None = None
+    source: str | None = None
+    interrupted: bool = False
+
+
 def exit_code(result: Result) -> int:
     """1 when anything failed; 2 when nothing did, but something could not run or nothing was exercised; else 0."""
     if result.count("failed") or result.failures:

@@ -1,6 +1,7 @@
 """Known failures: each with its reason, its owner and the day it expires, so that none is forgotten."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -190,6 +191,15 @@ def unknown_clauses(waivers: Iterable[Waiver], known: Iterable[str]) -> Iterator
 def in_force(waivers: Iterable[Waiver], environment: Mapping[str, str]) -> tuple[Waiver, ...]:
     """The waivers whose condition holds in the environment."""
     return tuple(each for each in waivers if each.holds(environment))
+
+
+def excused(finding: Finding, waivers: Iterable[Waiver], used: Counter[Waiver]) -> str | None:
+    """The reason of the first waiver that covers the finding, which is counted; None where none does."""
+    waiver = next((each for each in waivers if each.covers(finding)), None)
+    if waiver is None:
+        return None
+    used[waiver] += 1
+    return waiver.reason
 
 
 def stale(

@@ -2,8 +2,6 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,12 +10,9 @@ from faultspec.cli import reporting
 from faultspec.cli.conform import matched
 from faultspec.cli.extra import conformance
 from faultspec.cli.reporting import COULD_NOT, Refused
-from faultspec.printers import text
 
 if TYPE_CHECKING:
-    from faultspec.diagnostic import Diagnostic
     from faultspec.language.model import Taxonomy
-    from faultspec_conformance.openapi import Description
     from faultspec_conformance.waivers import Waiver
 
 _RECORDINGS = ("har", "vcr", "ndjson")
@@ -72,8 +67,8 @@ def command(
     files_out = reporting.outputs(reports)
     wanted = reporting.covering(coverage)
     try:
-        taxonomy = _taxonomy(taxonomy_path)
-        description = _description(openapi) if openapi is not None else None
+        taxonomy = reporting.taxonomy(taxonomy_path)
+        description = reporting.description(openapi)
         known = _waivers(waivers, taxonomy) if waivers is not None else ()
     except Refused:
         return COULD_NOT
@@ -101,41 +96,9 @@ def _progress(path: str, share: float, exchanges: int) -> None:
     click.echo(f"\r\x1b[K{path} {share:.0%}, {exchanges:,} exchanges …", err=True, nl=False)
 
 
-def _taxonomy(path: str | None) -> "Taxonomy":
-    from faultspec.language import load
-
-    if path is None and not Path("taxonomy.yaml").is_file():
-        raise click.UsageError("there is no taxonomy.yaml here; say by which to judge with --taxonomy FILE")
-    loaded = load(path or "taxonomy.yaml")
-    _say([each for each in loaded.diagnostics if each.severity == "error"], loaded.sources)
-    if loaded.taxonomy is None:
-        raise Refused
-    return loaded.taxonomy
-
-
-def _description(path: str) -> "Description":
-    from faultspec_conformance import openapi
-
-    try:
-        document, problem = openapi.parse(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        document, problem = None, str(error)
-    if document is None:
-        reporting.say("unreadable", f"{path} is no OpenAPI document: {problem}")
-        raise Refused
-    return openapi.read(document)
-
-
 def _waivers(path: str, taxonomy: "Taxonomy") -> tuple["Waiver", ...]:
     from faultspec_conformance import waivers
 
     loaded = waivers.read(path)
-    found = [*loaded.diagnostics, *waivers.problems(loaded, taxonomy)]
-    _say(found, loaded.sources)
-    if any(each.severity == "error" for each in found):
-        raise Refused
+    reporting.told([*loaded.diagnostics, *waivers.problems(loaded, taxonomy)], loaded.sources)
     return waivers.in_force(loaded.waivers, os.environ)
-
-
-def _say(diagnostics: Sequence["Diagnostic"], sources: Mapping[str, str]) -> None:
-    click.echo(text(diagnostics, sources), err=True, nl=False)

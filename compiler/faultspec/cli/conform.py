@@ -4,7 +4,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,10 +17,10 @@ from faultspec.cli.extra import conformance
 from faultspec.cli.reporting import COULD_NOT, Refused
 from faultspec.diagnostic import Diagnostic
 from faultspec.language.grammar import closest
-from faultspec.printers import text
 
 if TYPE_CHECKING:
     from faultspec.language.model import Taxonomy
+    from faultspec.source import Document
     from faultspec_conformance.target import Target
     from faultspec_conformance.verdict import Shard
     from faultspec_conformance.waivers import Waiver
@@ -99,7 +99,8 @@ def command(
     from faultspec.clauses import clauses_of, clauses_of_clients
     from faultspec_conformance.clients import watch
     from faultspec_conformance.drivers.http import shown
-    from faultspec_conformance.run import Options, Unreachable, quiet, run
+    from faultspec_conformance.options import Options, Unreachable, quiet
+    from faultspec_conformance.run import run
     from faultspec_conformance.waivers import in_force
 
     outputs = reporting.outputs(reports)
@@ -213,7 +214,8 @@ def _configured(path: str, taxonomy_path: str | None) -> tuple["Target", tuple["
             read = language.load(named)
             taxonomy = read.taxonomy
             sources |= read.sources
-            found += [each for each in read.diagnostics if each.severity == "error"]
+            wrong = [each for each in read.diagnostics if each.severity == "error"]
+            found += wrong if taxonomy_path else _told(wrong, loaded.document, "taxonomy", named)
         elif not any(each.pointer == ("taxonomy",) for each in found):
             message = "the configuration says nothing of `taxonomy`"
             hint = "add `taxonomy: taxonomy.yaml`, or give --taxonomy"
@@ -221,14 +223,23 @@ def _configured(path: str, taxonomy_path: str | None) -> tuple["Target", tuple["
         if loaded.draft.waivers is not None:
             waivers = known.read(loaded.draft.waivers)
             sources |= waivers.sources
-            found += waivers.diagnostics
+            found += _told(waivers.diagnostics, loaded.document, "waivers", loaded.draft.waivers)
         if taxonomy is not None:
             found += configuration.problems(loaded.draft, taxonomy, loaded.document)
             found += known.problems(waivers, taxonomy)
-    _say(found, sources)
-    if loaded.target is None or taxonomy is None or any(each.severity == "error" for each in found):
+    reporting.told(found, sources)
+    if loaded.target is None or taxonomy is None:
         raise Refused
     return loaded.target, waivers.waivers, taxonomy
+
+
+def _told(diagnostics: Iterable[Diagnostic], document: "Document", key: str, path: str) -> Iterator[Diagnostic]:
+    """What is wrong with a file; that there is none is told where the configuration names it."""
+    for each in diagnostics:
+        if each.code == "file-not-found" and each.path == path:
+            yield document.diagnostic(each.code, f"there is no file {path}", (key,), key=False, hint=each.hint)
+        else:
+            yield each
 
 
 def _bare(
@@ -236,9 +247,7 @@ def _bare(
 ) -> tuple["Target", tuple["Waiver", ...], "Taxonomy"]:
     from faultspec_conformance.target import Identity, Target
 
-    named = taxonomy_path or "taxonomy.yaml"
-    if taxonomy_path is None and not Path(named).is_file():
-        raise click.UsageError("there is no taxonomy.yaml here; say by which to judge with --taxonomy FILE")
+    taxonomy = reporting.taxonomy(taxonomy_path)
     shown = []
     for each in headers:
         name, colon, value = each.partition(":")
@@ -251,21 +260,7 @@ def _bare(
     caller = {"caller": Identity("caller", tuple(shown), tuple(shown), secrets=secrets)} if shown else {}
     file = openapi if openapi is not None and Path(openapi).is_file() else None
     target = Target(http=url.rstrip("/"), openapi=None if file else openapi, openapi_file=file, identities=caller)
-    return target, (), _taxonomy(named)
-
-
-def _taxonomy(path: str) -> "Taxonomy":
-    from faultspec.language import load
-
-    loaded = load(path)
-    _say([each for each in loaded.diagnostics if each.severity == "error"], loaded.sources)
-    if loaded.taxonomy is None:
-        raise Refused
-    return loaded.taxonomy
-
-
-def _say(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str]) -> None:
-    click.echo(text(diagnostics, sources), err=True, nl=False)
+    return target, (), taxonomy
 
 
 def _progress() -> Callable[[str], None]:

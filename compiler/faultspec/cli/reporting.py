@@ -2,14 +2,20 @@
 
 import os
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from faultspec.printers import text
+
 if TYPE_CHECKING:
+    from faultspec.diagnostic import Diagnostic
+    from faultspec.language.model import Taxonomy
+    from faultspec_conformance.openapi import Description
     from faultspec_conformance.required import Required
-    from faultspec_conformance.run import Report
+    from faultspec_conformance.verdict import Report
 
 #: Exit code of what could not run.
 COULD_NOT = 2
@@ -55,6 +61,40 @@ class Refused(Exception):
 def say(code: str, message: str, hint: str | None = None) -> None:
     """An error of the command line, to standard error."""
     click.echo(f"error[{code}]: {message}" + (f"\n  = hint: {hint}" if hint else ""), err=True)
+
+
+def told(diagnostics: Iterable["Diagnostic"], sources: Mapping[str, str]) -> None:
+    """Diagnostics, to standard error; raises Refused where one is an error."""
+    found = tuple(diagnostics)
+    click.echo(text(found, sources), err=True, nl=False)
+    if any(each.severity == "error" for each in found):
+        raise Refused
+
+
+def taxonomy(path: str | None) -> "Taxonomy":
+    """The taxonomy of a file, or of the one that stands here; raises UsageError where there is none, Refused where it is wrong."""
+    from faultspec.language import load
+
+    if path is None and not Path("taxonomy.yaml").is_file():
+        raise click.UsageError("there is no taxonomy.yaml here; say by which to judge with --taxonomy FILE")
+    loaded = load(path or "taxonomy.yaml")
+    told((each for each in loaded.diagnostics if each.severity == "error"), loaded.sources)
+    if loaded.taxonomy is None:
+        raise Refused
+    return loaded.taxonomy
+
+
+def description(path: str | None) -> "Description | None":
+    """What an OpenAPI document says, where one is given; raises Refused."""
+    from faultspec_conformance import openapi
+
+    if path is None:
+        return None
+    try:
+        return openapi.read(openapi.of_file(path))
+    except openapi.NoDocument as error:
+        say("no-openapi", str(error))
+        raise Refused from None
 
 
 def outputs(values: tuple[str, ...]) -> list[tuple[str, Path]]:

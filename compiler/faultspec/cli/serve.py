@@ -2,11 +2,12 @@
 
 import signal
 import threading
-from pathlib import Path
 
 import click
 
+from faultspec.cli import reporting
 from faultspec.cli.extra import conformance
+from faultspec.cli.reporting import COULD_NOT, Refused
 
 
 @click.command(name="serve")
@@ -52,44 +53,32 @@ def command(
     conformance()
     from random import Random
 
-    from faultspec import language
     from faultspec.contract import contract
-    from faultspec.printers import text
-    from faultspec_conformance import openapi as documents
     from faultspec_conformance.faults import script
     from faultspec_conformance.faults.server import FaultServer
     from faultspec_conformance.serving import serving
 
-    loaded = language.load(taxonomy)
-    errors = [each for each in loaded.diagnostics if each.severity == "error"]
-    click.echo(text(errors, loaded.sources), err=True, nl=False)
-    if loaded.taxonomy is None:
-        return 2
+    try:
+        declared, description = reporting.taxonomy(taxonomy), reporting.description(openapi)
+    except Refused:
+        return COULD_NOT
     wanted = []
     for each in faults:
         try:
             wanted.append(script.parse(each))
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--fail") from None
-        unknown = script.problem(wanted[-1], loaded.taxonomy)
+        unknown = script.problem(wanted[-1], declared)
         if unknown is not None:
             raise click.BadParameter(unknown, param_hint="--fail")
-    if not any(each.transport == "http" for each in loaded.taxonomy.surfaces.values()):
-        raise click.UsageError(f"{loaded.taxonomy.name} has no surface on HTTP, so there is nothing to serve")
-    description = None
-    if openapi is not None:
-        try:
-            document, problem = documents.parse(Path(openapi).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as failed:
-            raise click.UsageError(f"the OpenAPI document {openapi} cannot be read: {failed}") from None
-        if document is None:
-            raise click.UsageError(f"{openapi} is no OpenAPI document: {problem}")
-        description = documents.read(document)
+    if not any(each.transport == "http" for each in declared.surfaces.values()):
+        raise click.UsageError(f"{declared.name} has no surface on HTTP, so there is nothing to serve")
     turns = script.Turns(script.Script(tuple(wanted), after, times, probability), Random(seed))
     app = FaultServer(
-        contract(loaded.taxonomy), turns, description=description, heard=lambda served: click.echo(served, err=True)
+        contract(declared), turns, description=description, heard=lambda served: click.echo(served, err=True)
     )
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for ending in (signal.SIGINT, signal.SIGTERM):  # a shell that starts this in the background leaves SIGINT ignored
+        signal.signal(ending, signal.default_int_handler)
     try:
         with serving(app, port) as url:
             click.echo(url)

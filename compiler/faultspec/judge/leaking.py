@@ -7,12 +7,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from faultspec.body import Reading, resolve, strings
+from faultspec.contract import Contract
 from faultspec.exchange import Exchange
 from faultspec.judge.bench import Bench
 from faultspec.judge.envelope import Told
 from faultspec.judge.words import place
 from faultspec.language.model import NOWHERE
-from faultspec.leaks import JOINT, Leak, detect, harmless, planted
+from faultspec.leaks import JOINT, Leak, detect, planted
 from faultspec.runtime.nodes import child
 
 _STRUCTURED = 256 * 1024
@@ -50,7 +51,7 @@ def judge_leaks(bench: Bench, reading: Reading, told: Told | None, within: tuple
     if privacy is None:
         return
     bench.exercise(*_addresses(privacy.detectors))
-    if not bench.exchange.forbidden and _clean(bench, reading, within):
+    if not bench.exchange.forbidden and harmless_answer(bench.contract, bench.exchange, reading, within):
         return
     segments = _segments(bench.exchange, reading, within)
     echoed = tuple(each for each in bench.exchange.forbidden if each.kind in privacy.never_echoed)
@@ -96,18 +97,27 @@ def _addresses(detectors: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"leaks/{kind}" for kind in detectors if kind != "canary")
 
 
-def _clean(bench: Bench, reading: Reading, within: tuple[str, ...]) -> bool:
+def harmless_answer(contract: Contract, exchange: Exchange, reading: Reading, within: tuple[str, ...] = ("",)) -> bool:
     """Whether each text of the answer is harmless by itself, which most are and many have been before.
 
-    No pattern reaches from one text into the next, so this says no more and no less than the search of all of them.
+    No pattern reaches from one text into the next, so those that were found harmless need not be searched again.
     """
-    privacy, body = bench.contract.taxonomy.privacy, bench.exchange.response.body
-    if privacy is None or reading.problem is not None or len(body) > _SHORT:
+    privacy, response = contract.taxonomy.privacy, exchange.response
+    if privacy is None:
+        return True
+    if reading.problem is not None or len(response.body) > _SHORT:
         return False
-    texts = [value for name, value in bench.exchange.response.headers if name.lower() not in _MEANT_TO_CARRY]
+    texts = [value for name, value in response.headers if name.lower() not in _MEANT_TO_CARRY]
     for pointer in within:
         _gather(resolve(reading.value, pointer)[1], texts)
-    return all(harmless(each, privacy.detectors, bench.contract.names) for each in texts)
+    known = contract.memory.harmless
+    new = [each for each in texts if each not in known]
+    if not new:
+        return True
+    if detect(JOINT.join(new), privacy.detectors, contract.names):
+        return False
+    contract.memory.learn(new)
+    return True
 
 
 def _gather(value: object, texts: list[str]) -> None:

@@ -14,13 +14,14 @@ from faultspec.language.model import Taxonomy
 from faultspec.render import render, write
 from faultspec.targets import SHIPPED
 from faultspec_conformance import reports
+from faultspec_conformance.options import Options, Unreachable
 from faultspec_conformance.orders.app import CALLERS, Orders
 from faultspec_conformance.orders.sins import SINS
 from faultspec_conformance.reports.console import findings, summary
-from faultspec_conformance.run import Options, Report, Unreachable, run
+from faultspec_conformance.run import run
 from faultspec_conformance.serving import serving
 from faultspec_conformance.target import read
-from faultspec_conformance.verdict import exit_code
+from faultspec_conformance.verdict import Report, exit_code
 
 CONFIG = "conformance.yaml"
 Say = Callable[[str], None]

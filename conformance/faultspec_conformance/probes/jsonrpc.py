@@ -181,7 +181,7 @@ def _something(world: Rpc) -> tuple[str, object, bool]:
     for sample in world.samples[:1]:
         return (
             sample.call.path,
-            filled(world.tokens, sample.call.body) if sample.call.body is not ABSENT else ABSENT,
+            filled(world.tokens, sample.call.body),
             sample.safe,
         )
     return _NO_METHOD, {}, True

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from faultspec.body import replaced
 from faultspec.judge import judge
 from faultspec.language.model import Navigation
 from faultspec_conformance import synthesis
@@ -141,9 +142,7 @@ def _walk(world: Tools, navigation: Navigation, moves: Mapping[str, Sample]) -> 
 
 
 def _taking(world: Tools, navigation: Navigation, sample: Sample, action: str) -> object:
-    body = filled(world.tokens, sample.call.body)
-    name = navigation.takes.removeprefix("/")
-    return {**body, name: action} if isinstance(body, dict) else {name: action}
+    return replaced(filled(world.tokens, sample.call.body), navigation.takes, action)
 
 
 def _names(value: object) -> list[str]:

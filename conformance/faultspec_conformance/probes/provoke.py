@@ -7,7 +7,7 @@ from faultspec_conformance.callers import means_401, tried
 from faultspec_conformance.creating import fresh_key
 from faultspec_conformance.filling import filled, text, values_for
 from faultspec_conformance.kinds import content_type, placed
-from faultspec_conformance.target import ABSENT, Recipe, Step
+from faultspec_conformance.target import Recipe, Step
 from faultspec_conformance.verdict import Outcome
 from faultspec_conformance.world import PATIENCE, World
 
@@ -121,7 +121,7 @@ def _once(world: World, step: Step, saved: Mapping[str, object], *, patient: boo
             **fresh_key(world, operation),
             **{name: text(world.tokens, each, saved) for name, each in call.headers.items()},
         },
-        body=filled(world.tokens, call.body, saved) if call.body is not ABSENT else ABSENT,
+        body=filled(world.tokens, call.body, saved),
         raw=text(world.tokens, call.raw, saved).encode() if call.raw is not None else None,
         content_type=content_type(operation),
         correlation="valid",

@@ -14,7 +14,7 @@ from faultspec_conformance.answers import Sent, broken, held, parsed, skipped, s
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.filling import filled, text
 from faultspec_conformance.retrying import Followed, Kind, Try, enough, follow, improbable, scaled
-from faultspec_conformance.target import ABSENT, UpstreamCall
+from faultspec_conformance.target import UpstreamCall
 from faultspec_conformance.upstreams import Behaviour, Upstream
 from faultspec_conformance.upstreams import Call as Seen
 from faultspec_conformance.verdict import Outcome
@@ -104,7 +104,7 @@ class _Watch:
             identity=self.world.target.identity(identity) if identity is not None else None,
             query={name: text(self.world.tokens, each, {}) for name, each in call.query.items()},
             headers={name: text(self.world.tokens, each, {}) for name, each in call.headers.items()},
-            body=filled(self.world.tokens, call.body, {}) if call.body is not ABSENT else ABSENT,
+            body=filled(self.world.tokens, call.body),
             raw=text(self.world.tokens, call.raw, {}).encode() if call.raw is not None else None,
             patient=False,
         )

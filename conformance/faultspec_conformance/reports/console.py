@@ -5,8 +5,7 @@ from collections import Counter
 
 from faultspec.printers import visible
 from faultspec_conformance import curl
-from faultspec_conformance.run import Report
-from faultspec_conformance.verdict import ClauseResult, Reported, Result, Standing, Verdict
+from faultspec_conformance.verdict import ClauseResult, Report, Reported, Result, Standing, Verdict
 
 #: How a verdict is written; three of the words are not one word in English.
 WORDS: dict[Verdict, str] = {

@@ -7,8 +7,7 @@ from importlib.resources import files
 
 from faultspec.exchange import Exchange, Headers
 from faultspec_conformance import curl
-from faultspec_conformance.run import Report
-from faultspec_conformance.verdict import VERDICTS, Coverage, Reported, Result
+from faultspec_conformance.verdict import VERDICTS, Coverage, Report, Reported, Result
 from faultspec_conformance.waivers import Waiver
 
 #: The version of the report's own format; it changes when a reader would have to.

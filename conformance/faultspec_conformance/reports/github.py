@@ -2,8 +2,7 @@
 
 from faultspec.printers import workflow_command
 from faultspec_conformance.reports.console import summary
-from faultspec_conformance.run import Report
-from faultspec_conformance.verdict import Reported, Standing
+from faultspec_conformance.verdict import Report, Reported, Standing
 
 _COMMANDS: dict[Standing, str] = {"error": "error", "warning": "warning", "flaky": "warning", "known": "notice"}
 

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from faultspec.printers import markdown_text
 from faultspec_conformance.reports.console import WORDS, beside
-from faultspec_conformance.run import Report
-from faultspec_conformance.verdict import VERDICTS, Reported, Standing, exit_code
+from faultspec_conformance.verdict import VERDICTS, Report, Reported, Standing, exit_code
 
 #: Rows of one table. A job summary holds 1 MiB, and nobody reads a hundred.
 _ROWS = 60

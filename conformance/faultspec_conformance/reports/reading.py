@@ -15,8 +15,7 @@ import jsonschema
 from faultspec.exchange import Exchange, Headers, Request, Response
 from faultspec.finding import Finding
 from faultspec_conformance.reports.data import VERSION, schema
-from faultspec_conformance.run import Report
-from faultspec_conformance.verdict import ClauseResult, Coverage, Fixed, Reported, Result, Shard
+from faultspec_conformance.verdict import ClauseResult, Coverage, Fixed, Report, Reported, Result, Shard
 from faultspec_conformance.waivers import Waiver
 
 Data = Mapping[str, Any]

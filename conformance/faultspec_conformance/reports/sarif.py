@@ -9,8 +9,7 @@ from faultspec.exchange import Exchange, Headers
 from faultspec.printers import SARIF_SCHEMA, as_json
 from faultspec_conformance import curl
 from faultspec_conformance.reports.data import SHOWN
-from faultspec_conformance.run import Report
-from faultspec_conformance.verdict import Fixed, Reported, exit_code
+from faultspec_conformance.verdict import Fixed, Report, Reported, exit_code
 
 #: Where a finding stands when no file configured the run: the file by which every service may be judged.
 _NOWHERE = "taxonomy.yaml"
