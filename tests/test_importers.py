@@ -705,6 +705,23 @@ def test_the_command_writes_once_and_reports(tmp_path: Path) -> None:
     assert (tmp_path / "taxonomy.yaml").read_text() == before
 
 
+def test_an_editor_is_sent_to_a_schema_that_is_there(tmp_path: Path) -> None:
+    """The line that names the schema is written where the schema stands beside the taxonomy, and nowhere else."""
+    (tmp_path / "api.json").write_text(json.dumps(document(**{"404": {"description": "None."}})))
+    (tmp_path / "with").mkdir()
+    (tmp_path / "with/faultspec.schema.json").write_text("{}")
+    (tmp_path / "faultspec.schema.json").write_text("{}")
+    for out, first in {
+        "with/a.yaml": "# yaml-language-server: $schema=faultspec.schema.json",
+        "new/a.yaml": "faultspec: 1",
+    }.items():
+        assert run("openapi", "api.json", "--out", out, cwd=tmp_path).returncode == 0
+        text = (tmp_path / out).read_text()
+        assert text.splitlines()[0] == first
+        assert read(text, out).taxonomy is not None
+    assert run("openapi", "api.json", cwd=tmp_path).stdout.startswith("faultspec: 1\n\n")
+
+
 def test_the_command_refuses_in_one_line(tmp_path: Path) -> None:
     """What can't be imported is exit code 2 with a diagnostic, and no file is left behind."""
     (tmp_path / "swagger.json").write_text('{"swagger": "2.0"}')

@@ -18,7 +18,7 @@ def settled(imported: Imported) -> Imported:
     """
     data, losses, places = deepcopy(dict(imported.data)), list(imported.losses), dict(imported.examples)
     for _ in range(_LOOKS):
-        errors = [each for each in check(read(written(data, ""), "")) if each.severity == "error"]
+        errors = [each for each in check(read(written(data), "")) if each.severity == "error"]
         if not errors:
             return Imported(data, tuple(dict.fromkeys(losses)), places)
         refused: dict[tuple[str, ...], dict[int, str]] = {}
