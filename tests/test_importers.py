@@ -605,6 +605,16 @@ def test_the_retry_facts_are_those_of_botocore() -> None:
     assert botocore.POLICY["kinds"]["throttled"]["cost"] == checker._THROTTLING_RETRY_COST
 
 
+def test_throttling_is_a_kind_of_the_policy() -> None:
+    """A code that botocore or the model calls throttling pays what the standard mode takes for it."""
+    known = taken_in(botocore.read(model("dynamodb"), "dynamodb"))
+    kinds = known.retry_policies["standard"].kind_of
+    named = {code.wire for code in known.codes.values() if kinds.get(code.name) == "throttled"}
+    assert named == botocore.THROTTLED & {code.wire for code in known.codes.values()} != set()
+    marked = taken_in(botocore.read(SMALL, "small"))
+    assert dict(marked.retry_policies["standard"].kind_of) == {"NoSuch": "throttled"}
+
+
 def test_the_page_of_all_services_is_current() -> None:
     """Each sampled row of docs/botocore.md says what came of the service, as long as botocore is the one of the page."""
     page = (ROOT / "docs/botocore.md").read_text(encoding="utf-8")

@@ -182,8 +182,20 @@ envelopes:
   named: {shape: {__type: "${namespace}#${code}", message: $message}, fields: {namespace: {type: string}}}
   error: {shape: {__type: $code, message: $message}}
 surfaces: {api: {transport: http, envelope: [error, named], codes: closed}}
+retry_policies:
+  standard:
+    max_attempts: 3
+    backoff: {kind: exponential, base: 100ms}
+    budget: {tokens: 100, cost: 14}
+    kinds: {throttled: {base: 1s, cost: 5, codes: [SlowDown, ThrottlingException]}, odd: {cost: 1, codes: [LimitExceeded]}}
+  single: {max_attempts: 2, backoff: {kind: constant, base: 1s}, kinds: {slow: {base: 2s, codes: [Busy]}}}
 codes:
   ResourceNotFoundException: {summary: There is no such resource., http: 400}
+  SlowDown: {summary: Too fast., http: 400, retriable: true, effect: none, retry: standard}
+  ThrottlingException: {summary: Too many., http: 400, retriable: true, effect: none, retry: standard}
+  LimitExceeded: {summary: Too much., http: 400, retriable: true, effect: none, retry: standard}
+  Failed: {summary: It failed., http: 500, retriable: true, effect: none, retry: standard}
+  Busy: {summary: Too busy., http: 503, retriable: true, effect: none, retry: single}
 """
 
 
@@ -557,6 +569,31 @@ def test_both_read_a_code_inside_a_text(compiled: Compiled) -> None:
     found = [each["error"] for each in compiled.ask(questions)]
     assert [each["code"] for each in found] == codes
     assert [each.get("namespace") for each in found[:3]] == ["com.amazonaws.dynamodb.v20120810", None, "a"]
+
+
+@pytest.mark.parametrize(
+    ("code", "delay", "left"),
+    [
+        ("SlowDown", 1.0, 95.0),
+        ("ThrottlingException", 1.0, 95.0),
+        ("LimitExceeded", 0.1, 99.0),
+        ("Failed", 0.1, 86.0),
+        ("Busy", 2.0, 0.0),
+    ],
+)
+def test_both_know_the_kind_of_a_code(compiled: Compiled, code: str, delay: float, left: float) -> None:
+    """What a policy says of a kind holds for the codes of the kind; a caller that names another kind has the say."""
+    body: dict[str, object] = {"__type": code, "message": "m"}
+    python = compiled.python("qualified")
+    error = python.parse(body, status=400)
+    plan = python.plan_retry(error, python.start_retry(error), now=0.0, random=lambda: 0.5)
+    assert (plan.delay, plan.state.tokens) == (delay, left)
+    question = {"module": compiled.module("qualified"), "ask": "answer", "body": body, "answer": {"status": 400}}
+    (found,) = compiled.ask([question])
+    assert (found["plan"]["delay"], found["plan"]["state"]["tokens"]) == (delay, left)
+    if code != "Busy":
+        named = python.plan_retry(error, python.start_retry(error), kind="odd", now=0.0, random=lambda: 0.5)
+        assert (named.delay, named.state.tokens) == (0.1, 99.0)
 
 
 def test_both_read_retry_after_alike(compiled: Compiled) -> None:

@@ -139,6 +139,7 @@ class _Model:
         self.shapes: Json = model["shapes"]
         self.protocol = str(self.metadata.get("protocol", ""))
         self.wires: dict[str, str] = {}
+        self.throttled: list[str] = []
 
     def lose(self, pointer: str, kind: str, reason: str) -> None:
         """Tell of a loss; one that is told twice is reported once."""
@@ -194,7 +195,8 @@ class _Model:
 
     def _policy(self) -> Data:
         backoff = POLICY["backoff"] | ({"base": _FASTER[self.service]} if self.service in _FASTER else {})
-        return {**POLICY, "backoff": backoff}
+        kinds = {"throttled": {**POLICY["kinds"]["throttled"], **({"codes": self.throttled} if self.throttled else {})}}
+        return {**POLICY, "backoff": backoff, "kinds": kinds}
 
     def _names(self) -> dict[str, str]:
         """The error shapes, each with the name of its code; those that the wire does not tell apart share one."""
@@ -234,7 +236,7 @@ class _Model:
             code["wire"] = wire
         code["boundary"] = "receiver" if fault else "sender"
         code["http"] = status
-        code |= self._retries(data, wire, status, pointer)
+        code |= self._retries(data, wire, status, name)
         details = self._details(data, pointer)
         if details:
             code["details"] = details
@@ -246,15 +248,14 @@ class _Model:
             )
         return code
 
-    def _retries(self, data: Json, wire: str, status: int, pointer: str) -> Data:
+    def _retries(self, data: Json, wire: str, status: int, name: str) -> Data:
         """What the standard mode does with the code: it is retried, or it is not; nothing is left open."""
         told = data.get("retryable")
         throttled = wire in THROTTLED or (isinstance(told, dict) and told.get("throttling") is True)
         if told is None and not throttled and wire not in TRANSIENT and status not in TRANSIENT_STATUSES:
             return {"retriable": False}
-        if throttled and told is not None:
-            reason = "that it is throttled is for the planner's caller to say; the policy has what follows from it"
-            self.lose(child(pointer, "retryable"), "retryable", reason)
+        if throttled:
+            self.throttled.append(name)
         return {"retriable": True, "retry": "standard", "effect": "none" if throttled else "unknown"}
 
     def _details(self, data: Json, pointer: str) -> Data:
