@@ -612,7 +612,7 @@ def test_throttling_is_a_kind_of_the_policy() -> None:
     named = {code.wire for code in known.codes.values() if kinds.get(code.name) == "throttled"}
     assert named == botocore.THROTTLED & {code.wire for code in known.codes.values()} != set()
     marked = taken_in(botocore.read(SMALL, "small"))
-    assert dict(marked.retry_policies["standard"].kind_of) == {"NoSuch": "throttled"}
+    assert dict(marked.retry_policies["standard"].kind_of) == {"No": "throttled"}
 
 
 def test_the_page_of_all_services_is_current() -> None:

@@ -188,6 +188,7 @@ retry_policies:
     backoff: {kind: exponential, base: 100ms}
     budget: {tokens: 100, cost: 14}
     kinds: {throttled: {base: 1s, cost: 5, codes: [SlowDown, ThrottlingException]}, odd: {cost: 1, codes: [LimitExceeded]}}
+  plain: {max_attempts: 2}
   single: {max_attempts: 2, backoff: {kind: constant, base: 1s}, kinds: {slow: {base: 2s, codes: [Busy]}}}
 codes:
   ResourceNotFoundException: {summary: There is no such resource., http: 400}

@@ -68,7 +68,7 @@ class EnvelopeRow(NamedTuple):
 
 class PolicyRow(NamedTuple):
     """A retry policy, as source. ``eligible``: source of the codes it is for; empty for all that are retriable.
-    ``eligible_when``: its member of ``ELIGIBLE_WHEN``. ``kinds``: source of the kind of each code that has one, or empty.
+    ``eligible_when``: its member of ``ELIGIBLE_WHEN``. ``kinds``: source of the kind of each code that has one.
     """
 
     key: str
@@ -120,7 +120,6 @@ class View(NamedTuple):
     policies: tuple[PolicyRow, ...]
     policy_names: str
     selective: tuple[PolicyRow, ...]
-    kinded: tuple[PolicyRow, ...]
     unknown: str
     unknown_facts: str
     unknown_retriable: str
@@ -179,7 +178,6 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         policies=policies,
         policy_names=alias("PolicyName", [literal(each) for each in taxonomy.retry_policies] or ["string"]),
         selective=tuple(each for each in policies if each.eligible),
-        kinded=tuple(each for each in policies if each.kinds),
         unknown=literal(unknown),
         unknown_facts=_UNKNOWN_FACTS if unknown is None else f"FACTS{_at(unknown)}",
         unknown_retriable=literal(retriable),
@@ -318,9 +316,9 @@ def _set(name: str, codes: list[str]) -> str:
 
 
 def _map(name: str, pairs: list[tuple[str, str]]) -> str:
-    """What codes stand for, as a member of an object; nothing for none."""
+    """What codes stand for, as a member of an object."""
     lead = "new Map<ErrorCode, string>("
-    return f"{lead}{source([list(each) for each in pairs], 2, 2 + columns(f'{name}: {lead}'), 2)})" if pairs else ""
+    return f"{lead}{source([list(each) for each in pairs], 2, 2 + columns(f'{name}: {lead}'), 2) if pairs else ''})"
 
 
 def _policy(policy: Policy) -> Mapping[str, object]:

@@ -115,9 +115,11 @@ def plan_retry(
     headers = {name.lower(): value for name, value in error.headers.items()}
     facts = {**known(error), "operation.idempotent": idempotent}
     rules = ELIGIBLE_WHEN.get(policy.name, ())
+    if kind is None and error.code is not None:
+        kind = KIND_OF.get(policy.name, {}).get(error.code)
     failure = Failure(
         retriable=error.retriable and error.facts.client_action in ("retry", "none"),
-        kind=KIND_OF.get(policy.name, {}).get(error.code) if kind is None else kind,
+        kind=kind,
         retry_after=headers.get("retry-after", error.retry_after),
         idempotent=idempotent,
         eligible=error.code in ELIGIBLE.get(policy.name, {error.code})

@@ -44,9 +44,9 @@ export const ELIGIBLE_WHEN: Readonly<
 > = {};
 
 /** The kind of a code's failures, where the policy says so: a key of `kinds`. */
-export const KIND_OF: {
-  readonly [N in PolicyName]?: ReadonlyMap<ErrorCode, string>;
-} = {};
+export const KIND_OF: Readonly<
+  Record<PolicyName, ReadonlyMap<ErrorCode, string>>
+> = {};
 
 /** What holds for a code without a policy. */
 export const NEVER: Policy = {
