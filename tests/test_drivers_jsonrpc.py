@@ -142,7 +142,7 @@ def test_nothing_is_left_of_a_process_that_will_not_end() -> None:
     assert not alive(process.pid)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="processes are looked up in /proc")
 def test_nothing_is_left_of_an_interrupted_run(tmp_path: Path, number: int) -> None:
     """A run that is interrupted ends its service, and says what it saw until then."""

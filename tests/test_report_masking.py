@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from urllib.parse import quote, quote_plus, unquote
 
 import pytest
@@ -21,9 +22,11 @@ from faultspec.finding import Finding
 from faultspec_conformance import curl
 from faultspec_conformance import run as running
 from faultspec_conformance.encodings import layers
+from faultspec_conformance.learnt import hiding
 from faultspec_conformance.masking import MASK, Masking, masking
 from faultspec_conformance.orders import demo
 from faultspec_conformance.orders.app import Orders
+from faultspec_conformance.orders.sins import Headers, answers
 from faultspec_conformance.reports import FORMATS
 from faultspec_conformance.reports.reading import read as read_back
 from faultspec_conformance.target import Identity
@@ -262,6 +265,19 @@ def test_large_bodies_are_made_by_the_shell() -> None:
     assert "head -c 1000000 /dev/zero" in line
 
 
+@pytest.mark.skipif(SHELL is None, reason="a POSIX shell reads the command line")
+def test_large_headers_are_made_by_the_shell() -> None:
+    """Nor is a header of 128 KiB, in a command line or beside it, and the shell makes the same of it."""
+    asked = Request("GET", "/", (("X-Padding", "x" * 131072), ("Accept", "*/*")))
+    line = curl.line("http://h", asked)
+    assert SHELL is not None
+    done = subprocess.run([SHELL, "-c", f'curl() {{ printf %s "$5"; }}\n{line}'], capture_output=True, check=True)
+    assert done.stdout == b"X-Padding: " + b"x" * 131072
+    seen = replace(exchange(), request=asked)
+    for name, form in FORMATS.items():
+        assert len(form(Report(found_with(seen), "http://h"))) < 60_000, name
+
+
 def test_an_empty_or_missing_accept_is_said() -> None:
     """curl adds headers of its own; the command takes them away where the request had none."""
     line = curl.line("http://h", Request("GET", "/"))
@@ -326,3 +342,72 @@ def test_nothing_of_a_live_run_is_in_any_report(monkeypatch: pytest.MonkeyPatch)
             for text in readings(form(told)):
                 folded = text.lower()
                 assert not [each for each in written if each.lower() in folded], name
+
+
+GIVEN_AWAY = ("sk_live_4eC39HqLyjWDarjtT1zdp7dc", "S3cretPw9", "jane.doe@acme.io", "hunter2-of-the-service")
+
+
+def test_what_a_service_gives_away_is_not_given_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key, a connection string, an address and a member named as a secret, in answers of a live run: the clauses fail, and no
+    report has any of them, although nobody told the run that they are secret.
+    """
+
+    def give(scope: Scope, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
+        if status != 404 or not body:
+            return status, headers, body
+        said = f"no {GIVEN_AWAY[0]} at postgres://svc:{GIVEN_AWAY[1]}@db/orders for {GIVEN_AWAY[2]}"
+        told = {**json.loads(body), "message": said, "details": {"client_secret": GIVEN_AWAY[3]}}
+        return status, headers, json.dumps(told).encode()
+
+    taxonomy = language.load("taxonomy.yaml").taxonomy
+    assert taxonomy is not None
+    monkeypatch.setattr(demo, "service", lambda sin: answers(give)(Orders().app()))
+    report = demo.judge(None, taxonomy, "taxonomy.yaml", sweep=False)
+    assert isinstance(report, Report)
+    found = {each.finding.clause for each in report.result.findings}
+    assert found >= {"leaks/secret", "leaks/connection-string", "leaks/email"}
+    for name, form in FORMATS.items():
+        told = form(report)
+        assert not [each for each in GIVEN_AWAY if each in told], name
+        assert "${ORDERS_ALICE}" in told or name not in ("json", "html"), name
+
+
+def test_every_exchange_of_recorded_evidence_is_hidden() -> None:
+    """A secret in an exchange that only led to the last one of a finding is not shown either."""
+    first = exchange((("Authorization", f"Bearer {TOKEN}"),), back=b'{"password": "correct-horse"}')
+    masked = hiding((first, exchange())).finding(Finding("correlation/unique", "twice", evidence=(first, exchange())))
+    assert TOKEN not in repr(masked)
+    assert "correct-horse" not in repr(masked)
+
+
+def test_a_large_body_is_searched_as_far_as_it_is_shown() -> None:
+    """What lies beyond what any report shows is blanked and not searched: the size stays, and no secret can come into view."""
+    body = (TOKEN * 8000).encode()
+    masked = masking([ALICE]).body(body)
+    assert len(masked) < len(body)
+    assert masked.endswith(b" " * (len(body) - 64 * 1024))
+    assert TOKEN.encode() not in masked
+    shown = FORMATS["json"](Report(found_with(masking([ALICE]).exchange(exchange(back=body))), "http://h"))
+    assert TOKEN[:8] not in shown
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_half_a_surrogate_is_told_in_every_format(name: str) -> None:
+    """What JSON can tell and no encoding of text can, in a code, a message, a header's name: the report is whole and can be written."""
+    half = "\ud800"
+    finding = Finding(
+        "codes/known", f"`{half}`", code=half, pointer=f"/{half}", operation=f"GET /{half}",
+        evidence=(exchange(((half, half),), target=f"/{half}", back=b'{"code": "\\ud800"}'),),
+    )  # fmt: skip
+    told = FORMATS[name](
+        Report(replace(found_with(exchange()), taxonomy=half, findings=(Reported(finding),), notes=(half,)), "http://h")
+    )
+    assert told.encode()
+    if name in ("json", "sarif"):
+        json.loads(told)
+
+
+def found_with(seen: Exchange) -> Result:
+    """A result with one finding of this exchange."""
+    finding = Finding("codes/known", "wrong", evidence=(seen,))
+    return Result("t", "t 1", {"codes/known": ClauseResult("codes/known")}, (Reported(finding),))

@@ -295,3 +295,16 @@ provoke: {late: {request: GET /orders, headers: {X-Fault-Key: "${TOKEN_B}", X-Pl
         ("X-Shop", "shop ${TOKEN_A}"),
         ("X-Fault-Key", "${TOKEN_B}"),
     )
+
+
+def test_commands_take_values_from_the_environment() -> None:
+    """What starts a service, and what is watched as a client, may have `${NAME}` in its words; the values are masked."""
+    read = good(
+        """
+target: {http: "http://127.0.0.1:1", command: ["${TOKEN_A}", -m, orders]}
+client: {command: [call, "--key=${TOKEN_B}"], env: URL, request: GET /orders}
+"""
+    )
+    assert read.command == ("alpha-secret-1", "-m", "orders")
+    assert read.clients[0].command == ("call", "--key=beta-secret-2")
+    assert set(read.secrets) == {("alpha-secret-1", "${TOKEN_A}"), ("beta-secret-2", "${TOKEN_B}")}

@@ -40,7 +40,7 @@ class Finding:
         """
         pointer = None if self.pointer is None else _NUMBERED.sub("*", self.pointer)
         text = "\x1f".join(str(part) for part in (self.clause, self.operation, self.code, self.status, pointer))
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)

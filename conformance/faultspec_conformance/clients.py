@@ -28,8 +28,7 @@ from faultspec_conformance.echoes import echo_of, valid
 from faultspec_conformance.faults.replies import Unanswerable, failure
 from faultspec_conformance.faults.script import Fault, Script, Turns
 from faultspec_conformance.faults.server import FaultServer, Served
-from faultspec_conformance.folding import fold
-from faultspec_conformance.masking import masking
+from faultspec_conformance.folding import fold, shown
 from faultspec_conformance.options import Options, Unreachable, today
 from faultspec_conformance.processes import Failed, running
 from faultspec_conformance.retrying import UNTOLD, Followed, Kind, Try, enough, follow, improbable, scaled
@@ -96,9 +95,7 @@ def watch(target: Target, taxonomy: Taxonomy, options: Options, launch: Launch |
         clauses={address: each for address, each in result.clauses.items() if address in known},
         coverage={code: _explained(each) for code, each in result.coverage.items()},
     )
-    return Report(
-        masking(target.identities.values(), target.secrets).result(result), "", options.only, target.path, interrupted
-    )
+    return Report(shown(world, result), "", options.only, target.path, interrupted)
 
 
 def _explained(seen: Coverage) -> Coverage:

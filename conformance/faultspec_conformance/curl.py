@@ -11,7 +11,7 @@ _VARIABLE = re.compile(rf"\${_NAME}")
 #: What a shell reads between double quotes, but for a variable (POSIX, Shell Command Language, 2.2.3).
 _SPECIAL = re.compile(rf'[\\"`]|\$(?!{_NAME})')
 
-#: Longer bodies are made by the shell instead of being pasted.
+#: Longer bodies and header values are made by the shell instead of being pasted.
 _PASTE = 4096
 
 
@@ -26,7 +26,10 @@ def line(base: str, request: Request) -> str:
     for name, value in request.headers:
         if name.lower() in ("content-length", "host", "connection"):
             continue
-        words += ["-H", _quoted(f"{name}: {value}" if value else f"{name};")]
+        if len(value) > _PASTE:
+            words += ["-H", f'"{name}: $({_made(len(value), value[0])})"']
+        else:
+            words += ["-H", _quoted(f"{name}: {value}" if value else f"{name};")]
     if "accept" not in names:
         words += ["-H", "'Accept:'"]
     if not request.body:
@@ -34,8 +37,7 @@ def line(base: str, request: Request) -> str:
     if "content-type" not in names:
         words += ["-H", "'Content-Type:'"]
     if len(request.body) > _PASTE:
-        head, filler = request.body[:1].decode("latin-1"), len(request.body)
-        made = f"head -c {filler} /dev/zero | tr '\\0' {_quoted(head)}"
+        made = _made(len(request.body), request.body[:1].decode("latin-1"))
         return f"{made} | {' '.join([*words, '--data-binary', '@-'])}"
     try:
         text = request.body.decode("utf-8")
@@ -43,6 +45,10 @@ def line(base: str, request: Request) -> str:
         octal = "".join(f"\\{byte:03o}" for byte in request.body)
         return f"printf '{octal}' | {' '.join([*words, '--data-binary', '@-'])}"
     return " ".join([*words, "--data-binary", _quoted(text)])
+
+
+def _made(length: int, character: str) -> str:
+    return f"head -c {length} /dev/zero | tr '\\0' {_quoted(character)}"
 
 
 def lines(base: str, evidence: tuple[Exchange, ...]) -> tuple[str, ...]:

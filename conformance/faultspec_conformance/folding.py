@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from faultspec.clauses import Clause
 from faultspec.finding import Finding
 from faultspec.meaning import meaningless
+from faultspec_conformance.learnt import leaked
 from faultspec_conformance.masking import Masking, masking
 from faultspec_conformance.options import Options
 from faultspec_conformance.relations import unspoken_over
@@ -162,6 +163,13 @@ def provokable(world: Seen) -> Iterator[str]:
     for recipe in world.target.recipes:
         if recipe.not_provokable is not None and recipe.code in seen:
             yield f"{recipe.code} is declared not_provokable ({recipe.not_provokable}), and was observed"
+
+
+def shown(world: Seen, result: Result) -> Result:
+    """The result as it may be shown: without the secrets of the run, and without those that the service gave away."""
+    hidden = hiding(world)
+    findings = tuple((hidden | leaked(each.finding.evidence)).reported(each) for each in result.findings)
+    return replace(hidden.result(replace(result, findings=())), findings=findings)
 
 
 def hiding(world: Seen) -> Masking:

@@ -1,12 +1,12 @@
-"""What must not be shown of an exchange that somebody else recorded: nobody says which of its values are secrets."""
+"""What must not be shown although nobody says that it is secret: what looks like a secret, or is named as one."""
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from urllib.parse import parse_qsl, urlsplit
 
 from faultspec.body import steps
-from faultspec.exchange import Exchange
+from faultspec.exchange import Exchange, Headers
 from faultspec.leaks import detect
 from faultspec_conformance.answers import leaves
 from faultspec_conformance.masking import MASK, Masking, masking
@@ -26,30 +26,42 @@ _SEARCHED = 256 * 1024
 """Characters of one text that are searched; reports show less of it."""
 
 
-def hiding(exchange: Exchange) -> Masking:
-    """A masking of everything in an exchange that looks like a secret or a person."""
-    found = dict.fromkeys(each for each in _secrets(exchange) if each)
-    return masking((), ((each, MASK) for each in found))
+def hiding(exchanges: Iterable[Exchange]) -> Masking:
+    """A masking of everything that looks like a secret or a person, in exchanges that somebody else recorded."""
+    found = (part for each in exchanges for part in (*_asked(each), *_told(each.response.headers, each.response.body)))
+    return _masked(found)
 
 
-def _secrets(exchange: Exchange) -> Iterator[str]:
-    request, response = exchange.request, exchange.response
-    for name, value in (*request.headers, *response.headers):
-        if name.lower() in CREDENTIALS or _SECRET_NAME.search(name):
-            yield from _parts(value)
-        elif name.lower().startswith("set-cookie"):
-            yield value.partition(";")[0].partition("=")[2]
-    parts = urlsplit(request.target) if _splits(request.target) else urlsplit("")
+def leaked(exchanges: Iterable[Exchange]) -> Masking:
+    """The same of what a service answered to a run of ours, whose own secrets are known."""
+    return _masked(part for each in exchanges for part in _told(each.response.headers, each.response.body))
+
+
+def _masked(found: Iterable[str]) -> Masking:
+    return masking((), ((each, MASK) for each in dict.fromkeys(found) if each))
+
+
+def _asked(exchange: Exchange) -> Iterator[str]:
+    target = exchange.request.target
+    parts = urlsplit(target) if _splits(target) else urlsplit("")
     yield parts.password or ""
     for name, value in parse_qsl(parts.query):
         if _SECRET_NAME.search(name):
             yield value
-    for text in (request.target, *(value for _, value in (*request.headers, *response.headers))):
-        yield from _seen(text)
-    for body in (request.body, response.body):
-        text = body[:_SEARCHED].decode("utf-8", "replace")
-        yield from _seen(text)
-        yield from _named(text)
+    yield from _seen(target)
+    yield from _told(exchange.request.headers, exchange.request.body)
+
+
+def _told(headers: Headers, body: bytes) -> Iterator[str]:
+    for name, value in headers:
+        if name.lower() in CREDENTIALS or _SECRET_NAME.search(name):
+            yield from _parts(value)
+        elif name.lower().startswith("set-cookie"):
+            yield value.partition(";")[0].partition("=")[2]
+        yield from _seen(value)
+    text = body[:_SEARCHED].decode("utf-8", "replace")
+    yield from _seen(text)
+    yield from _named(text)
 
 
 def _parts(credential: str) -> Iterator[str]:

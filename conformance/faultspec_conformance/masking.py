@@ -5,7 +5,7 @@ found in whatever it was encoded by (`faultspec_conformance.encodings`), so no r
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from faultspec.exchange import Exchange, Headers, Request, Response
@@ -24,6 +24,9 @@ _ANSWERED = frozenset({"set-cookie", "set-cookie2"})
 #: Shorter values would mask half of every text they happen to occur in.
 _SHORTEST = 4
 
+#: Bytes of a body that are searched, four times what reports show: no mask is so much shorter than what it stands for.
+_SEARCHED = 64 * 1024
+
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9-]*) +\S")
 
 
@@ -33,15 +36,20 @@ class Masking:
 
     secrets: tuple[tuple[str, str], ...] = ()
 
+    def __or__(self, other: "Masking") -> "Masking":
+        """What either hides; where both do, by the words of this one."""
+        return _longest_first({**dict(other.secrets), **dict(self.secrets)})
+
     def text(self, text: str) -> str:
         """The text without any secret, or what is left of one where the text was cut off."""
         return self._without(text, whole=False)
 
-    def data(self, data: bytes) -> bytes:
-        """The bytes without any secret."""
-        text = data.decode("utf-8", "surrogateescape")
-        masked = self._without(text, whole=True)
-        return data if masked == text else masked.encode("utf-8", "surrogateescape")
+    def body(self, body: bytes) -> bytes:
+        """A body without any secret, as far as a report shows it; what lies beyond is blanked, so that its size stays."""
+        read = body[:_SEARCHED]
+        text = read.decode("utf-8", "surrogateescape")
+        masked = self._without(text, whole=len(body) <= _SEARCHED)
+        return (read if masked == text else masked.encode("utf-8", "surrogateescape")) + b" " * (len(body) - len(read))
 
     def _without(self, text: str, *, whole: bool) -> str:
         if len(text) < _SHORTEST or not self.secrets:
@@ -81,10 +89,10 @@ class Masking:
         return replace(
             exchange,
             request=Request(
-                request.method, self.text(request.target), self.headers(request.headers), self.data(request.body)
+                request.method, self.text(request.target), self.headers(request.headers), self.body(request.body)
             ),
             response=Response(
-                response.status, self.headers(response.headers), self.data(response.body), response.elapsed
+                response.status, self.headers(response.headers), self.body(response.body), response.elapsed
             ),
             route=self._maybe(exchange.route),
             operation=self._maybe(exchange.operation),
@@ -107,7 +115,7 @@ class Masking:
             result,
             target=self.text(result.target),
             clauses={address: self._clause(each) for address, each in result.clauses.items()},
-            findings=tuple(self._reported(each) for each in result.findings),
+            findings=tuple(self.reported(each) for each in result.findings),
             coverage={code: self._coverage(each) for code, each in result.coverage.items()},
             notes=self._all(result.notes),
             failures=self._all(result.failures),
@@ -126,7 +134,8 @@ class Masking:
             condition=(),
         )
 
-    def _reported(self, reported: Reported) -> Reported:
+    def reported(self, reported: Reported) -> Reported:
+        """The finding and its excuse as they may be shown."""
         return replace(reported, finding=self.finding(reported.finding), waived=self._maybe(reported.waived))
 
     def _clause(self, clause: ClauseResult) -> ClauseResult:
@@ -150,5 +159,8 @@ class Masking:
 def masking(identities: Iterable[Identity], secrets: Iterable[tuple[str, str]] = ()) -> Masking:
     """What must not be shown of these identities, and of other secret texts with the word that stands for each."""
     pairs = [*(pair for each in identities for pair in each.secrets), *secrets]
-    kept = {secret: word for secret, word in reversed(pairs) if len(secret) >= _SHORTEST}
-    return Masking(tuple(sorted(kept.items(), key=lambda pair: (-len(pair[0]), pair[0]))))
+    return _longest_first({secret: word for secret, word in reversed(pairs) if len(secret) >= _SHORTEST})
+
+
+def _longest_first(words: Mapping[str, str]) -> Masking:
+    return Masking(tuple(sorted(words.items(), key=lambda pair: (-len(pair[0]), pair[0]))))

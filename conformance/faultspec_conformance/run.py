@@ -19,7 +19,7 @@ from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.http import Http
 from faultspec_conformance.drivers.jsonrpc import Peer, Remote
 from faultspec_conformance.drivers.stdio import Process
-from faultspec_conformance.folding import Place, fold, hiding, provokable
+from faultspec_conformance.folding import Place, fold, hiding, provokable, shown
 from faultspec_conformance.openapi import Description
 from faultspec_conformance.options import Options, Unreachable, today
 from faultspec_conformance.playing import Part, chosen, mine, play, played
@@ -136,8 +136,7 @@ def concluded(
     world.not_run += ("the run was interrupted",) if interrupted else ()
     seen = fold(world, known, options, flaky)
     result = seen if options.shard is not None else settled(seen, today(options))
-    hidden = hiding(world)
-    return Report(hidden.result(result), hidden.text(base), options.only, world.target.path, interrupted)
+    return Report(shown(world, result), hiding(world).text(base), options.only, world.target.path, interrupted)
 
 
 def dialled(target: Target) -> "Peer | Mcp":

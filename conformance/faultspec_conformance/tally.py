@@ -167,7 +167,7 @@ class Tally:
             again = replace(known, count=1, places=places)
             self._findings[key] = both(known, again)
             return again
-        masked = hiding(finding.evidence[-1]).finding(finding) if finding.evidence else finding
+        masked = hiding(finding.evidence).finding(finding)
         new = Reported(masked, waived=excuse, places=places)
         if len(self._findings) < _FINDINGS:
             self._findings[key] = new

@@ -139,8 +139,12 @@ def command(
         waivers=in_force(waivers, os.environ),
         progress=progress,
     )
-    # Who stops a job of CI sends SIGTERM: it ends as Ctrl-C does, with its report, and with nothing left running.
+    # Who stops a job of CI sends SIGTERM, and who closes a terminal SIGHUP: both end as Ctrl-C does, with a report, and with
+    # nothing left running.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    hangup = getattr(signal, "SIGHUP", None)  # which Windows has not, and nohup ignores
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
+        signal.signal(hangup, signal.default_int_handler)
     report = (watch if watching else run)(described, taxonomy, options)
     if progress is not quiet:
         click.echo("\r\x1b[K", err=True, nl=False)

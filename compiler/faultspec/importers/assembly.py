@@ -672,9 +672,8 @@ class _Assembly:
                 "reason": "The document's bodies name no code; the status stands for it.",
             }
         every = [*codes.values(), *(e for op in operations.values() for e in op.get("errors", {}).values())]
-        elsewhere = silent or (
-            [group.envelope for group in self.groups] if any(c["http"] is None for c in every) else []
-        )
+        unanswered = any(each["http"] is None for each in every)
+        elsewhere = [group.envelope for group in self.groups if unanswered or not group.answers]
         if not self.groups:
             elsewhere = list(self.envelopes)
         if elsewhere:

@@ -213,38 +213,25 @@ class _Artist:
     def _members(self, at: str, properties: list[Any], required: list[Any]) -> list[str]:
         """The members that belong to the picture; others are details, spread beside them.
 
-        Where details are spread their members come first in a schema, and last among those that are required.
+        Where details are spread their members come first in a schema, and last among those that are required; what none
+        requires and each code has in its own way is one of them.
         """
         names = [list(each) for each in properties]
         first = names[0]
         code = steps(self.place)[len(steps(at))]
         same = all(set(each) == set(first) for each in names)
-        inverted = same and any(
-            each.index(name) > each.index(code) and first.index(name) < first.index(code)
-            for each in required
-            for name in first
-            if name in each and code in each
-        )
-        if same and not inverted:
-            return first
-        if inverted:
-            edge = 1 + max(
-                first.index(name)
-                for each in required
-                for name in first
-                if name in each
-                and code in each
-                and each.index(name) > each.index(code)
-                and first.index(name) < first.index(code)
-            )
-            return first[edge:]
-        tail: list[str] = []
-        for each in zip(*(reversed(n) for n in names), strict=False):
-            if len(set(each)) > 1:
-                break
-            tail.insert(0, each[0])
+        tail = first if same else _common_end(names)
         if code in tail:
-            return tail
+            beside = [
+                index
+                for index, name in enumerate(tail[: tail.index(code)])
+                if any(name in each and code in each and each.index(name) > each.index(code) for each in required)
+                or (
+                    all(name not in each for each in required)
+                    and any(p[name] != properties[0][name] for p in properties)
+                )
+            ]
+            return tail[1 + max(beside, default=-1) :]
         # Another hand's order: what all bodies have is the picture.
         return [name for name in first if all(name in each for each in names)]
 
@@ -399,6 +386,15 @@ class _Artist:
             if each != terms:
                 body.facts[slot] = [str(v) for v in each]
         return f"${slot}"
+
+
+def _common_end(lists: list[list[str]]) -> list[str]:
+    end: list[str] = []
+    for each in zip(*(reversed(one) for one in lists), strict=False):
+        if len(set(each)) > 1:
+            break
+        end.insert(0, each[0])
+    return end
 
 
 def _is_object(schema: Json) -> bool:

@@ -14,14 +14,22 @@ from faultspec_conformance.reports.sarif import sarif
 from faultspec_conformance.reports.xml import junit
 from faultspec_conformance.verdict import Report
 
-FORMATS: Mapping[str, Callable[[Report], str]] = {
-    "text": text,
-    "json": json,
-    "github": github,
-    "sarif": sarif,
-    "junit": junit,
-    "markdown": markdown,
-    "html": html,
+Printer = Callable[[Report], str]
+
+
+def _encodable(printer: Printer) -> Printer:
+    """The printer, with half a surrogate, which JSON can tell and no encoding of text can, as the escape that it has in JSON."""
+    return lambda report: printer(report).encode("utf-8", "backslashreplace").decode()
+
+
+FORMATS: Mapping[str, Printer] = {
+    "text": _encodable(text),
+    "json": _encodable(json),
+    "github": _encodable(github),
+    "sarif": _encodable(sarif),
+    "junit": _encodable(junit),
+    "markdown": _encodable(markdown),
+    "html": _encodable(html),
 }
 
 __all__ = ["FORMATS", "github", "html", "json", "junit", "markdown", "sarif", "schema", "text"]

@@ -16,6 +16,9 @@ VERSION = 1
 #: Bytes of a body that are shown; errors are short, and a list of resources proves nothing more.
 SHOWN = 16 * 1024
 
+#: Characters of a header value that are shown; servers take 8 KiB for all of them together, as a rule.
+_LONGEST = 8 * 1024
+
 
 def json(report: Report) -> str:
     """The whole report."""
@@ -151,12 +154,12 @@ def exchange(value: Exchange) -> dict[str, object]:
         "request": {
             "method": request.method,
             "target": request.target,
-            "headers": _headers(request.headers),
+            "headers": [list(each) for each in shown(request.headers)],
             **_body(request.body),
         },
         "response": {
             "status": response.status,
-            "headers": _headers(response.headers),
+            "headers": [list(each) for each in shown(response.headers)],
             **_body(response.body),
             "elapsed": round(response.elapsed, 4),
         },
@@ -175,8 +178,12 @@ def coverage(value: Coverage) -> dict[str, object]:
     }
 
 
-def _headers(headers: Headers) -> list[list[str]]:
-    return [[name, value] for name, value in headers]
+def shown(headers: Headers) -> Headers:
+    """Header fields as they are shown: of a value that is longer than any honest one, the beginning and its length."""
+    return tuple(
+        (name, value if len(value) <= _LONGEST else f"{value[:_LONGEST]}… ({len(value)} characters)")
+        for name, value in headers
+    )
 
 
 def _body(body: bytes) -> dict[str, object]:

@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from faultspec.exchange import Exchange
 from faultspec_conformance import curl
 from faultspec_conformance.reports.console import STATES, WORDS, beside
-from faultspec_conformance.reports.data import SHOWN
+from faultspec_conformance.reports.data import SHOWN, shown
 from faultspec_conformance.verdict import VERDICTS, ClauseResult, Coverage, Report, Reported, Verdict, exit_code
 
 #: The one word over the whole run is what its exit code says.
@@ -123,8 +123,13 @@ def _finding(base: str, reported: Reported) -> FindingRow:
 
 def _exchange(exchange: Exchange) -> tuple[str, str]:
     request, response = exchange.request, exchange.response
-    asked = [f"{request.method} {request.target}", *(f"{n}: {v}" for n, v in request.headers), "", _body(request.body)]
-    told = [str(response.status or ""), *(f"{n}: {v}" for n, v in response.headers), "", _body(response.body)]
+    asked = [
+        f"{request.method} {request.target}",
+        *(f"{n}: {v}" for n, v in shown(request.headers)),
+        "",
+        _body(request.body),
+    ]
+    told = [str(response.status or ""), *(f"{n}: {v}" for n, v in shown(response.headers)), "", _body(response.body)]
     return "\n".join(asked).strip(), "\n".join(told).strip()
 
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from faultspec.exchange import Exchange, Headers
 from faultspec.printers import SARIF_SCHEMA, as_json
 from faultspec_conformance import curl
-from faultspec_conformance.reports.data import SHOWN
+from faultspec_conformance.reports.data import SHOWN, shown
 from faultspec_conformance.verdict import Fixed, Report, Reported, exit_code
 
 #: Where a finding stands when no file configured the run: the file by which every service may be judged.
@@ -139,7 +139,7 @@ def _response(exchange: Exchange) -> dict[str, object]:
 
 def _headers(headers: Headers) -> dict[str, str]:
     found: dict[str, str] = {}
-    for name, value in headers:
+    for name, value in shown(headers):
         found[name] = f"{found[name]}, {value}" if name in found else value
     return found
 

@@ -155,7 +155,8 @@ class _Reading:
         self.misplaced(data, where)
         addresses = {name: self.address(where, name) for name in ("http", "jsonrpc", "mcp")}
         command = cast(list[str], where.get("stdio", []))
-        self.secrets += self.from_environment(command)
+        starting = cast(list[str], where.get("command", []))
+        self.secrets += self.from_environment([*command, *starting])
         identities = {
             name: self.identity(name, cast(Mapping[str, object], each))
             for name, each in cast(Mapping[str, object], data.get("identities", {})).items()
@@ -195,13 +196,13 @@ class _Reading:
             ),
             waivers=self.beside(waivers) if isinstance(waivers, str) else self.document.path if waivers else None,
             path=self.document.path,
-            secrets=tuple(dict.fromkeys(self.secrets)),
-            command=tuple(cast(list[str], where.get("command", ()))),
+            command=tuple(self.expanded(each, ("target", "command", index)) for index, each in enumerate(starting)),
             upstreams=tuple(
                 self.upstream(name, cast(Mapping[str, object], each), "command" in where)
                 for name, each in cast(Mapping[str, object], data.get("upstreams", {})).items()
             ),
             clients=tuple(self.clients(data.get("client", []))),
+            secrets=tuple(dict.fromkeys(self.secrets)),  # the last, since reading the others finds them
         )
 
     def reached(self, where: Mapping[str, object]) -> Transport:
@@ -283,8 +284,9 @@ class _Reading:
         for index, each in enumerate(data if isinstance(data, list) else [data]):
             place: Place = ("client", index) if isinstance(data, list) else ("client",)
             method, path = self.request(str(each["request"]), (*place, "request"))
+            self.secrets += self.from_environment(each["command"])
             yield ClientConfig(
-                tuple(each["command"]),
+                tuple(self.expanded(word, (*place, "command", at)) for at, word in enumerate(each["command"])),
                 each["env"],
                 Call(method, path),
                 self.positive(each, "scale", place) or 1.0,

@@ -105,7 +105,8 @@ SURFACE = Record(
                     ),
                 },
             ),
-            "What makes an exchange here an error; default status 4xx and 5xx on HTTP.",
+            "What makes an exchange here an error; default status 4xx and 5xx on HTTP. Of MCP the body is the tool's result, so a "
+            "member of what the tool says is below `/structuredContent`.",
         ),
         "envelope": Key(
             Either((Text(), Many(Text(), 1))),
@@ -116,7 +117,11 @@ SURFACE = Record(
             "`closed`: every declared code and no other. `open`: any code, the declared ones included. `foreign`: codes of "
             "another namespace, of which only the shape is judged. Or a list of codes.",
         ),
-        "at": Key(POINTER, "Where in the body the envelope stands; default the whole body."),
+        "at": Key(
+            POINTER,
+            "Where in the body the envelope stands; default the whole body. Of MCP the body is the tool's result, with the envelope at "
+            "`/structuredContent` as a rule.",
+        ),
         "success": Key(
             Record(
                 "a success",
