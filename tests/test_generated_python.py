@@ -530,9 +530,9 @@ def test_spread_details_and_colliding_names(folder: Path) -> None:
     }
     assert package.parse(body).details == {"requested": "pay"}
     slow = package.TimeoutErrorFailure(
-        requested="x", timeout_seconds=1, self_=3, message_="m", list=[1], valid_next_actions=[]
+        requested="x", timeout_seconds=1, self_=3, status_="m", list=[1], valid_next_actions=[]
     )
-    assert slow.details == {"requested": "x", "timeout_seconds": 1, "self": 3, "message": "m", "list": [1]}
+    assert slow.details == {"requested": "x", "timeout_seconds": 1, "self": 3, "status": "m", "list": [1]}
     assert issubclass(package.None_, package.TheodosiaError)
 
 

@@ -16,10 +16,14 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from faultspec.body import resolve
+from faultspec.contract import contract
+from faultspec.exchange import Exchange, Request, Response
 from faultspec.importers import Imported, NotImportable, botocore, census, openapi
 from faultspec.importers.reading import parse
 from faultspec.importers.settled import settled
 from faultspec.importers.written import written
+from faultspec.judge import judge
 from faultspec.language import load, read
 from faultspec.language.model import Taxonomy
 from faultspec.lint import check
@@ -229,6 +233,111 @@ def test_the_report_names_what_was_lost(change: Callable[[Any], None], pointer: 
     assert kept["Conflict"].keys() == whole["Conflict"].keys()
 
 
+#: What may be wrong in a document with paths, and where the report says so.
+CART = "/paths/~1carts~1{id}/get"
+IN_PATHS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "spaces": (lambda d: d["paths"].update({"/a b": {"get": {"responses": {}}}}), "/paths/~1a b"),
+    "no path item": (lambda d: d["paths"].update({"/a": None}), "/paths/~1a"),
+    "path item elsewhere": (lambda d: d["paths"].update({"/a": {"$ref": "other.json#/x"}}), "/paths/~1a"),
+    "beside a path item": (lambda d: beside(d), "/paths/~1carts~1{id}/put"),
+    "path item of none": (lambda d: d["components"].update(pathItems={"P": {}}), "/components/pathItems/P"),
+    "no operation": (lambda d: d["paths"]["/carts/{id}"].update(put=None), "/paths/~1carts~1{id}/put"),
+    "one name twice": (lambda d: d["paths"]["/carts/{id}"].update(put={"operationId": "readCart"}), "/paths/~1carts~1{id}/put/operationId"),
+    "webhooks": (lambda d: d.update(webhooks={"sent": {}}), "/webhooks"),
+    "no response": (lambda d: responses(d).update({"410": None}), f"{CART}/responses/410"),
+    "a word": (lambda d: responses(d)["404"].update(summary="No."), f"{CART}/responses/404/summary"),
+    "no body": (lambda d: body(d).update(schema=False), f"{CART}/responses/404/content/application~1json/schema"),
+    "a list for a schema": (lambda d: body(d).update(schema=[]), f"{CART}/responses/404/content/application~1json/schema"),
+    "a body without a code": (lambda d: None, f"{CART}/responses/404/content/application~1json"),
+    "the same in XML": (lambda d: responses(d)["404"]["content"].update({"application/xml": body(d)}), f"{CART}/responses/404/content/application~1xml"),
+    "a coded one in XML": (lambda d: responses(d)["409"]["content"].update({"application/xml": body(d, "409")}), f"{CART}/responses/409/content/application~1xml"),
+    "nullable in 3.1": (lambda d: error(d)["message"].update(nullable=True), "/components/schemas/Error/properties/message/nullable"),
+    "a null code": (lambda d: error(d)["code"].update(type=["string", "null"]), "/components/schemas/Error/properties/code/type"),
+    "a null body": (lambda d: d["components"]["schemas"]["Error"].update(type=["object", "null"]), "/components/schemas/Error/type"),
+    "never": (lambda d: error(d).update(never=False), "/components/schemas/Error/properties/never"),
+    "what is XML": (lambda d: error(d)["message"].update(xml={"name": "m"}), "/components/schemas/Error/properties/message/xml"),
+    "no example": (lambda d: body(d).update(examples={"a": None}), f"{CART}/responses/404/content/application~1json/examples/a"),
+    "an example of nothing": (lambda d: body(d, "409").update(example={"code": "other"}), f"{CART}/responses/409/content/application~1json/example"),
+    "an example that breaks": (lambda d: body(d, "409").update(example={"code": "gone", "message": 12}), f"{CART}/responses/409/content/application~1json/example"),
+    "an example that has more": (lambda d: body(d, "409").update(example={"code": "gone", "more": 1}), f"{CART}/responses/409/content/application~1json/example/more"),
+    "prose": (lambda d: responses(d)["409"].update(description="Held."), f"{CART}/responses/409/description"),
+    "a header of default": (lambda d: responses(d).update(default={**responses(d)["409"], "headers": {"A": {}}}), f"{CART}/responses/default/headers/A"),
+    "a word of a header": (lambda d: responses(d)["409"].update(headers={"A": {"style": "simple"}}), f"{CART}/responses/409/headers/A/style"),
+}  # fmt: skip
+
+
+def beside(of: Any) -> None:
+    """Its one path item by reference, and an operation beside that."""
+    of["components"]["pathItems"] = {"P": of["paths"]["/carts/{id}"]}
+    of["paths"]["/carts/{id}"] = {"$ref": "#/components/pathItems/P", "put": {}}
+
+
+def responses(of: Any) -> Any:
+    """The responses of the one operation."""
+    return of["paths"]["/carts/{id}"]["get"]["responses"]
+
+
+def body(of: Any, status: str = "404") -> Any:
+    """What one of them says of its body."""
+    return responses(of)[status]["content"]["application/json"]
+
+
+def error(of: Any) -> Any:
+    """The members of the error that names its code."""
+    return of["components"]["schemas"]["Error"]["properties"]
+
+
+def with_paths() -> Any:
+    """A document with a failure that names its code and one that does not."""
+    coded = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    made = document(
+        **{"404": {"description": "No.", "content": ANY}, "409": {"description": "The code gone.", "content": coded}}
+    )
+    made["components"]["schemas"]["Error"]["description"] = "Gone."
+    return copy.deepcopy(made)
+
+
+@pytest.mark.parametrize("what", IN_PATHS)
+def test_the_report_names_what_was_lost_of_paths(what: str) -> None:
+    """Whatever a document with paths says of failures is carried or reported, by a place that is there; what it does
+    not say is not reported.
+    """
+    change, pointer = IN_PATHS[what]
+    whole = with_paths()
+    before = {each.pointer for each in settled(openapi.read(whole)).losses}
+    change(whole)
+    imported = settled(openapi.read(whole))
+    taken_in(imported)
+    assert pointer in {each.pointer for each in imported.losses}
+    assert (pointer in before) == (what in ("a body without a code", "prose"))
+    assert all(resolve(whole, each.pointer)[0] for each in imported.losses)
+
+
+def test_nullable_of_old_documents_is_a_type_or_lost() -> None:
+    """3.0 has `nullable` for a type; without one beside it the word says nothing, and that is told."""
+    whole = with_paths() | {"openapi": "3.0.3"}
+    error(whole)["message"]["nullable"] = True
+    error(whole)["other"] = {"nullable": True}
+    imported = openapi.read(whole)
+    assert imported.data["envelopes"]["error"]["fields"]["message_value"] == {"type": ["string", "null"]}
+    places = {each.pointer for each in imported.losses if each.kind == "schema"}
+    assert places == {"/components/schemas/Error/properties/other/nullable"}
+
+
+def test_one_bad_example_takes_no_other_with_it() -> None:
+    """Of several examples of a code only those are lost that break it."""
+    whole = with_paths()
+    body(whole, "409")["examples"] = {
+        "one": {"value": {"code": "gone", "message": 12}},
+        "two": {"value": {"code": "gone", "message": "It went"}},
+    }
+    imported = settled(openapi.read(whole))
+    assert imported.data["codes"]["gone"]["example"] == {"message": "It went"}
+    assert [each.pointer for each in imported.losses if each.kind == "example"] == [
+        f"{CART}/responses/409/content/application~1json/examples/one"
+    ]
+
+
 def test_an_extension_is_never_read() -> None:
     """An `x-` extension changes nothing, wherever it stands."""
     document = exported(taxonomy(ROOT / "taxonomy.yaml"), "v31")
@@ -290,7 +399,10 @@ def test_a_response_without_a_code_is_called_by_its_status() -> None:
         }
     }
     assert found.data["imported"] == {"pattern": "HTTP_${status}", "retriable": False}
-    assert [each.pointer for each in found.losses] == ["/paths/~1carts~1{id}/get/responses/302"]
+    assert [(each.pointer, each.kind) for each in found.losses] == [
+        ("/paths/~1carts~1{id}/get/responses/302", "redirect"),
+        ("/components/responses/Missing/content/application~1json", "body"),
+    ]
 
 
 def test_classes_and_default_are_codes_too() -> None:
@@ -463,6 +575,19 @@ def test_a_service_model_becomes_a_sound_taxonomy(service: str) -> None:
     assert render(known, SHIPPED.values(), "imported.yaml")
 
 
+@pytest.mark.parametrize("service", ["dynamodb", "lambda", "cloudwatch"])
+@pytest.mark.parametrize("namespace", ["", "com.amazonaws.sample#"])
+def test_a_code_of_a_json_protocol_may_have_a_namespace(service: str, namespace: str) -> None:
+    """What botocore reads as an error's code the judge reads as it: bare, and behind the namespace of the service."""
+    known = taken_in(botocore.read(model(service), service))
+    code = next(each for each in known.codes.values() if each.http.statuses and each.http.default < 500)
+    content = json.dumps({"__type": f"{namespace}{code.wire}"}).encode()
+    answer = Response(code.http.default, (("Content-Type", known.envelopes["error"].media_types[0]),), content)
+    found = judge(contract(known), Exchange(Request("POST", "/", ()), answer, "http"))
+    assert found.code == code.name
+    assert "code/declared" not in {each.clause for each in found.findings}
+
+
 def test_the_retry_facts_are_those_of_botocore() -> None:
     """The lists and numbers of the standard mode are the installed botocore's."""
     from botocore.retries import quota, standard
@@ -478,6 +603,16 @@ def test_the_retry_facts_are_those_of_botocore() -> None:
         "idle_refund": checker._NO_RETRY_INCREMENT,
     }
     assert botocore.POLICY["kinds"]["throttled"]["cost"] == checker._THROTTLING_RETRY_COST
+
+
+def test_throttling_is_a_kind_of_the_policy() -> None:
+    """A code that botocore or the model calls throttling pays what the standard mode takes for it."""
+    known = taken_in(botocore.read(model("dynamodb"), "dynamodb"))
+    kinds = known.retry_policies["standard"].kind_of
+    named = {code.wire for code in known.codes.values() if kinds.get(code.name) == "throttled"}
+    assert named == botocore.THROTTLED & {code.wire for code in known.codes.values()} != set()
+    marked = taken_in(botocore.read(SMALL, "small"))
+    assert dict(marked.retry_policies["standard"].kind_of) == {"No": "throttled"}
 
 
 def test_the_page_of_all_services_is_current() -> None:
@@ -578,6 +713,23 @@ def test_the_command_writes_once_and_reports(tmp_path: Path) -> None:
     assert (tmp_path / "taxonomy.yaml").read_text() == "mine"
     assert run("openapi", "api.json", "--out", "taxonomy.yaml", "--force", cwd=tmp_path).returncode == 0
     assert (tmp_path / "taxonomy.yaml").read_text() == before
+
+
+def test_an_editor_is_sent_to_a_schema_that_is_there(tmp_path: Path) -> None:
+    """The line that names the schema is written where the schema stands beside the taxonomy, and nowhere else."""
+    (tmp_path / "api.json").write_text(json.dumps(document(**{"404": {"description": "None."}})))
+    (tmp_path / "with").mkdir()
+    (tmp_path / "with/faultspec.schema.json").write_text("{}")
+    (tmp_path / "faultspec.schema.json").write_text("{}")
+    for out, first in {
+        "with/a.yaml": "# yaml-language-server: $schema=faultspec.schema.json",
+        "new/a.yaml": "faultspec: 1",
+    }.items():
+        assert run("openapi", "api.json", "--out", out, cwd=tmp_path).returncode == 0
+        text = (tmp_path / out).read_text()
+        assert text.splitlines()[0] == first
+        assert read(text, out).taxonomy is not None
+    assert run("openapi", "api.json", cwd=tmp_path).stdout.startswith("faultspec: 1\n\n")
 
 
 def test_the_command_refuses_in_one_line(tmp_path: Path) -> None:

@@ -38,6 +38,30 @@ def clauses(found: Judgement) -> list[str]:
     return [each.clause for each in found.findings]
 
 
+QUALIFIED = """
+envelopes:
+  qualified: {shape: {__type: "${namespace}#${code}", message: $message}, fields: {namespace: {type: string}}}
+  error: {shape: {__type: $code, message: $message}}
+surfaces: {api: {transport: event, error_when: {present: /__type}, envelope: [error, qualified], codes: closed}}
+codes:
+  gone: {summary: Gone., http: null, http_reason: Not over HTTP.}
+  lost: {summary: Lost., http: null, http_reason: Not over HTTP.}
+"""
+
+
+@pytest.mark.parametrize("order", ["[error, qualified]", "[qualified, error]"])
+@pytest.mark.parametrize(
+    ("wire", "declared"), [("gone", True), ("a.b#lost", True), ("a.b#else", False), ("else", False)]
+)
+def test_a_code_inside_a_text_is_a_code(order: str, wire: str, declared: bool) -> None:
+    """Where a taxonomy draws the code as a part of a text (`namespace#Code`), beside the bare one, both are read; a code
+    that is not declared is told in either.
+    """
+    rules = made(QUALIFIED.replace("[error, qualified]", order))
+    found = judged(rules, "event", {"__type": wire, "message": "m"})
+    assert clauses(found) == ([] if declared else ["code/declared"])
+
+
 TOOL = """
 detail_keys: {seconds: {type: number}}
 envelopes:

@@ -66,6 +66,9 @@ WHOLE = {
     [
         {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
         {"error": {"message": "Rate limit reached", "type": "tokens", "param": None, "code": "rate_limit_exceeded"}},
+        {"error": {"code": 429, "message": "An upstream that numbers its codes"}},
+        {"error": {"code": "no", "message": "No", "details": "An upstream's own"}},
+        {"error": {"code": "no"}},
         {"error": {"class": "upstream_class"}},
         {"error": {"class": {"name": "network_error"}}},
         {"error": None},
@@ -94,10 +97,17 @@ def test_what_is_nobodys_of_ours_passes(body: object) -> None:
         ({"error": "x"}, ["envelope/shape"]),
         ({"error": "network_error"}, ["envelope/shape"]),
         ({"error": ""}, ["envelope/shape"]),
+        ({"error": {"code": "not_found", "message": "There is none"}}, ["envelope/shape"]),
+        (
+            {"error": {"code": "no", "message": "No", "details": [{"a": 1}], "request_id": "r-1"}},
+            ["envelope/shape", "envelope/types"],
+        ),
     ],
 )
 def test_what_begins_like_ours_is_judged(body: object, broken: list[str]) -> None:
-    """A declared code in the place of the code, or a string in the place of the object around it, is our mistake."""
+    """A declared code in the place of the code, a string in the place of the object around it, or the envelope of our other
+    endpoints with nothing more, is our mistake.
+    """
     assert clauses(answer(of("aileron"), MESSAGES, 502, body)) == broken
 
 

@@ -248,6 +248,39 @@ def test_a_lost_envelope_hides_no_bad_example(envelope: str) -> None:
     assert found == [("bad-example", ("codes", "a", "example", "details", "n"))]
 
 
+def test_a_code_is_of_one_kind() -> None:
+    """The codes of a policy's kinds are codes that there are, each in one kind at most."""
+    text = """
+faultspec: 1
+taxonomy: {name: shop, version: 1.0.0}
+envelopes: {error: {shape: {code: $code}}}
+retry_policies:
+  p:
+    max_attempts: 3
+    kinds: {slow: {cost: 1, codes: [busy, nobody]}, fast: {cost: 2, codes: [away, busy]}}
+codes: {busy: {summary: A., http: 503}, away: {summary: B., http: 503}}
+"""
+    found = [(each.code, each.pointer) for each in read(text, "shop.yaml").diagnostics]
+    at = ("retry_policies", "p", "kinds")
+    assert found == [
+        ("dangling-reference", (*at, "slow", "codes", 1)),
+        ("duplicate-item", (*at, "fast", "codes", 1)),
+    ]
+
+
+@pytest.mark.parametrize(("slot", "value"), [("message", 12), ("status", "late"), ("retriable", "yes")])
+def test_a_slot_without_a_field_is_what_its_name_says(slot: str, value: object) -> None:
+    """An example is held to the type that every target gives a slot which the envelope declares nothing of."""
+    text = f"""
+faultspec: 1
+taxonomy: {{name: shop, version: 1.0.0}}
+envelopes: {{error: {{shape: {{code: $code, m: $message, s: $status, r: $retriable}}}}}}
+codes: {{a: {{summary: A., http: 400, example: {{slots: {{{slot}: {value}}}}}}}}}
+"""
+    found = [(each.code, each.pointer) for each in read(text, "shop.yaml").diagnostics]
+    assert found == [("bad-example", ("codes", "a", "example", "slots", slot))]
+
+
 def test_the_flagship_reads_without_a_word() -> None:
     """The taxonomy of this repository is sound."""
     loaded = read(FLAGSHIP, "taxonomy.yaml")

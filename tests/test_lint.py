@@ -91,8 +91,23 @@ def test_the_flagship_lints_clean() -> None:
 
 CODE = "codes:\n  failed: {summary: It failed., http: 500}\n"
 
+ECHOED = (
+    "envelopes: {error: {shape: {code: $code, id: $id, other: $other}, fields: "
+    "{id: {type: string, format: uuid7, echo: X-Id, invalid_inbound: replace}, other: {type: string%s}}}}\n"
+)
+
 CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     # a rule, a snippet, and the pointers at which it must speak, in order
+    ("annotated-count", "detail_keys: {n: {type: string}}\nretry_policies: {p: {max_attempts: 3, annotate: n}}\n" + CODE, ("detail_keys/n/type",)),
+    ("annotated-count", "detail_keys: {n: {type: [integer, string]}, m: {}}\nretry_policies: {p: {max_attempts: 3, annotate: n}, q: {max_attempts: 3, annotate: m}}\n" + CODE, ()),
+    ("echo-contradiction", ECHOED % "" + "headers: {x-id: {on: 4xx, presence: forbidden}}\n" + CODE, ("headers/x-id",)),
+    ("echo-contradiction", ECHOED % "" + "headers: {X-Id: {on: 4xx, equals: $other}}\n" + CODE, ("headers/X-Id",)),
+    ("echo-contradiction", ECHOED % "" + "codes: {a: {summary: a, http: 500, headers: {X-Id: {format: ulid}}}}\n", ("codes/a/headers/X-Id",)),
+    ("echo-contradiction", ECHOED % ", mirror: X-ID" + CODE, ("envelopes/error/fields/other",)),
+    ("echo-contradiction", ECHOED % ", mirror: X-Other" + "headers: {X-Id: {on: 4xx, equals: $id, format: uuid}}\n" + CODE, ()),
+    ("list-inside-text", "envelopes: {error: {shape: {code: $code, a: 'a ${many}', b: 'b ${both}', c: ['c ${code}'], d: {e: 'f ${details}'}}, fields: {many: {type: [array, object]}, both: {type: [array, string]}}}}\n" + CODE, ("envelopes/error/shape", "envelopes/error/shape")),
+    ("spread-collision", "detail_keys: {message: {type: string, everywhere: true}, code: {type: string}}\nenvelopes: {error: {shape: {code: $code, message: $message, '...': $details}}}\ncodes:\n  a: {summary: a, http: 500}\n  b: {summary: b, http: 500}\n", ("detail_keys/message",)),
+    ("spread-collision", "envelopes: {error: {shape: {code: $code, message: $message, '...': $details}}, own: {shape: {code: $code, d: $details}}}\ncodes: {a: {summary: a, http: 500, envelope: own, details: {message: {type: string}}}}\n", ()),
     ("unmapped-status", "surfaces: {api: {transport: stream, envelope: error}}\n" + CODE, ()),
     ("unmapped-status", "surfaces: {api: {transport: http, envelope: error, codes: open}}\n" + CODE, ()),
     ("code-without-transport", "surfaces: {api: {transport: stream, envelope: error}}\n" + CODE, ()),
@@ -593,9 +608,11 @@ def test_a_suppression_silences_its_rule_on_its_line() -> None:
     assert codes_of(whole(f"{MAPPED}codes:\n{line}\n")) == [("example-missing", 3)]
 
 
-def test_a_suppression_without_reason_silences_nothing() -> None:
-    """Whoever silences a rule says why."""
-    text = whole(MAPPED + "codes:\n  failed: {summary: It failed., http: 500} # faultspec: ignore[example-missing]\n")
+@pytest.mark.parametrize("reason", ["", ".", "…", "--", "123", "x", "1 a 2", "?!"])
+def test_a_suppression_without_reason_silences_nothing(reason: str) -> None:
+    """Whoever silences a rule says why, in words."""
+    text = f"codes:\n  failed: {{summary: It failed., http: 500}} # faultspec: ignore[example-missing] {reason}\n"
+    text = whole(MAPPED + text)
     assert codes_of(text) == [("example-missing", 3), ("suppression-without-reason", 3)]
 
 

@@ -174,6 +174,32 @@ def aws() -> str:
     )
 
 
+#: Codes that some services send bare and others behind a namespace, as the JSON protocols of AWS do.
+QUALIFIED = """
+faultspec: 1
+taxonomy: {name: qualified, version: 1.0.0}
+envelopes:
+  named: {shape: {__type: "${namespace}#${code}", message: $message}, fields: {namespace: {type: string}}}
+  error: {shape: {__type: $code, message: $message}}
+surfaces: {api: {transport: http, envelope: [error, named], codes: closed}}
+retry_policies:
+  standard:
+    max_attempts: 3
+    backoff: {kind: exponential, base: 100ms}
+    budget: {tokens: 100, cost: 14}
+    kinds: {throttled: {base: 1s, cost: 5, codes: [SlowDown, ThrottlingException]}, odd: {cost: 1, codes: [LimitExceeded]}}
+  plain: {max_attempts: 2}
+  single: {max_attempts: 2, backoff: {kind: constant, base: 1s}, kinds: {slow: {base: 2s, codes: [Busy]}}}
+codes:
+  ResourceNotFoundException: {summary: There is no such resource., http: 400}
+  SlowDown: {summary: Too fast., http: 400, retriable: true, effect: none, retry: standard}
+  ThrottlingException: {summary: Too many., http: 400, retriable: true, effect: none, retry: standard}
+  LimitExceeded: {summary: Too much., http: 400, retriable: true, effect: none, retry: standard}
+  Failed: {summary: It failed., http: 500, retriable: true, effect: none, retry: standard}
+  Busy: {summary: Too busy., http: 503, retriable: true, effect: none, retry: single}
+"""
+
+
 class Compiled(NamedTuple):
     """Where everything was compiled. ``taxonomies``: by the name of their folder."""
 
@@ -204,6 +230,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compiled]:
     found = {name: load(str(ROOT / path)).taxonomy for name, (path, _) in SYSTEMS.items()}
     found["kinto"] = load(str(ROOT / "examples/kinto/taxonomy.yaml")).taxonomy
     found |= {"odd": odd(), "nasty": nasty(), "aws": read(aws(), "aws.yaml").taxonomy}
+    found["qualified"] = read(QUALIFIED, "qualified.yaml").taxonomy
     taxonomies = {name: each for name, each in found.items() if each is not None}
     assert taxonomies.keys() == found.keys()
     for name, taxonomy in taxonomies.items():
@@ -521,6 +548,53 @@ def test_both_planners_decide_alike(compiled: Compiled) -> None:
     assert len(reasons) == 7
     for question, answer, expected in zip(questions, compiled.ask(questions), wanted, strict=True):
         assert answer == expected, question
+
+
+def test_both_read_a_code_inside_a_text(compiled: Compiled) -> None:
+    """`namespace#Code` is the code, where the taxonomy draws it so, and the bare code stays one; both write the bare one."""
+    wires = [
+        "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException",
+        "ResourceNotFoundException",
+        "a#Other",
+        "Other",
+    ]
+    bodies: list[dict[str, object]] = [{"__type": each, "message": "m"} for each in wires]
+    python = compiled.python("qualified")
+    wanted = [python.parse(each, status=400) for each in bodies]
+    codes = [None if isinstance(each, python.UnknownError) else each.code for each in wanted]
+    assert codes == ["ResourceNotFoundException"] * 2 + [None, None]
+    assert [each.namespace for each in wanted[:3]] == ["com.amazonaws.dynamodb.v20120810", None, "a"]
+    assert [python.to_envelope(each)["__type"] for each in wanted[:2]] == ["ResourceNotFoundException"] * 2
+    module = compiled.module("qualified")
+    questions = [{"module": module, "ask": "answer", "body": each, "answer": {"status": 400}} for each in bodies]
+    found = [each["error"] for each in compiled.ask(questions)]
+    assert [each["code"] for each in found] == codes
+    assert [each.get("namespace") for each in found[:3]] == ["com.amazonaws.dynamodb.v20120810", None, "a"]
+
+
+@pytest.mark.parametrize(
+    ("code", "delay", "left"),
+    [
+        ("SlowDown", 1.0, 95.0),
+        ("ThrottlingException", 1.0, 95.0),
+        ("LimitExceeded", 0.1, 99.0),
+        ("Failed", 0.1, 86.0),
+        ("Busy", 2.0, 0.0),
+    ],
+)
+def test_both_know_the_kind_of_a_code(compiled: Compiled, code: str, delay: float, left: float) -> None:
+    """What a policy says of a kind holds for the codes of the kind; a caller that names another kind has the say."""
+    body: dict[str, object] = {"__type": code, "message": "m"}
+    python = compiled.python("qualified")
+    error = python.parse(body, status=400)
+    plan = python.plan_retry(error, python.start_retry(error), now=0.0, random=lambda: 0.5)
+    assert (plan.delay, plan.state.tokens) == (delay, left)
+    question = {"module": compiled.module("qualified"), "ask": "answer", "body": body, "answer": {"status": 400}}
+    (found,) = compiled.ask([question])
+    assert (found["plan"]["delay"], found["plan"]["state"]["tokens"]) == (delay, left)
+    if code != "Busy":
+        named = python.plan_retry(error, python.start_retry(error), kind="odd", now=0.0, random=lambda: 0.5)
+        assert (named.delay, named.state.tokens) == (0.1, 99.0)
 
 
 def test_both_read_retry_after_alike(compiled: Compiled) -> None:

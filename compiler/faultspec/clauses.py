@@ -1026,6 +1026,7 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
     fallbacks = tuple(each.source for each in taxonomy.fallbacks)
     validators = tuple(key.source for key in keys if key.equals_header)
     behind = retries_upstream(taxonomy)
+    called = (taxonomy.upstream.source,) if taxonomy.upstream is not None else ()
     policies = tuple(each.source for each in taxonomy.retry_policies.values())
     idempotency = (taxonomy.idempotency.source,) if taxonomy.idempotency else ()
     retry_after = tuple(rule.source for rule in taxonomy.headers if rule.name.lower() == "retry-after")
@@ -1060,7 +1061,7 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
         "retry": retry_after,
         "framework": fallbacks,
         "upstream": (behind.source,) if behind is not None else (),
-        "upstream/key": (taxonomy.upstream.source,) if taxonomy.upstream is not None else (),
+        **dict.fromkeys(("upstream/key", "upstream/unsafe", "upstream/surfaces", "upstream/stops"), called),
         "client": policies,
         "client/retry-after": (*retry_after, *policies),
         "client/gives-up": codes,

@@ -280,6 +280,7 @@ class _Watch:
             served.until,
             Failure(
                 retriable=code.client_action == "retry" and flag is not False,
+                kind=named.kind_of.get(code.name) if named is not None else None,
                 retry_after=wait,
                 idempotent=idempotent,
                 eligible=eligible,

@@ -90,7 +90,7 @@ class Runtime:
             ],
             exception_handlers={
                 AileronError: self.failed,
-                Refused: lambda request, error: refusal(error.status, error.code, error.message, error.details),
+                Refused: lambda request, error: refused(request, error),
                 HTTPException: lambda request, error: refusal(
                     error.status_code, NAMES.get(error.status_code, "refused"), error.detail, headers=error.headers
                 ),
@@ -182,6 +182,13 @@ def refusal(
     """An answer in the envelope `api_error`."""
     error = {"code": code, "message": message, "request_id": f"req-{secrets.token_hex(4)}"}
     return JSONResponse({"error": {**error, "details": details} if details else error}, status, headers)
+
+
+def refused(request: Request, error: Refused) -> Response:
+    """What is refused before an action runs has no class; the gateway tells it as the API that it stands for does."""
+    if request.url.path == "/v1/chat/completions":
+        return JSONResponse({"error": {"type": "invalid_request_error", "message": error.message}}, error.status)
+    return refusal(error.status, error.code, error.message, error.details)
 
 
 def caller(request: Request) -> str:

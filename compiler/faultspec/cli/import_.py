@@ -57,7 +57,7 @@ def openapi(file: str, out: str | None, force: bool, style: str) -> int:
         _free(out, force)
         document = _parsed(_text(file), file)
         imported = _imported(lambda: settled(read(document)), file)
-        _put(written(imported.data, _SCHEMA), out, force)
+        _put(written(imported.data, _schema(out)), out, force)
     except _Refused:
         return 2
     _report({file: imported.losses}, style)
@@ -95,7 +95,7 @@ def botocore(services: Sequence[str], everything: bool, out: str | None, force: 
                     click.echo(f"{name}: {problem.message}; skipped", err=True)
                     continue
                 raise _refused(problem, path) from None
-            _put(written(imported.data, _SCHEMA), target, force)
+            _put(written(imported.data, _schema(target)), target, force)
             losses[name] = imported.losses
     except _Refused:
         return 2
@@ -192,6 +192,11 @@ def _free(out: str | None, force: bool) -> None:
     if out is not None and not force and os.path.lexists(out):
         _say([Diagnostic("file-exists", "this file is there already", out, hint="name another one, or say --force")])
         raise _Refused
+
+
+def _schema(out: str | None) -> str | None:
+    """Where the editor's schema stands beside the file; None where it does not."""
+    return _SCHEMA if out is not None and Path(out).with_name(_SCHEMA).is_file() else None
 
 
 def _put(text: str, out: str | None, force: bool) -> None:

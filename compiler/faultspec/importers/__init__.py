@@ -23,10 +23,14 @@ class Loss(NamedTuple):
 
 
 class Imported(NamedTuple):
-    """The data of a taxonomy, its keys in the order in which they are written, and what it does not carry."""
+    """The data of a taxonomy, its keys in the order in which they are written, and what it does not carry.
+
+    ``examples``: by the path of a code in the data, the places in the document of each of its examples.
+    """
 
     data: Json
     losses: tuple[Loss, ...]
+    examples: Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]] = {}
 
 
 class NotImportable(Exception):

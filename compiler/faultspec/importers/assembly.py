@@ -83,23 +83,29 @@ class Answer(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Operation:
-    """An operation of the document. ``shared``: codes that its bodies name; ``answers``: the responses that name none."""
+    """An operation of the document. ``wire``: its operationId, where no operation before it has that; ``shared``: codes
+    that its bodies name; ``answers``: the responses that name none.
+    """
 
     identity: str
     route: str
     said: str | None
     method: str
+    wire: str | None = None
     shared: list[Branch] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True)
 class Seen:
-    """All that was read. ``headers``: the places of the header components, in order."""
+    """All that was read. ``headers``: the places of the header components, in order; ``described``: the description of
+    each response whose body names codes, its place, and those codes.
+    """
 
     groups: list[Group]
     headers: list[str] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
+    described: list[tuple[str | None, str, list[Branch]]] = field(default_factory=list)
 
 
 #: What the language makes of a status, unless a taxonomy says otherwise (the pattern of alknet's ``from_openapi``).
@@ -129,6 +135,7 @@ class _Assembly:
         self.envelopes: dict[str, Data] = {}
         self.shapes: dict[str, Any] = {}
         self.codes: dict[tuple[str | None, str], list[tuple[Group, Branch]]] = {}
+        self.examples: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {}
 
     def lose(self, pointer: str, kind: str, reason: str) -> None:
         """Tell of a loss; one that is told twice is reported once."""
@@ -161,8 +168,10 @@ class _Assembly:
                 statuses[key] = list(told)
         codes: Data = {}
         operations: Data = {}
+        summaries: dict[tuple[str | None, str], str] = {}
         for key, found in self.codes.items():
             code = self._code(key, found, members.get(key, {}), statuses.get(key, []))
+            summaries[key] = code["summary"]
             if key[0] is None:
                 codes[key[1]] = code
             else:
@@ -173,6 +182,9 @@ class _Assembly:
         if not self.envelopes:
             self.envelopes["error"] = _PLAIN_ENVELOPE
         headers = self._headers()
+        for said, pointer, branches in self.seen.described:
+            if said is not None and said not in {summaries[each.key] for each in branches}:
+                self.lose(pointer, "description", "the codes of the response have summaries of their own")
         return Imported(
             {
                 "faultspec": 1,
@@ -190,6 +202,7 @@ class _Assembly:
                 **({"imported": {"pattern": PATTERN, "retriable": False}} if imported else {}),
             },
             tuple(dict.fromkeys(self.losses)),
+            self.examples,
         )
 
     def _header(self, info: Json, has_paths: bool) -> Data:
@@ -441,9 +454,16 @@ class _Assembly:
                 self.lose(first.pointer, "details", "the details must be there; with an imported schema they need not")
         if any(each.body.schema.get("deprecated") is True for _, each in found):
             code["lifecycle"] = "deprecated"
-        if examples := self._examples(found, code):
-            code["example"] = examples[0] if len(examples) == 1 else examples
+        shown = self._examples(found, code)
+        self._show(code, ("codes", key[1]) if key[0] is None else ("operations", key[0], "errors", key[1]), shown)
         return code
+
+    def _show(self, code: Data, path: tuple[str, ...], examples: Sequence[tuple[Data, tuple[str, ...]]]) -> None:
+        """Give the code its examples, and note where each comes from."""
+        if examples:
+            listed = [example for example, _ in examples]
+            code["example"] = listed[0] if len(listed) == 1 else listed
+            self.examples[path] = tuple(places for _, places in examples)
 
     def _conditional(self, found: list[tuple[Group, Branch]]) -> Data | None:
         """The rules of the flag, where the bodies have conditions for it."""
@@ -474,26 +494,32 @@ class _Assembly:
         group = next(group for group, each in found if each is branch)
         return shape.extract(self.shapes[group.envelope], sample.value).slots.get("status")
 
-    def _examples(self, found: list[tuple[Group, Branch]], code: Data) -> list[Data]:
-        """The examples of a code; what each of its envelopes shows of one of them, together."""
-        merged: dict[int, Data] = {}
+    def _examples(self, found: list[tuple[Group, Branch]], code: Data) -> list[tuple[Data, tuple[str, ...]]]:
+        """The examples of a code, each with its places; what each of its envelopes shows of one of them, together."""
+        merged: dict[int, tuple[Data, tuple[str, ...]]] = {}
         for group, branch in found:
-            for position, sample in enumerate(branch.samples, 1):
+            numbers = {each.number for each in branch.samples}
+            free = iter([each for each in range(1, 2 * len(branch.samples) + 1) if each not in numbers])
+            for sample in branch.samples:
+                number = sample.number or next(free)
                 example = self._example(group, branch, sample, code)
                 if example is None:
                     continue
-                into = merged.setdefault(sample.number or position, {})
+                into, places = merged.get(number, ({}, ()))
                 slots = {**into.get("slots", {}), **example.get("slots", {})}
-                into |= {**example, **({"slots": slots} if slots else {})}
-        if list(merged) == [1] and not merged[1]:
-            return [{"message": code["summary"]}]
-        return [each or {"message": code["summary"]} for _, each in sorted(merged.items())]
+                merged[number] = {**into, **example, **_given("slots", slots)}, (*places, sample.pointer)
+        plain = {"message": code["summary"]}
+        return [(each or plain, places) for _, (each, places) in sorted(merged.items())]
 
     def _example(self, group: Group, branch: Branch, sample: Sample, code: Data) -> Data | None:
         read = shape.extract(self.shapes[group.envelope], sample.value)
         if not read.fits:
             self.lose(sample.pointer, "example", "it does not fit the schema of its own response")
             return None
+        for place in read.unexpected:
+            self.lose(f"{sample.pointer}{place}", "example", "no schema of the response has it")
+        if read.more:
+            self.lose(sample.pointer, "example", "only the first error of a list is kept")
         slots = dict(read.slots)
         example: Data = {}
         if sample.summary is not None and sample.summary != code["summary"]:
@@ -548,11 +574,12 @@ class _Assembly:
             shared = [branch.key[1] for branch in each.shared if branch.key[0] is None]
             errors: Data = {}
             for answer in each.answers:
-                errors[self._status_code(answer, {*codes, *errors})] = self._answer(answer)
+                code = self._status_code(answer, {*codes, *errors})
+                errors[code] = self._answer(answer, ("operations", name, "errors", code))
             imported = imported or bool(errors)
             operations[name] = {
                 **({"summary": each.said} if each.said and each.said.strip() else {}),
-                **({"wire": each.identity} if each.identity != name and each.identity.strip() else {}),
+                **({"wire": each.wire} if each.wire and each.wire != name and each.wire.strip() else {}),
                 "match": {"routes": [each.route]},
                 **({"idempotent": True} if each.method in ("get", "head", "options", "trace", "put", "delete") else {}),
                 **({"codes": list(dict.fromkeys(shared))} if shared else {}),
@@ -570,7 +597,7 @@ class _Assembly:
             )
         return free
 
-    def _answer(self, answer: Answer) -> Data:
+    def _answer(self, answer: Answer, path: tuple[str, ...]) -> Data:
         statuses: Any = int(answer.status) if answer.status.isdecimal() else answer.status
         if answer.status == "default":
             statuses = ["4xx", "5xx"]
@@ -599,11 +626,11 @@ class _Assembly:
         examples = []
         for sample in answer.samples:
             if isinstance(sample.value, dict):
-                examples.append({**({"summary": sample.summary} if sample.summary else {}), "details": sample.value})
+                said = {"summary": sample.summary} if sample.summary else {}
+                examples.append(({**said, "details": sample.value}, (sample.pointer,)))
             else:
                 self.lose(sample.pointer, "example", "details are an object, and this body is none")
-        if examples:
-            code["example"] = examples[0] if len(examples) == 1 else examples
+        self._show(code, path, examples)
         return code
 
     def _problem(self, schema: Any) -> str | None:
@@ -671,13 +698,21 @@ class _Assembly:
             for headers in listed
             if status != "default"
         ]
+        for group in self.groups:
+            for headers in group.headers.get("default", ()):
+                for *_, pointer in headers.values():
+                    self.lose(pointer, "header", "it is of `default`, which is no status that a rule could be for")
         found: Data = {}
         for name in self._header_names([headers for *_, headers in responses]):
             rules: list[Data] = []
             for presence, chosen in (("required", True), ("optional", False)):
                 on = self._spans(name, responses, chosen)
                 if on:
-                    first = next(h[name] for *_, h in responses if name in h)
+                    every = [h[name] for *_, h in responses if name in h]
+                    first = every[0]
+                    for each in every:
+                        if each[1:3] != first[1:3]:
+                            self.lose(each[3], "header", "other responses have it otherwise; the first of them counts")
                     rule = self._rule(name, first)
                     rules.append(
                         {

@@ -1,8 +1,9 @@
 """From a service model of botocore (``service-2.json``) to a taxonomy.
 
 Every structure that is an exception is a code. The wire carries it as each protocol does: in the member ``__type`` of a
-JSON body, in a header (REST JSON), or as ``Error/Code`` in XML. XML is shown as the JSON of its tree, which is how
-botocore hands it on. What a query-compatible service is called by the older protocol is reported, not carried.
+JSON body, alone or behind the service's namespace, in a header (REST JSON), or as ``Error/Code`` in XML. XML is shown as
+the JSON of its tree, which is how botocore hands it on. What a query-compatible service is called by the older protocol
+is reported, not carried.
 """
 
 import html
@@ -138,6 +139,7 @@ class _Model:
         self.shapes: Json = model["shapes"]
         self.protocol = str(self.metadata.get("protocol", ""))
         self.wires: dict[str, str] = {}
+        self.throttled: list[str] = []
 
     def lose(self, pointer: str, kind: str, reason: str) -> None:
         """Tell of a loss; one that is told twice is reported once."""
@@ -149,6 +151,11 @@ class _Model:
             raise NotImportable(
                 "unknown-protocol", f"the protocol `{self.protocol}` is not known", "/metadata/protocol"
             )
+        envelopes: Data = {"error": picture}
+        surface: Any = "error"
+        if "__type" in picture["shape"]:
+            # What has more to it is declared first, since the bare code would be read from either.
+            envelopes, surface = {"qualified": _qualified(picture), "error": picture}, ["error", "qualified"]
         names = self._names()
         firsts: dict[str, str] = {}
         for shape, name in names.items():
@@ -177,8 +184,8 @@ class _Model:
                     "title": f"{title} errors",
                 },
                 "boundaries": _boundaries(codes),
-                "envelopes": {"error": picture},
-                "surfaces": {"api": {"transport": "http", "envelope": "error", "codes": "open"}},
+                "envelopes": envelopes,
+                "surfaces": {"api": {"transport": "http", "envelope": surface, "codes": "open"}},
                 **({"retry_policies": {"standard": self._policy()}} if retried else {}),
                 "codes": codes,
                 **({"operations": found} if (found := self._operations(names)) else {}),
@@ -188,7 +195,8 @@ class _Model:
 
     def _policy(self) -> Data:
         backoff = POLICY["backoff"] | ({"base": _FASTER[self.service]} if self.service in _FASTER else {})
-        return {**POLICY, "backoff": backoff}
+        kinds = {"throttled": {**POLICY["kinds"]["throttled"], **({"codes": self.throttled} if self.throttled else {})}}
+        return {**POLICY, "backoff": backoff, "kinds": kinds}
 
     def _names(self) -> dict[str, str]:
         """The error shapes, each with the name of its code; those that the wire does not tell apart share one."""
@@ -228,7 +236,7 @@ class _Model:
             code["wire"] = wire
         code["boundary"] = "receiver" if fault else "sender"
         code["http"] = status
-        code |= self._retries(data, wire, status, pointer)
+        code |= self._retries(data, wire, status, name)
         details = self._details(data, pointer)
         if details:
             code["details"] = details
@@ -240,15 +248,14 @@ class _Model:
             )
         return code
 
-    def _retries(self, data: Json, wire: str, status: int, pointer: str) -> Data:
+    def _retries(self, data: Json, wire: str, status: int, name: str) -> Data:
         """What the standard mode does with the code: it is retried, or it is not; nothing is left open."""
         told = data.get("retryable")
         throttled = wire in THROTTLED or (isinstance(told, dict) and told.get("throttling") is True)
         if told is None and not throttled and wire not in TRANSIENT and status not in TRANSIENT_STATUSES:
             return {"retriable": False}
-        if throttled and told is not None:
-            reason = "that it is throttled is for the planner's caller to say; the policy has what follows from it"
-            self.lose(child(pointer, "retryable"), "retryable", reason)
+        if throttled:
+            self.throttled.append(name)
         return {"retriable": True, "retry": "standard", "effect": "none" if throttled else "unknown"}
 
     def _details(self, data: Json, pointer: str) -> Data:
@@ -381,6 +388,16 @@ class _Model:
                 child(pointer, "http/requestUri"), "route", "operations that differ by their query alone share a route"
             )
         return {"match": {"routes": [f"{method} {path}"]}}
+
+
+def _qualified(picture: Data) -> Data:
+    """The picture of the same body with the namespace in front of the code (``ns#Code``), as ``BaseJSONParser`` reads it."""
+    return {
+        **picture,
+        "summary": "The code behind the namespace of the service, as in `com.amazonaws.sample#NotFound`; else as `error`.",
+        "shape": {**picture["shape"], "__type": "${namespace}#${code}"},
+        "fields": {"namespace": {"type": "string"}},
+    }
 
 
 def _wire(shape: str, data: Json) -> str:

@@ -43,7 +43,7 @@ def row(service: str, path: str) -> Row:
         imported = settled(read(model, service))
     except NotImportable as problem:
         return Row(service, protocol, refused=problem.message)
-    found = check(understood(written(imported.data, ""), service))
+    found = check(understood(written(imported.data), service))
     return Row(
         service,
         protocol,

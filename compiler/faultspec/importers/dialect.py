@@ -34,6 +34,9 @@ class Dialect:
             if not isinstance(value, Mapping) or not isinstance(value.get("$ref"), str):
                 return value, pointer
             target = value["$ref"]
+            for key in value:
+                if key != "$ref" and not key.startswith("x-"):
+                    self.lose(child(pointer, key), "reference", "what stands beside a reference is not carried")
             if not target.startswith("#"):
                 self.lose(
                     pointer, "reference", f"the reference leads out of the document, to {target}; nothing is fetched"
@@ -78,11 +81,16 @@ class Dialect:
                     Mapping(),
                 ):
                     found[key] = self._whole(each, here, above, budget)
-                case (("discriminator" | "xml" | "externalDocs" | "$id" | "$schema" | "$anchor"), _):
-                    pass  # a word of OpenAPI beside the schema, or a name that no longer holds where it is copied to
-                case _ if key.startswith("x-"):
-                    pass
-                case _:
+                case (("discriminator" | "$schema"), _):
+                    pass  # what the alternatives say themselves, and the dialect, which is written anew
+                case (("xml" | "externalDocs" | "$id" | "$anchor" | "$dynamicAnchor"), _):
+                    self.lose(
+                        here, "schema", "a word beside the schema, or a name that does not hold where it is copied to"
+                    )
+                case "nullable", _ if not (self.old and isinstance(each, bool) and ("type" in value or not each)):
+                    reason = "`nullable` is true or false, and says nothing without a `type`"
+                    self.lose(here, "schema", reason if self.old else "3.1 has no `nullable`; `null` is a type there")
+                case _ if not key.startswith("x-"):
                     found[key] = each
         return upgraded(found) if self.old else found
 

@@ -16,12 +16,19 @@ from faultspec.importers import Imported, Json, Loss, NotImportable, pictures, r
 from faultspec.importers.assembly import Answer, Branch, Group, Header, Operation, Sample, Seen, assembled
 from faultspec.importers.dialect import Dialect
 from faultspec.importers.places import at as standing
-from faultspec.importers.places import child, steps, walk
+from faultspec.importers.places import child, nearest, steps, walk
 from faultspec.importers.reading import mapping
 from faultspec.language.values import foreign_schema_problem
 
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _STATUS = re.compile(r"[1-5]\d\d|[1-5]XX|[1-5]xx|default")
+
+#: What is read of each kind of object, or is no matter of failures.
+_OF_PATH_ITEMS = frozenset({*_METHODS, "$ref", "summary", "description", "servers", "parameters"})
+_OF_RESPONSES = frozenset({"description", "headers", "content", "links"})
+_OF_MEDIA = frozenset({"schema", "example", "examples"})
+_OF_HEADERS = frozenset({"description", "required", "schema"})
+_OF_EXAMPLES = frozenset({"summary", "value"})
 
 #: The most values that a member may list and still stand for a code, each of which becomes one.
 _CODES = 500
@@ -37,7 +44,9 @@ def read(document: object) -> Imported:
     if not isinstance(version, str) or not re.match(r"3\.[01](\.|$)", version):
         message = "this is no OpenAPI document: it has no `openapi: 3.0.x` or `3.1.x`"
         raise NotImportable("not-openapi", message, "/openapi" if "openapi" in cleaned else "", "name another file")
-    return _Reader(cleaned, losses).imported()
+    found = _Reader(cleaned, []).imported()
+    standing = (each._replace(pointer=nearest(cleaned, each.pointer)) for each in found.losses)
+    return found._replace(losses=tuple(dict.fromkeys([*losses, *standing])))
 
 
 class _Reader:
@@ -58,9 +67,9 @@ class _Reader:
         if paths:
             for path, item in paths.items():
                 self._path(str(path), item, child("/paths", path))
-            self._webhooks()
         else:
             self._library(components)
+        self._elsewhere(components)
         for group in list(self.groups):
             if paths and not group.answers:
                 self.groups.remove(group)
@@ -74,9 +83,24 @@ class _Reader:
 
     def _mapping(self, parent: Json, key: str, pointer: str) -> Json:
         found = parent.get(key)
-        if found is not None and not isinstance(found, Mapping):
+        if key in parent and not isinstance(found, Mapping):
             self.dialect.lose(child(pointer, key), "form", f"`{key}` is no object")
         return found if isinstance(found, Mapping) else {}
+
+    def _object(self, value: Any, pointer: str, what: str) -> tuple[Json | None, str]:
+        """The object that a value is once its references are followed, and its place; None, which is told, for another."""
+        found, at = self.dialect.followed(value, pointer)
+        if isinstance(found, Mapping):
+            return found, at
+        if found is not None or value is None:
+            self.dialect.lose(pointer, "form", f"{what} is no object")
+        return None, at
+
+    def _unread(self, holder: Json, pointer: str, known: frozenset[str]) -> None:
+        """Tell of the members of an object that are none of those that are read."""
+        for key in holder:
+            if key not in known and not str(key).startswith("x-"):
+                self.dialect.lose(child(pointer, key), "member", "a taxonomy has no word for it")
 
     # Unions of schemas, each an envelope
 
@@ -165,6 +189,8 @@ class _Reader:
         code = pictures.code_place([each for *_, each in found], [each for each, *_ in found], told)
         if code is None:
             return None
+        for _, place, schema in found:
+            self._code_member(place, schema, steps(code))
         bodies = []
         for (ref, at, schema), rule in zip(found, ruled, strict=True):
             wires = pictures.listing(schema)[code]
@@ -179,6 +205,19 @@ class _Reader:
                     )
                 )
         return Group(name, pointer, around, code, bodies, wrapper=self._wrapper(pointer, around))
+
+    def _code_member(self, pointer: str, schema: Json, way: Sequence[str]) -> None:
+        """Tell of what the member that stands for the code says beside its values, and of `null` on the way to it."""
+        for step in ("", *way):
+            if step:
+                schema, pointer = schema["properties"][step], child(child(pointer, "properties"), step)
+            if "null" in (schema["type"] if isinstance(schema.get("type"), list) else ()):
+                place = child(pointer, "nullable" if self.dialect.old else "type")
+                self.dialect.lose(place, "schema", "without it there is no code, so it is never null here")
+        for key in schema:
+            if key in ("type", "enum", "const", "title"):
+                continue
+            self.dialect.lose(child(pointer, key), "schema", "a code has no more than its values")
 
     def _wrapper(self, pointer: str, around: list[str]) -> Json | None:
         return self.dialect.schema(standing(self.document, pointer), pointer) if around else None
@@ -197,15 +236,17 @@ class _Reader:
     # Paths
 
     def _path(self, path: str, item: Any, pointer: str) -> None:
-        item, pointer = self.dialect.followed(item, pointer)
-        if not isinstance(item, Mapping):
-            self.dialect.lose(pointer, "form", "the path item is no object")
+        route = _route(path)
+        if route != path or "*" in path:
+            self.dialect.lose(pointer, "route", f"as a route it is `{route}`, which more paths than this one are on")
+        item, pointer = self._object(item, pointer, "the path item")
+        if item is None:
             return
+        self._unread(item, pointer, _OF_PATH_ITEMS)
         for method in _METHODS:
-            operation = item.get(method)
-            if operation is None:
+            if method not in item:
                 continue
-            place = child(pointer, method)
+            operation, place = item[method], child(pointer, method)
             if not isinstance(operation, Mapping):
                 self.dialect.lose(place, "form", "the operation is no object")
                 continue
@@ -215,9 +256,10 @@ class _Reader:
             identity = operation.get("operationId")
             found = Operation(
                 identity if isinstance(identity, str) else f"{method}_{path}",
-                f"{method.upper()} {_route(path)}",
+                f"{method.upper()} {route}",
                 said,
                 method,
+                self._own(identity, child(place, "operationId")),
             )
             self.seen.operations.append(found)
             for status, response in self._mapping(operation, "responses", place).items():
@@ -233,40 +275,58 @@ class _Reader:
                     child(place, "callbacks"), "callback", "what others answer is not this service's failure"
                 )
 
-    def _webhooks(self) -> None:
-        if isinstance(self.document.get("webhooks"), Mapping) and self.document["webhooks"]:
+    def _own(self, identity: object, pointer: str) -> str | None:
+        """The operationId, None where there is none or another operation has it."""
+        if not isinstance(identity, str):
+            return None
+        if any(each.wire == identity for each in self.seen.operations):
+            self.dialect.lose(pointer, "collision", f"another operation is called `{identity}`; this one has no name")
+            return None
+        return identity
+
+    def _elsewhere(self, components: Json) -> None:
+        """What is beside the paths."""
+        if self._mapping(self.document, "webhooks", ""):
             self.dialect.lose("/webhooks", "webhook", "what others answer is not this service's failure")
+        items = [each.get("$ref") for each in mapping(self.document.get("paths")).values() if isinstance(each, Mapping)]
+        for name in self._mapping(components, "pathItems", "/components"):
+            if f"#{(pointer := child('/components/pathItems', name))}" not in items:
+                self.dialect.lose(pointer, "route", "no path refers to it")
 
     # Responses
 
     def _response(self, status: str, response: Any, before: str, operation: Operation | None) -> None:
-        response, pointer = self.dialect.followed(response, before)
-        if not isinstance(response, Mapping):
-            if response is not None:
-                self.dialect.lose(before, "form", "the response is no object")
+        response, pointer = self._object(response, before, "the response")
+        if response is None:
             return
+        self._unread(response, pointer, _OF_RESPONSES)
         headers = self._headers(response, pointer)
         content = self._mapping(response, "content", pointer)
         media = next((each for each in content if reading.is_json(str(each))), None)
         where = child(child(pointer, "content"), media) if media is not None else ""
-        for other in content:
-            if other != media and (media is None or content[other] != content[media]):
-                reason = (
-                    "the body is no JSON, so nothing is known of it"
-                    if media is None
-                    else "another form of the same body"
-                )
-                self.dialect.lose(child(child(pointer, "content"), other), "media-type", reason)
         if isinstance(response.get("links"), Mapping) and response["links"]:
             self.dialect.lose(child(pointer, "links"), "link", "a taxonomy has no links")
-        body = content.get(media) if media is not None else None
-        schema = body.get("schema") if isinstance(body, Mapping) else None
+        body = self._mapping(content, media, child(pointer, "content")) if media is not None else {}
+        self._unread(body, where, _OF_MEDIA)
+        schema = body.get("schema")
+        if "schema" in body and not isinstance(schema, Mapping | bool):
+            self.dialect.lose(child(where, "schema"), "form", "the schema is no object")
         said = response.get("description")
         text = said if isinstance(said, str) and said.strip() else None
         found = self._coded(schema, child(where, "schema"))
-        if found is not None and isinstance(body, Mapping):
+        for other in content:
+            if other == media or (found is not None and content[other] == body and reading.is_json(str(other))):
+                continue
+            reason = (
+                "another form of the same body"
+                if media is not None
+                else "the body is no JSON, so nothing is known of it"
+            )
+            self.dialect.lose(child(child(pointer, "content"), other), "media-type", reason)
+        if found is not None:
             group, branches = found
-            group.media += [str(each) for each in content if content[each] == body and str(each) not in group.media]
+            same = [str(each) for each in content if content[each] == body and reading.is_json(str(each))]
+            group.media += [each for each in same if each not in group.media]
             listed = group.answers.setdefault(status, [])
             listed += [each for each in branches if each not in listed]
             group.headers.setdefault(status, []).append(headers)
@@ -274,13 +334,20 @@ class _Reader:
                 operation.shared += [each for each in branches if each not in operation.shared]
                 for each in branches:
                     each.said = each.said or text
+                self.seen.described.append((text, child(pointer, "description"), branches))
             self._samples(body, where, group, branches)
             return
         if operation is None:
             self.dialect.lose(before, "response", "no member of its body stands for a code")
             return
+        if media is not None:
+            self.dialect.lose(
+                where, "body", "its body names no code; what stands here became the details of its status's code"
+            )
         carried = None if schema is None else self.dialect.schema(schema, child(where, "schema"))
-        samples = self._examples(body, where) if isinstance(body, Mapping) else ()
+        if carried is False:
+            self.dialect.lose(child(where, "schema"), "schema", "no body fits it; details may be anything")
+        samples = self._examples(body, where)
         shown = tuple(Sample(0, summary, value, place) for _, place, summary, value in samples)
         operation.answers.append(Answer(status, text, carried, headers, before, shown))
 
@@ -321,13 +388,17 @@ class _Reader:
     def _headers(self, response: Json, pointer: str) -> dict[str, Header]:
         found: dict[str, Header] = {}
         for name, header in self._mapping(response, "headers", pointer).items():
-            header, at = self.dialect.followed(header, child(child(pointer, "headers"), name))
-            if not isinstance(header, Mapping) or not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+", str(name)):
-                if header is not None:
-                    self.dialect.lose(at, "header", "this is no header")
+            place = child(child(pointer, "headers"), name)
+            header, at = self._object(header, place, "the header")
+            if header is None:
+                continue
+            if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+", str(name)):
+                self.dialect.lose(place, "header", "this is no header")
                 continue
             if str(name).lower() == "content-type":
+                self.dialect.lose(place, "header", "the media type says it, and OpenAPI has it left out")
                 continue
+            self._unread(header, at, _OF_HEADERS)
             said = header.get("description")
             schema = self.dialect.schema(header.get("schema", {}), child(at, "schema"))
             if not isinstance(schema, Mapping) or foreign_schema_problem(schema) is not None:
@@ -357,9 +428,10 @@ class _Reader:
         if "example" in media:
             yield "", child(pointer, "example"), None, media["example"]
         for name, each in self._mapping(media, "examples", pointer).items():
-            each, at = self.dialect.followed(each, child(child(pointer, "examples"), name))
-            if isinstance(each, Mapping) and "value" in each:
+            each, at = self._object(each, child(child(pointer, "examples"), name), "the example")
+            if each is not None and "value" in each:
                 said = each.get("summary")
+                self._unread(each, at, _OF_EXAMPLES)
                 yield str(name), at, said if isinstance(said, str) and said.strip() else None, each["value"]
             elif each is not None:
                 self.dialect.lose(at, "example", "its value is not in the document")
@@ -375,7 +447,8 @@ def _refers(branches: Sequence[tuple[Any, str]]) -> bool:
 
 
 def _route(path: str) -> str:
-    return re.sub(r"\s", "", path if path.startswith("/") else f"/{path}")
+    """The path as the language writes routes, which have no spaces: anything within the segment stands for them."""
+    return re.sub(r"\s+", "*", path if path.startswith("/") else f"/{path}")
 
 
 def _value(body: Any, way: Sequence[str]) -> Any:

@@ -39,7 +39,7 @@ def _refused(name: str) -> None:
 def cleaned(document: object, what: str) -> tuple[Json, list[Loss]]:
     """A copy of the document with nothing that YAML could not carry, and what was changed for that.
 
-    Extensions (``x-…``) are left out, as nothing reads them. Raises NotImportable where the document is no object.
+    Raises NotImportable where the document is no object.
     """
     if not isinstance(document, dict):
         raise NotImportable(f"not-{what}", f"this is no {what} document: it is no object", hint="name another file")

@@ -11,11 +11,12 @@ from faultspec.judge.bench import Bench
 from faultspec.judge.facts import Facts, facts_of, outcomes
 from faultspec.judge.words import place, sentence
 from faultspec.language import header_syntax
+from faultspec.language.carriers import wears
 from faultspec.language.model import Code, Envelope, Member, Operation, Schema, Source, Strictness
 from faultspec.language.values import Misfit, problems, same, shown
 from faultspec.runtime import ids
 from faultspec.runtime.extraction import Extraction, extract
-from faultspec.runtime.nodes import Array, child, slot_places, walk
+from faultspec.runtime.nodes import Array, Node, Object, child, slot_places, walk
 
 _LISTED = 4
 """Places that one message names before it says "and others"."""
@@ -44,10 +45,10 @@ def fitting(contract: Contract, claim: Claim, body: object) -> Fitting | None:
     """The alternative that the body fits, else the nearest; None where foreign bodies pass and this is one.
 
     A body of another shape is foreign unless it begins like one of ours: with a declared code in the place of the code,
-    or with a bare string above that place.
+    or with a bare string above that place; or is, whole and with nothing more, the envelope of another surface.
     """
     read = [(envelope, extract(envelope.shape, body)) for envelope in _candidates(contract, claim, body)]
-    if claim.surface.reason and not any(each.fits for _, each in read):
+    if claim.surface.reason and not any(each.fits for _, each in read) and not _elsewhere(contract, claim, body):
         read = [
             (envelope, each)
             for envelope, each in read
@@ -66,18 +67,46 @@ def _candidates(contract: Contract, claim: Claim, body: object) -> tuple[Envelop
 
 
 def _wears_declared(contract: Contract, envelope: Envelope, body: object) -> bool:
-    """Whether a declared code stands in the place where the envelope has its own, and travels in that envelope."""
-    for at in slot_places(envelope.shape)["code"]:
-        wire = resolve(body, at.path)[1]
+    """Whether a declared code stands in the place where the envelope has its own, alone or in the text that the envelope
+    has there, and travels in that envelope.
+    """
+    read = extract(envelope.shape, body)
+    bare = [resolve(body, at.path)[1] for at in slot_places(envelope.shape)["code"]]
+    for wire in (*bare, *(slots.get("code") for slots in (read.slots, *read.more))):
         shared, owners = _declared_by(contract, wire)
         own = (each for operation, _ in owners for each in operation.errors.values() if same(each.wire, wire))
-        if any(envelope.name in code.envelopes for code in (shared, *own) if code is not None):
+        if any(wears(code, envelope.name) for code in (shared, *own) if code is not None):
             return True
     return False
 
 
 def _has_declared_code(contract: Contract, read: Extraction) -> bool:
     return any(any(_declared_by(contract, slots.get("code"))) for slots in (read.slots, *read.more))
+
+
+def _elsewhere(contract: Contract, claim: Claim, body: object) -> bool:
+    """Whether a body is an envelope that other surfaces of the transport have and this one has not; strangers' bodies are
+    like it, never just it. Where anything may stand beside the members, nothing is just it.
+    """
+    others = {
+        envelope.name: envelope
+        for each in contract.claims
+        if each.surface.transport == claim.surface.transport
+        for envelope in each.envelopes
+        if envelope.additional != "allow" and not any(_spreads(place.node) for place in walk(envelope.shape))
+    }
+    for envelope in others.values():
+        read = extract(envelope.shape, body)
+        if envelope in claim.envelopes or not read.fits or read.unexpected or not _is_scalar(read.slots.get("code")):
+            continue
+        schemas = {**contract.slots[envelope.name], **{slot: each.schema for slot, each in envelope.fields.items()}}
+        if not any(any(problems(schemas[slot], value)) for slot, value in read.slots.items() if slot in schemas):
+            return True
+    return False
+
+
+def _spreads(node: Node) -> bool:
+    return isinstance(node, Object) and node.spread is not None
 
 
 def _is_bare(envelope: Envelope, body: object) -> bool:

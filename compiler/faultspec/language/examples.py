@@ -84,6 +84,14 @@ def _in_details(misfit: values.Misfit, code: Code, path: Path) -> Problem:
     )
 
 
+#: What slots hold for which an envelope has no field, as the schemas of every target have it.
+_UNDECLARED = {
+    "message": Schema(types=("string",)),
+    "status": Schema(types=("integer",)),
+    "retriable": Schema(types=("boolean",)),
+}
+
+
 def _slots(
     example: Example, path: Path, envelopes: Iterable[Envelope], vocabularies: values.Vocabularies
 ) -> Iterator[Problem]:
@@ -92,7 +100,8 @@ def _slots(
     if example.message is not None:
         filled["message"] = ((*path, "message"), example.message)
     for slot, (at, value) in filled.items():
-        schemas = [each.fields[slot].schema for each in envelopes if slot in each.fields]
+        declared = [each.fields[slot].schema if slot in each.fields else _UNDECLARED.get(slot) for each in envelopes]
+        schemas = [each for each in declared if each is not None]
         found = [tuple(values.problems(each, value, vocabularies)) for each in schemas]
         for misfit in min(found, key=len, default=()):
             message = f"the example breaks the field `{slot}`: {_said(misfit, slot)}"

@@ -429,7 +429,7 @@ class Operation(NamedTuple):
 
 
 class RetryPolicy(NamedTuple):
-    """A policy of the planner, and what the planner cannot know: for whom it is."""
+    """A policy of the planner, and what the planner cannot know: for whom it is, and of which kind a code's failures are."""
 
     name: str
     policy: Policy
@@ -438,6 +438,7 @@ class RetryPolicy(NamedTuple):
     annotate: str | None = None
     eligible: tuple[str, ...] = ()
     eligible_when: tuple[Rule, ...] = ()
+    kind_of: Mapping[str, str] = {}
     source: Source = NOWHERE
 
 

@@ -77,8 +77,24 @@ def retry_policy(scope: Scope, name: str, data: Data) -> RetryPolicy:
             )
             for index, each in enumerate(data.get("eligible_when", ()))
         ),
+        _kinds(scope, data.get("kinds", {}), (*path, "kinds")),
         scope.source(data.get("source"), path),
     )
+
+
+def _kinds(scope: Scope, data: Data, path: Path) -> dict[str, str]:
+    """The kind of each code that has one; a code has no more than one."""
+    found: dict[str, str] = {}
+    for kind, each in data.items():
+        for index, code in enumerate(each.get("codes", ())):
+            at: Path = (*path, kind, "codes", index)
+            scope.refer(code, scope.code_names, "code", at)
+            first = found.setdefault(code, kind)
+            if first != kind:
+                scope.wrong(
+                    at, "duplicate-item", f"`{code}` is of the kind `{first}` already", "name it in one of the two"
+                )
+    return found
 
 
 def _phase(scope: Scope, data: Data, path: Path, *, last: bool) -> retry.Phase:

@@ -400,7 +400,7 @@ codes:
     Rule(
         "annotated-count",
         "error",
-        "Retries are one fewer than attempts, and no count of them says more.",
+        "Retries are one fewer than attempts, and no count of them says more, or is no whole number.",
         retries.annotated_count,
         bad="""\
 detail_keys:
@@ -507,6 +507,32 @@ envelopes:
   error:
     shape: {code: $code, request_id: $request_id}
     fields: {request_id: {type: string, format: uuid7, echo: X-Request-Id, invalid_inbound: replace}}
+codes:
+  failed: {summary: It failed., http: 500}
+""",
+    ),
+    Rule(
+        "echo-contradiction",
+        "error",
+        "A header that repeats a slot is not forbidden, repeats no other slot, and has the format of the slot.",
+        promises.echo_contradiction,
+        bad="""\
+envelopes:
+  error:
+    shape: {code: $code, message: $message, request_id: $request_id}
+    fields: {request_id: {type: string, format: uuid7, echo: X-Request-Id, invalid_inbound: replace}}
+headers:
+  X-Request-Id: {on: [4xx, 5xx], format: ulid}
+codes:
+  failed: {summary: It failed., http: 500}
+""",
+        good="""\
+envelopes:
+  error:
+    shape: {code: $code, message: $message, request_id: $request_id}
+    fields: {request_id: {type: string, format: uuid7, echo: X-Request-Id, invalid_inbound: replace}}
+headers:
+  X-Request-Id: {on: [4xx, 5xx], format: uuid7, equals: $request_id}
 codes:
   failed: {summary: It failed., http: 500}
 """,
@@ -697,6 +723,44 @@ codes:
 extensible: [codes, codes.*.summary]
 codes:
   failed: {summary: It failed., http: 500}
+""",
+    ),
+    Rule(
+        "list-inside-text",
+        "error",
+        "What stands inside a text is a text, a number or a truth value, never a list or an object.",
+        carrying.list_inside_text,
+        bad="""\
+actions: {wait: Wait.}
+envelopes:
+  error: {shape: {code: $code, message: $message, next: "try ${actions}"}}
+codes:
+  busy: {summary: Too much to do., http: 503, actions: [wait]}
+""",
+        good="""\
+actions: {wait: Wait.}
+envelopes:
+  error: {shape: {code: $code, message: $message, next: $actions}}
+codes:
+  busy: {summary: Too much to do., http: 503, actions: [wait]}
+""",
+    ),
+    Rule(
+        "spread-collision",
+        "error",
+        "A detail that is spread into an envelope is not called like a member that stands there.",
+        carrying.spread_collision,
+        bad="""\
+envelopes:
+  error: {shape: {code: $code, message: $message, "...": $details}}
+codes:
+  held: {summary: It is held., http: 409, details: {message?: {type: string}}}
+""",
+        good="""\
+envelopes:
+  error: {shape: {code: $code, message: $message, "...": $details}}
+codes:
+  held: {summary: It is held., http: 409, details: {holder?: {type: string}}}
 """,
     ),
     Rule(

@@ -1,13 +1,13 @@
 """Rules on what carries a code: envelopes, mirrored surfaces, protocols, and names on the wire."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from faultspec.diagnostic import Path
 from faultspec.language.carriers import carriers, reaches, wears
 from faultspec.language.model import Code, Envelope, Surface, Taxonomy
 from faultspec.lint.places import codes, live, present
 from faultspec.lint.rule import Remark, Subject
-from faultspec.runtime.nodes import Literal, slot_places, walk
+from faultspec.runtime.nodes import Literal, Object, Template, slot_places, walk
 
 
 def envelope_on_no_surface(subject: Subject) -> Iterator[Remark]:
@@ -136,6 +136,52 @@ def slot_without_fact(subject: Subject) -> Iterator[Remark]:
 
 def _must(envelope: Envelope, slot: str) -> bool:
     return any(place.required for place in slot_places(envelope.shape).get(slot, ()))
+
+
+#: What slots hold that are no scalars, unless a field says otherwise.
+_NO_SCALARS: Mapping[str, tuple[str, ...]] = {"actions": ("array",), "details": ("object",)}
+
+
+def list_inside_text(subject: Subject) -> Iterator[Remark]:
+    """What stands inside a text is a text, a number or a truth value, never a list or an object."""
+    for envelope in subject.taxonomy.envelopes.values():
+        for place in walk(envelope.shape):
+            for slot in place.node.slots if isinstance(place.node, Template) else ():
+                field = envelope.fields.get(slot)
+                types = _NO_SCALARS.get(slot, ()) if field is None else field.schema.types
+                if types and {*types} <= {"array", "object"}:
+                    message = f"`${{{slot}}}` is {' or '.join(types)} and stands inside a text, which can't hold one"
+                    hint = f"give it a member of its own: `${slot}`"
+                    yield Remark(("envelopes", envelope.name, "shape"), message, hint)
+
+
+def spread_collision(subject: Subject) -> Iterator[Remark]:
+    """A detail that is spread into an envelope is not called like a member that stands there."""
+    taxonomy = subject.taxonomy
+    said: set[Path] = set()
+    for path, code in live(taxonomy):
+        worn = [
+            each for each in carriers(taxonomy, code, of_operation=path[0] == "operations") if wears(code, each.name)
+        ]
+        for envelope, name in ((each, name) for each in worn for name in _beside_details(each)):
+            if name not in code.details:
+                continue
+            own: Path = (*path, "details")
+            at = present(subject, own, name, f"{name}?")
+            at = at if at != own else ("detail_keys", name)
+            if at not in said:
+                message = (
+                    f"`{name}` is a detail, and where details are spread in `{envelope.name}` a member is called so"
+                )
+                related = (("the envelope is here", ("envelopes", envelope.name, "shape")),)
+                yield Remark(at, message, "call one of the two otherwise", related=related)
+            said.add(at)
+
+
+def _beside_details(envelope: Envelope) -> Iterator[str]:
+    for place in walk(envelope.shape):
+        if isinstance(place.node, Object) and place.node.spread == "details":
+            yield from (each.name for each in place.node.members)
 
 
 def details_optional_and_required(subject: Subject) -> Iterator[Remark]:

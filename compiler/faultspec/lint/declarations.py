@@ -257,6 +257,11 @@ def _listed(data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
             for name, each in data.get("retry_policies", {}).items()
         ),
         *(
+            (("retry_policies", name, "kinds", kind, "codes"), each.get("codes"))
+            for name, policy in data.get("retry_policies", {}).items()
+            for kind, each in policy.get("kinds", {}).items()
+        ),
+        *(
             (("telemetry", "alerts", name, "codes"), each.get("codes"))
             for name, each in data.get("telemetry", {}).get("alerts", {}).items()
         ),

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator
 
+from faultspec.diagnostic import Path
 from faultspec.language.carriers import carriers
-from faultspec.language.model import Code, Envelope, Example, Taxonomy
+from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Taxonomy
 from faultspec.lint.places import example_path, live
 from faultspec.lint.rule import Remark, Subject
+from faultspec.lint.statuses import compatible
 from faultspec.runtime.nodes import Slot, child, slot_places, walk
 
 
@@ -26,6 +28,39 @@ def echo_unguarded(subject: Subject) -> Iterator[Remark]:
                 message = f"nothing says what becomes of a malformed `{each['echo']}` in a request"
                 hint = "add `invalid_inbound: replace`: unchecked input in a header is header injection"
                 yield Remark(("envelopes", name, "fields", slot, "echo"), message, hint)
+
+
+def echo_contradiction(subject: Subject) -> Iterator[Remark]:
+    """A header that repeats a slot is not forbidden, repeats no other slot, and has the format of the slot."""
+    taxonomy = subject.taxonomy
+    rules: list[tuple[Path, HeaderRule]] = [(("headers", each.name), each) for each in taxonomy.headers]
+    rules += [((*path, "headers", each.name), each) for path, code in live(taxonomy) for each in code.headers]
+    for envelope in taxonomy.envelopes.values():
+        owners: dict[str, Field] = {}
+        for slot, each in envelope.fields.items():
+            at: Path = ("envelopes", envelope.name, "fields", slot)
+            for header in dict.fromkeys(name for name in (each.echo, each.mirror) if name is not None):
+                first = owners.setdefault(header.lower(), each)
+                if first is not each:
+                    message = f"`{header}` repeats `${slot}` here, and `${first.slot}` already"
+                    yield Remark(at, message, "give one of the two another header")
+                for path, rule in rules:
+                    if rule.name.lower() == header.lower() and (problem := _against(rule, each)) is not None:
+                        related = ((f"`${slot}` is here", at),)
+                        yield Remark(path, f"`{rule.name}` {problem}", "change one of the two", related=related)
+
+
+def _against(rule: HeaderRule, field: Field) -> str | None:
+    """What a rule says against its header repeating the slot of a field."""
+    if rule.presence == "forbidden":
+        return f"is forbidden, and repeats `${field.slot}`"
+    if rule.equals not in (None, field.slot):
+        return f"repeats `${rule.equals}`, and `${field.slot}` as well"
+    if rule.format and field.schema.format and not compatible(rule.format, field.schema.format):
+        return (
+            f"is {' or '.join(rule.format)}, and repeats `${field.slot}`, which is {' or '.join(field.schema.format)}"
+        )
+    return None
 
 
 def replay_echo(subject: Subject) -> Iterator[Remark]:

@@ -330,7 +330,7 @@ def retriable_not_eligible(subject: Subject) -> Iterator[Remark]:
 
 
 def annotated_count(subject: Subject) -> Iterator[Remark]:
-    """Retries are one fewer than attempts, and no count of them says more."""
+    """Retries are one fewer than attempts, and no count of them says more, or is no whole number."""
     taxonomy = subject.taxonomy
     for policy in taxonomy.retry_policies.values():
         key, most = policy.annotate, policy.policy.max_attempts
@@ -338,6 +338,14 @@ def annotated_count(subject: Subject) -> Iterator[Remark]:
             continue
         hint = f"`max_attempts` counts the first request too: for {most} retries write {most + 1}"
         registered = taxonomy.detail_keys.get(key)
+        if (
+            registered is not None
+            and registered.schema.types
+            and not {"integer", "number"} & {*registered.schema.types}
+        ):
+            message = f"`{policy.name}` counts its retries in `{key}`, which is {' or '.join(registered.schema.types)}"
+            at = present(subject, ("detail_keys", key), "type")
+            yield Remark(at, message, "make it `type: integer`, or name another key", on_key=False)
         if registered is not None and registered.schema.maximum is not None and registered.schema.maximum >= most:
             message = (
                 f"`{key}` counts up to {registered.schema.maximum:g} retries, and `{policy.name}` makes {most - 1}"

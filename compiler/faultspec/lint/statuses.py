@@ -252,14 +252,14 @@ def _form_contradiction(path: Path, one: HeaderRule, other: HeaderRule) -> Itera
         return
     if one.equals and other.equals and one.equals != other.equals:
         message = f"`{other.name}` repeats `${one.equals}` and `${other.equals}` on one answer"
-    elif one.format and other.format and not _compatible(one.format, other.format):
+    elif one.format and other.format and not compatible(one.format, other.format):
         message = f"`{other.name}` is {' or '.join(one.format)} and {' or '.join(other.format)} on one answer"
     else:
         return
     yield Remark(path, message, "narrow one of the two rules by `on:` or `codes:`")
 
 
-def _compatible(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def compatible(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether a value can have both formats; every UUID of a version is a `uuid`."""
     return bool(set(one) & set(other)) or any(a.startswith(b) or b.startswith(a) for a in one for b in other)
 

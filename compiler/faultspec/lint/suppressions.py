@@ -12,7 +12,7 @@ from faultspec.language.grammar import closest
 #: What this module reports, with the condition for it.
 CODES: Mapping[str, str] = {
     "unknown-rule": "A comment suppresses a rule that does not exist.",
-    "suppression-without-reason": "A comment suppresses a rule and does not say why.",
+    "suppression-without-reason": "A comment suppresses a rule and does not say why, in words.",
     "unused-suppression": "A comment suppresses a rule that has nothing to say there.",
 }
 
@@ -28,6 +28,11 @@ class Suppression:
     reason: str
     span: Span
     removal: Fix | None = None
+
+    @property
+    def says_why(self) -> bool:
+        """Whether the reason has a word in it; a dot or a number is none."""
+        return re.search(r"[^\W\d_]{2}", self.reason) is not None
 
 
 def suppressions(text: str) -> tuple[Suppression, ...]:
@@ -93,7 +98,7 @@ def apply(
     used: set[Suppression] = set()
     for diagnostic in found:
         line = diagnostic.span.line if diagnostic.span else 0
-        by = [each for each in silenced if each.rule == diagnostic.code and each.target == line and each.reason]
+        by = [each for each in silenced if each.rule == diagnostic.code and each.target == line and each.says_why]
         used.update(by)
         if not by:
             yield diagnostic
@@ -105,7 +110,7 @@ def apply(
                 or "write `# faultspec: ignore[rule-id] reason`; `faultspec explain` knows the ids"
             )
             yield Diagnostic("unknown-rule", what, path, each.span, hint=hint)
-        elif not each.reason:
+        elif not each.says_why:
             message = f"`{each.rule}` is suppressed and nothing says why, so it is not"
             yield Diagnostic(
                 "suppression-without-reason", message, path, each.span, hint="write the reason after the `]`"

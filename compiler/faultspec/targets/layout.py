@@ -47,7 +47,7 @@ def _elements(value: Any) -> list[tuple[str, object]]:
         return [(f"{name}=", each) for name, each in given(value)]
     if isinstance(value, (list, tuple)):
         return [("", each) for each in value]
-    return [(f"{literal(key)}: ", each) for key, each in value.items()]
+    return [(f"{_scalar(key)}: ", each) for key, each in value.items()]
 
 
 def _is_record(value: object) -> bool:

@@ -43,6 +43,7 @@ __all__ = [
     "ELIGIBLE",
     "ELIGIBLE_WHEN",
     "IDEMPOTENCY_HEADER",
+    "KIND_OF",
     "NEVER",
     "POLICIES",
     "Budget",
@@ -102,6 +103,9 @@ ELIGIBLE_WHEN: t.Final[Mapping[str, Sequence[RetriableRule]]] = {}
 decides, and where none does it is.
 """
 
+KIND_OF: t.Final[Mapping[str, Mapping[ErrorCode, str]]] = {}
+"""The kind of a code's failures, where the policy says so: a key of ``kinds``."""
+
 NEVER = Policy("never", max_attempts=1)
 """What holds for a code without a policy."""
 
@@ -143,13 +147,15 @@ def plan_retry(
     """Whether to send the request again, after how many seconds, and why.
 
     ``idempotent``: sending it twice does what sending it once does, by its method or by
-    an idempotency key. ``kind`` picks a special case of the policy. ``now``: seconds
-    since 1970.
+    an idempotency key. ``kind`` picks a special case of the policy, by default
+    that of the error's code. ``now``: seconds since 1970.
     """
     policy = policy_for(error)
     headers = {name.lower(): value for name, value in error.headers.items()}
     facts = {**known(error), "operation.idempotent": idempotent}
     rules = ELIGIBLE_WHEN.get(policy.name, ())
+    if kind is None and error.code is not None:
+        kind = KIND_OF.get(policy.name, {}).get(error.code)
     failure = Failure(
         retriable=error.retriable and error.facts.client_action in ("retry", "none"),
         kind=kind,

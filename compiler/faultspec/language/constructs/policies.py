@@ -82,6 +82,10 @@ RETRY_POLICY = Record(
                     {
                         "cost": Key(Integer(0), "What a retry of this kind costs."),
                         "base": Key(DURATION, "The first delay for this kind."),
+                        "codes": Key(
+                            Many(Text(), 1),
+                            "The codes whose failures are of this kind, unless a caller says otherwise.",
+                        ),
                     },
                 ),
                 NAME,

@@ -238,6 +238,9 @@ def _policies(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         else:
             using = ((operation, code) for operation, code in schemas.live(taxonomy) if code.retry == name)
             facts += [f"For {anchors.code(code.name, operation)}" for operation, code in using]
+        for kind in each.policy.kinds:
+            of = [anchors.code(code) for code, its in each.kind_of.items() if its == kind]
+            facts += [f"Of the kind {typed(kind)}: {', '.join(of)}"] if of else []
         source = words.source(each.source)
         return [*_paragraph(each.summary), *bullets([*facts, *([f"Source: {source}"] if source else [])])]
 

@@ -133,6 +133,7 @@ class View(NamedTuple):
     policies: tuple[PolicyRow, ...]
     selective: tuple[PolicyRow, ...]
     eligible_when: str
+    kind_of: str
     flag_key: str | None
     unknown: str | None
     unknown_retriable: bool
@@ -227,6 +228,18 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
             },
             0,
             len("ELIGIBLE_WHEN: t.Final[Mapping[str, Sequence[RetriableRule]]] = "),
+            0,
+        ),
+        kind_of=source(
+            {
+                each.name: {
+                    Raw(f"ErrorCode.{members[code]}"): kind for code, kind in each.kind_of.items() if code in members
+                }
+                for each in taxonomy.retry_policies.values()
+                if each.kind_of
+            },
+            0,
+            len("KIND_OF: t.Final[Mapping[str, Mapping[ErrorCode, str]]] = "),
             0,
         ),
         flag_key=package.flag,

@@ -68,7 +68,7 @@ class EnvelopeRow(NamedTuple):
 
 class PolicyRow(NamedTuple):
     """A retry policy, as source. ``eligible``: source of the codes it is for; empty for all that are retriable.
-    ``eligible_when``: its member of ``ELIGIBLE_WHEN``.
+    ``eligible_when``: its member of ``ELIGIBLE_WHEN``. ``kinds``: source of the kind of each code that has one.
     """
 
     key: str
@@ -76,6 +76,7 @@ class PolicyRow(NamedTuple):
     text: str
     eligible: str
     eligible_when: str
+    kinds: str
 
 
 class RenderingRow(NamedTuple):
@@ -155,6 +156,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
             source(_policy(each.policy), 2, 2),
             _set(key(each.name), [code for code in each.eligible if code in enum]),
             member(each.name, _rules(each.eligible_when), 2),
+            _map(key(each.name), [(code, kind) for code, kind in each.kind_of.items() if code in enum]),
         )
         for each in taxonomy.retry_policies.values()
     )
@@ -311,6 +313,12 @@ def _set(name: str, codes: list[str]) -> str:
     """A set of codes as a member of an object; nothing for none."""
     lead = "new Set<ErrorCode>("
     return f"{lead}{source(codes, 2, 2 + columns(f'{name}: {lead}'), 2)})" if codes else ""
+
+
+def _map(name: str, pairs: list[tuple[str, str]]) -> str:
+    """What codes stand for, as a member of an object."""
+    lead = "new Map<ErrorCode, string>("
+    return f"{lead}{source([list(each) for each in pairs], 2, 2 + columns(f'{name}: {lead}'), 2) if pairs else ''})"
 
 
 def _policy(policy: Policy) -> Mapping[str, object]:

@@ -106,6 +106,13 @@ export const ELIGIBLE_WHEN: Readonly<
   ],
 };
 
+/** The kind of a code's failures, where the policy says so: a key of `kinds`. */
+export const KIND_OF: Readonly<
+  Record<PolicyName, ReadonlyMap<ErrorCode, string>>
+> = {
+  runtime: new Map<ErrorCode, string>(),
+};
+
 /** What holds for a code without a policy. */
 export const NEVER: Policy = {
   name: "never",
@@ -127,7 +134,8 @@ export const NEVER: Policy = {
 /**
  * What is known of the request. `idempotent`: sending it twice does what sending it
  * once does, by its method or by an idempotency key. `kind` picks a special case of
- * the policy. `now`: seconds since 1970. `random`: a number in [0, 1].
+ * the policy, by default that of the code. `now`: seconds since 1970. `random`: a
+ * number in [0, 1].
  */
 export interface PlanOptions {
   readonly idempotent?: boolean;
@@ -156,7 +164,7 @@ export function planRetry(
   state: State,
   {
     idempotent = true,
-    kind = null,
+    kind,
     now = Date.now() / 1000,
     random = Math.random,
   }: PlanOptions = {},
@@ -168,6 +176,8 @@ export function planRetry(
   );
   const eligible = facts.retry === null ? undefined : ELIGIBLE[facts.retry];
   const rules = facts.retry === null ? undefined : ELIGIBLE_WHEN[facts.retry];
+  const kinds = facts.retry === null ? undefined : KIND_OF[facts.retry];
+  const ofCode = error.code === null ? undefined : kinds?.get(error.code);
   const asked = {
     status: error.status,
     "operation.idempotent": idempotent,
@@ -176,7 +186,7 @@ export function planRetry(
     retriable:
       error.retriable &&
       (facts.clientAction === "retry" || facts.clientAction === "none"),
-    kind,
+    kind: kind ?? ofCode ?? null,
     retryAfter: told?.[1] ?? error.retryAfter,
     idempotent,
     eligible:

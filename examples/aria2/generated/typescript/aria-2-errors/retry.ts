@@ -43,6 +43,11 @@ export const ELIGIBLE_WHEN: Readonly<
   Record<PolicyName, readonly RetriableRule[]>
 > = {};
 
+/** The kind of a code's failures, where the policy says so: a key of `kinds`. */
+export const KIND_OF: Readonly<
+  Record<PolicyName, ReadonlyMap<ErrorCode, string>>
+> = {};
+
 /** What holds for a code without a policy. */
 export const NEVER: Policy = {
   name: "never",
@@ -64,7 +69,8 @@ export const NEVER: Policy = {
 /**
  * What is known of the request. `idempotent`: sending it twice does what sending it
  * once does, by its method or by an idempotency key. `kind` picks a special case of
- * the policy. `now`: seconds since 1970. `random`: a number in [0, 1].
+ * the policy, by default that of the code. `now`: seconds since 1970. `random`: a
+ * number in [0, 1].
  */
 export interface PlanOptions {
   readonly idempotent?: boolean;
@@ -93,7 +99,7 @@ export function planRetry(
   state: State,
   {
     idempotent = true,
-    kind = null,
+    kind,
     now = Date.now() / 1000,
     random = Math.random,
   }: PlanOptions = {},
@@ -105,6 +111,8 @@ export function planRetry(
   );
   const eligible = facts.retry === null ? undefined : ELIGIBLE[facts.retry];
   const rules = facts.retry === null ? undefined : ELIGIBLE_WHEN[facts.retry];
+  const kinds = facts.retry === null ? undefined : KIND_OF[facts.retry];
+  const ofCode = error.code === null ? undefined : kinds?.get(error.code);
   const asked = {
     status: error.status,
     "operation.idempotent": idempotent,
@@ -113,7 +121,7 @@ export function planRetry(
     retriable:
       error.retriable &&
       (facts.clientAction === "retry" || facts.clientAction === "none"),
-    kind,
+    kind: kind ?? ofCode ?? null,
     retryAfter: told?.[1] ?? error.retryAfter,
     idempotent,
     eligible:
