@@ -4,6 +4,7 @@ import ast
 import copy
 import importlib
 import json
+import math
 import os
 import pickle
 import re
@@ -62,6 +63,15 @@ def test_a_code_takes_its_own_details_only(platform: Any) -> None:
     assert error.details == {"limit": 2000, "window_sec": 60, "retryable": True}
     with pytest.raises(TypeError, match="existing_id"):
         platform.RateLimited(retry_after=8, existing_id="x")
+
+
+@pytest.mark.parametrize(
+    ("wait", "refused"), [(-1, ValueError), (math.nan, ValueError), (math.inf, ValueError), ("8", TypeError)]
+)
+def test_a_wait_is_a_number_of_seconds(platform: Any, wait: Any, refused: type[Exception]) -> None:
+    """What no `Retry-After` can say is refused where it is raised, and not made to something else on its way."""
+    with pytest.raises(refused, match="retry_after"):
+        platform.RateLimited(retry_after=wait)
 
 
 def test_what_is_required_is_a_mandatory_argument(platform: Any) -> None:

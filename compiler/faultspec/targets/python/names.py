@@ -51,6 +51,7 @@ MODULE = frozenset(
         "Mapping",
         "RetriableRule",
         "StatusRule",
+        "SECONDS",
         "Sequence",
         "UnknownError",
         "Unset",

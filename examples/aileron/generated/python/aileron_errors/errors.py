@@ -20,6 +20,10 @@ EnvelopeName = t.Literal["failure", "api_error"]
 """The shapes on the wire; ``wire.ENVELOPES`` has them."""
 
 
+SECONDS = Check(types=("number",), minimum=0)
+"""What ``retry_after`` has to be."""
+
+
 class Unset(Enum):
     """The default of a detail that may be None: left out."""
 
@@ -85,6 +89,8 @@ class AileronError(Exception):
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
         self.status = _allowed_status(self.code, self.facts, status, self._details)
+        if retry_after is not None:
+            refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
         self.audit_id = audit_id
         self.request_id = request_id
