@@ -322,3 +322,22 @@ def test_what_is_no_report_is_told(text: str, said: str) -> None:
     """A file that is none is refused with the reason, and no traceback."""
     with pytest.raises(Unreadable, match=re.escape(said)):
         read(text)
+
+
+def test_what_was_recorded_stands_where_it_is_recorded() -> None:
+    """A finding of a recording has its places, file and line, in SARIF and in Markdown; that of a live run its configuration."""
+    finding = Finding("codes/known", "wrong", operation="GET /a")
+    result = Result(
+        "t", "t 1", {"codes/known": ClauseResult("codes/known")}, (Reported(finding, places=("a/b.har:12", "a/c:3")),)
+    )
+    report = Report(result, "", source="conformance.yaml")
+    (told,) = json.loads(reports.FORMATS["sarif"](report))["runs"][0]["results"]
+    physical = [each["physicalLocation"] for each in told["locations"]]
+    assert [(each["artifactLocation"]["uri"], each["region"]["startLine"]) for each in physical] == [
+        ("a/b.har", 12),
+        ("a/c", 3),
+    ]
+    assert "a/b.har:12, a/c:3" in reports.FORMATS["markdown"](report)
+    live = replace(report, result=replace(result, findings=(Reported(finding),)))
+    (told,) = json.loads(reports.FORMATS["sarif"](live))["runs"][0]["results"]
+    assert told["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "conformance.yaml"

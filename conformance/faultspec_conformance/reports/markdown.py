@@ -43,13 +43,19 @@ def markdown(report: Report) -> str:
     return "\n".join(out).rstrip() + "\n"
 
 
+def _where(reported: Reported) -> str:
+    finding = reported.finding
+    parts = (finding.operation, str(finding.status or ""), finding.code)
+    return "\n".join(filter(None, (" ".join(filter(None, parts)), ", ".join(reported.places))))
+
+
 def _findings(title: str, findings: Sequence[Reported], *, folded: bool) -> list[str]:
     if not findings:
         return []
     rows = [
         (
             _cell(each.finding.clause),
-            _cell(" ".join(filter(None, (each.finding.operation, str(each.finding.status or ""), each.finding.code)))),
+            _cell(_where(each)),
             _cell(each.finding.message + (f"\n{each.excuse}" if each.excuse else "")),
             str(each.count),
         )

@@ -1,8 +1,10 @@
 """The report as SARIF 2.1.0, for code scanning: a clause is a rule, a finding a result with its request and answer.
 
-A service has no lines, so a finding stands at the file that the run was configured by, and at its operation.
+A service has no lines, so a finding stands at the file that the run was configured by, and at its operation; what was recorded
+stands where it is recorded.
 """
 
+import re
 from urllib.parse import quote
 
 from faultspec.exchange import Exchange, Headers
@@ -13,6 +15,9 @@ from faultspec_conformance.verdict import Fixed, Report, Reported, exit_code
 
 #: Where a finding stands when no file configured the run: the file by which every service may be judged.
 _NOWHERE = "taxonomy.yaml"
+
+#: A place of a recording.
+_RECORDED = re.compile(r"(.+):([1-9]\d*)", re.DOTALL)
 
 #: The name of our fingerprint among those of other tools, with its version (SARIF 2.1.0, 3.27.17).
 _FINGERPRINT = "faultspec/v1"
@@ -77,7 +82,7 @@ def _result(report: Report, reported: Reported, indexes: dict[str, int]) -> dict
         "ruleIndex": indexes[finding.clause],
         "level": _LEVELS[reported.standing],
         "message": {"text": said},
-        "locations": [_location(report, finding.operation)],
+        "locations": [_location(each, finding.operation) for each in reported.places or (report.source,)],
         "partialFingerprints": {_FINGERPRINT: finding.fingerprint},
         "occurrenceCount": reported.count,
         "properties": {
@@ -106,16 +111,19 @@ def _absent(report: Report, fixed: Fixed, indexes: dict[str, int]) -> dict[str, 
         **rule,
         "level": "none",
         "message": {"text": "fixed: the baseline has it, and nothing shows it any more"},
-        "locations": [_location(report, fixed.operation)],
+        "locations": [_location(report.source, fixed.operation)],
         "partialFingerprints": {_FINGERPRINT: fixed.fingerprint},
         "baselineState": "absent",
     }
 
 
-def _location(report: Report, operation: str | None) -> dict[str, object]:
-    uri = quote((report.source or _NOWHERE).encode("utf-8", "surrogatepass"), safe="/")
+def _location(place: str | None, operation: str | None) -> dict[str, object]:
+    """Where it is recorded, as ``file:line``; of what a run has sent itself, the file that it was configured by."""
+    recorded = _RECORDED.fullmatch(place or "")
+    path, line = (recorded[1], int(recorded[2])) if recorded else (place or _NOWHERE, 1)
+    uri = quote(path.encode("utf-8", "surrogatepass"), safe="/")
     found: dict[str, object] = {
-        "physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": 1, "startColumn": 1}}
+        "physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": line, "startColumn": 1}}
     }
     if operation is not None:
         found["logicalLocations"] = [{"fullyQualifiedName": operation, "kind": "resource"}]
