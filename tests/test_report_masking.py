@@ -4,6 +4,7 @@ import base64
 import html
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
@@ -250,6 +251,18 @@ def test_command_lines_survive_the_shell(headers: list[tuple[str, str]], body: s
             assert f"{name}: {value}" in words
     if body and "${" not in body:
         assert words[words.index("--data-binary") + 1] == body
+
+
+def test_a_call_over_http_is_a_command_line_too() -> None:
+    """A message of JSON-RPC is posted to the address again; over standard streams there is no line that could."""
+    body = b'{"jsonrpc": "2.0", "id": 1, "method": "orders.read"}'
+    call = Exchange(Request("POST", "orders.read", ALICE.headers, body), Response(200), transport="jsonrpc")
+    (told,) = curl.lines("http://127.0.0.1:1/rpc", (call,))
+    words = shlex.split(told)
+    assert words[:5] == ["curl", "-sS", "-i", "-X", "POST"]
+    assert "http://127.0.0.1:1/rpc" in words
+    assert words[-1] == body.decode()
+    assert curl.lines("engine --stdio", (call,)) == ()
 
 
 def test_variables_stay_variables() -> None:

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from dataclasses import replace
 
 from faultspec.exchange import Exchange, Request
 
@@ -52,8 +53,19 @@ def _made(length: int, character: str) -> str:
 
 
 def lines(base: str, evidence: tuple[Exchange, ...]) -> tuple[str, ...]:
-    """A command line for each exchange, in order; none without a base, where the suite itself was who answered."""
-    return tuple(line(base, each.request) for each in evidence if each.transport == "http" and base)
+    """A command line for each exchange over HTTP, in order; none without a base, where the suite itself was who answered.
+
+    Of JSON-RPC over HTTP the base is the whole address, and the method stands in the body.
+    """
+    found = []
+    for each in evidence if re.match("https?://", base) else ():
+        request = each.request
+        if each.transport == "http":
+            found.append(line(base, request))
+        elif each.transport == "jsonrpc" and request.body:
+            headers = (("Content-Type", "application/json"), ("Accept", "application/json"), *request.headers)
+            found.append(line(base, replace(request, target="", headers=headers)))
+    return tuple(found)
 
 
 def numbered(base: str, evidence: tuple[Exchange, ...]) -> tuple[tuple[str, str], ...]:
