@@ -124,3 +124,22 @@ def test_the_check_sees_what_it_forbids(tmp_path: Path) -> None:
     planted.write_text("import schemathesis\nfrom faultspec.cli import main\n")
     assert [name for name, _ in imports(planted)] == ["schemathesis", "faultspec.cli"]
     assert floor("cli") > floor("language")
+
+
+def reached(name: str, seen: set[str]) -> set[str]:
+    """The modules of the conformance package that a module of it imports, and those that they import, and so on."""
+    if name not in seen:
+        seen.add(name)
+        path = ROOT / "conformance" / "faultspec_conformance" / name.replace(".", "/")
+        for file in (path.with_suffix(".py"), path / "__init__.py"):
+            for found, _ in imports(file) if file.exists() else ():
+                if found.startswith("faultspec_conformance."):
+                    reached(found.removeprefix("faultspec_conformance."), seen)
+    return seen
+
+
+@pytest.mark.parametrize("name", ["reports", "merging", "verdict", "required"])
+def test_what_reads_results_sends_nothing(name: str) -> None:
+    """Reports of a run are made, merged and compared without anything that could start one."""
+    rooms = {each.partition(".")[0] for each in reached(name, set())}
+    assert not rooms & {"run", "world", "seen", "drivers", "probes", "playing", "sweep", "target"}
