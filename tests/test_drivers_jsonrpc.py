@@ -159,6 +159,7 @@ def test_nothing_is_left_of_an_interrupted_run(tmp_path: Path, number: int) -> N
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # nohup has it ignored, and that is respected
     )
     try:
         deadline = time.monotonic() + 30
