@@ -123,6 +123,11 @@ _VERSION = re.compile(
 )
 """What stands before four numbers that are a version."""
 
+_EXAMPLE = re.compile(
+    r"\b(?:for example|for instance|example|e\.g\.|eg|i\.e\.|such as|like this)[ ,:=\"'`(\[]{0,5}$", re.I
+)
+"""What stands before something made up to explain a form."""
+
 _OR_LATER = re.compile(r"[\"'`]? (?:or|and) (?:later|newer|higher|above|older|earlier|lower|below)\b", re.I)
 """And what follows them."""
 
@@ -183,7 +188,7 @@ def _is_address(match: re.Match[str]) -> bool:
     before, after = _before(match), _after(match)
     if before.endswith("//"):
         return True
-    return not (_BLOCK.match(after) or _VERSION.search(before) or _OR_LATER.match(after))
+    return not any((_BLOCK.match(after), _OR_LATER.match(after), _VERSION.search(before), _EXAMPLE.search(before)))
 
 
 def _is_ipv6(match: re.Match[str]) -> bool:
@@ -191,7 +196,11 @@ def _is_ipv6(match: re.Match[str]) -> bool:
         ipaddress.IPv6Address(match[0])
     except ValueError:
         return False
-    return True
+    return _is_real(match)
+
+
+def _is_real(match: re.Match[str]) -> bool:
+    return not _EXAMPLE.search(_before(match))
 
 
 def _is_loopback(match: re.Match[str]) -> bool:
@@ -228,7 +237,7 @@ def _is_no_example(match: re.Match[str]) -> bool:
     """Documentation writes ``postgres://user:password@host/db``."""
     return not re.search(
         r"://<?\{?(?:db_?)?(?:user|username|login|name)\}?>?:<?\{?(?:user_?|db_?|your_?)?(?:pass|password|passwd|pwd|pw|secret)\}?>?@"
-        r"<?\{?(?:db_?|your_?)?(?:host|hostname|server|localhost|127\.0\.0\.1|address|example\.com|ip)\b",
+        r"<?\{?(?:(?:db|database|your)[_-]?)?(?:host|hostname|server|localhost|127\.0\.0\.1|address|example\.com|ip|your-[\w-]{1,60})\b",
         match[0],
         _I,
     )
@@ -400,7 +409,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a SQL statement", "update ", r"\bUPDATE\s{1,4}[\w\"`\[\].]{1,80}\s{1,4}SET\s{1,4}[\w\"`\[\].]{1,80}\s{0,4}="),
         _pattern("a SQL statement", "delete from", r"\bDELETE FROM\s{1,4}[\w\"`\[.]"),
         _pattern("a PostgreSQL error", "violates", r"\bviolates (?:unique|foreign key|check|not-null|exclusion) constraint\b"),
-        _pattern("a PostgreSQL error", "does not exist", r"\b(?:relation|column) \"[^\"\n]{1,100}\" does not exist\b"),
+        _pattern("a PostgreSQL error", "does not exist", r"\b(?:relation|column) \"[^\"\n]{1,100}\" does not exist\b(?! (?:in|on)\b)"),
         _pattern("a PostgreSQL error", "syntax error at", r"\bsyntax error at or near \""),
         _pattern("a PostgreSQL error", "transaction is aborted|serialize access|deadlock detected", r"\bcurrent transaction is aborted\b|\bcould not serialize access\b|\bdeadlock detected\b"),
         _pattern("a PostgreSQL error", "password authentication failed|fatal: |connection slots|pg_hba|too many clients", r"\bpassword authentication failed for user \"|\bFATAL: {1,3}(?:role|database|the database system|terminating connection)\b|\bremaining connection slots are reserved\b|\bno pg_hba\.conf entry\b|\btoo many clients already\b"),
@@ -491,8 +500,8 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
     ),
     "internal-name": (
         _pattern("a dependency with its version", "sql|maria|mongo|redis|rabbit|kafka|elastic|cassandra|memcached|oracle|dynamo", r"\b(?:PostgreSQL|MySQL|MariaDB|SQL Server|SQLite|MongoDB|Redis|RabbitMQ|Kafka|Elasticsearch|OpenSearch|Cassandra|Memcached|Oracle Database)[ /]v?\d{1,4}(?:\.\d{1,5}){0,3}\b", flags=_I),
-        _pattern("an AWS resource name", "arn:aws", r"\barn:aws[\w-]{0,20}:[a-z0-9-]{1,40}:[\w-]{0,30}:\d{0,12}:[^\s\"'<>\x00]{1,300}"),
-        _pattern("a queue's address", ".amazonaws.com|.queue.core.windows|.servicebus.windows", r"\w\.(?:amazonaws\.com|queue\.core\.windows\.net|servicebus\.windows\.net)\b"),
+        _pattern("an AWS resource name", "arn:aws", r"\barn:aws[\w-]{0,20}:[a-z0-9-]{1,40}:[\w-]{0,30}:\d{0,12}:[^\s\"'<>\x00]{1,300}", accept=_is_real),
+        _pattern("a queue's address", ".amazonaws.com|.queue.core.windows|.servicebus.windows", r"\w\.(?:[\w-]{1,60}\.amazonaws\.com|queue\.core\.windows\.net|servicebus\.windows\.net)\b"),
         _pattern("a topic's name", "/topics/|/subscriptions/", r"\bprojects/[\w-]{1,60}/(?:topics|subscriptions)/[\w.~+%-]{1,200}"),
         _pattern("a queue's name", "queue|exchange|routing key", r"\b(?:queue|exchange|routing key)[ \t]{1,2}['\"`][\w.:/-]{1,200}['\"`]", flags=_I),
         _pattern("a broker's name", "amqp|rabbitmq|kafka|sqs|sns|celery|sidekiq|pubsub|activemq", r"\b(?:amqp|rabbitmq|kafka|sqs|sns|celery|sidekiq|pubsub|activemq)\b[^\n]{0,60}\b(?:queue|topic|exchange|channel|broker|partition|consumer|producer)s?\b", flags=_I),
