@@ -251,11 +251,11 @@ _PRIMITIVE = re.compile(r"\b(?:String|Int(?:16|32|64)|Boolean|Object|Guid|Double
 def _is_frame(match: re.Match[str]) -> bool:
     """.NET shows the types of parameters; a word in parentheses, or a plural in them, is a sentence."""
     name, parameters = match["name"], match["parameters"]
-    begins = match.start() == 0 or not match.string[max(0, match.string.rfind("\n", 0, match.start())) : match.start()].strip()
-    deep = name.count(".") > 1
+    deep = name.count(".") > 1 or bool(re.search(r"[<>`]|\.ctor$", name))
+    line = _before(match).rpartition("\n")[2]
     if not parameters:
-        return deep or begins and match.string[: match.start()][-2:].isspace() or bool(re.search(r"[<>`]|\.\.c?ctor", name))
-    return bool(_PARAMETERS.fullmatch(parameters)) and (deep or begins or bool(_PRIMITIVE.search(parameters)))
+        return deep or len(line) > 1 and line.isspace()
+    return bool(_PARAMETERS.fullmatch(parameters)) and (deep or not line.strip() or bool(_PRIMITIVE.search(parameters)))
 
 
 def _is_somebody(match: re.Match[str]) -> bool:
@@ -313,9 +313,7 @@ _COLUMN = (
 )
 """What a statement selects: a name or a call, never two words in a row."""
 
-_CONDITION = (
-    r"[\w.\"`\[\]()]{1,80}\s{0,4}(?:=|<|>|!=|\bIN\s{0,4}\(|\bIS\s{1,4}(?:NOT\s{1,4})?NULL\b|\bLIKE\s{1,4}['$%?:]|\bBETWEEN\s)"
-)
+_CONDITION = r"[\w.\"`\[\]()]{1,80}\s{0,4}(?:=|<|>|!=|\bIN\s{0,4}\(|\bIS\s{1,4}(?:NOT\s{1,4})?NULL\b|\bLIKE\s{1,4}['$%?:]|\bBETWEEN\s)"
 """What follows "where" in SQL and in no sentence."""
 
 _NO_FILE = "no such file or directory|is a directory|not a directory|read-only file system|no space left on device|file name too long"
@@ -397,16 +395,16 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a SQL statement", "select", rf"\bselect\s{{1,4}}(?:distinct\s{{1,4}})?(?:\*|count\(\*\)|\w{{1,60}}\.[\w*]{{1,60}})(?:\s{{0,4}},\s{{0,4}}{_COLUMN}){{0,60}}\s{{1,8}}from\s{{1,4}}(?!(?:the|an?|all|any|this|that|these|those|your|our|its?)\s)[\w\"`\[.]", flags=_I),
         _pattern("a SQL statement", "select", rf"\bselect\s{{1,4}}(?:distinct\s{{1,4}})?{_COLUMN}(?:\s{{0,4}},\s{{0,4}}{_COLUMN}){{0,60}}\s{{1,8}}from\s{{1,4}}[\w\"`\[\].]{{1,80}}(?:\s{{1,4}}(?:as\s{{1,4}})?\w{{1,60}})?\s{{1,4}}(?:where\s{{1,4}}{_CONDITION}|(?:(?:left|right|inner|outer)\s{{1,4}})?join\s{{1,4}}\S{{1,80}}\s)", flags=_I),
         _pattern("a SQL statement", "where", rf"(?<!\w)WHERE\s{{1,4}}{_CONDITION}[^\n]{{0,100}}?\s(?:AND|OR|LIMIT|ORDER BY|GROUP BY)\s"),
-        _pattern("a SQL statement", " from ", rf"\bdelete\s{{1,4}}from\s{{1,4}}[\w\"`\[\].]{{1,80}}\s{{1,4}}where\s{{1,4}}{_CONDITION}", flags=_I),
-        _pattern("a SQL statement", "update ", r"\bupdate\s{1,4}[\w\"`\[\].]{1,80}\s{1,4}set\s{1,4}[\w\"`\[\].]{1,80}\s{0,4}=\s{0,4}(?:'|\d|\?|[$:%@]\w|null\b|now\()", flags=_I),
-        _pattern("a SQL statement", " table ", r"\b(?:DROP|TRUNCATE)\s{1,4}TABLE\s{1,4}(?:IF EXISTS\s{1,4}\S|(?!(?:is|are|was|were|and|or|not|may|must|can|cannot|will|with|requires?|statements?|commands?|quer(?:y|ies)|operations?|permissions?|privileges?|access|syntax|on|in|for|to)\b)[\w\"`\[])"),
-        _pattern("a SQL statement", " table ", r"\bALTER\s{1,4}TABLE\s{1,4}(?:ONLY\s{1,4}|IF EXISTS\s{1,4})?[\w\"`\[\].]{1,80}\s{1,4}(?:ADD|DROP|ALTER|RENAME|MODIFY|CHANGE|OWNER|SET|ENABLE|DISABLE)\b", flags=_I),
-        _pattern("a SQL statement", " table ", r"\bdrop\s{1,4}table\s{1,4}(?:if exists\s{1,4}[\w\"`\[.\]]{1,80}|[\w\"`\[.\]]{1,80}(?=;|--))", flags=_I),
-        _pattern("a SQL statement", " table ", r"\bCREATE\s{1,4}(?:(?:TEMP|TEMPORARY|UNLOGGED|EXTERNAL)\s{1,4})?TABLE\s{1,4}(?:IF NOT EXISTS\s{1,4})?[\w\"`\[\].]{1,80}\s{0,4}\("),
-        _pattern("a SQL statement", " table ", r"\bcreate\s{1,4}(?:temp(?:orary)?\s{1,4})?table\s{1,4}(?:if not exists\s{1,4})?[\w\"`\[\].]{1,80}\s{0,4}\(\s{0,8}[\w\"`\[\]]{1,80}\s{1,4}(?:(?:big|small|tiny)?(?:int|serial)|integer|n?varchar|char|text|uuid|timestamp|date|datetime|bool|boolean|numeric|decimal|jsonb?|blob|real|double|float)\b", flags=_I),
-        _pattern("a SQL statement", " index ", r"\bCREATE\s{1,4}(?:UNIQUE\s{1,4})?INDEX\s{1,4}(?:CONCURRENTLY\s{1,4})?(?:IF NOT EXISTS\s{1,4})?[\w\"`\[\].]{1,80}\s{1,4}ON\b"),
+        _pattern("a SQL statement", "delete", rf"\bdelete\s{{1,4}}from\s{{1,4}}[\w\"`\[\].]{{1,80}}\s{{1,4}}where\s{{1,4}}{_CONDITION}", flags=_I),
+        _pattern("a SQL statement", "update", r"\bupdate\s{1,4}[\w\"`\[\].]{1,80}\s{1,4}set\s{1,4}[\w\"`\[\].]{1,80}\s{0,4}=\s{0,4}(?:'|\d|\?|[$:%@]\w|null\b|now\()", flags=_I),
+        _pattern("a SQL statement", "table", r"\b(?:DROP|TRUNCATE)\s{1,4}TABLE\s{1,4}(?:IF EXISTS\s{1,4}\S|(?!(?:is|are|was|were|and|or|not|may|must|can|cannot|will|with|requires?|statements?|commands?|quer(?:y|ies)|operations?|permissions?|privileges?|access|syntax|on|in|for|to)\b)[\w\"`\[])"),
+        _pattern("a SQL statement", "table", r"\bALTER\s{1,4}TABLE\s{1,4}(?:ONLY\s{1,4}|IF EXISTS\s{1,4})?[\w\"`\[\].]{1,80}\s{1,4}(?:ADD|DROP|ALTER|RENAME|MODIFY|CHANGE|OWNER|SET|ENABLE|DISABLE)\b", flags=_I),
+        _pattern("a SQL statement", "table", r"\bdrop\s{1,4}table\s{1,4}(?:if exists\s{1,4}[\w\"`\[.\]]{1,80}|[\w\"`\[.\]]{1,80}(?=;|--))", flags=_I),
+        _pattern("a SQL statement", "table", r"\bCREATE\s{1,4}(?:(?:TEMP|TEMPORARY|UNLOGGED|EXTERNAL)\s{1,4})?TABLE\s{1,4}(?:IF NOT EXISTS\s{1,4})?[\w\"`\[\].]{1,80}\s{0,4}\("),
+        _pattern("a SQL statement", "table", r"\bcreate\s{1,4}(?:temp(?:orary)?\s{1,4})?table\s{1,4}(?:if not exists\s{1,4})?[\w\"`\[\].]{1,80}\s{0,4}\(\s{0,8}[\w\"`\[\]]{1,80}\s{1,4}(?:(?:big|small|tiny)?(?:int|serial)|integer|n?varchar|char|text|uuid|timestamp|date|datetime|bool|boolean|numeric|decimal|jsonb?|blob|real|double|float)\b", flags=_I),
+        _pattern("a SQL statement", "index", r"\bCREATE\s{1,4}(?:UNIQUE\s{1,4})?INDEX\s{1,4}(?:CONCURRENTLY\s{1,4})?(?:IF NOT EXISTS\s{1,4})?[\w\"`\[\].]{1,80}\s{1,4}ON\b"),
         _pattern("a SQL statement", "insert into", r"\bINSERT INTO\s{1,4}[\w\"`\[\].]{1,80}\s{0,4}\(", flags=_I),
-        _pattern("a SQL statement", "update ", r"\bUPDATE\s{1,4}[\w\"`\[\].]{1,80}\s{1,4}SET\s{1,4}[\w\"`\[\].]{1,80}\s{0,4}="),
+        _pattern("a SQL statement", "update", r"\bUPDATE\s{1,4}[\w\"`\[\].]{1,80}\s{1,4}SET\s{1,4}[\w\"`\[\].]{1,80}\s{0,4}="),
         _pattern("a SQL statement", "delete from", r"\bDELETE FROM\s{1,4}[\w\"`\[.]"),
         _pattern("a PostgreSQL error", "violates", r"\bviolates (?:unique|foreign key|check|not-null|exclusion) constraint\b"),
         _pattern("a PostgreSQL error", "does not exist", r"\b(?:relation|column) \"[^\"\n]{1,100}\" does not exist\b(?! (?:in|on)\b)"),
@@ -414,7 +412,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a PostgreSQL error", "transaction is aborted|serialize access|deadlock detected", r"\bcurrent transaction is aborted\b|\bcould not serialize access\b|\bdeadlock detected\b"),
         _pattern("a PostgreSQL error", "password authentication failed|fatal: |connection slots|pg_hba|too many clients", r"\bpassword authentication failed for user \"|\bFATAL: {1,3}(?:role|database|the database system|terminating connection)\b|\bremaining connection slots are reserved\b|\bno pg_hba\.conf entry\b|\btoo many clients already\b"),
         _pattern("a PostgreSQL error", "connection to server |connect to server: |connection unexpectedly", r"\bconnection to server (?:at|on socket) \"|\bcould not connect to server: |\bserver closed the connection unexpectedly\b"),
-        _pattern("a PostgreSQL error", "permission denied for |canceling statement|too long for type|invalid input syntax for|detail:  key|restart transaction: ", r"\bpermission denied for (?:relation|sequence|schema) \w|\bERROR: {1,3}permission denied for \w|\bcanceling statement due to\b|\bvalue too long for type \w|\binvalid input syntax for (?:type )?(?:integer|bigint|uuid|json|boolean|numeric|date|timestamp|double)\b|\bDETAIL: {1,3}Key \(|\brestart transaction: \w"),
+        _pattern("a PostgreSQL error", "permission denied for |canceling statement|too long for type|invalid input syntax for|key (|restart transaction: ", r"\bpermission denied for (?:relation|sequence|schema) \w|\bERROR: {1,3}permission denied for \w|\bcanceling statement due to\b|\bvalue too long for type \w|\binvalid input syntax for (?:type )?(?:integer|bigint|uuid|json|boolean|numeric|date|timestamp|double)\b|\bDETAIL: {1,3}Key \(|\brestart transaction: \w"),
         _pattern("a PostgreSQL driver", "psycopg|asyncpg|org.postgresql|pgx|pgconn|npgsql|pq: ", r"\b(?:psycopg\d?|asyncpg|npgsql|pgx|pgconn)[.:]|\borg\.postgresql\b|\bpq: \w", flags=_I),
         _pattern("an SQLSTATE", "sqlstate", r"\bSQLSTATE\b"),
         _pattern("a MySQL error", "in your sql", r"\berror in your SQL syntax\b"),
@@ -444,7 +442,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("an ORM error", "could not execute|prisma|activerecord|ecto.|hibernate|queryfailed|sequelize", r"\bcould not execute (?:statement|query|batch)\b|\bPrismaClient\w|\bActiveRecord::\w|\bEcto\.\w{1,60}Error\b|\borg\.hibernate\b|\bQueryFailedError\b|\bSequelize\w{1,60}Error\b"),
         _pattern("a MongoDB error", "e11000|mongo", r"\bE11000 duplicate key\b|\bMongo(?:[A-Z]\w{0,40})?(?:Error|Exception)\b|\bpymongo\.errors\b"),
         _pattern("a Cassandra error", "query at consistency", r"\bduring \w{4,20} query at consistency [A-Z_]{3,20}\b"),
-        _pattern("a Redis error", "clusterdown|oom command|read only replica|misconf redis|loading redis|moved ", r"\bCLUSTERDOWN\b|\bOOM command not allowed\b|\bREADONLY You can't write against\b|\bMISCONF Redis\b|\bLOADING Redis\b|\bMOVED \d{1,5} \S{1,200}:\d"),
+        _pattern("a Redis error", "clusterdown|oom command|readonly you can't|misconf redis|loading redis|moved ", r"\bCLUSTERDOWN\b|\bOOM command not allowed\b|\bREADONLY You can't write against\b|\bMISCONF Redis\b|\bLOADING Redis\b|\bMOVED \d{1,5} \S{1,200}:\d"),
         _pattern("a Redis error", "wrongtype operation|redis.exceptions|rediserror|noauth authentication", r"\bWRONGTYPE Operation\b|\bredis\.exceptions\b|\bRedisError\b|\bNOAUTH Authentication required\b"),
     ),
     "connection-string": (
@@ -499,7 +497,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("an address behind the service", "dial ", r"\bdial (?:tcp|udp|unix)\b[^\n]{1,200}"),
     ),
     "internal-name": (
-        _pattern("a dependency with its version", "sql|maria|mongo|redis|rabbit|kafka|elastic|cassandra|memcached|oracle|dynamo", r"\b(?:PostgreSQL|MySQL|MariaDB|SQL Server|SQLite|MongoDB|Redis|RabbitMQ|Kafka|Elasticsearch|OpenSearch|Cassandra|Memcached|Oracle Database)[ /]v?\d{1,4}(?:\.\d{1,5}){0,3}\b", flags=_I),
+        _pattern("a dependency with its version", "sql|maria|mongo|redis|rabbit|kafka|elastic|opensearch|cassandra|memcached|oracle database", r"\b(?:PostgreSQL|MySQL|MariaDB|SQL Server|SQLite|MongoDB|Redis|RabbitMQ|Kafka|Elasticsearch|OpenSearch|Cassandra|Memcached|Oracle Database)[ /]v?\d{1,4}(?:\.\d{1,5}){0,3}\b", flags=_I),
         _pattern("an AWS resource name", "arn:aws", r"\barn:aws[\w-]{0,20}:[a-z0-9-]{1,40}:[\w-]{0,30}:\d{0,12}:[^\s\"'<>\x00]{1,300}", accept=_is_real),
         _pattern("a queue's address", ".amazonaws.com|.queue.core.windows|.servicebus.windows", r"\w\.(?:[\w-]{1,60}\.amazonaws\.com|queue\.core\.windows\.net|servicebus\.windows\.net)\b"),
         _pattern("a topic's name", "/topics/|/subscriptions/", r"\bprojects/[\w-]{1,60}/(?:topics|subscriptions)/[\w.~+%-]{1,200}"),
@@ -516,7 +514,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a file that an error of the system names", ": ", r"\bE[A-Z]{3,12}: [a-z][a-z ,()/-]{4,60}, [a-z]{3,12} ['\"](?P<place>[^'\"\n]{1,300})['\"]"),
         _pattern("a file that an error of the system names", _NO_FILE, rf"\b(?:{_NO_FILE})(?:: | ['\"`(]|: ['\"`])(?P<place>{_ABSOLUTE})|(?<![\w/.:])(?P<other>{_ABSOLUTE})['\"`]?(?:: | \()(?:{_NO_FILE})\b", flags=_I),
         _pattern("a file that an error of the system names", "permission denied|failed to open ", rf"\b(?:open|stat|lstat|mkdir|unlink|chdir|scandir|fork/exec|chmod|chown) ['\"]?(?P<place>{_ABSOLUTE})['\"]?: permission denied\b|\w\((?P<other>{_ABSOLUTE})\): failed to open (?:stream|dir)\b", flags=_I),
-        _pattern("a file of the server", _ROOTS, rf"(?<![\w/.:*}}>-])/(?:{_ROOT})/(?:[\w.@+~-]{{1,100}}/){{0,40}}[\w.@+~-]{{1,100}}\.(?:ya?ml|conf|cfg|ini|toml|env|sqlite3?|log|lock|sock|pid|bin|bak|key|crt|p12|jks|so|c|cc|cpp|hpp?|properties|pkl|parquet|h5|pt|onnx|swift|dart|hs|jl|zig|ml|pl|lua|sh|mjs|cjs|tsx?)(?!\w)(?!\.\w)", accept=_is_no_route),
+        _pattern("a file of the server", _ROOTS, rf"(?<![\w/.:*}}>-])/(?:{_ROOT})/(?:[\w.@+~-]{{1,100}}/){{0,40}}[\w.@+~-]{{1,100}}\.(?:ya?ml|conf|cfg|ini|toml|env|sqlite3?|log|lock|sock|pid|bin|bak|key|crt|p12|jks|so|c|cc|cpp|hpp?|properties|pkl|parquet|h5|pt|onnx|swift|dart|hs|jl|zig|ml|pl|lua|sh|mjs|cjs|tsx?|erb|j2|jinja2?|ejs|hbs|twig|ftl|tmpl|mustache)(?!\w)(?!\.\w)", accept=_is_no_route),
         _pattern("a file of the server", _ROOTS, rf"\b(?:files?|director(?:y|ies)|folder|open(?:ing|ed)?|read(?:ing)?|load(?:ing|ed)?|writ(?:e|ing|able)|import(?:ing)?|pars(?:e|ing)|access(?:ing)?|from disk|config(?:uration)?|stat|mkdir|unlink|rename|chdir)\b[^\n/]{{0,20}}[ '\"`(:](?P<place>/(?:{_ROOT})/(?:[\w.@+~-]{{1,100}}/){{0,40}}[\w@+~-]{{1,100}}(?:\.\w{{1,8}}){{1,3}})(?!\w)", accept=_is_no_route, flags=_I),
         _pattern("a network share", "\\\\", r"(?<![\\\w])\\\\[\w.-]{2,60}\\[\w$.-]{2,60}"),
         _pattern("a file URL", "file://", r"\bfile:///?[\w./%-]{2,300}"),

@@ -167,9 +167,11 @@ def near(rows: list[dict[str, str]]) -> list[dict[str, str]]:
 def main(folder: str, *, nearest: bool) -> None:
     """Print a line a text."""
     packages = [collected(path) for path in sorted(Path(folder).iterdir()) if path.suffix in (".whl", ".tgz")]
-    rows = near([row for rows in packages for row in rows]) if nearest else [
-        row for rows in packages for row in spread(rows, EACH)
-    ]
+    rows = (
+        near([row for rows in packages for row in rows])
+        if nearest
+        else [row for rows in packages for row in spread(rows, EACH)]
+    )
     for row in rows:
         print(json.dumps(row, ensure_ascii=False))
 
