@@ -75,6 +75,8 @@ LEAKS = {
         "#2      OrderService.price (package:orders/service.dart:18:9)",
         "orders: Map.!: given key is not an element in the map\nCallStack (from HasCallStack):\n  error, called at libraries/containers/src/Data/Map/Internal.hs:617:17",
         "BoundsError: attempt to access 3-element Vector{Int64} at index [4]",
+        "Request processing failed; nested exception is x",
+        "Cannot find module './orders'",
     ),
     "sql": (
         'ERROR: duplicate key value violates unique constraint "orders_pkey"',
@@ -159,6 +161,11 @@ LEAKS = {
         'Error converting: invalid input syntax for type uuid: "abc"',
         'The INSERT statement conflicted with the FOREIGN KEY constraint "FK_Order".',
         "Login failed for user 'orders_app'.",
+        'select "id", "name" from "orders" "o" where ("o"."tenant" = $1)',
+        "SSL SYSCALL error: EOF detected",
+        "(2003, 'Can\\'t connect to MySQL server on \\'db\\' (111)')",
+        "could not extract ResultSet; SQL [n/a]",
+        "HikariPool-1 - Connection is not available",
     ),
     "connection-string": (
         "postgres://shop:hunter2@db:5432/shop",
@@ -262,6 +269,10 @@ LEAKS = {
         "node ip-172-31-5-9 is draining",
         "upstream vault.internal timed out",
         "Connection to redis.lan:6379 lost",
+        "getaddrinfo for orders-redis failed: Name does not resolve",
+        "Error 111 connecting to redis:6379. Connection refused.",
+        "orders-db:5432 is down",
+        "cannot reach db:3306",
     ),
     "email": (
         "Locked by jane.doe@customer.com",
@@ -455,6 +466,10 @@ HARMLESS = (
     "page_token=eyJvZmZzZXQiOjQwfQ1234 has expired",
     "Pay at Store.Berlin(Mitte) before noon",
     "The swift code DEUTDEFF is invalid at line 3",
+    "customer:3306 is not known",
+    "the image postgres:16 is not available",
+    "Cannot find module 'Algebra' in this course",
+    "redis:latest is not a tag",
 )
 
 
@@ -638,6 +653,9 @@ HOSTILE = (
     "raised at" * 40_000 + ' in file "',
     "version 10.2.3.4 " * 20_000,
     "at A.B(foo) " * 30_000,
+    "redis-" * 60_000 + ":6379",
+    "db" * 180_000 + ":6379",
+    "a.internal, " * 30_000,
 )
 
 

@@ -214,7 +214,7 @@ def _is_host(match: re.Match[str]) -> bool:
     if labels[0] in _ERROR_NAMES:
         return False
     before, after = _before(match), _after(match)
-    if _SURE_HOST.search(match[0]) and len(labels) > 2 or _HOST_BEFORE.search(before) or _HOST_AFTER.match(after):
+    if (_SURE_HOST.search(match[0]) and len(labels) > 2) or _HOST_BEFORE.search(before) or _HOST_AFTER.match(after):
         return True
     names = [each for each in labels[:-1] if not each.isdigit()]
     if any("-" in each or re.search(r"[a-z]\d", each) for each in names):
@@ -254,7 +254,7 @@ def _is_frame(match: re.Match[str]) -> bool:
     deep = name.count(".") > 1 or bool(re.search(r"[<>`]|\.ctor$", name))
     line = _before(match).rpartition("\n")[2]
     if not parameters:
-        return deep or len(line) > 1 and line.isspace()
+        return deep or (len(line) > 1 and line.isspace())
     return bool(_PARAMETERS.fullmatch(parameters)) and (deep or not line.strip() or bool(_PRIMITIVE.search(parameters)))
 
 
@@ -316,6 +316,9 @@ _COLUMN = (
 _CONDITION = r"[\w.\"`\[\]()]{1,80}\s{0,4}(?:=|<|>|!=|\bIN\s{0,4}\(|\bIS\s{1,4}(?:NOT\s{1,4})?NULL\b|\bLIKE\s{1,4}['$%?:]|\bBETWEEN\s)"
 """What follows "where" in SQL and in no sentence."""
 
+_STORES = "redis|mongo|postgres|mysql|mariadb|rabbit|kafka|elastic|memcached|etcd|nats|zookeeper|clickhouse|cassandra|database|-db"
+"""What hosts are called after what runs there: with the port of such a thing a name is a host."""
+
 _NO_FILE = "no such file or directory|is a directory|not a directory|read-only file system|no space left on device|file name too long"
 """What systems say of files; "permission denied" is said of much else."""
 
@@ -336,6 +339,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a Python frame", 'file "', r'\bFile "[^"\n]{1,300}", line \d{1,7}\b'),
         _pattern("a JVM frame", "at ", r"\bat [\w$.<>/]{1,200}\((?:[\w$-]{1,100}\.(?:java|kt|scala|groovy|clj):\d{1,7}|Native Method|Unknown Source)\)"),
         _pattern("a JVM exception", "exception|error", r"\b(?:java|javax|jakarta|kotlin|kotlinx|scala|org|com|io)\.(?:[a-z_$][\w$]{0,60}\.){1,10}[A-Z]\w{0,80}(?:Exception|Error)\b"),
+        _pattern("a JVM exception", "nested exception is", r"\bnested exception is\b"),
         _pattern("a JVM exception", "exception in thread", r'\bException in thread "'),
         _pattern("a JavaScript frame", "at ", r"\bat (?:async )?(?:[\w.<>$\[\] ]{1,120} \()?(?:node:|file://|webpack|/|[A-Za-z]:\\)[^\s()]{0,300}:\d{1,7}:\d{1,7}\b"),
         _pattern("a JavaScript frame", "(<anonymous>)", r"\bat (?:async )?[\w.$<>\[\] ]{1,120} \(<anonymous>\)"),
@@ -364,7 +368,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a Lua traceback", "stack traceback:|.lua:", r"\bstack traceback:|\w\.lua:\d{1,7}:"),
         _pattern("a Python exception", "error: |stopiteration|keyboardinterrupt", r"(?<![\w.])(?:Arithmetic|Assertion|Attribute|BlockingIO|BrokenPipe|Buffer|ChildProcess|ConnectionAborted|ConnectionRefused|ConnectionReset|EOF|FileExists|FileNotFound|FloatingPoint|Import|Index|InterruptedIO|IsADirectory|Key|Lookup|Memory|ModuleNotFound|Name|NotADirectory|NotImplemented|OS|Overflow|Permission|ProcessLookup|Recursion|Runtime|System|Type|UnboundLocal|Unicode|UnicodeDecode|UnicodeEncode|Value|ZeroDivision)Error: \S"),
         _pattern("a Python exception", "' object |object of type '", r"'[A-Za-z_][\w.]{0,80}' object (?:has no attribute|is not (?:subscriptable|iterable|callable|an iterator)|does not support|cannot be interpreted)\b|\bobject of type '[\w.]{1,80}' has no len\(\)"),
-        _pattern("a JavaScript exception", "referenceerror: |rangeerror: |syntaxerror: |cannot read propert|cannot set propert|is not an object (ev", r"\b(?:Reference|Range|Syntax)Error: \S|\bCannot (?:read|set) propert(?:y|ies) (?:'[^'\n]{1,100}' )?of (?:undefined|null)\b|\bis not an object \(evaluating "),
+        _pattern("a JavaScript exception", "referenceerror: |rangeerror: |syntaxerror: |cannot read propert|cannot set propert|is not an object (ev|cannot find module", r"\b(?:Reference|Range|Syntax)Error: \S|\bCannot (?:read|set) propert(?:y|ies) (?:'[^'\n]{1,100}' )?of (?:undefined|null)\b|\bis not an object \(evaluating |\bCannot find module '[./]"),
         _pattern("a JVM exception", "nullpointerexception|because \"", r"\bNullPointerException\b|\bCannot (?:invoke|read|load|store|assign)\b[^\n]{1,300} because \"[^\"\n]{1,200}\" is null"),
         _pattern("a .NET exception", "object reference not set", r"\bObject reference not set to an instance of an object\b"),
         _pattern("a Go panic", "nil pointer dereference", r"\binvalid memory address or nil pointer dereference\b"),
@@ -393,7 +397,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a SQL statement", "select", rf"\bSELECT\s{{1,4}}(?:(?:ALL|DISTINCT|TOP \d{{1,9}})\s{{1,4}})?{_COLUMN}(?:\s{{0,4}},\s{{0,4}}{_COLUMN}){{0,60}}\s{{1,8}}FROM\s{{1,4}}(?!clauses?\b)[\w\"`\[(.]"),
         _pattern("a SQL statement", "select", r"\bSELECT\b[^\n]{1,400}?\bFROM\b\s{1,4}[\w\"`\[.\]]{1,80}(?:\s{1,4}(?:AS\s{1,4})?\w{1,60})?\s{1,4}(?:WHERE|(?:LEFT|RIGHT|INNER|OUTER|CROSS|FULL|NATURAL)\s|JOIN|LIMIT|ORDER BY|GROUP BY|FOR UPDATE)\b"),
         _pattern("a SQL statement", "select", rf"\bselect\s{{1,4}}(?:distinct\s{{1,4}})?(?:\*|count\(\*\)|\w{{1,60}}\.[\w*]{{1,60}})(?:\s{{0,4}},\s{{0,4}}{_COLUMN}){{0,60}}\s{{1,8}}from\s{{1,4}}(?!(?:the|an?|all|any|this|that|these|those|your|our|its?)\s)[\w\"`\[.]", flags=_I),
-        _pattern("a SQL statement", "select", rf"\bselect\s{{1,4}}(?:distinct\s{{1,4}})?{_COLUMN}(?:\s{{0,4}},\s{{0,4}}{_COLUMN}){{0,60}}\s{{1,8}}from\s{{1,4}}[\w\"`\[\].]{{1,80}}(?:\s{{1,4}}(?:as\s{{1,4}})?\w{{1,60}})?\s{{1,4}}(?:where\s{{1,4}}{_CONDITION}|(?:(?:left|right|inner|outer)\s{{1,4}})?join\s{{1,4}}\S{{1,80}}\s)", flags=_I),
+        _pattern("a SQL statement", "select", rf"\bselect\s{{1,4}}(?:distinct\s{{1,4}})?{_COLUMN}(?:\s{{0,4}},\s{{0,4}}{_COLUMN}){{0,60}}\s{{1,8}}from\s{{1,4}}[\w\"`\[\].]{{1,80}}(?:\s{{1,4}}(?:as\s{{1,4}})?[\w\"`]{{1,60}})?\s{{1,4}}(?:where\s{{1,4}}{_CONDITION}|(?:(?:left|right|inner|outer)\s{{1,4}})?join\s{{1,4}}\S{{1,80}}\s)", flags=_I),
         _pattern("a SQL statement", "where", rf"(?<!\w)WHERE\s{{1,4}}{_CONDITION}[^\n]{{0,100}}?\s(?:AND|OR|LIMIT|ORDER BY|GROUP BY)\s"),
         _pattern("a SQL statement", "delete", rf"\bdelete\s{{1,4}}from\s{{1,4}}[\w\"`\[\].]{{1,80}}\s{{1,4}}where\s{{1,4}}{_CONDITION}", flags=_I),
         _pattern("a SQL statement", "update", r"\bupdate\s{1,4}[\w\"`\[\].]{1,80}\s{1,4}set\s{1,4}[\w\"`\[\].]{1,80}\s{0,4}=\s{0,4}(?:'|\d|\?|[$:%@]\w|null\b|now\()", flags=_I),
@@ -411,7 +415,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a PostgreSQL error", "syntax error at", r"\bsyntax error at or near \""),
         _pattern("a PostgreSQL error", "transaction is aborted|serialize access|deadlock detected", r"\bcurrent transaction is aborted\b|\bcould not serialize access\b|\bdeadlock detected\b"),
         _pattern("a PostgreSQL error", "password authentication failed|fatal: |connection slots|pg_hba|too many clients", r"\bpassword authentication failed for user \"|\bFATAL: {1,3}(?:role|database|the database system|terminating connection)\b|\bremaining connection slots are reserved\b|\bno pg_hba\.conf entry\b|\btoo many clients already\b"),
-        _pattern("a PostgreSQL error", "connection to server |connect to server: |connection unexpectedly", r"\bconnection to server (?:at|on socket) \"|\bcould not connect to server: |\bserver closed the connection unexpectedly\b"),
+        _pattern("a PostgreSQL error", "connection to server |connect to server: |connection unexpectedly|ssl syscall", r"\bconnection to server (?:at|on socket) \"|\bcould not connect to server: |\bserver closed the connection unexpectedly\b|\bSSL SYSCALL error\b"),
         _pattern("a PostgreSQL error", "permission denied for |canceling statement|too long for type|invalid input syntax for|key (|restart transaction: ", r"\bpermission denied for (?:relation|sequence|schema) \w|\bERROR: {1,3}permission denied for \w|\bcanceling statement due to\b|\bvalue too long for type \w|\binvalid input syntax for (?:type )?(?:integer|bigint|uuid|json|boolean|numeric|date|timestamp|double)\b|\bDETAIL: {1,3}Key \(|\brestart transaction: \w"),
         _pattern("a PostgreSQL driver", "psycopg|asyncpg|org.postgresql|pgx|pgconn|npgsql|pq: ", r"\b(?:psycopg\d?|asyncpg|npgsql|pgx|pgconn)[.:]|\borg\.postgresql\b|\bpq: \w", flags=_I),
         _pattern("an SQLSTATE", "sqlstate", r"\bSQLSTATE\b"),
@@ -422,7 +426,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a MySQL error", "access denied for user '", r"\bAccess denied for user '[^'\n]{0,100}'@'"),
         _pattern("a MySQL error", "lock wait timeout|trying to get lock|foreign key constraint fails", r"\bLock wait timeout exceeded\b|\bDeadlock found when trying to get lock\b|\ba foreign key constraint fails\b"),
         _pattern("a MySQL error", "for column '|a default value", r"\b(?:Data too long|Out of range value|Data truncated|Incorrect \w{1,20} value: [^\n]{1,200}?) for column '|\bField '[^'\n]{1,100}' doesn't have a default value\b"),
-        _pattern("a MySQL error", "mysql server|mariadb server", r"\bCan't connect to (?:local )?(?:MySQL|MariaDB) server\b|\bLost connection to (?:MySQL|MariaDB) server\b|\b(?:MySQL|MariaDB) server has gone away\b"),
+        _pattern("a MySQL error", "mysql server|mariadb server", r"\bCan\\?'t connect to (?:local )?(?:MySQL|MariaDB) server\b|\bLost connection to (?:MySQL|MariaDB) server\b|\b(?:MySQL|MariaDB) server has gone away\b"),
         _pattern("a MySQL error", "error 1", r"\bERROR 1\d{3} \([0-9A-Z]{5}\)"),
         _pattern("a MySQL driver", "mysql", r"\b(?:MySQLdb|pymysql|mysql\.connector|com\.mysql|mysql2?::Error|MySqlException)\b", flags=_I),
         _pattern("an SQLite error", "constraint failed", r"\b(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY|PRIMARY KEY) constraint failed\b"),
@@ -439,7 +443,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("an ODBC error", "[microsoft]|odbc", r"\[Microsoft\]\[|\[unixODBC\]|\bODBC [\w ]{0,30}Driver\b"),
         _pattern("a SQL driver", "exception|sqlclient", r"\bSQL\w{0,40}Exception\b|\bSqlClient\b", flags=_I),
         _pattern("an SQLAlchemy error", "sqlalche|[sql: ", r"\bsqlalchemy\.(?:exc|orm|dialects)\b|\bsqlalche\.me\b|\[SQL: "),
-        _pattern("an ORM error", "could not execute|prisma|activerecord|ecto.|hibernate|queryfailed|sequelize", r"\bcould not execute (?:statement|query|batch)\b|\bPrismaClient\w|\bActiveRecord::\w|\bEcto\.\w{1,60}Error\b|\borg\.hibernate\b|\bQueryFailedError\b|\bSequelize\w{1,60}Error\b"),
+        _pattern("an ORM error", "could not execute|could not extract|jpa entitymanager|hikaripool|prisma|activerecord|ecto.|hibernate|queryfailed|sequelize", r"\bcould not execute (?:statement|query|batch)\b|\bcould not extract ResultSet\b|\bJPA EntityManager\b|\bHikariPool\b|\bPrismaClient\w|\bActiveRecord::\w|\bEcto\.\w{1,60}Error\b|\borg\.hibernate\b|\bQueryFailedError\b|\bSequelize\w{1,60}Error\b"),
         _pattern("a MongoDB error", "e11000|mongo", r"\bE11000 duplicate key\b|\bMongo(?:[A-Z]\w{0,40})?(?:Error|Exception)\b|\bpymongo\.errors\b"),
         _pattern("a Cassandra error", "query at consistency", r"\bduring \w{4,20} query at consistency [A-Z_]{3,20}\b"),
         _pattern("a Redis error", "clusterdown|oom command|readonly you can't|misconf redis|loading redis|moved ", r"\bCLUSTERDOWN\b|\bOOM command not allowed\b|\bREADONLY You can't write against\b|\bMISCONF Redis\b|\bLOADING Redis\b|\bMOVED \d{1,5} \S{1,200}:\d"),
@@ -490,6 +494,8 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("an address behind the service", "localhost:", r"\b(?:connect(?:ion|ing)?|reach|refused|dial|upstream)\b[^\n]{0,30}?[ (\"'`](?P<place>localhost:\d{2,5})\b|(?<![\w./:-])localhost:\d{2,5}\b(?=[\"'`)]{0,2}:? (?:refused|timed out|connect|is down))", flags=_I),
         _pattern("an internal host", "ip-10-|ip-172-|ip-192-|ip-100-", r"(?<![\w-])ip-(?:10|172|192|100)(?:-\d{1,3}){3}(?![\w-])"),
         _pattern("an address behind the service", "connectionpool(", r"\bHTTPS?ConnectionPool\(host=['\"](?P<place>[^'\"\n]{1,200})['\"]"),
+        _pattern("an address behind the service", "getaddrinfo for | connecting to ", r"\bgetaddrinfo for (?P<place>\S{1,200}) failed\b|\bError -?\d{1,3} connecting to (?P<other>[^\s:]{1,200}:\d{2,5})\b", flags=_I),
+        _pattern("an address behind the service", _STORES + "|db", rf"(?<![\w./-])(?:[a-z0-9-]{{0,40}}(?:{_STORES})[a-z0-9.-]{{0,60}}|db[a-z0-9.-]{{0,60}}):(?:1433|1521|2181|2379|3306|3307|4222|54\d\d|5672|6379|6380|8086|8123|9042|9092|9200|11211|2701[789]|26379)\b", flags=_I),
         _pattern("an address behind the service", "[errno ", r"\[Errno -?\d{1,5}\] (?:Name or service not known|Temporary failure in name resolution|Connection (?:refused|reset|timed out)|No route to host|Network is unreachable|nodename nor servname)"),
         _pattern("an internal host", ".corp.|.internal.|.intra.|.lan.", r"(?<![\w@.-])[a-z0-9-]{0,60}[a-z][0-9-][a-z0-9-]{0,60}\.(?:[a-z0-9-]{1,60}\.){0,5}(?:corp|internal|intra|lan)\.(?:[a-z0-9-]{1,60}\.){0,3}(?:com|net|org|io|dev|cloud|co)(?![\w-])", flags=_I),
         _pattern("an internal host", ".internal|.local|.svc|.lan|.corp|.intra", r"(?<![\w@.-])(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.){1,8}(?:internal|local|lan|corp|intra|intranet|svc)(?![\w-])(?!\.\w)", accept=_is_host, flags=_I),
