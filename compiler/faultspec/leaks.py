@@ -319,6 +319,9 @@ _CONDITION = r"[\w.\"`\[\]()]{1,80}\s{0,4}(?:=|<|>|!=|\bIN\s{0,4}\(|\bIS\s{1,4}(
 _STORES = "redis|mongo|postgres|mysql|mariadb|rabbit|kafka|elastic|memcached|etcd|nats|zookeeper|clickhouse|cassandra|database|-db"
 """What hosts are called after what runs there: with the port of such a thing a name is a host."""
 
+_ERRNO = "enoent|eacces|eperm|eisdir|enotdir|eexist|erofs|emfile|enospc|ebusy|enotempty|exdev|eloop|enametoolong|etxtbsy|ebadf|edquot"
+"""What Node calls the errors of a file system."""
+
 _NO_FILE = "no such file or directory|is a directory|not a directory|read-only file system|no space left on device|file name too long"
 """What systems say of files; "permission denied" is said of much else."""
 
@@ -495,7 +498,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("an internal host", "ip-10-|ip-172-|ip-192-|ip-100-", r"(?<![\w-])ip-(?:10|172|192|100)(?:-\d{1,3}){3}(?![\w-])"),
         _pattern("an address behind the service", "connectionpool(", r"\bHTTPS?ConnectionPool\(host=['\"](?P<place>[^'\"\n]{1,200})['\"]"),
         _pattern("an address behind the service", "getaddrinfo for | connecting to ", r"\bgetaddrinfo for (?P<place>\S{1,200}) failed\b|\bError -?\d{1,3} connecting to (?P<other>[^\s:]{1,200}:\d{2,5})\b", flags=_I),
-        _pattern("an address behind the service", _STORES + "|db", rf"(?<![\w./-])(?:[a-z0-9-]{{0,40}}(?:{_STORES})[a-z0-9.-]{{0,60}}|db[a-z0-9.-]{{0,60}}):(?:1433|1521|2181|2379|3306|3307|4222|54\d\d|5672|6379|6380|8086|8123|9042|9092|9200|11211|2701[789]|26379)\b", flags=_I),
+        _pattern("an address behind the service", ":1433|:1521|:2181|:2379|:330|:4222|:54|:5672|:63|:8086|:8123|:9042|:9092|:9200|:11211|:2701|:26379", rf"(?<![\w./-])(?:[a-z0-9-]{{0,40}}(?:{_STORES})[a-z0-9.-]{{0,60}}|db[a-z0-9.-]{{0,60}}):(?:1433|1521|2181|2379|3306|3307|4222|54\d\d|5672|6379|6380|8086|8123|9042|9092|9200|11211|2701[789]|26379)\b", flags=_I),
         _pattern("an address behind the service", "[errno ", r"\[Errno -?\d{1,5}\] (?:Name or service not known|Temporary failure in name resolution|Connection (?:refused|reset|timed out)|No route to host|Network is unreachable|nodename nor servname)"),
         _pattern("an internal host", ".corp.|.internal.|.intra.|.lan.", r"(?<![\w@.-])[a-z0-9-]{0,60}[a-z][0-9-][a-z0-9-]{0,60}\.(?:[a-z0-9-]{1,60}\.){0,5}(?:corp|internal|intra|lan)\.(?:[a-z0-9-]{1,60}\.){0,3}(?:com|net|org|io|dev|cloud|co)(?![\w-])", flags=_I),
         _pattern("an internal host", ".internal|.local|.svc|.lan|.corp|.intra", r"(?<![\w@.-])(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.){1,8}(?:internal|local|lan|corp|intra|intranet|svc)(?![\w-])(?!\.\w)", accept=_is_host, flags=_I),
@@ -517,7 +520,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a source file of the server", "/", r"(?<![\w/:.*}>-])/?(?:[\w.@+~-]{1,100}/){1,40}[\w.@+~-]{1,100}\.(?:py|pyc|rb|go|rs|java|kt|php|exs?|erl|cs|fs|vb|jar|dll|pem|db)(?!\w)(?!\.\w)"),
         _pattern("a path of the server", ":\\", r"(?<!\w)[A-Za-z]:\\{1,2}(?:[^\\/:*?\"<>|\s\x00]{1,100}\\{1,2}){0,40}[^\\/:*?\"<>|\s\x00]{1,100}"),
         _pattern("a file that an error of the system names", "[errno |[winerror ", r"\[(?:Errno|WinError) -?\d{1,5}\] [^\n'\":]{3,100}: ['\"](?P<place>[^'\"\n]{1,300})['\"]"),
-        _pattern("a file that an error of the system names", ": ", r"\bE[A-Z]{3,12}: [a-z][a-z ,()/-]{4,60}, [a-z]{3,12} ['\"](?P<place>[^'\"\n]{1,300})['\"]"),
+        _pattern("a file that an error of the system names", _ERRNO, rf"\b(?:{_ERRNO.upper()}): [a-z][a-z ,()/-]{{4,60}}, [a-z]{{3,12}} ['\"](?P<place>[^'\"\n]{{1,300}})['\"]"),
         _pattern("a file that an error of the system names", _NO_FILE, rf"\b(?:{_NO_FILE})(?:: | ['\"`(]|: ['\"`])(?P<place>{_ABSOLUTE})|(?<![\w/.:])(?P<other>{_ABSOLUTE})['\"`]?(?:: | \()(?:{_NO_FILE})\b", flags=_I),
         _pattern("a file that an error of the system names", "permission denied|failed to open ", rf"\b(?:open|stat|lstat|mkdir|unlink|chdir|scandir|fork/exec|chmod|chown) ['\"]?(?P<place>{_ABSOLUTE})['\"]?: permission denied\b|\w\((?P<other>{_ABSOLUTE})\): failed to open (?:stream|dir)\b", flags=_I),
         _pattern("a file of the server", _ROOTS, rf"(?<![\w/.:*}}>-])/(?:{_ROOT})/(?:[\w.@+~-]{{1,100}}/){{0,40}}[\w.@+~-]{{1,100}}\.(?:ya?ml|conf|cfg|ini|toml|env|sqlite3?|log|lock|sock|pid|bin|bak|key|crt|p12|jks|so|c|cc|cpp|hpp?|properties|pkl|parquet|h5|pt|onnx|swift|dart|hs|jl|zig|ml|pl|lua|sh|mjs|cjs|tsx?|erb|j2|jinja2?|ejs|hbs|twig|ftl|tmpl|mustache)(?!\w)(?!\.\w)", accept=_is_no_route),
