@@ -23,6 +23,8 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from faultspec.leaks import DETECTORS
+
 EACH = 12
 """Texts of one package."""
 
@@ -151,8 +153,6 @@ def spread(rows: list[dict[str, str]], most: int) -> list[dict[str, str]]:
 
 def near(rows: list[dict[str, str]]) -> list[dict[str, str]]:
     """Of each pattern a few texts that it has to look at; a needle that every tenth text holds tells nothing."""
-    from faultspec.leaks import DETECTORS
-
     kept: dict[str, dict[str, str]] = {}
     for pattern in (each for patterns in DETECTORS.values() for each in patterns):
         of_one = [
