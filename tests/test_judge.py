@@ -405,6 +405,14 @@ def test_a_callers_secret_is_a_secret_whoever_asks_for_planted_values() -> None:
     assert broken(judge(of(neither), seen), warnings=False).keys() == set()
 
 
+def test_a_path_that_was_sent_encoded_may_be_named() -> None:
+    """An answer may repeat a path of the caller's query, however the query had to write it."""
+    body = failure("denied", details={"field": "/data/in/x.csv: No such file or directory"})
+    assert "leaks/path" in broken(judge(of(AILERON), exchange(403, body, request="GET /v1/x")))
+    sent = exchange(403, body, request="GET /v1/x?file=%2Fdata%2Fin%2Fx.csv")
+    assert "leaks/path" not in broken(judge(of(AILERON), sent))
+
+
 def test_what_is_not_known_is_not_guessed() -> None:
     """A flag or a status that hangs on an unknown fact is not exercised."""
     idempotence = judge(of(AILERON), exchange(502, failure("network"), request="GET /v1/unknown"))

@@ -1,13 +1,20 @@
 """Collects error texts of well-known packages: what honest messages look like, written by nobody who knew the detectors.
 
     python tests/vectors/harmless.py FOLDER > tests/vectors/harmless.jsonl
+    python tests/vectors/harmless.py --near FOLDER > tests/vectors/near.jsonl
 
 FOLDER holds wheels of PyPI (`pip download --no-deps`) and tarballs of npm (`npm pack`). Of each package a few texts are taken,
 evenly spread over all that its source raises, declares as messages or marks for translation; nothing is chosen by hand. Each
 line says where it is from: package and version, file, text. Texts have the placeholders that the source has.
+
+With `--near` the folder holds services and drivers (and botocore, in which the services of AWS describe their errors), and of
+all their texts those are taken that come nearest to a leak: for each pattern of the detectors a few in which one of its
+needles stands, of as many packages as there are. The texts of such a package that the detectors take for leaks are among them.
 """
 
 import ast
+import gzip
+import html
 import json
 import re
 import sys
@@ -16,8 +23,13 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from faultspec.leaks import DETECTORS
+
 EACH = 12
 """Texts of one package."""
+
+NEAR = 3
+"""Texts that come near to one pattern."""
 
 LONGEST = 240
 """Characters of a text: what is longer is a manual."""
@@ -73,6 +85,21 @@ def of_python(source: str) -> Iterator[str]:
                 yield from texts(value)
 
 
+def of_service(source: str) -> Iterator[str]:
+    """What a service of AWS says of its errors, sentence by sentence."""
+    for shape in json.loads(source)["shapes"].values():
+        if shape.get("exception"):
+            for said in (shape, *shape.get("members", {}).values()):
+                plain = html.unescape(re.sub(r"<[^>]*>", " ", said.get("documentation", "")))
+                yield from (each for each in re.split(r"(?<=[.!?])\s+", " ".join(plain.split())) if each)
+
+
+def of_module(name: str, source: str) -> Iterator[str]:
+    """The texts of a module, by the kind of its file."""
+    kinds = {"py": of_python, "gz": of_service}
+    return kinds.get(name.rpartition(".")[2], of_javascript)(source)
+
+
 def of_javascript(source: str) -> Iterator[str]:
     """What a module throws or declares as a message."""
     for found in OF_JAVASCRIPT.finditer(source):
@@ -86,6 +113,8 @@ def modules(path: Path) -> Iterator[tuple[str, str]]:
             for name in wheel.namelist():
                 if name.endswith(".py") and not re.search(r"/tests?/", name):
                     yield name, wheel.read(name).decode("utf-8", "replace")
+                elif name.endswith("/service-2.json.gz"):
+                    yield name, gzip.decompress(wheel.read(name)).decode()
         return
     with tarfile.open(path) as archive:
         for member in archive:
@@ -104,27 +133,48 @@ def package(path: Path) -> str:
 
 
 def collected(path: Path) -> list[dict[str, str]]:
-    """The texts of one package that are kept."""
+    """The texts of one package."""
     found: dict[str, str] = {}
     for name, source in modules(path):
         try:
-            for each in of_python(source) if name.endswith(".py") else of_javascript(source):
+            for each in of_module(name, source):
                 if SENTENCE.search(each) and len(each) <= LONGEST and "\n" not in each:
                     found.setdefault(each.strip(), name)
-        except SyntaxError:
+        except (SyntaxError, RecursionError):
             continue
-    rows = [{"package": package(path), "file": name, "text": each} for each, name in found.items()]
-    step = max(len(rows) / EACH, 1)
-    return [rows[int(index * step)] for index in range(min(EACH, len(rows)))]
+    return [{"package": package(path), "file": name, "text": each} for each, name in found.items()]
 
 
-def main(folder: str) -> None:
+def spread(rows: list[dict[str, str]], most: int) -> list[dict[str, str]]:
+    """A few of many, from the first to the last of them."""
+    step = max(len(rows) / most, 1)
+    return [rows[int(index * step)] for index in range(min(most, len(rows)))]
+
+
+def near(rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Of each pattern a few texts that it has to look at; a needle that every tenth text holds tells nothing."""
+    kept: dict[str, dict[str, str]] = {}
+    for pattern in (each for patterns in DETECTORS.values() for each in patterns):
+        of_one = [
+            [row for row in rows if needle in row["text"].lower() and row["text"] not in kept]
+            for needle in pattern.needles
+        ]
+        of_all = [row for some in of_one if len(some) < len(rows) / 10 for row in some]
+        kept |= {row["text"]: row for row in spread(of_all, NEAR)}
+    return list(kept.values())
+
+
+def main(folder: str, *, nearest: bool) -> None:
     """Print a line a text."""
-    for path in sorted(Path(folder).iterdir()):
-        if path.suffix in (".whl", ".tgz"):
-            for row in collected(path):
-                print(json.dumps(row, ensure_ascii=False))
+    packages = [collected(path) for path in sorted(Path(folder).iterdir()) if path.suffix in (".whl", ".tgz")]
+    rows = (
+        near([row for rows in packages for row in rows])
+        if nearest
+        else [row for rows in packages for row in spread(rows, EACH)]
+    )
+    for row in rows:
+        print(json.dumps(row, ensure_ascii=False))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[-1], nearest="--near" in sys.argv)

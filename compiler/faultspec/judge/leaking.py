@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
+from urllib.parse import unquote_plus
 
 from faultspec.body import Reading, resolve, strings
 from faultspec.contract import Contract
@@ -182,7 +183,8 @@ def _joined(segments: list[Segment]) -> tuple[str, list[int]]:
 def _sent(exchange: Exchange) -> str:
     request = exchange.request
     headers = "\n".join(value for name, value in request.headers if name.lower() in ("host", "referer", "origin"))
-    return f"{request.target}\n{exchange.route or ''}\n{headers}\n{request.body[:_SENT].decode('utf-8', 'replace')}"
+    plain = unquote_plus(request.target) if "%" in request.target else ""
+    return f"{request.target}\n{plain}\n{exchange.route or ''}\n{headers}\n{request.body[:_SENT].decode('utf-8', 'replace')}"
 
 
 def _unnamed(segments: Sequence[Segment], told: Told | None) -> list[Segment]:
