@@ -131,6 +131,32 @@ def test_a_success_owes_its_members(content: dict[str, Any], broken: list[str]) 
     assert [each.statements for each in found.findings] == [("S1",)] * len(broken)
 
 
+PASSED_ON = """
+detail_keys: {trace: {type: string}}
+privacy: {detectors: [stack-trace]}
+envelopes: {refusal: {shape: {error: $code, message: $message, "...": $details}}}
+surfaces:
+  step: {transport: mcp, error_when: {present: /structuredContent/error}, at: /structuredContent, envelope: refusal}
+codes:
+  broken: {summary: It broke., retriable: none, details: {trace: {}}, passthrough: [trace]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "broken"),
+    [
+        ('{"trace": "KeyError: 1", "error": "broken", "message": "no"}', []),
+        ('{"trace": "KeyError: 1", "error": "broken"}', ["leaks/stack-trace"]),
+        ("KeyError: 1", ["leaks/stack-trace"]),
+    ],
+)
+def test_content_said_twice_is_searched_once(text: str, broken: list[str]) -> None:
+    """A text that is the structured content once more, as MCP asks, leaks no more than that; any other text is searched."""
+    content = {"error": "broken", "message": "no", "trace": "KeyError: 1"}
+    body = {"content": [{"type": "text", "text": text}], "structuredContent": content, "isError": True}
+    assert clauses(judged(made(PASSED_ON), "mcp", body)) == broken
+
+
 @pytest.mark.parametrize(("elapsed", "kept"), [(0.9, False), (1.0, True), (1.4, True), (1.6, False)])
 def test_a_deadline_is_kept_from_both_sides(elapsed: float, kept: bool) -> None:
     """An answer that says a budget of a second ran out comes when it did: not before, and not much later."""

@@ -2,12 +2,12 @@
 
 import html
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote_plus
 
-from faultspec.body import Reading, resolve, strings
+from faultspec.body import Reading, read, resolve, strings
 from faultspec.contract import Contract
 from faultspec.exchange import Exchange
 from faultspec.judge.bench import Bench
@@ -165,11 +165,24 @@ def _segments(exchange: Exchange, reading: Reading, within: tuple[str, ...]) -> 
         parts: Iterable[tuple[str, str]] = (
             each for pointer in within for each in strings(resolve(reading.value, pointer)[1], pointer)
         )
-        return [*(Segment(text, pointer, None) for pointer, text in parts), *headers]
+        said_twice = frozenset(_mirrors(reading.value)) if exchange.transport == "mcp" else frozenset()
+        return [*(Segment(text, pointer, None) for pointer, text in parts if pointer not in said_twice), *headers]
     text = body.decode("utf-8", "replace")
     if "&" in text and "<" in text[:4096]:
         text = html.unescape(text)
     return [Segment(text, None, None), *headers]
+
+
+def _mirrors(result: object) -> Iterator[str]:
+    """The texts of a tool's result that are its structured content once more (MCP 2025-06-18, server/tools, "Structured
+    Content"), where the places of the envelope are known.
+    """
+    content = resolve(result, "/content")[1]
+    found, structured = resolve(result, "/structuredContent")
+    for index, each in enumerate(content if found and isinstance(content, list) else ()):
+        text = each.get("text") if isinstance(each, dict) else None
+        if isinstance(text, str) and read(text.encode("utf-8", "replace")) == Reading(structured, None):
+            yield f"/content/{index}/text"
 
 
 def _joined(segments: list[Segment]) -> tuple[str, list[int]]:
