@@ -41,6 +41,12 @@ from faultspec_conformance.verdict import Coverage, Outcome, Report, settled
 #: RFC 9110 section 9.2.2: sent twice, they do what they do once.
 _IDEMPOTENT = SAFE_METHODS | {"PUT", "DELETE", "TRACE"}
 
+#: RFC 9110 section 13.1: by these a request says what it expects to be there.
+_PRECONDITIONS = ("If-Match", "If-None-Match", "If-Unmodified-Since")
+
+#: What changes something that can be read.
+_ON_WHAT_IS_THERE = frozenset({"PUT", "PATCH", "DELETE"})
+
 #: Seconds of the `Retry-After` that is to be kept, the fewest that a clock can tell from none.
 _WAIT = "1"
 
@@ -154,8 +160,8 @@ class _Watch:
             return
         request = rehearsed.tries[0].request
         spreading: tuple[int, Fault, Code] | None = None
-        for code in self.codes(request):
-            for fault, times in self.faults(code, request):
+        for code, played in self.codes(request):
+            for fault, times in self.faults(code, played, request):
                 if self.world.driver.remaining <= 0:
                     self.world.ended = f"the budget of {self.world.driver.limits.seconds:g} seconds is spent"
                     return
@@ -168,29 +174,34 @@ class _Watch:
 
     # ---- what is played
 
-    def codes(self, request: Request) -> Iterator[Code]:
-        """Every code that may be answered to the request, by its declarations."""
+    def codes(self, request: Request) -> Iterator[tuple[Code, Fault]]:
+        """Every code that may be answered to the request, by its declarations, under the first status that may."""
         operation = self.contract.operation(Exchange(request, Response(None)))
         own = tuple(operation.errors.values()) if operation is not None else ()
         for code in (*own, *self.world.taxonomy.live_codes()):
-            try:
-                failure(self.contract, request, Fault(code.name), "v1")
-            except Unanswerable:
-                continue
-            yield code
+            stale = code.client_action == "refetch"
+            for status in (None, *(code.http.all() if stale else ())):
+                played = Fault(code.name, status)
+                try:
+                    answer = failure(self.contract, request, played, "v1")
+                except Unanswerable:
+                    continue
+                if not stale or _may_refuse(answer.status, request):
+                    yield code, played
+                    break
 
-    def faults(self, code: Code, request: Request) -> Iterator[tuple[Fault, int | None]]:
+    def faults(self, code: Code, played: Fault, request: Request) -> Iterator[tuple[Fault, int | None]]:
         """The failure every time, without a wait asked for; and once, with one, where the client may go on."""
-        status = failure(self.contract, request, Fault(code.name), "v1").status or 0
+        status = failure(self.contract, request, played, "v1").status or 0
         rules = self.contract.headers(code, status).get("retry-after", ())
         required = any(each.presence == "required" for each in rules)
         policy = self.policy(code)
-        yield Fault(code.name, retry_after="0" if required else ""), None
+        yield played._replace(retry_after="0" if required else ""), None
         if code.client_action == "refetch":
-            yield Fault(code.name), 1
+            yield played, 1
         if code.client_action == "retry":
             obeyed = bool(rules) and (policy is None or policy.retry_after.honor)
-            yield Fault(code.name, retry_after=_WAIT if obeyed else "0" if required else ""), 1
+            yield played._replace(retry_after=_WAIT if obeyed else "0" if required else ""), 1
 
     def policy(self, code: Code) -> Policy | None:
         """The policy of a code as this client runs it."""
@@ -312,12 +323,12 @@ class _Watch:
         if self.client.request.method in SAFE_METHODS:
             yield skipped(clause, f"{self.name} is itself what reads again")
             return
-        reads = [each.at for each in seen.others if each.request.method in SAFE_METHODS]
+        reads = [each for each in seen.others if each.request.method in SAFE_METHODS]
         for number, served in enumerate(seen.tries):
             if served.fault is None:
                 break
             later = seen.tries[number + 1] if number + 1 < len(seen.tries) else None
-            read = any(served.until <= each <= (later.at if later is not None else each) for each in reads)
+            read = [each for each in reads if served.until <= each.at <= (later.at if later is not None else each.at)]
             if later is None and not read and number == 0:
                 yield self.wrong(clause, f"{where}, and nothing was read again", sent[number])
                 return
@@ -328,10 +339,14 @@ class _Watch:
                 yield self.wrong(clause, message, *sent[: number + 2])
                 return
             stale = first(served.request.headers, "If-Match")
-            if stale is not None and stale == first(later.request.headers, "If-Match"):
-                message = f"{where}, and try {number + 2} has the If-Match that was refused, {stale}"
-                yield self.wrong(clause, message, *sent[: number + 2])
+            if stale in (None, "*") or stale != first(later.request.headers, "If-Match"):
+                continue
+            if not any(first(each.response.headers, "ETag") not in (None, stale) for each in read):
+                yield skipped(clause, f"{where}, and what was read again had no other validator than {stale}")
                 return
+            message = f"{where}, and try {number + 2} has the If-Match that was refused, {stale}"
+            yield self.wrong(clause, message, *sent[: number + 2])
+            return
         yield held(clause)
 
     def keyed(self, where: str, sent: Sequence[Sent]) -> Iterator[Outcome]:
@@ -382,3 +397,13 @@ class _Watch:
             yield self.wrong(clause, message, self.world.exchanges[-1])
         else:
             yield held(clause)
+
+
+def _may_refuse(status: int | None, request: Request) -> bool:
+    """Whether the status tells a request that it is stale: 412 answers a precondition (RFC 9110 section 13.1), 428 the want of
+    one (RFC 6585 section 3), which is no matter of who makes something new.
+    """
+    conditional = any(first(request.headers, each) is not None for each in _PRECONDITIONS)
+    if status == 428:
+        return not conditional and request.method in _ON_WHAT_IS_THERE
+    return conditional or status != 412
