@@ -531,6 +531,7 @@ KILLS: Mapping[str, Kill] = {
     "rpc-batch-empty-list": of("keenbench", caught("rpc/batch")),
     "rpc-notification-answered": of("keenbench", caught("rpc/notification")),
     "rpc-params-in-message": of("keenbench", caught("leaks/canary", "leaks/secret")),
+    "rpc-method-in-message": of("keenbench", caught("leaks/canary")),
     "undeclared-code": of("keenbench", caught("code/declared")),
     "undeclared-subphase": of("keenbench", caught("envelope/types")),
     "undeclared-scope-hash": of("keenbench", warned("details/registered")),
