@@ -32,7 +32,22 @@ from faultspec_conformance.folding import fold
 from faultspec_conformance.masking import masking
 from faultspec_conformance.options import Options, Unreachable, today
 from faultspec_conformance.processes import Failed, running
-from faultspec_conformance.retrying import UNTOLD, Followed, Kind, Try, enough, follow, improbable, scaled
+from faultspec_conformance.retrying import (
+    UNTOLD,
+    Followed,
+    Kind,
+    Try,
+    Wait,
+    cramped,
+    dawdled,
+    dawdling,
+    enough,
+    follow,
+    improbable,
+    positions,
+    scaled,
+    unspread,
+)
 from faultspec_conformance.seen import Seen
 from faultspec_conformance.serving import serving
 from faultspec_conformance.target import ClientConfig, Target
@@ -56,8 +71,8 @@ _BEYOND = 3
 #: Tries that are watched where no policy limits them.
 _UNLIMITED = 10
 
-#: A failure is repeated so often, at most, until chance has had enough occasions to show itself.
-_ROUNDS = 10
+#: A failure is repeated so often, at most, until chance has had enough occasions to show itself: each has one or more.
+_ROUNDS = 15
 
 _BETWEEN_LOOKS = 0.01
 
@@ -143,7 +158,7 @@ class _Watch:
         self.launch = launch
         self.clauses = clauses_of_clients(world.taxonomy)
         self.name = f"{client.request.method} {client.request.path}"
-        self.positions: list[float] = []
+        self.waits: dict[str, list[Wait]] = {}
         self.punctual = True
         self.keys: dict[str, Sent] = {}
 
@@ -151,6 +166,11 @@ class _Watch:
     def contract(self) -> Contract:
         """What answers are made by."""
         return self.world.contract
+
+    @property
+    def positions(self) -> list[float]:
+        """Where in their bands the waits lay, of whatever policy."""
+        return [each for waits in self.waits.values() for each in positions(waits)]
 
     def outcomes(self) -> Iterator[Outcome]:
         rehearsed = self.run(Script(), 1)
@@ -245,6 +265,8 @@ class _Watch:
             yield skipped("client/gives-up", f"{where}, and nothing tells whether that is for the policy {code.retry}")
             return
         followed = follow(policy or UNTOLD, [each for each in tries if each is not None], spans=policy is not None)
+        if policy is not None:
+            self.waits.setdefault(policy.name, []).extend(followed.waits)
         yield from self.told(followed, where, sent, seen.cut)
         yield from self.keyed(where, sent)
 
@@ -304,7 +326,6 @@ class _Watch:
     # ---- what is found
 
     def told(self, followed: Followed, where: str, sent: Sequence[Sent], cut: str | None) -> Iterator[Outcome]:
-        self.positions += followed.positions
         breaches = [each for each in followed.breaches if cut is None or each.kind != "abandoned"]
         wrong = {_OF[each.kind]: each for each in reversed(breaches)}
         self.punctual = self.punctual and "client/waits" not in wrong
@@ -384,17 +405,25 @@ class _Watch:
         clause = "client/jitter"
         if clause not in self.clauses or not self.punctual:
             return
-        for _ in range(_ROUNDS if spreading is not None else 0):
-            if enough(len(self.positions)) or spreading is None or self.world.driver.remaining <= 0:
+        half = self.world.driver.remaining / 2  # other clients have to be watched as well
+        for _ in range(_ROUNDS):
+            if enough(len(self.positions)) or spreading is None or self.world.driver.remaining < half:
                 break
             yield from self.played(spreading[2], spreading[1], None)
+        narrow = [cramped(each, self.client.scale) for each in self.waits.values()]
+        told = next((each for each in narrow if each is not None), None) if not self.positions else None
+        if told is not None and told not in self.world.notes:
+            self.world.notes.append(told)
+        late = {name: beyond for name, each in self.waits.items() if (beyond := dawdling(each))}
+        for name, beyond in late.items():
+            message = dawdled(beyond, self.waits[name], name)
+            yield self.wrong("client/waits", message, self.world.exchanges[-1])
+        if late:
+            return
         if not enough(len(self.positions)):
-            yield skipped(clause, "the waits are too few or too short to tell chance from the clocks")
+            yield skipped(clause, told or "the waits are too few to tell chance from the clocks")
         elif improbable(self.positions):
-            message = (
-                f"most of {len(self.positions)} waits lie at the same place of their bounds; chance would spread them"
-            )
-            yield self.wrong(clause, message, self.world.exchanges[-1])
+            yield self.wrong(clause, unspread(self.positions), self.world.exchanges[-1])
         else:
             yield held(clause)
 
