@@ -396,6 +396,7 @@ KILLS: Mapping[str, Kill] = {
     "replay-drops-etag": caught("idempotency/replay"),
     "replay-refused-as-conflict": caught("idempotency/replay"),
     "replay-inserts-silently": caught("idempotency/replay"),
+    "key-looked-up-long-before": caught("idempotency/concurrent"),
     "key-shared-across-tenants": caught("idempotency/isolation"),
     "duplicate-accepted": caught("duplicates/refused"),
     "other-tenant-is-403": caught("tenancy/concealed"),
