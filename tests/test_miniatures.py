@@ -553,6 +553,12 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
     await step("follow conflict", "GET", f"/notebooks/{conflict_id}", birch)
     await step("keyed by another", "POST", "/notebooks", {**cedar, **key, **inbound}, {"title": "Two"})
 
+    twice = {**birch, **inbound, "Idempotency-Key": "k-at-once"}
+    await asyncio.gather(
+        step("at once", "POST", "/notebooks", twice, {"title": "Six"}),
+        step("at once as well", "POST", "/notebooks", twice, {"title": "Six"}),
+    )
+
     good, bad = {"title": "Four"}, {"title": ""}
     await step("batch bad", "POST", "/notebooks/batch", birch, {"items": [bad, bad]})
     batch_key = {"Idempotency-Key": "k-batch"}

@@ -7,7 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faultspec.runtime.retry import Failure, Jitter, Phase, Policy, RetryAfterRule, plan, start
-from faultspec_conformance.retrying import Try, enough, follow, improbable, scaled
+from faultspec_conformance.retrying import (
+    Try,
+    Wait,
+    cramped,
+    dawdling,
+    enough,
+    follow,
+    improbable,
+    positions,
+    scaled,
+)
 
 TIMES = st.floats(0.05, 20)
 PHASES = st.builds(
@@ -133,8 +143,8 @@ def test_a_scaled_policy_waits_a_share_of_it() -> None:
 
 def test_where_a_wait_lay_is_known_where_chance_decided() -> None:
     """From 0 to 1 between the bounds; a Retry-After leaves nothing to chance."""
-    assert follow(POLICY, waits(1.0, 2.2, 4.4)).positions == pytest.approx((0.0, 0.5, 0.5))
-    assert follow(POLICY, waits(9, 9, 9, failure=AGAIN._replace(retry_after=9.0))).positions == ()
+    assert positions(follow(POLICY, waits(1.0, 2.2, 4.4)).waits) == pytest.approx([0.0, 0.5, 0.5])
+    assert follow(POLICY, waits(9, 9, 9, failure=AGAIN._replace(retry_after=9.0))).waits == ()
 
 
 @given(st.integers(0, 400), st.integers(2, 40))
@@ -151,3 +161,46 @@ def test_the_absence_of_chance_is_seen_through_noise(seed: int, count: int, plac
     blurred = [place + 0.05 * chance.random() for _ in range(count - 2)]
     assert enough(count)
     assert improbable([*blurred, 1.7, 3.0])
+
+
+#: Bands of three waits of two seconds and more at a twentieth, with a quarter of jitter.
+BANDS = ((0.1, 0.125), (0.2, 0.25), (0.4, 0.5))
+
+
+def jittered(chance: Random, ratio: float, own: float, rounds: int) -> list[Wait]:
+    """Waits with so much jitter on a machine as busy as two cores with four processes that never rest: one in fifty is more
+    than 50 ms late. ``own``: what the caller needs for each try.
+    """
+    late = [*([0.005] * 25), *([0.02] * 20), *([0.045] * 4), 0.11]
+    return [
+        Wait(low * (1 + ratio * chance.random()) + own + chance.choice(late), low, high)
+        for _ in range(rounds)
+        for low, high in BANDS
+    ]
+
+
+@given(st.integers(0, 2000), st.integers(1, 30), st.sampled_from([0.0, 0.02, 0.4]))
+def test_a_busy_machine_is_not_taken_for_a_slow_policy(seed: int, rounds: int, own: float) -> None:
+    """Neither what a machine is late now and then, nor what a caller always needs, makes waits too long."""
+    assert dawdling(jittered(Random(seed), 0.25, own, rounds)) == 0
+
+
+def test_more_jitter_than_declared_is_seen_in_many_waits() -> None:
+    """One and a half times the wait instead of a quarter is found nearly always, though no single wait is late."""
+    found = [dawdling(jittered(Random(seed), 1.5, 0.02, 13)) > 0 for seed in range(200)]
+    assert sum(found) > 190
+
+
+@pytest.mark.parametrize(
+    ("most", "scale", "told"), [(0.5, 0.05, None), (0.49, 0.05, "0.056"), (0.41, 0.05, "0.5"), (0.4, 0.05, None)]
+)
+def test_who_leaves_no_room_for_chance_is_told_how_much_it_takes(most: float, scale: float, told: str | None) -> None:
+    """A tenth of a second is enough, whatever becomes of it in binary; without jitter nothing is missing."""
+    said = cramped([Wait(0.4, 0.4, most)], scale)
+    assert said is None if told is None else said is not None and said.endswith(f"it takes a scale of {told}")
+
+
+def test_a_scaled_tenth_of_a_second_is_room_enough() -> None:
+    """0.4 × 1.25 - 0.4 is less than 0.1 to a computer."""
+    policy = Policy("p", 4, (Phase("exponential", 2.0),), Jitter("additive", 0.25), RetryAfterRule())
+    assert len(positions(follow(scaled(policy, 0.05), waits(0.11, 0.22, 0.44)).waits)) == 1

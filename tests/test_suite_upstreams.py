@@ -47,6 +47,7 @@ KILLS: Mapping[str, tuple[str]] = {
     "constant-backoff": ("upstream/delays",),
     "dawdles": ("upstream/delays",),
     "no-jitter": ("upstream/jitter",),
+    "too-much-jitter": ("upstream/delays",),
     "retries-a-refusal": ("upstream/not-eligible",),
     "retries-what-is-unsafe": ("upstream/unsafe",),
     "new-key-each-try": ("upstream/key",),
@@ -71,6 +72,9 @@ class Pace(NamedTuple):
 #: Chance needs room beside the clocks of a busy machine, and nobody has the time that 0.2 of a second takes.
 ROOMY = Pace(0.06, 1.0)
 
+#: The last of three waits has just as much room as it needs, so one call shows one.
+NARROW = Pace(0.1, 0.25)
+
 
 def aileron(spread: float = 0.2) -> Taxonomy:
     """The Aileron taxonomy, with that much jitter."""
@@ -91,9 +95,9 @@ def configured(text: str) -> target.Target:
     return loaded.target
 
 
-def watched(sin: str | None, *, only: str | None = "upstream/*") -> Result:
+def watched(sin: str | None, *, only: str | None = "upstream/*", pace: Pace | None = None) -> Result:
     """Judge the relay with this sin, its upstream scripted."""
-    pace = ROOMY if sin in (None, "no-jitter") else Pace()
+    pace = pace or {None: ROOMY, "no-jitter": NARROW, "too-much-jitter": NARROW}.get(sin, Pace())
     upstream = Upstream(configured(CONFIG.format(url="http://127.0.0.1:1", scale=pace.scale)).upstreams[0])
     with serving(upstream) as provider, serving(relay.make_app(provider, sin, *pace)) as url:
         described = configured(CONFIG.format(url=url, scale=pace.scale))
@@ -116,6 +120,24 @@ def test_who_behaves_passes_everything() -> None:
     verdicts = {address: each.verdict for address, each in result.clauses.items() if address.startswith("upstream/")}
     assert verdicts == dict.fromkeys(verdicts, "passed")
     assert len(verdicts) == 10
+
+
+@pytest.mark.full
+def test_who_behaves_in_little_room_passes_everything() -> None:
+    """A call is repeated until its waits are enough, and they lie where they may."""
+    result = watched(None, pace=NARROW)
+    assert [(each.finding.clause, each.finding.message) for each in result.findings] == []
+    assert result.clauses["upstream/jitter"].verdict == "passed"
+
+
+def test_where_chance_has_no_room_the_scale_is_blamed() -> None:
+    """What can't be told is said, with the scale that it takes, and nobody is asked again and again in vain."""
+    result = watched("no-jitter", pace=Pace())
+    assert result.findings == ()
+    assert result.clauses["upstream/jitter"].verdict == "not_exercised"
+    assert "it takes a scale of 0.13" in str(result.clauses["upstream/jitter"].reason)
+    assert any("it takes a scale of 0.13" in each for each in result.notes)
+    assert result.requests < 25
 
 
 def selection() -> Iterator[object]:

@@ -442,6 +442,15 @@ _RELATIONS = (
         "header-values",
     ),
     _relation(
+        "idempotency/concurrent",
+        "The same write under one key, sent several times at once, is done once",
+        "Who looks a key up before the first write has stored it writes again; a client that is impatient sends it at once.",
+        "The same creation with the same key several times at the same time, and a replay of it.",
+        ("idempotency/replay",),
+        "request",
+        "body",
+    ),
+    _relation(
         "idempotency/distinct-keys",
         "Different keys are different intents",
         "A second order is not the first one again.",

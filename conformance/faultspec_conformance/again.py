@@ -13,18 +13,21 @@ from faultspec_conformance.playing import Part, play
 from faultspec_conformance.probes import PROBES
 from faultspec_conformance.world import World
 
+#: Clauses of which one failure is proof, however seldom it comes about.
+_PROVEN = ("leaks/", "idempotency/concurrent")
+
 
 def unrepeated(world: World, parts: Iterable[Part], options: Options) -> frozenset[Place]:
     """Failures that were seen once and not again when the same was asked again: those are flaky.
 
     The probe that saw one is run once more in a world of its own, on resources of its own; what the sweep saw is sent once
     more where that changes nothing. What was not asked again, for want of a service or of requests, is not called flaky, nor
-    is a leak: what got out once is out.
+    is what is proven by once: what got out is out, and what was written twice at the same time is there twice.
     """
     if world.ended is not None:
         return frozenset()
     found = Counter(place(each) for each in failures(world, range(len(world.exchanges)), range(len(world.outcomes))))
-    once = {each for each, times in found.items() if times == 1 and not each[0].startswith("leaks/")}
+    once = {each for each, times in found.items() if times == 1 and not each[0].startswith(_PROVEN)}
     again = anew(world)
     gone: set[Place] = set()
     begun = 0

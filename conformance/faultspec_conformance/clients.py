@@ -31,7 +31,22 @@ from faultspec_conformance.faults.server import FaultServer, Served
 from faultspec_conformance.folding import fold, shown
 from faultspec_conformance.options import Options, Unreachable, today
 from faultspec_conformance.processes import Failed, running
-from faultspec_conformance.retrying import UNTOLD, Followed, Kind, Try, enough, follow, improbable, scaled
+from faultspec_conformance.retrying import (
+    UNTOLD,
+    Followed,
+    Kind,
+    Try,
+    Wait,
+    cramped,
+    dawdled,
+    dawdling,
+    enough,
+    follow,
+    improbable,
+    positions,
+    scaled,
+    unspread,
+)
 from faultspec_conformance.seen import Seen
 from faultspec_conformance.serving import serving
 from faultspec_conformance.target import ClientConfig, Target
@@ -39,6 +54,12 @@ from faultspec_conformance.verdict import Coverage, Outcome, Report, settled
 
 #: RFC 9110 section 9.2.2: sent twice, they do what they do once.
 _IDEMPOTENT = SAFE_METHODS | {"PUT", "DELETE", "TRACE"}
+
+#: RFC 9110 section 13.1: by these a request says what it expects to be there.
+_PRECONDITIONS = ("If-Match", "If-None-Match", "If-Unmodified-Since")
+
+#: What changes something that can be read.
+_ON_WHAT_IS_THERE = frozenset({"PUT", "PATCH", "DELETE"})
 
 #: Seconds of the `Retry-After` that is to be kept, the fewest that a clock can tell from none.
 _WAIT = "1"
@@ -49,8 +70,8 @@ _BEYOND = 3
 #: Tries that are watched where no policy limits them.
 _UNLIMITED = 10
 
-#: A failure is repeated so often, at most, until chance has had enough occasions to show itself.
-_ROUNDS = 10
+#: A failure is repeated so often, at most, until chance has had enough occasions to show itself: each has one or more.
+_ROUNDS = 15
 
 _BETWEEN_LOOKS = 0.01
 
@@ -134,7 +155,7 @@ class _Watch:
         self.launch = launch
         self.clauses = clauses_of_clients(world.taxonomy)
         self.name = f"{client.request.method} {client.request.path}"
-        self.positions: list[float] = []
+        self.waits: dict[str, list[Wait]] = {}
         self.punctual = True
         self.keys: dict[str, Sent] = {}
 
@@ -142,6 +163,11 @@ class _Watch:
     def contract(self) -> Contract:
         """What answers are made by."""
         return self.world.contract
+
+    @property
+    def positions(self) -> list[float]:
+        """Where in their bands the waits lay, of whatever policy."""
+        return [each for waits in self.waits.values() for each in positions(waits)]
 
     def outcomes(self) -> Iterator[Outcome]:
         rehearsed = self.run(Script(), 1)
@@ -151,8 +177,8 @@ class _Watch:
             return
         request = rehearsed.tries[0].request
         spreading: tuple[int, Fault, Code] | None = None
-        for code in self.codes(request):
-            for fault, times in self.faults(code, request):
+        for code, played in self.codes(request):
+            for fault, times in self.faults(code, played, request):
                 if self.world.driver.remaining <= 0:
                     self.world.ended = f"the budget of {self.world.driver.limits.seconds:g} seconds is spent"
                     return
@@ -165,29 +191,34 @@ class _Watch:
 
     # ---- what is played
 
-    def codes(self, request: Request) -> Iterator[Code]:
-        """Every code that may be answered to the request, by its declarations."""
+    def codes(self, request: Request) -> Iterator[tuple[Code, Fault]]:
+        """Every code that may be answered to the request, by its declarations, under the first status that may."""
         operation = self.contract.operation(Exchange(request, Response(None)))
         own = tuple(operation.errors.values()) if operation is not None else ()
         for code in (*own, *self.world.taxonomy.live_codes()):
-            try:
-                failure(self.contract, request, Fault(code.name), "v1")
-            except Unanswerable:
-                continue
-            yield code
+            stale = code.client_action == "refetch"
+            for status in (None, *(code.http.all() if stale else ())):
+                played = Fault(code.name, status)
+                try:
+                    answer = failure(self.contract, request, played, "v1")
+                except Unanswerable:
+                    continue
+                if not stale or _may_refuse(answer.status, request):
+                    yield code, played
+                    break
 
-    def faults(self, code: Code, request: Request) -> Iterator[tuple[Fault, int | None]]:
+    def faults(self, code: Code, played: Fault, request: Request) -> Iterator[tuple[Fault, int | None]]:
         """The failure every time, without a wait asked for; and once, with one, where the client may go on."""
-        status = failure(self.contract, request, Fault(code.name), "v1").status or 0
+        status = failure(self.contract, request, played, "v1").status or 0
         rules = self.contract.headers(code, status).get("retry-after", ())
         required = any(each.presence == "required" for each in rules)
         policy = self.policy(code)
-        yield Fault(code.name, retry_after="0" if required else ""), None
+        yield played._replace(retry_after="0" if required else ""), None
         if code.client_action == "refetch":
-            yield Fault(code.name), 1
+            yield played, 1
         if code.client_action == "retry":
             obeyed = bool(rules) and (policy is None or policy.retry_after.honor)
-            yield Fault(code.name, retry_after=_WAIT if obeyed else "0" if required else ""), 1
+            yield played._replace(retry_after=_WAIT if obeyed else "0" if required else ""), 1
 
     def policy(self, code: Code) -> Policy | None:
         """The policy of a code as this client runs it."""
@@ -231,6 +262,8 @@ class _Watch:
             yield skipped("client/gives-up", f"{where}, and nothing tells whether that is for the policy {code.retry}")
             return
         followed = follow(policy or UNTOLD, [each for each in tries if each is not None], spans=policy is not None)
+        if policy is not None:
+            self.waits.setdefault(policy.name, []).extend(followed.waits)
         yield from self.told(followed, where, sent, seen.cut)
         yield from self.keyed(where, sent)
 
@@ -291,7 +324,6 @@ class _Watch:
     # ---- what is found
 
     def told(self, followed: Followed, where: str, sent: Sequence[Sent], cut: str | None) -> Iterator[Outcome]:
-        self.positions += followed.positions
         breaches = [each for each in followed.breaches if cut is None or each.kind != "abandoned"]
         wrong = {_OF[each.kind]: each for each in reversed(breaches)}
         self.punctual = self.punctual and "client/waits" not in wrong
@@ -310,12 +342,12 @@ class _Watch:
         if self.client.request.method in SAFE_METHODS:
             yield skipped(clause, f"{self.name} is itself what reads again")
             return
-        reads = [each.at for each in seen.others if each.request.method in SAFE_METHODS]
+        reads = [each for each in seen.others if each.request.method in SAFE_METHODS]
         for number, served in enumerate(seen.tries):
             if served.fault is None:
                 break
             later = seen.tries[number + 1] if number + 1 < len(seen.tries) else None
-            read = any(served.until <= each <= (later.at if later is not None else each) for each in reads)
+            read = [each for each in reads if served.until <= each.at <= (later.at if later is not None else each.at)]
             if later is None and not read and number == 0:
                 yield self.wrong(clause, f"{where}, and nothing was read again", sent[number])
                 return
@@ -326,10 +358,14 @@ class _Watch:
                 yield self.wrong(clause, message, *sent[: number + 2])
                 return
             stale = first(served.request.headers, "If-Match")
-            if stale is not None and stale == first(later.request.headers, "If-Match"):
-                message = f"{where}, and try {number + 2} has the If-Match that was refused, {stale}"
-                yield self.wrong(clause, message, *sent[: number + 2])
+            if stale in (None, "*") or stale != first(later.request.headers, "If-Match"):
+                continue
+            if not any(first(each.response.headers, "ETag") not in (None, stale) for each in read):
+                yield skipped(clause, f"{where}, and what was read again had no other validator than {stale}")
                 return
+            message = f"{where}, and try {number + 2} has the If-Match that was refused, {stale}"
+            yield self.wrong(clause, message, *sent[: number + 2])
+            return
         yield held(clause)
 
     def keyed(self, where: str, sent: Sequence[Sent]) -> Iterator[Outcome]:
@@ -367,16 +403,34 @@ class _Watch:
         clause = "client/jitter"
         if clause not in self.clauses or not self.punctual:
             return
-        for _ in range(_ROUNDS if spreading is not None else 0):
-            if enough(len(self.positions)) or spreading is None or self.world.driver.remaining <= 0:
+        half = self.world.driver.remaining / 2  # other clients have to be watched as well
+        for _ in range(_ROUNDS):
+            if enough(len(self.positions)) or spreading is None or self.world.driver.remaining < half:
                 break
             yield from self.played(spreading[2], spreading[1], None)
+        narrow = [cramped(each, self.client.scale) for each in self.waits.values()]
+        told = next((each for each in narrow if each is not None), None) if not self.positions else None
+        if told is not None and told not in self.world.notes:
+            self.world.notes.append(told)
+        late = {name: beyond for name, each in self.waits.items() if (beyond := dawdling(each))}
+        for name, beyond in late.items():
+            message = dawdled(beyond, self.waits[name], name)
+            yield self.wrong("client/waits", message, self.world.exchanges[-1])
+        if late:
+            return
         if not enough(len(self.positions)):
-            yield skipped(clause, "the waits are too few or too short to tell chance from the clocks")
+            yield skipped(clause, told or "the waits are too few to tell chance from the clocks")
         elif improbable(self.positions):
-            message = (
-                f"most of {len(self.positions)} waits lie at the same place of their bounds; chance would spread them"
-            )
-            yield self.wrong(clause, message, self.world.exchanges[-1])
+            yield self.wrong(clause, unspread(self.positions), self.world.exchanges[-1])
         else:
             yield held(clause)
+
+
+def _may_refuse(status: int | None, request: Request) -> bool:
+    """Whether the status tells a request that it is stale: 412 answers a precondition (RFC 9110 section 13.1), 428 the want of
+    one (RFC 6585 section 3), which is no matter of who makes something new.
+    """
+    conditional = any(first(request.headers, each) is not None for each in _PRECONDITIONS)
+    if status == 428:
+        return not conditional and request.method in _ON_WHAT_IS_THERE
+    return conditional or status != 412

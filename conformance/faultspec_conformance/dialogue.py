@@ -55,7 +55,8 @@ class Dialogue(Seen):
 
     def forbidden(self, who: Identity, plant: Sequence[Canary] = ()) -> tuple[Canary, ...]:
         """What must not come back to a caller."""
-        self.planted += plant
+        # The name of what there is not is the same in every run, and names its findings.
+        self.planted += [each for each in plant if each.kind != "address"]
         return (*(Canary("secret", secret) for secret, _ in who.secrets), *plant)
 
 

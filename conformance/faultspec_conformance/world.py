@@ -131,27 +131,9 @@ class World(Seen):
         of their own, which is not judged.
         """
         who = self.caller if identity is None else identity
-        path, _, inline = template.partition("?")
-        target = path_of(path, values or {})
-        pairs = [inline] if inline else []
-        pairs += [urlencode({key: _flat(each) for key, each in query.items()})] if query else []
-        if pairs:
-            target += "?" + "&".join(pairs)
-        content = raw if raw is not None else b"" if body is ABSENT else json.dumps(body).encode()
-        fields: dict[str, tuple[str, str | None]] = {"user-agent": ("User-Agent", "faultspec-conform")}
-        if accept is not None:
-            fields["accept"] = ("Accept", accept)
-        if content_type is not None and (content or raw is not None):
-            fields["content-type"] = ("Content-Type", content_type)
-        inbound = self.inbound(correlation, f"{method} {path}")
-        if inbound is not None and self.echo is not None:
-            fields[self.echo[0].lower()] = (self.echo[0], inbound)
-        for name, value in who.headers:
-            fields[name.lower()] = (name, value)
-        for name, wanted in (headers or {}).items():
-            fields[name.lower()] = (name, wanted)
-        sent_headers: Headers = tuple((name, value) for name, value in fields.values() if value is not None)
-        request = Request(method, target, sent_headers, content)
+        request, path = self._written(
+            method, template, who, values, query, headers, body, raw, content_type, accept, correlation
+        )
         known = route if route != "same" else path
         sent = self.ask(
             request, who, route=known, plant=plant, patient=patient, may_close=may_close, unbearable=unbearable
@@ -175,14 +157,7 @@ class World(Seen):
     ) -> Sent:
         """Send a request as it stands and have the answer judged; raises Unanswered. ``who``: the caller whose headers it has."""
         self.planted += plant
-        asked = Exchange(
-            request=request,
-            response=Response(None),
-            route=route,
-            operation=f"{request.method} {route}" if route is not None else None,
-            identity=None if who.anonymous else who.name,
-            forbidden=(*self._forbidden(who), *plant),
-        )
+        asked = self._asked(request, who, route, plant)
         hangs_up = may_close or unbearable
         full = replace(asked, response=self._answered(asked, hangs_up))
         if unbearable and self.of_the_server(full):
@@ -191,6 +166,33 @@ class World(Seen):
         if sent.status == 429 and patient and (wait := self.wait_asked(sent)) is not None and self.driver.pause(wait):
             sent = self.judged(replace(asked, response=self._answered(asked, hangs_up)))
         return sent
+
+    def together(
+        self,
+        times: int,
+        method: str,
+        template: str,
+        *,
+        identity: Identity,
+        values: Mapping[str, object],
+        headers: Mapping[str, str | None],
+        body: object,
+        content_type: str | None,
+        correlation: str,
+    ) -> list[Sent]:
+        """Send one request so often at the same time, and have the answers judged; raises Unanswered where one has none."""
+        request, path = self._written(
+            method, template, identity, values, None, headers, body, None, content_type, _ACCEPT, correlation
+        )
+        asked = self._asked(request, identity, path)
+        self.still(asked)
+        answers = self.driver.together([request] * times)
+        found = [self.judged(replace(asked, response=each)) for each in answers if isinstance(each, Response)]
+        for each in answers:
+            if isinstance(each, NoAnswer):
+                raise self.failed(asked, each)
+        self.heard()
+        return found
 
     def try_call(self, method: str, template: str, **rest: object) -> Sent | NoAnswer:
         """`call`, with a missing answer as a value."""
@@ -227,6 +229,43 @@ class World(Seen):
 
     # ---- inside
 
+    def _written(
+        self,
+        method: str,
+        template: str,
+        who: Identity,
+        values: Mapping[str, object] | None,
+        query: Mapping[str, object] | None,
+        headers: Mapping[str, str | None] | None,
+        body: object,
+        raw: bytes | None,
+        content_type: str | None,
+        accept: str | None,
+        correlation: Correlation | str,
+    ) -> tuple[Request, str]:
+        """The request that `call` describes, and its path without a query."""
+        path, _, inline = template.partition("?")
+        target = path_of(path, values or {})
+        pairs = [inline] if inline else []
+        pairs += [urlencode({key: _flat(each) for key, each in query.items()})] if query else []
+        if pairs:
+            target += "?" + "&".join(pairs)
+        content = raw if raw is not None else b"" if body is ABSENT else json.dumps(body).encode()
+        fields: dict[str, tuple[str, str | None]] = {"user-agent": ("User-Agent", "faultspec-conform")}
+        if accept is not None:
+            fields["accept"] = ("Accept", accept)
+        if content_type is not None and (content or raw is not None):
+            fields["content-type"] = ("Content-Type", content_type)
+        inbound = self.inbound(correlation, f"{method} {path}")
+        if inbound is not None and self.echo is not None:
+            fields[self.echo[0].lower()] = (self.echo[0], inbound)
+        for name, value in who.headers:
+            fields[name.lower()] = (name, value)
+        for name, wanted in (headers or {}).items():
+            fields[name.lower()] = (name, wanted)
+        sent_headers: Headers = tuple((name, value) for name, value in fields.values() if value is not None)
+        return Request(method, target, sent_headers, content), path
+
     def inbound(self, correlation: Correlation | str = "auto", operation: str = "") -> str | None:
         """The correlation id to send: by turns a valid one and, with ``auto``, none.
 
@@ -243,6 +282,16 @@ class World(Seen):
             return None
         known = [each for each in self.echo[1].schema.format or ("uuid4",) if each in ids.FORMATS]
         return self.tokens.id(known[turn % len(known)]) if known else None
+
+    def _asked(self, request: Request, who: Identity, route: str | None, plant: Sequence[Canary] = ()) -> Exchange:
+        return Exchange(
+            request=request,
+            response=Response(None),
+            route=route,
+            operation=f"{request.method} {route}" if route is not None else None,
+            identity=None if who.anonymous else who.name,
+            forbidden=(*self._forbidden(who), *plant),
+        )
 
     def _answered(self, asked: Exchange, may_close: bool) -> Response:
         self.still(asked)

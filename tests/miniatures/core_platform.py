@@ -9,6 +9,7 @@ The header `X-Fault` is the documented switch that makes any route behind a toke
 All state belongs to the application that `make_app` returns.
 """
 
+import asyncio
 import hashlib
 import json
 import math
@@ -33,6 +34,9 @@ SEARCH_LIMIT, SEARCH_WINDOW = 5, 1
 """Requests per token and window, and the window in seconds: short, so that waiting for it costs a test one second."""
 REPLAY_WINDOW = 24 * 60 * 60
 """Seconds for which an Idempotency-Key is remembered."""
+
+LOOKUP = 0.1
+"""Seconds between a look-up and what is done by it, where nothing keeps others from coming in between."""
 
 UUID7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
 ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
@@ -78,6 +82,7 @@ SWITCHES = frozenset(
         "failed-batch-keeps-items",
         "fresh-if-match-refused",
         "invalid-field-accepted",
+        "key-looked-up-long-before",
         "key-shared-across-tenants",
         "key-with-other-body-answers-first",
         "other-tenant-comment-accepted",
@@ -213,8 +218,16 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """What was stored at some time: notebooks, and the outcomes of writes."""
+
+    shelf: Mapping[str, "Notebook"]
+    remembered: Mapping[tuple[str, str], "Remembered"]
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
-    """One request that has come past the door."""
+    """One request that has come past the door; `known` is what it looks things up in."""
 
     method: str
     path: str
@@ -225,6 +238,7 @@ class Call:
     caller: Caller
     token: str
     correlation_id: str
+    known: Known
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,8 +304,9 @@ class Door:
         request = Request(scope, receive)
         body = await read_at_most(request, BODY_LIMIT)
         correlation_id = self.service.correlation_id(request.headers.getlist("x-correlation-id"))
+        known = await self.service.known(request)
         try:
-            reply = self.answer(request, body, correlation_id)
+            reply = self.answer(request, body, correlation_id, known)
         except Refused as refused:
             reply = told(refused, correlation_id)
         except Exception as crash:
@@ -304,7 +319,7 @@ class Door:
         await send({"type": "http.response.start", "status": reply.status, "headers": raw})
         await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else content})
 
-    def answer(self, request: Request, body: bytes | None, correlation_id: str) -> Reply:
+    def answer(self, request: Request, body: bytes | None, correlation_id: str, known: Known) -> Reply:
         """Check what can be checked without the handler, then run it."""
         if self.operations is None:
             raise Refused(404, "not_found", "There is nothing at this address")
@@ -331,6 +346,7 @@ class Door:
             caller=caller,
             token=token,
             correlation_id=correlation_id,
+            known=known,
         )
         self.service.authorise(call, operation)
         if not accepts(request.headers.get("accept", "*/*"), operation.produces):
@@ -355,6 +371,14 @@ class Service:
         self.shelf: dict[str, Notebook] = {}
         self.remembered: dict[tuple[str, str], Remembered] = {}
         self.windows: dict[str, tuple[float, int]] = {}
+
+    async def known(self, request: Request) -> Known:
+        """What is stored now."""
+        if "key-looked-up-long-before" not in self.sins or "idempotency-key" not in request.headers:
+            return Known(self.shelf, self.remembered)
+        known = Known(dict(self.shelf), dict(self.remembered))
+        await asyncio.sleep(LOOKUP)
+        return known
 
     def correlation_id(self, inbound: list[str]) -> str:
         """The inbound id when there is exactly one and it is well formed, else a new UUID version 7."""
@@ -427,7 +451,7 @@ class Service:
             raise invalid("Idempotency-Key", "An Idempotency-Key has 1 to 255 characters")
         slot = ("" if "key-shared-across-tenants" in self.sins else call.caller.tenant, key)
         fingerprint = (call.method, call.path, call.headers.get("if-match", ""), call.body)
-        known = self.remembered.get(slot)
+        known = call.known.remembered.get(slot)
         if known is not None and self.clock() - known.at < REPLAY_WINDOW:
             if known.fingerprint == fingerprint or (
                 "key-with-other-body-answers-first" in self.sins and isinstance(known.outcome, Reply)
@@ -541,7 +565,7 @@ class Service:
         if not isinstance(archived, bool):
             raise invalid("archived", "`archived` must be true or false")
         notebook_id = base.id if base else str(uuid.uuid4())
-        for other in self.shelf.values():
+        for other in call.known.shelf.values():
             near = other.tenant == call.caller.tenant or "title-unique-across-tenants" in self.sins
             if near and other.title == title and other.id != notebook_id and "duplicate-accepted" not in self.sins:
                 details = {"existing_id": self.pointer(other.id)}

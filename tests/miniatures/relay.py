@@ -28,6 +28,7 @@ SINS: Mapping[str, str] = {
     "constant-backoff": "waits as long before each retry",
     "dawdles": "waits a second too long after a 429",
     "no-jitter": "waits as long in every call",
+    "too-much-jitter": "adds up to one and a half times the wait",
     "retries-a-refusal": "tries again after a 401",
     "retries-what-is-unsafe": "tries a message again that must go out once",
     "new-key-each-try": "makes a new key for every try",
@@ -97,6 +98,8 @@ def make_app(provider: str, sin: str | None = None, scale: float = 1.0, spread: 
                 return 0.0
             case "no-jitter":
                 return (1 + spread / 2) * unit
+            case "too-much-jitter":
+                return random.uniform(1, 2.5) * unit
             case "dawdles" if failed.status == 429 and retried == 0:
                 return 1.6 / scale
         return random.uniform(1, 1 + spread) * unit

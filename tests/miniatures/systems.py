@@ -149,10 +149,15 @@ def _answered_all(asked: Any, answer: Any) -> Any:
     return answer
 
 
+def retold(answer: Any, message: str) -> Any:
+    """The error with another message."""
+    return {**answer, "error": {**answer["error"], "message": message}}
+
+
 def _echoing(asked: Any, answer: Any) -> Any:
     params = asked.get("params") if isinstance(asked, dict) else None
     if isinstance(answer, dict) and isinstance(answer.get("error"), dict) and isinstance(params, dict):
-        return {**answer, "error": {**answer["error"], "message": f"No such method ({json.dumps(params)})"[:190]}}
+        return retold(answer, f"No such method ({json.dumps(params)})"[:190])
     return answer
 
 
@@ -217,6 +222,12 @@ lapse(
 lapse(_K, "rpc-batch-empty-list", "an empty batch is answered with an empty list", _empty_batch)
 lapse(_K, "rpc-notification-answered", "a notification is answered", _answered_all)
 lapse(_K, "rpc-params-in-message", "the message of an unknown method repeats the params", _echoing)
+lapse(
+    _K,
+    "rpc-method-in-message",
+    "the message of an unknown method repeats its name",
+    lambda asked, answer: numbered(-32601, lambda a: retold(a, f"No method {asked['method']}"))(asked, answer),
+)
 lapse(
     _K,
     "undeclared-code",

@@ -9,8 +9,10 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, Protocol, cast
 from urllib.parse import urlsplit, urlunsplit
@@ -27,6 +29,9 @@ _STREAM = 5.0
 
 #: Seconds after which an answer that its own timeouts should have ended is ended by hanging up.
 _SLACK = 0.2
+
+#: Seconds for which a request waits for those that are to arrive with it.
+_TOGETHER = 2.0
 
 #: Seconds between attempts to connect to a service that hung up, and how many: a process that ends takes a moment to, and
 #: one that is supervised is back in less than a second.
@@ -61,15 +66,34 @@ class Http(Driver):
         refused = self.refuses(request, writes=request.method not in SAFE_METHODS)
         return self.carry(request) if refused is None else refused
 
-    def carry(self, request: Request) -> Response | NoAnswer:
-        """`send`, for who has asked `refuses` already."""
+    def together(self, requests: Sequence[Request]) -> list[Response | NoAnswer]:
+        """Send requests at the same time, each over a connection of its own; answers in the order of the requests.
+
+        Each counts. All but the last byte of every body is sent before the last byte of any, so that they arrive as one.
+        """
+        found = [self.refuses(each, writes=each.method not in SAFE_METHODS) for each in requests]
+        waiting = sum(bool(each.body) for each, refused in zip(requests, found, strict=True) if refused is None)
+        gate = threading.Barrier(waiting or 1)
+
+        def carried(request: Request, refused: NoAnswer | None) -> Response | NoAnswer:
+            return refused or self.carry(request, _Held(request.body, gate) if request.body else None)
+
+        with ThreadPoolExecutor(len(requests)) as pool:
+            try:
+                return list(pool.map(carried, requests, found))
+            except BaseException:
+                self._hang_up()  # an interrupted run does not wait for answers
+                raise
+
+    def carry(self, request: Request, content: "_Held | None" = None) -> Response | NoAnswer:
+        """`send`, for who has asked `refuses` already. ``content``: how the body is sent, where it is not sent at once."""
         if request.method == "HEAD" and self._direct:
             return self._head(request)
         opened: list[str] = []
-        answer = self._exchange(request, opened)
+        answer = self._exchange(request, opened, content)
         if isinstance(answer, NoAnswer) and answer.kind == "closed" and not opened:
             # A server may close an idle connection in the very moment it is used; what closes a fresh one is the request.
-            again = self._exchange(request, opened)
+            again = self._exchange(request, opened, content)
             return answer if isinstance(again, NoAnswer) and again.kind == "refused" else again
         return answer
 
@@ -88,7 +112,7 @@ class Http(Driver):
             return True
         return False
 
-    def _exchange(self, request: Request, opened: list[str]) -> Response | NoAnswer:
+    def _exchange(self, request: Request, opened: list[str], content: "_Held | None") -> Response | NoAnswer:
         """Send and receive; ``opened`` has the connections that were opened for it put to its end."""
         began = self._clock()
 
@@ -101,7 +125,7 @@ class Http(Driver):
         patience = self.patience
         late = _Alarm(patience, self._hang_up)
         with late:
-            answer = self._received(request, trace, patience, began)
+            answer = self._received(request, content, trace, patience, began)
         if late.rang and isinstance(answer, NoAnswer):
             return NoAnswer(request, "timeout", f"the answer did not end within {patience:g} s")
         return answer
@@ -113,14 +137,22 @@ class Http(Driver):
                 cast(socket.socket, self._open.pop().get_extra_info("socket")).shutdown(socket.SHUT_RDWR)
 
     def _received(
-        self, request: Request, trace: Callable[[str, Mapping[str, object]], None], patience: float, began: float
+        self,
+        request: Request,
+        content: "_Held | None",
+        trace: Callable[[str, Mapping[str, object]], None],
+        patience: float,
+        began: float,
     ) -> Response | NoAnswer:
+        fields = [(name.encode(), value.encode("utf-8")) for name, value in request.headers]
+        if content is not None:
+            fields.append((b"Content-Length", str(len(request.body)).encode()))
         try:
             outgoing = httpx.Request(
                 request.method,
                 self.base + request.target,
-                headers=[(name.encode(), value.encode("utf-8")) for name, value in request.headers],
-                content=request.body or None,
+                headers=fields,
+                content=content or request.body or None,
                 extensions={"trace": trace, "timeout": httpx.Timeout(patience).as_dict()},
             )
             answer = self._client.send(outgoing, stream=True)
@@ -189,6 +221,20 @@ class Stream(Protocol):
 
     def get_extra_info(self, info: str) -> object:
         """What is below it, such as its `socket`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A body whose last byte waits at a gate for those of others; not for ever, since one of them may have failed."""
+
+    body: bytes
+    gate: threading.Barrier
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield self.body[:-1]
+        with suppress(threading.BrokenBarrierError):
+            self.gate.wait(_TOGETHER)
+        yield self.body[-1:]
 
 
 class _Alarm:

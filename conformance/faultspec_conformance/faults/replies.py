@@ -100,7 +100,7 @@ def good(contract: Contract, request: Request, description: Description | None, 
     for name, rules in contract.headers(None, status).items():
         if rules[-1].presence in ("required", "expected"):
             headers.setdefault(name, (rules[-1].name, _value(rules, request, {}, None, validator)))
-    if validated(taxonomy):
+    if validated(taxonomy) or first(request.headers, "If-Match") is not None:
         headers["etag"] = ("ETag", f'"{validator}"')
     if status in (204, 205):
         return Response(status, tuple(headers.values()))
@@ -108,10 +108,21 @@ def good(contract: Contract, request: Request, description: Description | None, 
 
 
 def validated(taxonomy: Taxonomy) -> bool:
-    """Whether the taxonomy speaks of entity tags, so that successes have one."""
-    rules = (*taxonomy.headers, *(rule for code in taxonomy.codes.values() for rule in code.headers))
+    """Whether the taxonomy speaks of entity tags, or of what is to be read again, so that successes have one."""
+    own = (code for operation in taxonomy.operations.values() for code in operation.errors.values())
+    codes = (*taxonomy.live_codes(), *(each for each in own if each.live))
+    rules = (*taxonomy.headers, *(rule for code in codes for rule in code.headers))
     keys = taxonomy.detail_keys.values()
-    return any(each.name.lower() == "etag" for each in rules) or any(_is_etag(each.equals_header) for each in keys)
+    spoken = any(_is_etag(each.name) for each in rules) or any(_is_etag(each.equals_header) for each in keys)
+    return spoken or any(each.client_action == "refetch" for each in codes)
+
+
+def renewed(contract: Contract, request: Request, fault: Fault) -> bool:
+    """Whether the error says that somebody else has written, so that what the caller has read is old."""
+    operation = contract.operation(Exchange(request, Response(None)))
+    own = operation.errors.get(fault.code) if operation is not None else None
+    code = own or contract.taxonomy.codes.get(fault.code)
+    return code is not None and code.client_action == "refetch"
 
 
 def _allowed(code: Code, operation: Operation | None, own: Code | None) -> bool:

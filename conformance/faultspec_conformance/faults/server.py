@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, unquote
 from faultspec.contract import Contract
 from faultspec.exchange import Request, Response, first
 from faultspec.language.routes import Route
-from faultspec_conformance.faults.replies import Unanswerable, failure, good
+from faultspec_conformance.faults.replies import Unanswerable, failure, good, renewed
 from faultspec_conformance.faults.script import ASKED, IN_PATH, Fault, Turns, parse, problem
 from faultspec_conformance.openapi import Description
 
@@ -63,7 +63,7 @@ class FaultServer:
         self.route = route
         self.heard = heard
         self.served: list[Served] = []
-        self._versions: dict[str, int] = {}
+        self._version = 1
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Serve one connection, as ASGI has it."""
@@ -106,18 +106,19 @@ class FaultServer:
         return fault
 
     def _answered(self, request: Request, fault: Fault | None) -> Response:
-        path = _path(request)
         if fault is None:
-            return good(self.contract, request, self.description, self._validator(path))
-        code = self.contract.taxonomy.codes.get(fault.code)
-        if code is not None and code.client_action == "refetch":
-            self._versions[path] = (
-                self._versions.get(path, 1) + 1
-            )  # somebody else has written: what the caller has is old
-        return failure(self.contract, request, fault, self._validator(path))
+            return good(self.contract, request, self.description, self._validator)
+        if renewed(self.contract, request, fault):
+            held = first(request.headers, "If-Match") or ""
+            self._version += 1
+            while f'"{self._validator}"' in held:  # whoever reads again gets another one than was refused
+                self._version += 1
+        return failure(self.contract, request, fault, self._validator)
 
-    def _validator(self, path: str) -> str:
-        return f"v{self._versions.get(path, 1)}"
+    @property
+    def _validator(self) -> str:
+        # One for all there is: what is read again may lie at another address than what was refused.
+        return f"v{self._version}"
 
 
 def asked(request: Request) -> tuple[str | None, Request]:

@@ -28,7 +28,7 @@ BODY_LIMIT = 64 * 1024
 HEAD_LIMIT = 16 * 1024
 """Bytes of the largest header section."""
 
-RATE = 3
+RATE = 2
 """Price look-ups a caller may make in ``WINDOW`` seconds; small, so that the limit is met without load."""
 
 WINDOW = 1.0

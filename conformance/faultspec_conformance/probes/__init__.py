@@ -65,7 +65,13 @@ PROBES: tuple[Probe[World], ...] = (
     Probe(
         "replays",
         idempotency.replays,
-        ("idempotency/replay", "idempotency/distinct-keys", "idempotency/mismatch", "idempotency/isolation"),
+        (
+            "idempotency/replay",
+            "idempotency/concurrent",
+            "idempotency/distinct-keys",
+            "idempotency/mismatch",
+            "idempotency/isolation",
+        ),
     ),
     Probe("stale-writes", concurrency.stale_writes, ("preconditions/stale", "preconditions/recovers")),
     Probe("other-tenants", tenancy.concealed, ("tenancy/concealed", "framework/unknown-id")),

@@ -1,4 +1,6 @@
-"""Replays: the same write under the same key is the same write; under another key, or by another tenant, it is another."""
+"""Replays: the same write under the same key is the same write, at once or later; under another key, or by another tenant, it is
+another.
+"""
 
 from collections.abc import Iterator, Mapping
 
@@ -15,7 +17,13 @@ from faultspec_conformance.target import ABSENT, Identity
 from faultspec_conformance.verdict import Outcome
 from faultspec_conformance.world import World
 
-_REPLAY = "idempotency/replay"
+_REPLAY, _CONCURRENT = "idempotency/replay", "idempotency/concurrent"
+
+#: So many of the same at the same time: two would do where all of them arrive while the first is written.
+_AT_ONCE = 3
+
+#: What may be said to who comes while the first is written: wait (409, 423, 425, 429, 503).
+_BUSY = frozenset({409, 423, 425, 429, 503})
 
 
 def replays(world: World) -> Iterator[Outcome]:
@@ -35,40 +43,72 @@ def replays(world: World) -> Iterator[Outcome]:
         later = index > 0 or kind.name != world.kinds[0].name
         if later and operation.parameter(rule.key, "header") is None:
             continue  # asked of one resource always, of the others where the document promises it
-        yield from _creation(world, rule, kind, operation, made)
+        yield from _creation(world, rule, kind, operation, made, at_once=index == 0)
     for kind in kinds:
         yield from _change(world, rule, kind)
 
 
-def _creation(world: World, rule: Idempotency, kind: Kind, operation: Operation, made: Made) -> Iterator[Outcome]:
+def _creation(
+    world: World, rule: Idempotency, kind: Kind, operation: Operation, made: Made, *, at_once: bool
+) -> Iterator[Outcome]:
     key, correlation = world.tokens.hex(16), new_id(world.echo, world.tokens)
-    body = likely_body(world, operation, kind.call("create"))
+    body, call = likely_body(world, operation, kind.call("create")), kind.call("create")
+    values = {name: made.values.get(name, made.id) for name in operation.placeholders}
+
+    def headers(key: str) -> dict[str, str | None]:
+        return {**(call.headers if call else {}), rule.key: key}
 
     def create(key: str, body: object, who: Identity = made.owner, correlation: str = correlation) -> Sent:
         return world.call(
             operation.method,
             operation.template,
             identity=who,
-            values={name: made.values.get(name, made.id) for name in operation.placeholders},
-            headers={**(call.headers if (call := kind.call("create")) else {}), rule.key: key},
+            values=values,
+            headers=headers(key),
             body=body,
             content_type=content_type(operation),
             correlation=correlation,
         )
 
-    first = create(key, body)
-    if not first.ok:
-        yield skipped(_REPLAY, f"{operation.name} was answered {first}")
+    burst: list[Sent] = []
+    if at_once and operation.method == "POST" and world.driver.limits.rate is None:
+        burst = world.together(
+            _AT_ONCE,
+            operation.method,
+            operation.template,
+            identity=made.owner,
+            values=values,
+            headers=headers(key),
+            body=body,
+            content_type=content_type(operation),
+            correlation=correlation,
+        )
+    done = [each for each in burst if each.ok] or [create(key, body)]
+    if not done[0].ok:
+        yield skipped(_REPLAY, f"{operation.name} was answered {done[0]}")
         return
     again = create(key, body)
-    replayed = same(rule, first, again)
-    yield replayed
-    if replayed.kind == "held":
+    last = (kind.item or "{id}").rpartition("{")[2].removesuffix("}")
+
+    def identified(sent: Sent) -> object:
+        return identifier_of(sent, last, kind)
+
+    identifier = identified(again)
+    first, *others = sorted(done, key=lambda each: identified(each) != identifier)
+    found = {str(each) for each in map(identified, done) if each is not None}
+    raced = len(found) > 1 and again.ok and str(identifier) in found
+    # What came while the first was written may be told that it is accepted, which is no replay.
+    comparable = [] if raced else [each for each in others if each.status != 202 or first.status == 202]
+    replays = [same(rule, first, each) for each in (*comparable, again)]
+    yield from replays
+    replayed = all(each.kind == "held" for each in replays)
+    if replayed and len(replays) == 1:
         # The second replay is another case: what the first one left behind must not count as used up.
         yield same(rule, first, create(key, body))
-    last = (kind.item or "{id}").rpartition("{")[2].removesuffix("}")
-    identifier = identifier_of(first, last, kind)
-    if again.ok:
+    if burst:
+        yield _once(rule, kind, burst, found if raced or replayed else set(), again)
+    identifier = identified(first)
+    if again.ok and not raced:
         yield from _only_one(world, kind, made, body, first, again)
     yield from _distinct(kind, first, made, identifier)
     if identifier is not None and kind.item is not None and not operation.placeholders:
@@ -110,6 +150,23 @@ def same(rule: Idempotency, first: Sent, again: Sent) -> Outcome:
         if first.header(name) != again.header(name):
             return broken(_REPLAY, f"{what} has another {name} than the first time", first, again, pointer=name)
     return held(_REPLAY)
+
+
+def _once(rule: Idempotency, kind: Kind, burst: list[Sent], found: set[str], again: Sent) -> Outcome:
+    """Whether what was sent at once was done once. ``found``: the ids in its answers, of which a replay has one; none where no
+    replay gives the first answer again.
+    """
+    what = f"{len(burst)} equal {burst[0].exchange.operation} with one {rule.key} at the same time"
+    others = [each for each in burst if not each.ok and each.status not in _BUSY]
+    if len(found) > 1:
+        return broken(_CONCURRENT, f"{what} made {len(found)} of {kind.name}", *burst, again)
+    if not found:
+        return skipped(_CONCURRENT, "no replay is the first answer again, or the answers do not tell ids")
+    if others:
+        return skipped(_CONCURRENT, f"one of {what} is answered {others[0]}")
+    if not any(each.ok for each in burst):
+        return skipped(_CONCURRENT, f"{what} are answered {burst[0]}")
+    return held(_CONCURRENT)
 
 
 def _body(sent: Sent) -> object:

@@ -7,6 +7,7 @@ among them, nothing is asked that should be answered with it.
 from collections.abc import Iterator
 
 from faultspec.contract import Claim
+from faultspec.exchange import Canary
 from faultspec.language.values import same
 from faultspec_conformance.answers import Sent, broken, held, protocol_error, skipped
 from faultspec_conformance.dialogue import Rpc, encoded, formed, notification, request
@@ -36,15 +37,15 @@ _NO_JSON: tuple[tuple[str, bytes], ...] = (
 
 
 def unknown_methods(world: Rpc) -> Iterator[Outcome]:
-    """A method that there is not, without params and with a secret among them."""
+    """A method that there is not, without params and with a secret among them; neither it nor the secret comes back."""
     clause = "rpc/unknown-method"
     if (unsaid := _undeclared(world, METHOD)) is not None:
         yield skipped(clause, unsaid)
         return
-    canary = world.canary("secret")
+    canary, address = world.canary("secret"), Canary("address", _NO_METHOD)
     shapes: tuple[object, ...] = (ABSENT, {"token": canary.value}, [canary.value])
     for params in shapes:
-        sent = world.call(_NO_METHOD, params, plant=(canary,), harmless=True)
+        sent = world.call(_NO_METHOD, params, plant=(canary, address), harmless=True)
         yield _refused(clause, "a method that there is not", sent, METHOD)
 
 

@@ -21,7 +21,10 @@ _WALKS, _STEPS = 2, 10
 
 
 def unknown_tools(world: Tools) -> Iterator[Outcome]:
-    """A tool that there is not, called with a secret (MCP 2025-06-18, server/tools, "Error Handling")."""
+    """A tool that there is not, called with a secret (MCP 2025-06-18, server/tools, "Error Handling").
+
+    Its name may come back, as it does in the specification's own example, `Unknown tool: invalid_tool_name`.
+    """
     clause, canary = "mcp/unknown-tool", world.canary("secret")
     name = "faultspec_no_such_tool"
     sent = world.call(name, {"token": canary.value}, plant=(canary,), harmless=True, judged=False)

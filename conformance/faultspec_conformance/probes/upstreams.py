@@ -13,7 +13,21 @@ from faultspec.runtime.retry import Failure
 from faultspec_conformance.answers import Sent, broken, held, parsed, skipped, slot
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.filling import filled, text
-from faultspec_conformance.retrying import Followed, Kind, Try, enough, follow, improbable, scaled
+from faultspec_conformance.retrying import (
+    Followed,
+    Kind,
+    Try,
+    Wait,
+    cramped,
+    dawdled,
+    dawdling,
+    enough,
+    follow,
+    improbable,
+    positions,
+    scaled,
+    unspread,
+)
 from faultspec_conformance.target import UpstreamCall
 from faultspec_conformance.upstreams import Behaviour, Upstream
 from faultspec_conformance.upstreams import Call as Seen
@@ -50,8 +64,8 @@ _STATUS = "status"
 #: Seconds of a `Retry-After` from upstream, the shortest that says anything.
 _WAIT = 1
 
-#: A failure is repeated so often, at most, until chance has had enough occasions to show itself.
-_ROUNDS = 10
+#: A failure is repeated so often, at most, until chance has had enough occasions to show itself: each has one or more.
+_ROUNDS = 15
 
 
 def retries(world: World) -> Iterator[Outcome]:
@@ -75,7 +89,8 @@ class _Watch:
         default = world.taxonomy.upstream.default if world.taxonomy.upstream is not None else None
         self.idempotent = default != "not_idempotent" if call.idempotent is None else call.idempotent
         self.scaled = scaled(policy.policy, upstream.config.scale)
-        self.positions: list[float] = []
+        self.waits: list[Wait] = []
+        self.witness: Sent | None = None
         self.punctual = True
         self.intents: dict[str, Sent] = {}
 
@@ -166,7 +181,8 @@ class _Watch:
         yield from self.keyed(asked, sent)
 
     def told(self, followed: Followed, where: str, sent: Sent) -> Iterator[Outcome]:
-        self.positions += followed.positions
+        self.waits += followed.waits
+        self.witness = sent
         wrong = {_OF[each.kind]: each for each in reversed(followed.breaches)}
         self.punctual = self.punctual and "upstream/delays" not in wrong
         for clause in dict.fromkeys(_OF[each] for each in sorted(followed.exercised)):
@@ -226,24 +242,25 @@ class _Watch:
         if self.policy.policy.jitter.kind == "none" or not self.punctual:
             return
         failure = Failure(True, effect="unknown")
-        sent: Sent | None = None
+        driver = self.world.driver
+        half = driver.remaining / 2  # others have to be asked as well
         for _ in range(_ROUNDS):
-            if enough(len(self.positions)):
+            spent = driver.remaining < half or driver.requests >= driver.limits.requests
+            if enough(len(positions(self.waits))) or not positions(self.waits) or spent:
                 break
-            sent, seen = self.sent(behaviour)
-            tries = [Try(each.at, each.until, failure) for each in seen]
-            before = len(self.positions)
-            self.positions += follow(self.scaled, tries).positions
-            if len(self.positions) == before:
-                break  # chance has too little room in these waits, however often they are seen
-        if not enough(len(self.positions)):
-            yield skipped("upstream/jitter", "the waits are too few or too short to tell chance from the clocks")
-        elif improbable(self.positions):
-            sent = sent or self.sent(behaviour)[0]
-            message = (
-                f"most of {len(self.positions)} waits lie at the same place of their bounds; chance would spread them"
-            )
-            yield broken("upstream/jitter", message, sent)
+            self.witness, seen = self.sent(behaviour)
+            self.waits += follow(self.scaled, [Try(each.at, each.until, failure) for each in seen]).waits
+        found = positions(self.waits)
+        narrow = cramped(self.waits, self.upstream.config.scale)
+        assert self.witness is not None
+        if narrow is not None and narrow not in self.world.notes:
+            self.world.notes.append(narrow)
+        if beyond := dawdling(self.waits):
+            yield broken("upstream/delays", dawdled(beyond, self.waits, self.policy.name), self.witness)
+        elif not enough(len(found)):
+            yield skipped("upstream/jitter", narrow or "the waits are too few to tell chance from the clocks")
+        elif improbable(found):
+            yield broken("upstream/jitter", unspread(found), self.witness)
         else:
             yield held("upstream/jitter")
 
