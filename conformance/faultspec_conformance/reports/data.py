@@ -17,10 +17,7 @@ VERSION = 1
 SHOWN = 16 * 1024
 
 #: Characters of a header value that are shown; servers take 8 KiB for all of them together, as a rule.
-_LONGEST = 8 * 1024
-
-#: Characters that say how many there were: what is shortened is not shortened again.
-_ROOM = 40
+LONGEST = 8 * 1024
 
 
 def json(report: Report) -> str:
@@ -185,7 +182,7 @@ def coverage(value: Coverage) -> dict[str, object]:
 def shown(headers: Headers) -> Headers:
     """Header fields as they are shown: of a value that is longer than any honest one, the beginning and its length."""
     return tuple(
-        (name, value if len(value) <= _LONGEST + _ROOM else f"{value[:_LONGEST]}… ({len(value)} characters)")
+        (name, value if len(value) <= LONGEST else f"{value[:LONGEST]}… ({len(value)} characters)")
         for name, value in headers
     )
 

@@ -1,11 +1,12 @@
 """A JSON report, read back: what `data` wrote of a report, as a report.
 
-Of bodies longer than what a report shows only the beginning is there; their size is kept, so that every format of a report
+Of bodies and header values longer than what a report shows only the beginning is there; their size is kept, so that every format of a report
 that was read is that of the report itself.
 """
 
 import base64
 import json
+import re
 from collections.abc import Mapping
 from datetime import date
 from typing import Any
@@ -14,7 +15,7 @@ import jsonschema
 
 from faultspec.exchange import Exchange, Headers, Request, Response
 from faultspec.finding import Finding
-from faultspec_conformance.reports.data import VERSION, schema
+from faultspec_conformance.reports.data import LONGEST, VERSION, schema
 from faultspec_conformance.verdict import ClauseResult, Coverage, Fixed, Report, Reported, Result, Shard
 from faultspec_conformance.waivers import Waiver
 
@@ -22,6 +23,9 @@ Data = Mapping[str, Any]
 
 #: A byte that is no character of UTF-8, and so is shown in no text, for those of a body that are not shown.
 _BEYOND = b"\x80"
+
+#: A header value that is shown as its beginning and its length, which servers bound by far less than seven digits.
+_SHORTENED = re.compile(rf"(.{{{LONGEST}}})… \(([0-9]{{1,7}}) characters\)", re.DOTALL)
 
 
 class Unreadable(Exception):
@@ -157,7 +161,12 @@ def _exchange(found: Data) -> Exchange:
 
 
 def _headers(found: list[list[str]]) -> Headers:
-    return tuple((name, value) for name, value in found)
+    return tuple((name, _header(value)) for name, value in found)
+
+
+def _header(value: str) -> str:
+    shortened = _SHORTENED.fullmatch(value)
+    return shortened[1].ljust(int(shortened[2]), " ") if shortened else value
 
 
 def _body(found: Data) -> bytes:
