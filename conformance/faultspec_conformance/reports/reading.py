@@ -1,7 +1,7 @@
 """A JSON report, read back: what `data` wrote of a report, as a report.
 
-Of bodies and header values longer than what a report shows only the beginning is there; their size is kept, so that every format of a report
-that was read is that of the report itself.
+Of bodies and header values longer than what a report shows only the beginning is there; their size is kept, so that every
+format of a report that was read is that of the report itself.
 """
 
 import base64
