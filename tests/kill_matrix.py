@@ -440,7 +440,7 @@ KILLS: Mapping[str, Kill] = {
     "connection-string-in-hint": caught("leaks/connection-string"),
     "token-in-message": caught("leaks/canary"),
     "token-in-scope-message": caught("leaks/canary"),
-    "token-in-challenge": caught("leaks/canary"),
+    "token-in-challenge": caught("leaks/canary", "leaks/secret"),
     "input-in-message": caught("leaks/canary", "leaks/email", "leaks/secret"),
     "input-in-duplicate-message": caught("leaks/canary", "leaks/email"),
     "input-in-hint": caught("leaks/canary", "leaks/email", "leaks/secret"),

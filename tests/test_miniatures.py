@@ -651,6 +651,7 @@ def test_every_sin_can_be_seen(name: str) -> None:
     assert different
 
 
+@pytest.mark.full
 def test_no_two_sins_are_the_same() -> None:
     """Every sin shows in a way of its own."""
     stories: dict[str, str] = {}

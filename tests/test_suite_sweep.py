@@ -174,6 +174,7 @@ def test_the_notebooks_have_nothing_to_fear() -> None:
     assert codes & {"internal_error", "dependency_unavailable"}, "an error of the server is no finding by itself"
 
 
+@pytest.mark.full  # `test_orders.py` sweeps them as well
 @pytest.mark.usefixtures("written_once")
 def test_the_orders_have_nothing_to_fear() -> None:
     """The shipped reference service keeps its contract under generated traffic."""
@@ -187,15 +188,15 @@ def test_the_orders_have_nothing_to_fear() -> None:
 @pytest.mark.parametrize(
     ("sin", "clause"),
     [
-        ("no-store-missing-on-401", "headers/cache-control"),
+        pytest.param("no-store-missing-on-401", "headers/cache-control", marks=pytest.mark.full),
         ("envelope-nested-on-5xx", "envelope/shape"),
         ("plain-405", "envelope/media-type"),
-        ("challenge-missing", "headers/www-authenticate"),
-        ("retryable-as-text", "details/schema"),
+        pytest.param("challenge-missing", "headers/www-authenticate", marks=pytest.mark.full),
+        pytest.param("retryable-as-text", "details/schema", marks=pytest.mark.full),
         ("detail-key-invented", "details/registered"),
-        ("code-upper-case", "code/declared"),
-        ("timeout-as-500", "code/status"),
-        ("correlation-not-echoed", "correlation/echo"),
+        pytest.param("code-upper-case", "code/declared", marks=pytest.mark.full),
+        pytest.param("timeout-as-500", "code/status", marks=pytest.mark.full),
+        pytest.param("correlation-not-echoed", "correlation/echo", marks=pytest.mark.full),
         ("correlation-constant", "correlation/unique"),
         ("stack-trace-in-details", "leaks/stack-trace"),
     ],
