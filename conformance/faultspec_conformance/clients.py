@@ -28,24 +28,21 @@ from faultspec_conformance.echoes import echo_of, valid
 from faultspec_conformance.faults.replies import Unanswerable, failure
 from faultspec_conformance.faults.script import Fault, Script, Turns
 from faultspec_conformance.faults.server import FaultServer, Served
-from faultspec_conformance.folding import fold, shown
+from faultspec_conformance.folding import fold, hiding, shown
 from faultspec_conformance.options import Options, Unreachable, today
 from faultspec_conformance.processes import Failed, running
 from faultspec_conformance.retrying import (
+    ROUNDS,
     UNTOLD,
     Followed,
     Kind,
     Try,
     Wait,
-    cramped,
-    dawdled,
-    dawdling,
     enough,
     follow,
-    improbable,
     positions,
     scaled,
-    unspread,
+    spread,
 )
 from faultspec_conformance.seen import Seen
 from faultspec_conformance.serving import serving
@@ -69,9 +66,6 @@ _BEYOND = 3
 
 #: Tries that are watched where no policy limits them.
 _UNLIMITED = 10
-
-#: A failure is repeated so often, at most, until chance has had enough occasions to show itself: each has one or more.
-_ROUNDS = 15
 
 _BETWEEN_LOOKS = 0.01
 
@@ -116,7 +110,7 @@ def watch(target: Target, taxonomy: Taxonomy, options: Options, launch: Launch |
         clauses={address: each for address, each in result.clauses.items() if address in known},
         coverage={code: _explained(each) for code, each in result.coverage.items()},
     )
-    return Report(shown(world, result), "", options.only, target.path, interrupted)
+    return Report(shown(hiding(world), result), "", options.only, target.path, interrupted)
 
 
 def _explained(seen: Coverage) -> Coverage:
@@ -404,26 +398,22 @@ class _Watch:
         if clause not in self.clauses or not self.punctual:
             return
         half = self.world.driver.remaining / 2  # other clients have to be watched as well
-        for _ in range(_ROUNDS):
+        for _ in range(ROUNDS):
             if enough(len(self.positions)) or spreading is None or self.world.driver.remaining < half:
                 break
             yield from self.played(spreading[2], spreading[1], None)
-        narrow = [cramped(each, self.client.scale) for each in self.waits.values()]
-        told = next((each for each in narrow if each is not None), None) if not self.positions else None
-        if told is not None and told not in self.world.notes:
-            self.world.notes.append(told)
-        late = {name: beyond for name, each in self.waits.items() if (beyond := dawdling(each))}
-        for name, beyond in late.items():
-            message = dawdled(beyond, self.waits[name], name)
+        told = spread(self.waits, self.client.scale)
+        if told.note is not None and told.note not in self.world.notes:
+            self.world.notes.append(told.note)
+        for message in told.late:
             yield self.wrong("client/waits", message, self.world.exchanges[-1])
-        if late:
-            return
-        if not enough(len(self.positions)):
-            yield skipped(clause, told or "the waits are too few to tell chance from the clocks")
-        elif improbable(self.positions):
-            yield self.wrong(clause, unspread(self.positions), self.world.exchanges[-1])
-        else:
-            yield held(clause)
+        match told.chance:
+            case "untold":
+                yield skipped(clause, told.message)
+            case "missing":
+                yield self.wrong(clause, told.message, self.world.exchanges[-1])
+            case "seen":
+                yield held(clause)
 
 
 def _may_refuse(status: int | None, request: Request) -> bool:

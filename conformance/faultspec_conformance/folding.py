@@ -166,9 +166,8 @@ def provokable(world: Seen) -> Iterator[str]:
             yield f"{recipe.code} is declared not_provokable ({recipe.not_provokable}), and was observed"
 
 
-def shown(world: Seen, result: Result) -> Result:
+def shown(hidden: Masking, result: Result) -> Result:
     """The result as it may be shown: without the secrets of the run, and without those that the service gave away."""
-    hidden = hiding(world)
     findings = tuple((hidden | leaked(each.finding.evidence)).reported(each) for each in result.findings)
     return replace(hidden.result(replace(result, findings=())), findings=findings)
 

@@ -5,7 +5,7 @@ the caller waited, so a wait that is too short is one; how much longer it is, th
 is much patience with one wait at the upper end, and little with many: a busy machine is late now and then, and by little.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, comb, log10
@@ -28,6 +28,9 @@ _ROOM = 0.1
 
 #: The share of its room within which waits look alike although chance made them: the grain of timers and clocks.
 _GRAIN = 0.05
+
+#: A failure is repeated so often, at most, until chance has had enough occasions to show itself: each has one or more.
+ROUNDS = 15
 
 #: Waits that are spread evenly would lie so close together less than once in so many runs.
 _NEVER = 1e-6
@@ -228,12 +231,35 @@ def dawdling(waits: Sequence[Wait]) -> int:
     return beyond if _at_least(beyond, len(waits), _OFTEN) < _NEVER else 0
 
 
-def dawdled(beyond: int, waits: Sequence[Wait], policy: str) -> str:
-    """What is told of that."""
+def _dawdled(beyond: int, waits: Sequence[Wait], policy: str) -> str:
     return f"{beyond} of {len(waits)} waits are longer than the policy {policy} has; no busy machine makes so many so"
 
 
 # chance
+
+
+class Spread(NamedTuple):
+    """What the waits of a caller say together. ``late``: a sentence for each policy whose waits he makes longer; ``note``: why
+    chance can't be seen in any; ``chance``: whether it was, None where lateness hides it; ``message``: why not.
+    """
+
+    late: tuple[str, ...]
+    note: str | None
+    chance: Literal["seen", "missing", "untold"] | None
+    message: str = ""
+
+
+def spread(waits: Mapping[str, Sequence[Wait]], scale: float) -> Spread:
+    """Whether chance has a part in the waits, by policy, which are ``scale`` times those of the policies."""
+    found = [each for one in waits.values() for each in positions(one)]
+    narrow = (cramped(each, scale) for each in waits.values())
+    note = None if found else next((each for each in narrow if each is not None), None)
+    late = tuple(_dawdled(beyond, each, name) for name, each in waits.items() if (beyond := dawdling(each)))
+    if late:
+        return Spread(late, note, None)
+    if not enough(len(found)):
+        return Spread((), note, "untold", note or "the waits are too few to tell chance from the clocks")
+    return Spread((), note, "missing", _unspread(found)) if improbable(found) else Spread((), note, "seen")
 
 
 def positions(waits: Iterable[Wait]) -> list[float]:
@@ -274,8 +300,7 @@ def improbable(positions: Sequence[float]) -> bool:
     return False
 
 
-def unspread(found: Sequence[float]) -> str:
-    """What is told of positions that are improbable."""
+def _unspread(found: Sequence[float]) -> str:
     return f"most of {len(found)} waits lie at the same place of their bounds; chance would spread them"
 
 

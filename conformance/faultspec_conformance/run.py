@@ -136,7 +136,8 @@ def concluded(
     world.not_run += ("the run was interrupted",) if interrupted else ()
     seen = fold(world, known, options, flaky)
     result = seen if options.shard is not None else settled(seen, today(options))
-    return Report(shown(world, result), hiding(world).text(base), options.only, world.target.path, interrupted)
+    hidden = hiding(world)
+    return Report(shown(hidden, result), hidden.text(base), options.only, world.target.path, interrupted)
 
 
 def dialled(target: Target) -> "Peer | Mcp":

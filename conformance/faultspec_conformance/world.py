@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from time import time
 from typing import Literal
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from faultspec.exchange import Canary, Exchange, Headers, Request, Response
 from faultspec.judge import judge
@@ -203,9 +203,9 @@ class World(Seen):
 
     def judged(self, exchange: Exchange) -> Sent:
         """Have one exchange judged, and the correlation rules with it; the host that was asked is part of what was sent."""
-        host = ("Host", urlsplit(self.driver.base).netloc.rpartition("@")[2])
         if exchange.sent("Host") is None:
-            exchange = replace(exchange, request=replace(exchange.request, headers=(host, *exchange.request.headers)))
+            headers = (("Host", self.driver.host), *exchange.request.headers)
+            exchange = replace(exchange, request=replace(exchange.request, headers=headers))
         inner = tuple(Sent(each, judge(self.contract, each)) for each in streamed(exchange, self.wires))
         sent = Sent(exchange, lenient(self.echo, exchange, judge(self.contract, exchange)), inner)
         self.exchanges += [sent, *inner]

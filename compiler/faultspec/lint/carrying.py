@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from faultspec.diagnostic import Path
-from faultspec.language.carriers import carriers, reaches, wears
+from faultspec.language.carriers import wears
 from faultspec.language.model import Code, Envelope, Surface, Taxonomy
-from faultspec.lint.places import codes, live, present
+from faultspec.lint.places import carried, codes, live, meets, present
 from faultspec.lint.rule import Remark, Subject
 from faultspec.runtime.nodes import Literal, Object, Template, slot_places, walk
 
@@ -13,17 +13,13 @@ from faultspec.runtime.nodes import Literal, Object, Template, slot_places, walk
 def envelope_on_no_surface(subject: Subject) -> Iterator[Remark]:
     """An envelope that a code names is one of a surface that allows the code."""
     for path, code in live(subject.taxonomy):
-        reached = [each for each in subject.taxonomy.surfaces.values() if _reaches(each, path, code)]
+        reached = [each for each in subject.taxonomy.surfaces.values() if meets(each, path, code)]
         there = {name for each in reached for name in each.envelopes}
         for name in code.envelopes if reached else ():
             if name not in there:
                 message = f"`{code.name}` travels in `{name}`, and no surface that allows the code has this envelope"
                 hint = "add the envelope to a surface of the code, or name another"
                 yield Remark((*path, "envelope"), message, hint, on_key=False)
-
-
-def _reaches(surface: Surface, path: Path, code: Code) -> bool:
-    return reaches(surface, code, of_operation=path[0] == "operations")
 
 
 def protocol_number(subject: Subject) -> Iterator[Remark]:
@@ -54,7 +50,7 @@ def _own_numbers(taxonomy: Taxonomy, surface: Surface, protocol: Envelope) -> It
                 yield from (
                     code.wire
                     for path, code in live(taxonomy)
-                    if isinstance(code.wire, int) and _reaches(surface, path, code) and wears(code, envelope.name)
+                    if isinstance(code.wire, int) and meets(surface, path, code) and wears(code, envelope.name)
                 )
 
 
@@ -87,7 +83,7 @@ def repeat_loses(subject: Subject) -> Iterator[Remark]:
 
 
 def _carried(surface: Surface, path: Path, code: Code) -> bool:
-    return _reaches(surface, path, code) and any(wears(code, each) for each in surface.envelopes)
+    return meets(surface, path, code) and any(wears(code, each) for each in surface.envelopes)
 
 
 def _slots(taxonomy: Taxonomy, surface: Surface) -> set[str]:
@@ -127,7 +123,7 @@ def slot_without_fact(subject: Subject) -> Iterator[Remark]:
             "boundary": not code.boundaries,
             "domain": code.domain is None,
         }
-        worn = carriers(taxonomy, code, of_operation=path[0] == "operations")
+        worn = carried(taxonomy, path, code)
         for slot, says_nothing in silent.items():
             if says_nothing and worn and all(_must(each, slot) for each in worn):
                 message = f"the envelope has `${slot}`, and `{code.name}` says nothing of its `{slot}`"
@@ -160,9 +156,7 @@ def spread_collision(subject: Subject) -> Iterator[Remark]:
     taxonomy = subject.taxonomy
     said: set[Path] = set()
     for path, code in live(taxonomy):
-        worn = [
-            each for each in carriers(taxonomy, code, of_operation=path[0] == "operations") if wears(code, each.name)
-        ]
+        worn = [each for each in carried(taxonomy, path, code) if wears(code, each.name)]
         for envelope, name in ((each, name) for each in worn for name in _beside_details(each)):
             if name not in code.details:
                 continue
@@ -280,7 +274,7 @@ def mcp_unsaid(subject: Subject) -> Iterator[Remark]:
     """Where some codes of an MCP surface say how their results are marked, all do."""
     taxonomy = subject.taxonomy
     there = [each for each in taxonomy.surfaces.values() if each.transport == "mcp" and each.envelopes]
-    met = [(path, code) for path, code in live(taxonomy) if any(_reaches(each, path, code) for each in there)]
+    met = [(path, code) for path, code in live(taxonomy) if any(meets(each, path, code) for each in there)]
     if any(code.mcp for _, code in met):
         for path, code in met:
             if code.mcp is None:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from faultspec.diagnostic import Path
-from faultspec.language.model import Code, Schema, Surface, Taxonomy
+from faultspec.language.carriers import carriers, reaches
+from faultspec.language.model import Code, Envelope, Schema, Surface, Taxonomy
 from faultspec.lint.rule import Subject
 
 
@@ -47,7 +48,21 @@ def example_path(subject: Subject, path: Path, index: int) -> Path:
 
 def allowed_on(code: Code, path: Path, surface: Surface) -> bool:
     """Whether errors on `surface` may carry the code; an operation's own codes go wherever the operation is."""
-    return bool(surface.envelopes) and (surface.codes is None or path[0] == "operations" or code.name in surface.codes)
+    return bool(surface.envelopes) and (surface.codes is None or _of_operation(path) or code.name in surface.codes)
+
+
+def meets(surface: Surface, path: Path, code: Code) -> bool:
+    """Whether the code at a path may be met on a surface."""
+    return reaches(surface, code, of_operation=_of_operation(path))
+
+
+def carried(taxonomy: Taxonomy, path: Path, code: Code) -> tuple[Envelope, ...]:
+    """The envelopes that the code at a path may stand in."""
+    return carriers(taxonomy, code, of_operation=_of_operation(path))
+
+
+def _of_operation(path: Path) -> bool:
+    return path[0] == "operations"
 
 
 def schemas(schema: Schema) -> Iterator[Schema]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from faultspec.diagnostic import Path
 from faultspec.language.carriers import carriers
 from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Taxonomy
-from faultspec.lint.places import example_path, live
+from faultspec.lint.places import carried, example_path, live
 from faultspec.lint.rule import Remark, Subject
 from faultspec.lint.statuses import compatible
 from faultspec.runtime.nodes import Slot, child, slot_places, walk
@@ -139,7 +139,7 @@ def example_incomplete(subject: Subject) -> Iterator[Remark]:
     """An example has all that an envelope of its code must carry and nobody but the author can fill in."""
     taxonomy = subject.taxonomy
     for path, code in live(taxonomy):
-        worn = carriers(taxonomy, code, of_operation=path[0] == "operations")
+        worn = carried(taxonomy, path, code)
         for index, example in enumerate(code.examples):
             lacking = [_lacking(each, code, example) for each in worn]
             if lacking and all(lacking):

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from faultspec.diagnostic import Path, Remedy
-from faultspec.language.carriers import reaches
 from faultspec.language.model import Code, HeaderRule, Match, Taxonomy
-from faultspec.lint.places import allowed_on, codes, example_path, live, present
+from faultspec.lint.places import allowed_on, codes, example_path, live, meets, present
 from faultspec.lint.rule import Remark, Subject
 
 #: What frameworks, servers and proxies answer by themselves, without asking a handler.
@@ -98,7 +97,7 @@ def _told_by_body(taxonomy: Taxonomy, path: Path, code: Code) -> bool:
     there = [
         each
         for each in taxonomy.surfaces.values()
-        if each.transport == "http" and each.envelopes and reaches(each, code, of_operation=path[0] == "operations")
+        if each.transport == "http" and each.envelopes and meets(each, path, code)
     ]
     return bool(there) and all(each.error_pointer is not None or each.error_equals for each in there)
 

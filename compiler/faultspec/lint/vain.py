@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from faultspec.diagnostic import Path
 from faultspec.language import values
-from faultspec.language.carriers import carriers, reaches
 from faultspec.language.model import Code, Envelope, HeaderRule, Match, Operation, Rule, Taxonomy, Test
-from faultspec.lint.places import at, codes, example_path, live, present
+from faultspec.lint.places import at, carried, codes, example_path, live, meets, present
 from faultspec.lint.rule import Remark, Subject
 from faultspec.lint.statuses import REQUEST_ONLY
 from faultspec.runtime.nodes import slot_places
@@ -16,7 +15,7 @@ from faultspec.runtime.nodes import slot_places
 def details_without_place(subject: Subject) -> Iterator[Remark]:
     """What a code requires among its details has a place in an envelope of it."""
     for path, code in live(subject.taxonomy):
-        slots = _slots(carriers(subject.taxonomy, code, of_operation=path[0] == "operations"))
+        slots = _slots(carried(subject.taxonomy, path, code))
         lost = [key for key, each in code.details.items() if each.presence == "required" and key not in slots]
         if lost and "details" not in slots:
             listed = ", ".join(f"`{key}`" for key in lost)
@@ -30,7 +29,7 @@ def flag_without_place(subject: Subject) -> Iterator[Remark]:
     for path, code in live(taxonomy):
         if code.retriable.kind != "caller":
             continue
-        slots = _slots(carriers(taxonomy, code, of_operation=path[0] == "operations"))
+        slots = _slots(carried(taxonomy, path, code))
         if "retriable" not in slots and not ("details" in slots and _has_flag(taxonomy, code)):
             message = f"whether `{code.name}` is retriable is for each answer to say, and no envelope of it has a place for that"
             hint = "give an envelope `$retriable`, or the code the detail with `role: retriable`; or decide it here"
@@ -110,7 +109,7 @@ def fact_breaks_field(subject: Subject) -> Iterator[Remark]:
     """What a code itself puts into a slot fits the field of that slot in an envelope of it."""
     taxonomy = subject.taxonomy
     for path, code in live(taxonomy):
-        worn = carriers(taxonomy, code, of_operation=path[0] == "operations")
+        worn = carried(taxonomy, path, code)
         # What stands in a message for a detail has a length of its own, which the examples show.
         sentence = None if "${" in (code.message or "") else code.message
         facts = (("code", "wire", code.wire), ("message", "message", sentence), ("domain", "domain", code.domain))
@@ -153,7 +152,7 @@ def surface_without_errors(subject: Subject) -> Iterator[Remark]:
     for surface in taxonomy.surfaces.values():
         if surface.transport != "http" or not surface.envelopes or not surface.error_when or surface.codes is None:
             continue
-        met = [code for path, code in live(taxonomy) if reaches(surface, code, of_operation=path[0] == "operations")]
+        met = [code for path, code in live(taxonomy) if meets(surface, path, code)]
         spans = [span for code in met for span in code.http.statuses]
         spans += [each.on for each in taxonomy.fallbacks if each.code in surface.codes]
         if met and not any(one.meets(other) for one in surface.error_when for other in spans):

@@ -39,7 +39,7 @@ _BETWEEN_KNOCKS, _KNOCKS = 0.1, 10
 
 
 class Http(Driver):
-    """One service over a persistent connection. ``base``: scheme, host and port."""
+    """One service over a persistent connection. ``base``: scheme, host and port; ``host``: what `Host` says of it."""
 
     def __init__(
         self,
@@ -52,6 +52,7 @@ class Http(Driver):
     ) -> None:
         super().__init__(limits, timeout=timeout, clock=clock, pause=pause)
         self.base = base.rstrip("/")
+        self.host = urlsplit(self.base).netloc.rpartition("@")[2]
         self._open: list[Stream] = []
         # A proxy named in the environment is meant for the world outside, never for a service on this machine.
         self._direct = is_loopback(urlsplit(self.base).hostname or "")

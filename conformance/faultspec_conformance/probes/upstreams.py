@@ -13,21 +13,7 @@ from faultspec.runtime.retry import Failure
 from faultspec_conformance.answers import Sent, broken, held, parsed, skipped, slot
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.filling import filled, text
-from faultspec_conformance.retrying import (
-    Followed,
-    Kind,
-    Try,
-    Wait,
-    cramped,
-    dawdled,
-    dawdling,
-    enough,
-    follow,
-    improbable,
-    positions,
-    scaled,
-    unspread,
-)
+from faultspec_conformance.retrying import ROUNDS, Followed, Kind, Try, Wait, enough, follow, positions, scaled, spread
 from faultspec_conformance.target import UpstreamCall
 from faultspec_conformance.upstreams import Behaviour, Upstream
 from faultspec_conformance.upstreams import Call as Seen
@@ -63,9 +49,6 @@ _STATUS = "status"
 
 #: Seconds of a `Retry-After` from upstream, the shortest that says anything.
 _WAIT = 1
-
-#: A failure is repeated so often, at most, until chance has had enough occasions to show itself: each has one or more.
-_ROUNDS = 15
 
 
 def retries(world: World) -> Iterator[Outcome]:
@@ -244,25 +227,25 @@ class _Watch:
         failure = Failure(True, effect="unknown")
         driver = self.world.driver
         half = driver.remaining / 2  # others have to be asked as well
-        for _ in range(_ROUNDS):
+        for _ in range(ROUNDS):
             spent = driver.remaining < half or driver.requests >= driver.limits.requests
             if enough(len(positions(self.waits))) or not positions(self.waits) or spent:
                 break
             self.witness, seen = self.sent(behaviour)
             self.waits += follow(self.scaled, [Try(each.at, each.until, failure) for each in seen]).waits
-        found = positions(self.waits)
-        narrow = cramped(self.waits, self.upstream.config.scale)
+        told = spread({self.policy.name: self.waits}, self.upstream.config.scale)
         assert self.witness is not None
-        if narrow is not None and narrow not in self.world.notes:
-            self.world.notes.append(narrow)
-        if beyond := dawdling(self.waits):
-            yield broken("upstream/delays", dawdled(beyond, self.waits, self.policy.name), self.witness)
-        elif not enough(len(found)):
-            yield skipped("upstream/jitter", narrow or "the waits are too few to tell chance from the clocks")
-        elif improbable(found):
-            yield broken("upstream/jitter", unspread(found), self.witness)
-        else:
-            yield held("upstream/jitter")
+        if told.note is not None and told.note not in self.world.notes:
+            self.world.notes.append(told.note)
+        for message in told.late:
+            yield broken("upstream/delays", message, self.witness)
+        match told.chance:
+            case "untold":
+                yield skipped("upstream/jitter", told.message)
+            case "missing":
+                yield broken("upstream/jitter", told.message, self.witness)
+            case "seen":
+                yield held("upstream/jitter")
 
 
 def _same(one: Seen, two: Seen) -> bool:
