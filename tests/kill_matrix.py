@@ -538,6 +538,7 @@ KILLS: Mapping[str, Kill] = {
     "undeclared-scope-hash": of("keenbench", warned("details/registered")),
     "phase-left-out": of("keenbench", caught("envelope/shape")),
     "actions-left-out": of("keenbench", caught("envelope/shape")),
+    "nothing-tries-again": of("keenbench", caught("actions/agree")),
     "rate-limit-as-unavailable": of("keenbench", caught("provoke/code")),
     "raw-provider-error": of("keenbench", caught("leaks/connection-string")),
     "restore-as-write-failure": of("keenbench", caught("provoke/code")),

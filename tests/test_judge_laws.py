@@ -132,6 +132,7 @@ ENVELOPE_CLAUSES = (
     "code/reserved",
     "boundary/allowed",
     "retriable/agrees",
+    "actions/agree",
     "details/schema",
     "details/required",
     "details/registered",

@@ -31,6 +31,7 @@ CLAUSES = (
     "code/reserved",
     "boundary/allowed",
     "retriable/agrees",
+    "actions/agree",
     "details/schema",
     "details/required",
     "details/registered",

@@ -92,7 +92,7 @@ def memory(taxonomy: Taxonomy) -> Memory:
 
 
 def _traits(taxonomy: Taxonomy) -> Traits | None:
-    codes = [*taxonomy.codes.values(), *(each for one in taxonomy.operations.values() for each in one.errors.values())]
+    codes = tuple(taxonomy.every_code())
     if any(
         isinstance(each.node, Template) for envelope in taxonomy.envelopes.values() for each in walk(envelope.shape)
     ):

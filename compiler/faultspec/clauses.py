@@ -13,7 +13,7 @@ no occasion for a clause that needs it.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from faultspec.language.model import Code, HeaderRule, RetryPolicy, Source, Taxonomy
+from faultspec.language.model import HeaderRule, RetryPolicy, Source, Taxonomy
 
 GROUPABLE = frozenset(
     {
@@ -25,6 +25,7 @@ GROUPABLE = frozenset(
         "code",
         "flag",
         "boundary",
+        "actions",
         "headers",
         "shape",
         "details",
@@ -179,6 +180,15 @@ _SINGLE = (
         ("code/declared",),
         ("code", "status", "flag", "operation", "identity", "detail-values"),
         needs=("code", "flag"),
+    ),
+    Clause(
+        "actions/agree",
+        "A retriable error suggests an action that sends again what failed",
+        "A person who is offered no way to try again gives up on what would have worked.",
+        "An error whose flag is true and which lists actions, where an action is declared to send again.",
+        ("code/declared",),
+        ("code", "flag", "actions"),
+        needs=("flag", "actions"),
     ),
     Clause(
         "details/schema",
@@ -952,7 +962,7 @@ def clauses_of(taxonomy: Taxonomy) -> dict[str, Clause]:
     """
     found = _stated(taxonomy, (*_SINGLE, *_RELATIONS, *_UPSTREAM))
     rules: dict[str, list[HeaderRule]] = {}
-    everyones = (rule for code in _codes(taxonomy) for rule in code.headers)
+    everyones = (rule for code in taxonomy.every_code() for rule in code.headers)
     for rule in (*taxonomy.headers, *everyones):
         rules.setdefault(rule.name.lower(), []).append(rule)
     for each in rules.values():
@@ -977,7 +987,7 @@ def _stated(taxonomy: Taxonomy, clauses: Iterable[Clause]) -> dict[str, Clause]:
 
 def _idle(taxonomy: Taxonomy) -> frozenset[str]:
     """The clauses, or families of them, about constructs that a taxonomy need not have and this one has not."""
-    codes = _codes(taxonomy)
+    codes = tuple(taxonomy.every_code())
     transports = {each.transport for each in taxonomy.surfaces.values()}
     policies = taxonomy.retry_policies.values()
     behind = retries_upstream(taxonomy)
@@ -1004,6 +1014,7 @@ def _idle(taxonomy: Taxonomy) -> frozenset[str]:
             each.echo for envelope in taxonomy.envelopes.values() for each in envelope.fields.values()
         ),
         "success/requires": any(each.success for each in taxonomy.surfaces.values()),
+        "actions/agree": bool(taxonomy.sending_again),
         "mcp/is-error": any(each.mcp for each in codes),
         "deadline/kept": any(each.deadline for each in codes),
     }
@@ -1015,20 +1026,13 @@ def retries_upstream(taxonomy: Taxonomy) -> RetryPolicy | None:
     return taxonomy.retry_policies.get(taxonomy.upstream.retry or "") if taxonomy.upstream is not None else None
 
 
-def _codes(taxonomy: Taxonomy) -> tuple[Code, ...]:
-    return (
-        *taxonomy.codes.values(),
-        *(code for operation in taxonomy.operations.values() for code in operation.errors.values()),
-    )
-
-
 def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
     """Where each clause, or each family of clauses, comes from in this taxonomy."""
     envelopes = tuple(each.source for each in taxonomy.envelopes.values())
     fields = tuple(field for envelope in taxonomy.envelopes.values() for field in envelope.fields.values())
     surfaces = tuple(each.source for each in taxonomy.surfaces.values() if each.batch is None)
     batches = tuple(each.source for each in taxonomy.surfaces.values() if each.batch is not None)
-    codes = tuple(code.source for code in _codes(taxonomy))
+    codes = tuple(code.source for code in taxonomy.every_code())
     keys = tuple(taxonomy.detail_keys.values())
     echoed = tuple(field.source for field in fields if field.echo or field.mirror)
     privacy = (taxonomy.privacy.source,) if taxonomy.privacy else ()
@@ -1049,6 +1053,7 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
         "code/operation": (*codes, *(each.source for each in taxonomy.operations.values())),
         "boundary": tuple(each.source for each in taxonomy.boundaries.values()),
         "retriable": tuple(key.source for key in keys if key.role == "retriable") or codes,
+        "actions": tuple(taxonomy.actions[each].source for each in taxonomy.sending_again),
         "details": tuple(key.source for key in keys) or codes,
         "details/validator": validators,
         "ids": tuple(field.source for field in fields if field.schema.format or field.schema.pattern),
@@ -1058,11 +1063,11 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
         "leaks": privacy,
         "success": tuple(member.source for each in taxonomy.surfaces.values() for member in each.success.values()),
         "rpc": tuple(each.source for each in taxonomy.surfaces.values() if each.transport == "jsonrpc"),
-        "mcp": tuple(code.source for code in _codes(taxonomy) if code.mcp),
+        "mcp": tuple(code.source for code in taxonomy.every_code() if code.mcp),
         "navigation": (taxonomy.navigation.source,) if taxonomy.navigation else (),
         "audit": (taxonomy.audit.source,) if taxonomy.audit else (),
         "discovery": tuple(each.source for each in taxonomy.discovery.values()),
-        "deadline": tuple(code.deadline.source for code in _codes(taxonomy) if code.deadline),
+        "deadline": tuple(code.deadline.source for code in taxonomy.every_code() if code.deadline),
         "idempotency": idempotency,
         "tenancy": tuple(each.source for each in taxonomy.privacy.conceal) if taxonomy.privacy else (),
         "preconditions": validators,
@@ -1074,7 +1079,7 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
         "client": policies,
         "client/retry-after": (*retry_after, *policies),
         "client/gives-up": codes,
-        "client/refetches": tuple(each.source for each in _codes(taxonomy) if each.client_action == "refetch"),
+        "client/refetches": tuple(each.source for each in taxonomy.every_code() if each.client_action == "refetch"),
         "client/unsafe": idempotency or policies,
         "client/key": idempotency,
         "client/correlation": echoed,

@@ -147,11 +147,7 @@ def problems(loaded: Loaded, taxonomy: Taxonomy) -> Iterator[Diagnostic]:
         return
     say = loaded.document.diagnostic
     addresses = (*clauses_of(taxonomy), *clauses_of_clients(taxonomy))
-    declared = (
-        *taxonomy.codes.values(),
-        *(code for each in taxonomy.operations.values() for code in each.errors.values()),
-    )
-    codes = tuple(dict.fromkeys(name for each in declared for name in (each.name, str(each.wire))))
+    codes = tuple(dict.fromkeys(name for each in taxonomy.every_code() for name in (each.name, str(each.wire))))
     for index, each in enumerate(loaded.data if isinstance(loaded.data, list) else ()):
         at: Place = (*loaded.place, index)
         clause, operation, code = (

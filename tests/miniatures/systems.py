@@ -259,6 +259,12 @@ lapse(
 )
 lapse(
     _K,
+    "nothing-tries-again",
+    "what is retryable suggests nothing that tries it again",
+    errors(sets(actions=["open_settings"]), "PROVIDER_UNAVAILABLE"),
+)
+lapse(
+    _K,
     "rate-limit-as-unavailable",
     "a rate limit is told as an outage",
     errors(sets(error_code="PROVIDER_UNAVAILABLE"), "PROVIDER_RATE_LIMITED"),

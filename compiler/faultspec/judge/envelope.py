@@ -202,6 +202,7 @@ def _judge_error(
         _code_status(bench, code, facts)
         _fixed(bench, told, code)
         _flag(bench, told, code, facts)
+        _actions(bench, told)
         _details(bench, claim, told, code)
     return told
 
@@ -409,6 +410,22 @@ def _flag(bench: Bench, told: Told, code: Code, facts: Facts) -> None:
                 pointer=pointer,
                 source=source if source.statements else code.source,
             )
+
+
+def _actions(bench: Bench, told: Told) -> None:
+    """Whether an error that says it may be sent again suggests an action that does so."""
+    suggested, again = told.value("actions"), bench.contract.taxonomy.sending_again
+    flags = [place(pointer) for value, pointer, _ in _flags(bench, told) if value is True]
+    if not again or not isinstance(suggested, list) or not flags:
+        return
+    bench.exercise("actions/agree")
+    if not any(each in again for each in suggested):
+        bench.broken(
+            "actions/agree",
+            f"{flags[0]} is true, and none of the suggested actions sends again what failed; expected {_one_of(again)}",
+            pointer=told.where["actions"],
+            source=bench.contract.taxonomy.actions[again[0]].source,
+        )
 
 
 def _flags(bench: Bench, told: Told) -> Iterator[tuple[object, str, Source]]:

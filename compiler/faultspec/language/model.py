@@ -50,12 +50,16 @@ class Ruling(NamedTuple):
 
 
 class Term(NamedTuple):
-    """A member of a vocabulary: a domain, a boundary, a recovery action, a phase."""
+    """A member of a vocabulary: a domain, a boundary, a recovery action, a phase.
+
+    ``sends_again``: taking the recovery action sends again what failed.
+    """
 
     name: str
     summary: str
     lifecycle: Lifecycle = "stable"
     source: Source = NOWHERE
+    sends_again: bool = False
 
 
 class StatusRange(NamedTuple):
@@ -701,6 +705,17 @@ class Taxonomy(NamedTuple):
     def flag_keys(self) -> tuple[str, ...]:
         """The details keys that are the retry flag."""
         return tuple(key.name for key in self.detail_keys.values() if key.role == "retriable")
+
+    @property
+    def sending_again(self) -> tuple[str, ...]:
+        """The recovery actions that send again what failed."""
+        return tuple(each.name for each in self.actions.values() if each.sends_again)
+
+    def every_code(self) -> Iterator[Code]:
+        """The shared codes, live or not, then those of operations."""
+        yield from self.codes.values()
+        for operation in self.operations.values():
+            yield from operation.errors.values()
 
     def fields(self) -> Iterator[Field]:
         """What is said of slots, in any envelope."""

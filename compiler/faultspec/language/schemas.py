@@ -29,7 +29,11 @@ def terms(scope: Scope, data: Data, path: Path) -> dict[str, Term]:
         name: Term(name, each)
         if isinstance(each, str)
         else Term(
-            name, each["summary"], each.get("lifecycle", "stable"), scope.source(each.get("source"), (*path, name))
+            name,
+            each["summary"],
+            each.get("lifecycle", "stable"),
+            scope.source(each.get("source"), (*path, name)),
+            each.get("sends_again", False),
         )
         for name, each in data.items()
     }

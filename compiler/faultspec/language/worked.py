@@ -36,7 +36,7 @@ boundaries:
     "actions": """\
 actions:
   correct_input: Change the request and send it again.
-  wait: Wait, and send the same request again.
+  wait: {summary: "Wait, and send the same request again.", sends_again: true}
 """,
     "vocabularies": """\
 vocabularies:

@@ -358,6 +358,27 @@ codes:
 """,
     ),
     Rule(
+        "retriable-without-action",
+        "error",
+        "What may be sent again suggests an action that does so, where actions say that they do.",
+        retries.retriable_without_action,
+        bad="""\
+actions:
+  retry: {summary: Run it again., sends_again: true}
+  settings: Open the settings.
+codes:
+  away: {summary: Nobody is there., http: 503, retriable: true, actions: [settings]}
+  refused: {summary: It was refused., http: 400, retriable: false, actions: [retry]}
+""",
+        good="""\
+actions:
+  retry: {summary: Run it again., sends_again: true}
+  settings: Open the settings.
+codes:
+  away: {summary: Nobody is there., http: 503, retriable: true, actions: [retry, settings]}
+""",
+    ),
+    Rule(
         "eligible-never-retriable",
         "warning",
         "A policy retries no code of which its own flag says that it is never to be retried.",

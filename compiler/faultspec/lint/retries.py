@@ -296,6 +296,17 @@ def retriable_without_else(subject: Subject) -> Iterator[Remark]:
             yield Remark((*path, "retriable"), message, "add `else: true` or `else: false`")
 
 
+def retriable_without_action(subject: Subject) -> Iterator[Remark]:
+    """What may be sent again suggests an action that does so, where actions say that they do."""
+    again = subject.taxonomy.sending_again
+    if not again:
+        return
+    for path, code in live(subject.taxonomy):
+        if code.retriable.kind != "never" and code.actions and not set(code.actions) & set(again):
+            message = f"`{code.name}` may be retriable, and none of its actions sends again what failed"
+            yield Remark((*path, "actions"), message, f"add {' or '.join(f'`{each}`' for each in again)}")
+
+
 def eligible_never_retriable(subject: Subject) -> Iterator[Remark]:
     """A policy retries no code of which its own flag says that it is never to be retried."""
     flags = {code.name: code.retriable.kind for _, code in codes(subject.taxonomy)}

@@ -25,14 +25,14 @@ def of_code(code: Code, shape: Node, taxonomy: Taxonomy) -> list[Json]:
     flags = [facts["retriable"]] if "retriable" in facts else []
     if "details" in facts:
         flags += [(*facts["details"], key) for key in taxonomy.flag_keys]
-    return [*_flag(code, facts, flags), *_status(code, facts, taxonomy)]
+    return [*_flag(code, facts, flags), *_actions(code, facts, flags, taxonomy), *_status(code, facts, taxonomy)]
 
 
 @lru_cache(maxsize=64)  # asked for each code of an envelope, and of those there are few
 def places(shape: Node) -> Mapping[str, tuple[str, ...]]:
     """Where the slots stand that conditions and their outcomes are about; none that is inside a list, or inside a text."""
     found: dict[str, tuple[str, ...]] = {}
-    for slot in ("details", "status", "retriable"):
+    for slot in ("details", "status", "retriable", "actions"):
         for place in slot_places(shape).get(slot, ()):
             if not isinstance(place.node, Template):
                 found.setdefault(slot, tuple(steps(place.path)))
@@ -52,6 +52,17 @@ def of_rules(
         decided = _decided(rules, value, facts)
         if decided != NEVER:
             yield {"if": decided, "then": _all([_at(path, {"const": value}, there=False) for path in flags])}
+
+
+def _actions(
+    code: Code, facts: Mapping[str, tuple[str, ...]], flags: Sequence[tuple[str, ...]], taxonomy: Taxonomy
+) -> Iterator[Json]:
+    """That an action which sends again is among those suggested, where the flag is true."""
+    if "actions" not in facts or code.retriable.kind == "never" or not taxonomy.sending_again:
+        return
+    suggested: Json = {"contains": {"enum": list(taxonomy.sending_again)}}
+    for flag in flags:
+        yield {"if": _at(flag, {"const": True}), "then": _at(facts["actions"], suggested, there=False)}
 
 
 def _status(code: Code, facts: Mapping[str, tuple[str, ...]], taxonomy: Taxonomy) -> Iterator[Json]:

@@ -250,9 +250,8 @@ def of_body(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json:
 
 def of_undeclared(envelope: Envelope, taxonomy: Taxonomy) -> Json:
     """An envelope's branch point when it carries a code that is not declared, where that is allowed."""
-    own = (code for operation in taxonomy.operations.values() for code in operation.errors.values())
     # A reserved code, or a removed one, is declared: it must not come, whatever else may.
-    known = list(dict.fromkeys(code.wire for code in (*taxonomy.codes.values(), *own)))
+    known = list(dict.fromkeys(code.wire for code in taxonomy.every_code()))
     kinds = list(dict.fromkeys("string" if isinstance(each, str) else "number" for each in known))
     other: Json = {"type": kinds[0] if len(kinds) == 1 else kinds, "not": {"enum": known}}
     return _of_node(branch_point(envelope.shape), envelope, None, taxonomy, other)

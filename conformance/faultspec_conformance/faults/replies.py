@@ -109,8 +109,7 @@ def good(contract: Contract, request: Request, description: Description | None, 
 
 def validated(taxonomy: Taxonomy) -> bool:
     """Whether the taxonomy speaks of entity tags, or of what is to be read again, so that successes have one."""
-    own = (code for operation in taxonomy.operations.values() for code in operation.errors.values())
-    codes = (*taxonomy.live_codes(), *(each for each in own if each.live))
+    codes = tuple(each for each in taxonomy.every_code() if each.live)
     rules = (*taxonomy.headers, *(rule for code in codes for rule in code.headers))
     keys = taxonomy.detail_keys.values()
     spoken = any(_is_etag(each.name) for each in rules) or any(_is_etag(each.equals_header) for each in keys)

@@ -5,7 +5,7 @@ That one text is the hint of a message, the description in the editor and the se
 
 from faultspec.language.constructs.around import AUDIT, IMPORTED, NAVIGATION, PUBLICATION, RENDERING
 from faultspec.language.constructs.failures import CODE, OPERATION
-from faultspec.language.constructs.parts import HEADER, NAME, SOURCE_KEY, STATUS_KEY, TERM, TERM_VALUE
+from faultspec.language.constructs.parts import ACTION_VALUE, HEADER, NAME, SOURCE_KEY, STATUS_KEY, TERM, TERM_VALUE
 from faultspec.language.constructs.policies import IDEMPOTENCY, PRIVACY, RETRY_POLICY, TELEMETRY, UNKNOWN, UPSTREAM
 from faultspec.language.constructs.wire import DETAIL_KEY, ENVELOPE, HEADER_RULES, SURFACE
 from faultspec.language.grammar import Either, Integer, Key, Many, Named, Nothing, Record, Text
@@ -58,7 +58,7 @@ DOCUMENT = Record(
         ),
         "domains": Key(Named(TERM_VALUE, NAME), "Groups of codes by responsibility."),
         "boundaries": Key(Named(TERM_VALUE, NAME), "The layers that produce errors."),
-        "actions": Key(Named(TERM_VALUE, NAME), "The closed vocabulary of recovery actions."),
+        "actions": Key(Named(ACTION_VALUE, NAME), "The closed vocabulary of recovery actions."),
         "vocabularies": Key(Named(Named(TERM_VALUE, TERM), NAME), "Other closed vocabularies, e.g. phases."),
         "detail_keys": Key(Named(DETAIL_KEY, NAME), "The registry of details keys: one name, one meaning, everywhere."),
         "envelopes": Key(Named(ENVELOPE, NAME, least=1), "Pictures of the wire.", True),

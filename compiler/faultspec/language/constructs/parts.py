@@ -49,18 +49,26 @@ SOURCE = Either(
 )
 SOURCE_KEY = Key(SOURCE, "Where this comes from: statement ids, a section, or a ruling.")
 
-TERM_VALUE = Either(
+_TERM_KEYS = {
+    "summary": Key(Text(), "What it means, in one sentence.", True),
+    "lifecycle": Key(
+        Choice(("stable", "deprecated", "reserved")),
+        "`reserved` terms exist in the vocabulary and on no wire.",
+    ),
+    "source": SOURCE_KEY,
+}
+TERM_VALUE = Either((Text(), Record("a term", _TERM_KEYS)))
+ACTION_VALUE = Either(
     (
         Text(),
         Record(
-            "a term",
+            "a recovery action",
             {
-                "summary": Key(Text(), "What it means, in one sentence.", True),
-                "lifecycle": Key(
-                    Choice(("stable", "deprecated", "reserved")),
-                    "`reserved` terms exist in the vocabulary and on no wire.",
+                **_TERM_KEYS,
+                "sends_again": Key(
+                    Flag(),
+                    "Taking it sends again what failed. Where an action says so, a retriable error suggests one that does.",
                 ),
-                "source": SOURCE_KEY,
             },
         ),
     )
