@@ -391,11 +391,42 @@ def test_a_status_by_condition_is_the_one_the_details_ask_for(tmp_path: Path, mo
     assert package.Upstream(reason="broken").status == 502
     assert package.Upstream(reason="broken", status=503).status == 503
     assert package.Upstream(status=504).status == 504
-    with pytest.raises(ValueError, match="upstream travels under 504 with these details"):
+    assert package.Upstream(reason="broken", cause="dns").status == 503
+    assert package.Upstream(reason="slow", cause="dns").status == 504
+    with pytest.raises(ValueError, match="upstream travels under 504 here"):
         package.Upstream(reason="slow", status=502)
-    with pytest.raises(ValueError, match="upstream travels under 503 or 502 with these details"):
+    with pytest.raises(ValueError, match="upstream travels under 503 or 502 here"):
         package.Upstream(reason="broken", status=504)
+    with pytest.raises(ValueError, match="upstream travels under 503 here"):
+        package.Upstream(reason="broken", cause="dns", status=502)
     assert package.parse(package.render(package.Upstream(reason="slow")).body, status=504).status == 504
+
+
+def test_a_flag_by_condition_asks_who_raises_the_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an error cannot know of itself is told to its constructor, stays with a copy, and decides the flag unless the
+    flag is given too.
+    """
+    text = """
+faultspec: 1
+taxonomy: {name: asking, version: 1.0.0}
+envelopes: {error: {shape: {code: $code, message: $message, again: $retriable}}}
+codes:
+  away:
+    summary: Nobody is there.
+    http: 503
+    retriable: {when: [{if: {operation.idempotent: false}, then: false}, {if: {cause: dns}, then: false}], else: true}
+"""
+    loaded = read(text, "a.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    write(render(loaded.taxonomy, [SHIPPED["python"]], "a.yaml"), tmp_path, ["python"])
+    monkeypatch.syspath_prepend(str(tmp_path / "python"))
+    package = importlib.import_module("asking_errors")
+    assert package.Away().retriable
+    assert package.Away(idempotent=True, cause="reset").retriable
+    assert not package.Away(cause="dns").retriable
+    refused = package.Away(idempotent=False)
+    assert package.to_envelope(refused)["again"] is pickle.loads(pickle.dumps(refused)).retriable is False
+    assert package.Away(idempotent=False, retriable=True).retriable
 
 
 @pytest.mark.parametrize("retriable", [False, True])

@@ -197,6 +197,12 @@ codes:
   LimitExceeded: {summary: Too much., http: 400, retriable: true, effect: none, retry: standard}
   Failed: {summary: It failed., http: 500, retriable: true, effect: none, retry: standard}
   Busy: {summary: Too busy., http: 503, retriable: true, effect: none, retry: single}
+  Broken:
+    summary: It broke.
+    http: 503
+    retriable: {when: [{if: {operation.idempotent: true}, then: true}], else: false}
+    effect: none
+    retry: single
 """
 
 
@@ -597,6 +603,20 @@ def test_both_know_the_kind_of_a_code(compiled: Compiled, code: str, delay: floa
         assert (named.delay, named.state.tokens) == (0.1, 99.0)
 
 
+@pytest.mark.parametrize("idempotent", [True, False])
+def test_both_ask_the_caller_what_no_answer_says(compiled: Compiled, idempotent: bool) -> None:
+    """A rule that asks whether the operation is idempotent is decided by what the planner is told, as no answer says it."""
+    body: dict[str, object] = {"__type": "Broken", "message": "m"}
+    python = compiled.python("qualified")
+    error = python.parse(body, status=503)
+    state = python.start_retry(error)
+    assert python.plan_retry(error, state, idempotent=idempotent, now=0.0).retry is idempotent
+    question = {"module": compiled.module("qualified"), "ask": "answer", "body": body, "answer": {"status": 503}}
+    (found,) = compiled.ask([{**question, "idempotent": idempotent}])
+    assert found["plan"]["retry"] is idempotent
+    assert error.retriable is found["error"]["retriable"] is False
+
+
 def test_both_read_retry_after_alike(compiled: Compiled) -> None:
     """Strictly and leniently, whatever a service writes, in whatever year it is read."""
     module = compiled.module("aws", "_runtime/retry-after")
@@ -752,6 +772,7 @@ def told(error: Any, members: Mapping[str, str]) -> dict[str, Any]:
         "message": error.message,
         "status": error.status,
         "retriable": error.retriable,
+        "flag": error._retriable if known else None,
         "retryAfter": error.retry_after,
         "boundary": error.boundary,
         "headers": error.headers,

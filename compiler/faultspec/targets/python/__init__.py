@@ -19,7 +19,7 @@ from faultspec.targets.model import Model
 from faultspec.targets.python import checks, facts, names, renderings
 from faultspec.targets.python.annotations import Annotations
 from faultspec.targets.python.bare import BareRows, bare_rows
-from faultspec.targets.python.constructors import Constructor, Package, Parameter, allowed, package_of
+from faultspec.targets.python.constructors import Constructor, Package, Parameter, allowed, beyond, package_of
 from faultspec.targets.python.wire import (
     EnvelopeRow,
     SlotRow,
@@ -139,6 +139,7 @@ class View(NamedTuple):
     unknown_retriable: bool
     unknown_summary: str
     unknown_message: str
+    tells: bool
     internal: str | None
     internal_code: str
     bare: tuple[BareRows, ...]
@@ -157,6 +158,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
     slots = slot_rows(taxonomy, types)
     base = names.base_class(taxonomy.name)
     taken = {base, *names.MODULE}
+    tells = any(beyond(r for code in taxonomy.every_code() for r in (*code.retriable.rules, *code.http.rules)))
     package = package_of(taxonomy, types, base, slots)
     errors = tuple(
         _error_row(operation, code, members[code.name], names.exception(operation, code.name, taken), package)
@@ -189,7 +191,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         slots=slots,
         needed=tuple(each for each in slots if each.needed and each.generate is None),
         aliases=tuple(Alias(name, text) for name, text in types.named.items()),
-        attributes=tuple(sorted({*_ATTRIBUTES, *(each.attribute for each in slots)})),
+        attributes=tuple(sorted({*_ATTRIBUTES, *(("_told",) if tells else ()), *(each.attribute for each in slots)})),
         correlation_attribute=None
         if correlation is None
         else next(e.attribute for e in slots if e.slot == correlation.slot),
@@ -247,6 +249,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         unknown_retriable=bool(taxonomy.unknown and taxonomy.unknown.retriable),
         unknown_summary=literal(NO_MESSAGE) if standin is None else standin.summary,
         unknown_message=literal(NO_MESSAGE) if standin is None else standin.message,
+        tells=tells,
         undeclared_key=place.removeprefix("/details/")
         if internal in members and place.count("/") == 2 and place.startswith("/details/")
         else None,

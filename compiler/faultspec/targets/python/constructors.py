@@ -1,9 +1,9 @@
 """The constructor of an exception: what a code asks for, what it allows, and what it decides by itself."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from faultspec.language.model import Code, Envelope, HeaderRule, Member, Taxonomy
+from faultspec.language.model import Code, Envelope, HeaderRule, Member, Rule, Taxonomy
 from faultspec.runtime.shape import slot_places
 from faultspec.targets import schema as schemas
 from faultspec.targets.described import NAMED_STATUSES
@@ -13,8 +13,13 @@ from faultspec.targets.python.annotations import Annotations, nullable, parts, u
 from faultspec.targets.python.names import PARAMETERS, parameter, unique
 from faultspec.targets.python.wire import SlotRow
 
-#: Facts that rules may ask for and that an error does not know of itself.
-BEYOND = frozenset({"operation.idempotent", "cause", "caller.authenticated"})
+#: Facts that rules may ask for and that an error does not know of itself: the parameter by which whoever raises it tells
+#: one, its type, and what it is.
+BEYOND = {
+    "operation.idempotent": ("idempotent", "bool", "whether the operation that failed is idempotent"),
+    "cause": ("cause", "str", "what the error comes from, as the rules of the code name it"),
+    "caller.authenticated": ("authenticated", "bool", "whether the caller was let in"),
+}
 
 
 class Parameter(NamedTuple):
@@ -78,6 +83,7 @@ class Constructor:
         self.add_boundary()
         self.add_status()
         self.add_retriable()
+        self.add_told()
         self.add_headers()
         for slot in package.slots:
             self.add_slot(slot)
@@ -154,7 +160,7 @@ class Constructor:
         """
         retriable = self.code.retriable
         if retriable.kind == "conditional":
-            if any(test.fact in BEYOND for rule in retriable.rules for test in rule.when):
+            if any(beyond(retriable.rules)):
                 doc = "whether this one may be sent again; by the rules of the code where it is left out"
                 self.parameters.append(Parameter("retriable", "bool | None", "None", doc))
                 self.arguments.append("retriable=retriable,")
@@ -166,6 +172,18 @@ class Constructor:
         kind, default = ("bool", None) if must else ("bool | None", "None")
         self.parameters.append(Parameter("retriable", kind, default, "whether this one may be sent again"))
         self.arguments.append("retriable=retriable,")
+
+    def add_told(self) -> None:
+        """A parameter for each fact that the code's rules ask for and that only whoever raises the error knows."""
+        facts = dict.fromkeys(beyond((*self.code.retriable.rules, *self.code.http.rules)))
+        told = []
+        for fact in facts:
+            wanted, kind, doc = BEYOND[fact]
+            name = unique(wanted, self.taken)
+            self.parameters.append(Parameter(name, f"{kind} | None", "None", doc))
+            told.append(f"{literal(fact)}: {name}")
+        if told:
+            self.arguments.append(_mapping("told", told))
 
     def add_headers(self) -> None:
         """A parameter for each header that the code's answers carry and that nothing else decides."""
@@ -250,6 +268,11 @@ class Constructor:
 def allowed(code: Code) -> dict[str, Member]:
     """The keys that the details of a code may have."""
     return {key: each for key, each in code.details.items() if each.presence != "forbidden"}
+
+
+def beyond(rules: Iterable[Rule]) -> Iterator[str]:
+    """The facts that rules ask for and that an error does not know of itself."""
+    return (test.fact for rule in rules for test in rule.when if test.fact in BEYOND)
 
 
 def flag_key(taxonomy: Taxonomy) -> str | None:

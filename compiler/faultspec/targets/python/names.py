@@ -33,7 +33,7 @@ ATTRIBUTES = frozenset(
             "nullable",
         ),
         *("args", "add_note", "with_traceback"),
-        *("raw", "original_code", "name", "way", "under"),
+        *("raw", "original_code", "name", "way", "under", "told", "retriable_when"),
         *("hasattr", "object", "str", "type"),
         *("lacking", "refuse", "said"),
     }

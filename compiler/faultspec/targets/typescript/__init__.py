@@ -67,7 +67,7 @@ class EnvelopeRow(NamedTuple):
 
 
 class PolicyRow(NamedTuple):
-    """A retry policy, as source. ``eligible``: source of the codes it is for; empty for all that are retriable.
+    """A retry policy, as source. ``eligible``: source of the codes it is for; ``null`` for all that are retriable.
     ``eligible_when``: its member of ``ELIGIBLE_WHEN``. ``kinds``: source of the kind of each code that has one.
     """
 
@@ -119,7 +119,6 @@ class View(NamedTuple):
     carried: str
     policies: tuple[PolicyRow, ...]
     policy_names: str
-    selective: tuple[PolicyRow, ...]
     unknown: str
     unknown_facts: str
     unknown_retriable: str
@@ -154,7 +153,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
             key(each.name),
             tsdoc(each.summary, 2) if each.summary else "",
             source(_policy(each.policy), 2, 2),
-            _set(key(each.name), [code for code in each.eligible if code in enum]),
+            _set(key(each.name), [code for code in each.eligible if code in enum]) if each.eligible else "null",
             member(each.name, _rules(each.eligible_when), 2),
             _map(key(each.name), [(code, kind) for code, kind in each.kind_of.items() if code in enum]),
         )
@@ -177,7 +176,6 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         carried=source(dict.fromkeys(carried_headers(taxonomy), True)),
         policies=policies,
         policy_names=alias("PolicyName", [literal(each) for each in taxonomy.retry_policies] or ["string"]),
-        selective=tuple(each for each in policies if each.eligible),
         unknown=literal(unknown),
         unknown_facts=_UNKNOWN_FACTS if unknown is None else f"FACTS{_at(unknown)}",
         unknown_retriable=literal(retriable),
@@ -310,9 +308,9 @@ def _slots(taxonomy: Taxonomy, types: Types) -> tuple[SlotRow, ...]:
 
 
 def _set(name: str, codes: list[str]) -> str:
-    """A set of codes as a member of an object; nothing for none."""
+    """A set of codes as a member of an object."""
     lead = "new Set<ErrorCode>("
-    return f"{lead}{source(codes, 2, 2 + columns(f'{name}: {lead}'), 2)})" if codes else ""
+    return f"{lead}{source(codes, 2, 2 + columns(f'{name}: {lead}'), 2) if codes else ''})"
 
 
 def _map(name: str, pairs: list[tuple[str, str]]) -> str:

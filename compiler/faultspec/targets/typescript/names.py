@@ -33,7 +33,7 @@ RESERVED = frozenset(
 MEMBERS = frozenset(
     {
         *("boundary", "code", "details", "headers", "known", "message", "operation", "originalCode", "raw"),
-        *("retriable", "retryAfter", "status"),
+        *("retriable", "flag", "retryAfter", "status"),
     }
 )
 

@@ -44,6 +44,7 @@ class AileronError(Exception):
     __slots__ = (
         "_details",
         "_retriable",
+        "_told",
         "audit_id",
         "boundary",
         "headers",
@@ -75,6 +76,7 @@ class AileronError(Exception):
         retry_after: float | None = None,
         audit_id: str | None = None,
         request_id: str | None = None,
+        told: Mapping[str, object] | None = None,
         headers: Mapping[str, str | None] | None = None,
     ) -> None:
         if not hasattr(self, "code"):
@@ -86,9 +88,12 @@ class AileronError(Exception):
             if value is not Unset.UNSET and (value is not None or key in nullable)
         }
         refuse(self.checks, self._details, f"{self.facts.wire}: details")
+        self._told = {
+            fact: value for fact, value in (told or {}).items() if value is not None
+        }
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status, self._details)
+        self.status = _allowed_status(self.code, self.facts, status, _beside(self))
         if retry_after is not None:
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
@@ -122,10 +127,14 @@ class AileronError(Exception):
     @property
     def retriable(self) -> bool:
         """Whether this request may be sent again: as it says, else by the code."""
+        return self.retriable_when(known(self))
+
+    def retriable_when(self, facts: Mapping[str, object]) -> bool:
+        """The same, by these facts, which are named as rules name them."""
         if self._retriable is not None:
             return self._retriable
         if self.facts.retriable == "conditional":
-            return decided(self.facts.rules, known(self), otherwise=False)
+            return decided(self.facts.rules, facts, otherwise=False)
         if self.facts.retriable in ("always", "never"):
             return self.facts.retriable == "always"
         return self.facts.client_action == "retry"
@@ -405,7 +414,8 @@ class NetworkError(AileronError):
 
     ``retried``: How often the runtime retried before it gave up. ``suggestion``: What
     the user can do about it. ``retriable``: whether this one may be sent again; by the
-    rules of the code where it is left out.
+    rules of the code where it is left out. ``idempotent``: whether the operation that
+    failed is idempotent.
     """
 
     __slots__ = ()
@@ -429,6 +439,7 @@ class NetworkError(AileronError):
         retried: int | None = None,
         suggestion: str | None = None,
         retriable: bool | None = None,
+        idempotent: bool | None = None,
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -439,6 +450,9 @@ class NetworkError(AileronError):
                 "suggestion": suggestion,
             },
             retriable=retriable,
+            told={
+                "operation.idempotent": idempotent,
+            },
             headers=headers,
             audit_id=audit_id,
             request_id=request_id,
@@ -460,6 +474,7 @@ class ExternalApiError(AileronError):
     that was used, such as oauth2/slack/work. ``retried``: How often the runtime retried
     before it gave up. ``suggestion``: What the user can do about it. ``retriable``:
     whether this one may be sent again; by the rules of the code where it is left out.
+    ``idempotent``: whether the operation that failed is idempotent.
     """
 
     __slots__ = ()
@@ -488,6 +503,7 @@ class ExternalApiError(AileronError):
         retried: int | None = None,
         suggestion: str | None = None,
         retriable: bool | None = None,
+        idempotent: bool | None = None,
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -500,6 +516,9 @@ class ExternalApiError(AileronError):
                 "suggestion": suggestion,
             },
             retriable=retriable,
+            told={
+                "operation.idempotent": idempotent,
+            },
             headers=headers,
             audit_id=audit_id,
             request_id=request_id,
@@ -739,8 +758,8 @@ def restored(
 def known(
     error: AileronError,
 ) -> dict[str, object]:
-    """The facts that an error knows of itself, as rules name them."""
-    return {"status": error.status, **_prefixed(error.details)}
+    """The facts that are known of an error, as rules name them."""
+    return {"status": error.status, **_beside(error)}
 
 
 def decided(
@@ -781,6 +800,7 @@ def bare(
         **dict.fromkeys(names),
         **dict(kind.defaults),
         "_details": known,
+        "_told": {},
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
         "message": said(kind, known),
@@ -826,19 +846,19 @@ def _allowed_status(
     code: ErrorCode | None,
     facts: Facts,
     status: int | None,
-    details: Mapping[str, object],
+    told: Mapping[str, object],
 ) -> int | None:
-    """The status given if it is allowed; else the one that the rules come to with these
-    details, and the default where they leave several.
+    """The status given if it is allowed; else the one that the rules come to by what is
+    known of the error, and the default where that leaves several.
     """
-    possible = _outcomes(facts.status_rules, _prefixed(details))
+    possible = _outcomes(facts.status_rules, told)
     if status is None and possible and facts.status not in possible:
         return possible[-1]
     if status is None:
         return facts.status
     if possible and status not in possible:
         known = " or ".join(map(str, possible))
-        raise ValueError(f"{facts.wire} travels under {known} with these details")
+        raise ValueError(f"{facts.wire} travels under {known} here")
     if status not in facts.statuses and code not in codes_for(status):
         raise ValueError(f"{facts.wire} does not travel under {status}")
     return status
@@ -858,8 +878,10 @@ def _outcomes(rules: Sequence[StatusRule], facts: Mapping[str, object]) -> list[
     return found
 
 
-def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
-    return {f"details.{key}": value for key, value in details.items()}
+def _beside(error: AileronError) -> dict[str, object]:
+    """The facts that are known beside the status."""
+    told = {f"details.{key}": value for key, value in error.details.items()}
+    return {**told, **error._told}
 
 
 def _holds(fact: object, values: Sequence[object]) -> bool:

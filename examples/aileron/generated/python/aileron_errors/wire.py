@@ -205,6 +205,7 @@ def parse(
     carried = {name: each for name, each in headers.items() if name.lower() in CARRIED}
     state: dict[str, object] = {
         "_details": known,
+        "_told": {},
         "_retriable": _flag(values.get("retriable"), known, kind),
         "boundary": _typed(values.get("boundary"), str),
         "headers": carried,

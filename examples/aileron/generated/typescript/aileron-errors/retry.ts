@@ -25,7 +25,7 @@ import {
   plan,
   start,
 } from "./_runtime/retry.js";
-import { decided, factsOf } from "./catalog.js";
+import { decided, factsOf, retriable } from "./catalog.js";
 import type { ErrorCode, PolicyName, RetriableRule } from "./codes.js";
 import type { AnyError } from "./errors.js";
 
@@ -61,10 +61,10 @@ export const POLICIES: Readonly<Record<PolicyName, Policy>> = {
   },
 };
 
-/** The codes that a policy is for, where that is not every retriable one. */
-export const ELIGIBLE: {
-  readonly [N in PolicyName]?: ReadonlySet<ErrorCode>;
-} = {
+/** The codes that a policy is for, null where that is every retriable one. */
+export const ELIGIBLE: Readonly<
+  Record<PolicyName, ReadonlySet<ErrorCode> | null>
+> = {
   runtime: new Set<ErrorCode>(["network_error", "external_api_error"]),
 };
 
@@ -174,7 +174,7 @@ export function planRetry(
   const told = Object.entries(error.headers).find(
     ([name]) => name.toLowerCase() === "retry-after",
   );
-  const eligible = facts.retry === null ? undefined : ELIGIBLE[facts.retry];
+  const eligible = facts.retry === null ? null : ELIGIBLE[facts.retry];
   const rules = facts.retry === null ? undefined : ELIGIBLE_WHEN[facts.retry];
   const kinds = facts.retry === null ? undefined : KIND_OF[facts.retry];
   const ofCode = error.code === null ? undefined : kinds?.get(error.code);
@@ -184,14 +184,15 @@ export function planRetry(
   };
   const failure = {
     retriable:
-      error.retriable &&
+      (error.known
+        ? (error.flag ?? retriable(facts, error.details, asked))
+        : error.retriable) &&
       (facts.clientAction === "retry" || facts.clientAction === "none"),
     kind: kind ?? ofCode ?? null,
     retryAfter: told?.[1] ?? error.retryAfter,
     idempotent,
     eligible:
-      (eligible === undefined ||
-        (error.code !== null && eligible.has(error.code))) &&
+      (!eligible || (error.code !== null && eligible.has(error.code))) &&
       (decided(rules ?? [], error.details, asked) ?? true),
     effect: facts.effect,
   };

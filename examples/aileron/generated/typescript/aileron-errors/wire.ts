@@ -12,7 +12,7 @@ import {
   has,
   isObject,
 } from "./_runtime/shape.js";
-import { type Entry, decided, entryOf, factsOf } from "./catalog.js";
+import { type Entry, entryOf, factsOf, retriable } from "./catalog.js";
 import type { Facts, Wire } from "./codes.js";
 import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
@@ -154,6 +154,7 @@ export function parse(body: unknown, answer: Answer = {}): AnyError {
       message: "",
       status: sent as number | null,
       retriable: false,
+      flag: null,
       details,
       originalCode: code,
       raw: body,
@@ -163,6 +164,7 @@ export function parse(body: unknown, answer: Answer = {}): AnyError {
     return { ...common, ...unknown, message: said } as UnknownError;
   }
   const { facts } = entry;
+  const flag = flagIn(entry, slots.get("retriable"), details);
   const status = (sent as number | null) ?? facts.status;
   return {
     ...common,
@@ -171,7 +173,8 @@ export function parse(body: unknown, answer: Answer = {}): AnyError {
     operation: entry.operation,
     message: message ?? defaultMessage(facts, details),
     status,
-    retriable: retriable(entry, slots.get("retriable"), details, status),
+    retriable: flag ?? retriable(facts, details, { status }),
+    flag,
     details,
   } as unknown as AnyError;
 }
@@ -226,32 +229,16 @@ function defaultMessage(facts: Facts, details: d.Details): string {
   return whole ? message : facts.summary;
 }
 
-/** Whether this request may be sent again: as the answer says, else by the code. */
-function retriable(
-  { facts, flagKey }: Entry,
+/** Whether this request may be sent again, as the answer says, if it does. */
+function flagIn(
+  { flagKey }: Entry,
   slot: unknown,
   details: d.Details,
-  status: number | null,
-): boolean {
-  if (typeof slot === "boolean") {
-    return slot;
-  }
-  if (flagKey !== null && has(details, flagKey)) {
-    const flag = details[flagKey];
-    if (typeof flag === "boolean") {
-      return flag;
-    }
-  }
-  switch (facts.retriable) {
-    case "always":
-      return true;
-    case "never":
-      return false;
-    case "conditional":
-      return decided(facts.rules, details, { status }) ?? false;
-    default:
-      return facts.clientAction === "retry";
-  }
+): boolean | null {
+  const inside =
+    flagKey !== null && has(details, flagKey) ? details[flagKey] : null;
+  const said = typeof slot === "boolean" ? slot : inside;
+  return typeof said === "boolean" ? said : null;
 }
 
 /** The value where it is of the type; else null, as a body may hold anything. */

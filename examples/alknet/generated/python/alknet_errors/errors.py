@@ -44,6 +44,7 @@ class AlknetError(Exception):
     __slots__ = (
         "_details",
         "_retriable",
+        "_told",
         "boundary",
         "headers",
         "message",
@@ -73,6 +74,7 @@ class AlknetError(Exception):
         retriable: bool | None = None,
         retry_after: float | None = None,
         request_id: str | None = None,
+        told: Mapping[str, object] | None = None,
         headers: Mapping[str, str | None] | None = None,
     ) -> None:
         if not hasattr(self, "code"):
@@ -84,9 +86,12 @@ class AlknetError(Exception):
             if value is not Unset.UNSET and (value is not None or key in nullable)
         }
         refuse(self.checks, self._details, f"{self.facts.wire}: details")
+        self._told = {
+            fact: value for fact, value in (told or {}).items() if value is not None
+        }
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status, self._details)
+        self.status = _allowed_status(self.code, self.facts, status, _beside(self))
         if retry_after is not None:
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
@@ -119,10 +124,14 @@ class AlknetError(Exception):
     @property
     def retriable(self) -> bool:
         """Whether this request may be sent again: as it says, else by the code."""
+        return self.retriable_when(known(self))
+
+    def retriable_when(self, facts: Mapping[str, object]) -> bool:
+        """The same, by these facts, which are named as rules name them."""
         if self._retriable is not None:
             return self._retriable
         if self.facts.retriable == "conditional":
-            return decided(self.facts.rules, known(self), otherwise=False)
+            return decided(self.facts.rules, facts, otherwise=False)
         if self.facts.retriable in ("always", "never"):
             return self.facts.retriable == "always"
         return self.facts.client_action == "retry"
@@ -186,7 +195,7 @@ class Forbidden(AlknetError):
     HTTP 401, 403; from registry or acl; a person has to act.
 
     ``operation``: The operation that was asked for. ``status``: the rules of the code
-    decide it where it is left out.
+    decide it where it is left out. ``authenticated``: whether the caller was let in.
     """
 
     __slots__ = ()
@@ -208,6 +217,7 @@ class Forbidden(AlknetError):
         operation: str | None = None,
         boundary: t.Literal["registry", "acl"] = "registry",
         status: t.Literal[401, 403] | None = None,
+        authenticated: bool | None = None,
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -218,6 +228,9 @@ class Forbidden(AlknetError):
             },
             boundary=boundary,
             status=status,
+            told={
+                "caller.authenticated": authenticated,
+            },
             headers=headers,
             request_id=request_id,
         )
@@ -806,8 +819,8 @@ def restored(
 def known(
     error: AlknetError,
 ) -> dict[str, object]:
-    """The facts that an error knows of itself, as rules name them."""
-    return {"status": error.status, **_prefixed(error.details)}
+    """The facts that are known of an error, as rules name them."""
+    return {"status": error.status, **_beside(error)}
 
 
 def decided(
@@ -848,6 +861,7 @@ def bare(
         **dict.fromkeys(names),
         **dict(kind.defaults),
         "_details": known,
+        "_told": {},
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
         "message": said(kind, known),
@@ -897,19 +911,19 @@ def _allowed_status(
     code: ErrorCode,
     facts: Facts,
     status: int | None,
-    details: Mapping[str, object],
+    told: Mapping[str, object],
 ) -> int | None:
-    """The status given if it is allowed; else the one that the rules come to with these
-    details, and the default where they leave several.
+    """The status given if it is allowed; else the one that the rules come to by what is
+    known of the error, and the default where that leaves several.
     """
-    possible = _outcomes(facts.status_rules, _prefixed(details))
+    possible = _outcomes(facts.status_rules, told)
     if status is None and possible and facts.status not in possible:
         return possible[-1]
     if status is None:
         return facts.status
     if possible and status not in possible:
         known = " or ".join(map(str, possible))
-        raise ValueError(f"{facts.wire} travels under {known} with these details")
+        raise ValueError(f"{facts.wire} travels under {known} here")
     if status not in facts.statuses and code not in codes_for(status):
         raise ValueError(f"{facts.wire} does not travel under {status}")
     return status
@@ -929,8 +943,10 @@ def _outcomes(rules: Sequence[StatusRule], facts: Mapping[str, object]) -> list[
     return found
 
 
-def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
-    return {f"details.{key}": value for key, value in details.items()}
+def _beside(error: AlknetError) -> dict[str, object]:
+    """The facts that are known beside the status."""
+    told = {f"details.{key}": value for key, value in error.details.items()}
+    return {**told, **error._told}
 
 
 def _holds(fact: object, values: Sequence[object]) -> bool:

@@ -12,13 +12,15 @@ import type * as d from "./details.js";
 /**
  * What every error says. `message` is safe to show to whoever sent the request.
  * `status` is that of the answer, else the code's own. `retriable` is whether this
- * very request may be sent again. `retryAfter` is the wait, in seconds, that the
+ * very request may be sent again, `flag` what the answer itself says of it, null
+ * where it says nothing. `retryAfter` is the wait, in seconds, that the
  * answer asks for; `headers` are those that say what to do about the error.
  */
 export interface Common {
   readonly message: string;
   readonly status: number | null;
   readonly retriable: boolean;
+  readonly flag: boolean | null;
   readonly retryAfter: number | null;
   readonly boundary: string | null;
   readonly headers: Readonly<Record<string, string>>;

@@ -88,7 +88,7 @@ class KintoError(Exception):
         refuse(self.checks, self._details, f"{self.facts.wire}: details")
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status, self._details)
+        self.status = _allowed_status(self.code, self.facts, status, _beside(self))
         if retry_after is not None:
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
@@ -122,10 +122,14 @@ class KintoError(Exception):
     @property
     def retriable(self) -> bool:
         """Whether this request may be sent again: as it says, else by the code."""
+        return self.retriable_when(known(self))
+
+    def retriable_when(self, facts: Mapping[str, object]) -> bool:
+        """The same, by these facts, which are named as rules name them."""
         if self._retriable is not None:
             return self._retriable
         if self.facts.retriable == "conditional":
-            return decided(self.facts.rules, known(self), otherwise=False)
+            return decided(self.facts.rules, facts, otherwise=False)
         if self.facts.retriable in ("always", "never"):
             return self.facts.retriable == "always"
         return self.facts.client_action == "retry"
@@ -1018,8 +1022,8 @@ def restored(
 def known(
     error: KintoError,
 ) -> dict[str, object]:
-    """The facts that an error knows of itself, as rules name them."""
-    return {"status": error.status, **_prefixed(error.details)}
+    """The facts that are known of an error, as rules name them."""
+    return {"status": error.status, **_beside(error)}
 
 
 def decided(
@@ -1105,19 +1109,19 @@ def _allowed_status(
     code: ErrorCode,
     facts: Facts,
     status: int | None,
-    details: Mapping[str, object],
+    told: Mapping[str, object],
 ) -> int | None:
-    """The status given if it is allowed; else the one that the rules come to with these
-    details, and the default where they leave several.
+    """The status given if it is allowed; else the one that the rules come to by what is
+    known of the error, and the default where that leaves several.
     """
-    possible = _outcomes(facts.status_rules, _prefixed(details))
+    possible = _outcomes(facts.status_rules, told)
     if status is None and possible and facts.status not in possible:
         return possible[-1]
     if status is None:
         return facts.status
     if possible and status not in possible:
         known = " or ".join(map(str, possible))
-        raise ValueError(f"{facts.wire} travels under {known} with these details")
+        raise ValueError(f"{facts.wire} travels under {known} here")
     if status not in facts.statuses and code not in codes_for(status):
         raise ValueError(f"{facts.wire} does not travel under {status}")
     return status
@@ -1137,8 +1141,9 @@ def _outcomes(rules: Sequence[StatusRule], facts: Mapping[str, object]) -> list[
     return found
 
 
-def _prefixed(details: Mapping[str, object]) -> dict[str, object]:
-    return {f"details.{key}": value for key, value in details.items()}
+def _beside(error: KintoError) -> dict[str, object]:
+    """The facts that are known beside the status."""
+    return {f"details.{key}": value for key, value in error.details.items()}
 
 
 def _holds(fact: object, values: Sequence[object]) -> bool:

@@ -118,7 +118,8 @@ def plan_retry(
     if kind is None and error.code is not None:
         kind = KIND_OF.get(policy.name, {}).get(error.code)
     failure = Failure(
-        retriable=error.retriable and error.facts.client_action in ("retry", "none"),
+        retriable=error.retriable_when(facts)
+        and error.facts.client_action in ("retry", "none"),
         kind=kind,
         retry_after=headers.get("retry-after", error.retry_after),
         idempotent=idempotent,

@@ -192,6 +192,27 @@ export function decided(
   return rule?.then;
 }
 
+/**
+ * Whether the code allows to send the request again, where the answer says nothing
+ * of it; `known` are the facts beside the details.
+ */
+export function retriable(
+  facts: Facts,
+  details: object,
+  known: object,
+): boolean {
+  switch (facts.retriable) {
+    case "always":
+      return true;
+    case "never":
+      return false;
+    case "conditional":
+      return decided(facts.rules, details, known) ?? false;
+    default:
+      return facts.clientAction === "retry";
+  }
+}
+
 function key(operation: string | null, code: Wire): string {
   return JSON.stringify([operation, String(code)]);
 }
