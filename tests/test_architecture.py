@@ -23,7 +23,6 @@ FLOORS: tuple[frozenset[str], ...] = (
             "finding",
             "clauses",
             "meaning",
-            "tokens",
             "leaks",
             "alike",
             "contract",

@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from faultspec.exchange import Canary
-from faultspec.leaks import DETECTORS, JOINT, SCANNED, detect, name_patterns, planted
+from faultspec.leaks import JOINT, SCANNED, detect, name_patterns, planted
+from faultspec.leaks.detectors import DETECTORS
 
 LEAKS = {
     "stack-trace": (

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from faultspec.leaks import DETECTORS, Pattern, detect
-from faultspec.tokens import TOKENS
+from faultspec.leaks import detect
+from faultspec.leaks.detectors import DETECTORS, Pattern
+from faultspec.leaks.tokens import TOKENS
 
 VECTORS = Path(__file__).parent / "vectors"
 HARMLESS: list[dict[str, str]] = [

@@ -24,7 +24,8 @@ from faultspec.language.model import (
 )
 from faultspec.language.routes import Route, route
 from faultspec.language.values import Vocabularies, same, vocabularies
-from faultspec.leaks import Pattern, name_patterns
+from faultspec.leaks import name_patterns
+from faultspec.leaks.detectors import Pattern
 from faultspec.runtime.shape import Template, slot_places
 
 

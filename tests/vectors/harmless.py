@@ -23,7 +23,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from faultspec.leaks import DETECTORS
+from faultspec.leaks.detectors import DETECTORS
 
 EACH = 12
 """Texts of one package."""

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from faultspec.diagnostic import Path
 from faultspec.language.model import Schema
-from faultspec.leaks import DETECTORS, detect, name_patterns
+from faultspec.leaks import detect, name_patterns
+from faultspec.leaks.detectors import DETECTORS
 from faultspec.lint.places import codes, example_path, live
 from faultspec.lint.rule import Remark, Subject
 

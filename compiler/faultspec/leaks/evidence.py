@@ -1,0 +1,231 @@
+"""Whether what a pattern matched is the thing it looks like: the last word of detectors on a match."""
+
+import base64
+import ipaddress
+import re
+from collections import Counter
+from collections.abc import Callable
+from math import log2
+
+# What stands around a match is told in words, a list of them on one line however long.
+# ruff: noqa: E501
+
+_DOCUMENTATION_DOMAIN = re.compile(
+    r"^(?:.*\.)?(?:example|test|invalid|localhost)$|^example\.(?:com|org|net|edu)$", re.I
+)
+"""RFC 2606 and RFC 6761 reserve these for documentation, and test data lives there too: only with a placeholder before the
+@ is an address there nobody's."""
+
+_NOBODY = re.compile(
+    r"^(?:(?:your|my|some|first|last)?[._-]?(?:user|name|username|first|last|surname|e?mail|address|someone|somebody|you|me|test|foo|bar|x+|support|help|info|contact|no-?reply)[._-]?)+\d*$",
+    re.I,
+)
+"""What stands before the @ in a message that explains how an address looks."""
+
+_ROLE = frozenset(
+    {
+        *("info", "marketing", "sales", "support", "abuse", "noc", "security"),
+        *("postmaster", "hostmaster", "usenet", "news", "webmaster", "www", "uucp", "ftp"),
+        *("help", "helpdesk", "contact", "billing", "privacy", "legal", "feedback", "hello", "press"),
+        *("noreply", "no-reply", "donotreply", "do-not-reply"),
+    }
+)
+"""Mailboxes of a role, not a person: those of RFC 2142, and what is as common. An error may say whom to write to."""
+
+_ASSET = frozenset({"png", "jpg", "jpeg", "svg", "gif", "webp", "css", "js"})
+"""What ends a name like ``logo@2x.png``, which has the form of an address."""
+
+_VERSION = re.compile(
+    r"\b(?:v|versions?|releases?|builds?|revisions?|firmware|ver\.?)[\"'`]?\W{1,4}(?:(?:\d{1,9}\.){1,5}\d{1,9}\W{1,3}(?:(?:and|or|to|through|until)\W)?){0,3}$",
+    re.I,
+)
+"""What stands before four numbers that are a version."""
+
+_EXAMPLE = re.compile(
+    r"\b(?:for example|for instance|example|e\.g\.|eg|i\.e\.|such as|like this)[ ,:=\"'`(\[]{0,5}$", re.I
+)
+"""What stands before something made up to explain a form."""
+
+_OR_LATER = re.compile(r"[\"'`]? (?:or|and) (?:later|newer|higher|above|older|earlier|lower|below)\b", re.I)
+"""And what follows them."""
+
+_BLOCK = re.compile(r"/(?:[12]?\d|3[0-2])(?![\w/.-])")
+"""The length of a network's prefix: a block of addresses is what rules are made of, and nobody's address."""
+
+_HOST_BEFORE = re.compile(
+    r"(?://|@|\b(?:host|hostname|server|upstream|proxy|gateway|resolver?|resolving|lookup|dial|dialing|reach|reaching|contact|contacting|unreachable|(?:connect|connected|connecting|connection|request|requests|call|response|timeout|redirect) (?:to|from|by|with)|enotfound|getaddrinfo|eai_again)(?: (?:host|address|server))?[ :=\"'`(\[]{1,4})$",
+    re.I,
+)
+_HOST_AFTER = re.compile(
+    r":\d{2,5}\b|/\w|[\"'`)]{0,2},? (?:refused|timed? out|unreachable|did not (?:respond|answer)|(?:is )?(?:un|not )(?:reachable|available|resolvable)|is (?:down|offline)|could not be (?:reached|resolved)|closed the connection|:\d)",
+    re.I,
+)
+"""What stands around the name of a host, and never around that of a field."""
+
+_FIELD_BEFORE = re.compile(
+    r"\b(?:field|property|attribute|parameter|param|argument|key|member|setting|option|column|variable|element|path|pointer|at|in|for)s?[ :=\"'`(\[]{1,4}$",
+    re.I,
+)
+_FIELD_AFTER = re.compile(
+    r"[\"'`)\]]{0,2}:? {0,2}(?:(?:is|are|was|were|has|have|does|do|must|may|should|can|cannot|needs?|expects?|requires?|contains?|value|field|property)\b|: [A-Z]|=|\[)"
+)
+"""What stands around the name of a field. `order.address.local` may be either."""
+
+_SURE_HOST = re.compile(r"\.(?:svc|cluster\.local|compute\.internal|ec2\.internal|c\.[\w-]{1,60}\.internal)$", re.I)
+"""Names that clusters and clouds give to machines."""
+
+_ROUTE_BEFORE = re.compile(
+    r"\b(?:get|head|post|put|patch|delete|options|routes?|endpoints?|urls?|uris?|links?|href|resources?|pages?)(?: (?:for|to|at|named|is|matches|matching))?[ :=\"'`(]{0,4}$",
+    re.I,
+)
+"""What stands before the path of a URL."""
+
+_ERROR_NAMES = frozenset({"code", "codes", "err", "error", "errors", "fault", "faults", "http", "status"})
+"""``errors.internal`` is the name of an error, not of a host."""
+
+_PLACEHOLDER = re.compile(
+    r"^[*•<\[{$%]|^x{3}|^\.{3}|^(?:null|none|undefined|true|false|required|missing|invalid|redacted|filtered|masked)\b"
+    r"|^(?:your|insert|replace|enter|example|sample|dummy|placeholder|some|the)[._-]|(?-i:^[A-Z]{2,}(?:[_-][A-Z]{2,}){1,8}\d{0,6}$)",
+    re.I,
+)
+
+
+def _before(match: re.Match[str], most: int = 60) -> str:
+    """The end of what stands before a match."""
+    return match.string[max(0, match.start() - most) : match.start()]
+
+
+def _after(match: re.Match[str], most: int = 40) -> str:
+    """The beginning of what follows a match."""
+    return match.string[match.end() : match.end() + most]
+
+
+def is_address(match: re.Match[str]) -> bool:
+    """Whether it is a private address of IPv4, and no version or block of them."""
+    if any(int(octet) > 255 for octet in match[0].split(".")):
+        return False
+    before, after = _before(match), _after(match)
+    if before.endswith("//"):
+        return True
+    return not any((_BLOCK.match(after), _OR_LATER.match(after), _VERSION.search(before), _EXAMPLE.search(before)))
+
+
+def is_ipv6(match: re.Match[str]) -> bool:
+    """Whether it is an address of IPv6."""
+    try:
+        ipaddress.IPv6Address(match[0])
+    except ValueError:
+        return False
+    return is_real(match)
+
+
+def is_real(match: re.Match[str]) -> bool:
+    """Whether it is more than an example of what would be right."""
+    return not _EXAMPLE.search(_before(match))
+
+
+def is_loopback(match: re.Match[str]) -> bool:
+    """A server under test is itself at a loopback address, and its own URLs may say so."""
+    return not re.search(r"https?://$", _before(match), re.I)
+
+
+def is_host(match: re.Match[str]) -> bool:
+    """A host is told from a field by what stands around it, or by a name that fields do not have."""
+    labels = match[0].lower().split(".")
+    if labels[0] in _ERROR_NAMES:
+        return False
+    before, after = _before(match), _after(match)
+    if (_SURE_HOST.search(match[0]) and len(labels) > 2) or _HOST_BEFORE.search(before) or _HOST_AFTER.match(after):
+        return True
+    names = [each for each in labels[:-1] if not each.isdigit()]
+    if any("-" in each or re.search(r"[a-z]\d", each) for each in names):
+        return True
+    return len(names) > 1 and not (_FIELD_BEFORE.search(before) or _FIELD_AFTER.match(after))
+
+
+def is_no_route(match: re.Match[str]) -> bool:
+    """Whether it stands where files do, and not where routes do."""
+    return not _ROUTE_BEFORE.search(_before(match))
+
+
+def is_key(match: re.Match[str]) -> bool:
+    """Whether what follows the vendor's mark is a key: `sk-test-item-2` is an item."""
+    return not re.fullmatch(
+        r"(?=.*[a-z])(?:[a-z]{1,12}|\d{1,4})(?:[-_](?:[a-z]{1,12}|\d{1,4})){0,20}", match["value"] or "X"
+    )
+
+
+def is_no_example(match: re.Match[str]) -> bool:
+    """Documentation writes ``postgres://user:password@host/db``."""
+    return not re.search(
+        r"://<?\{?(?:db_?)?(?:user|username|login|name)\}?>?:<?\{?(?:user_?|db_?|your_?)?(?:pass|password|passwd|pwd|pw|secret)\}?>?@"
+        r"<?\{?(?:(?:db|database|your)[_-]?)?(?:host|hostname|server|localhost|127\.0\.0\.1|address|example\.com|ip|your-[\w-]{1,60})\b",
+        match[0],
+        re.I,
+    )
+
+
+_PARAMETER = r"(?:out |ref |in |params )?[A-Z][\w.`<>&*?\[\],]{0,100} \w{1,60}"
+_PARAMETERS = re.compile(rf"{_PARAMETER}(?:, {_PARAMETER}){{0,30}}")
+_PRIMITIVE = re.compile(r"\b(?:String|Int(?:16|32|64)|Boolean|Object|Guid|Double|Decimal|DateTime|Byte)\b|[\]`&]")
+
+
+def is_frame(match: re.Match[str]) -> bool:
+    """.NET shows the types of parameters; a word in parentheses, or a plural in them, is a sentence."""
+    name, parameters = match["name"], match["parameters"]
+    deep = name.count(".") > 1 or bool(re.search(r"[<>`]|\.ctor$", name))
+    line = _before(match).rpartition("\n")[2]
+    if not parameters:
+        return deep or (len(line) > 1 and line.isspace())
+    return bool(_PARAMETERS.fullmatch(parameters)) and (deep or not line.strip() or bool(_PRIMITIVE.search(parameters)))
+
+
+def is_somebody(match: re.Match[str]) -> bool:
+    """Whether it is a person's mailbox."""
+    domain = match[0].rpartition("@")[2]
+    local = match[0].rpartition("@")[0]
+    if local.lower() in _ROLE:
+        return False
+    if _DOCUMENTATION_DOMAIN.search(domain) and _NOBODY.search(local):
+        return False
+    return domain.rpartition(".")[2].lower() not in _ASSET
+
+
+def is_value(match: re.Match[str]) -> bool:
+    """Whether something stands there that is more than a placeholder."""
+    return not _PLACEHOLDER.search(match["value"])
+
+
+def is_random(match: re.Match[str]) -> bool:
+    """Whether it may be a key: letters and digits."""
+    value = match["value"]
+    return is_value(match) and any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
+
+
+def is_as_random_as(bits: float) -> Callable[[re.Match[str]], bool]:
+    """Whether a token has so many bits of entropy a character: what is written in documentation has few."""
+
+    def accept(match: re.Match[str]) -> bool:
+        token = match[1] if match.re.groups and match[1] else match[0]
+        return -sum(n / len(token) * log2(n / len(token)) for n in Counter(token).values()) >= bits
+
+    return accept
+
+
+def is_long_random(match: re.Match[str]) -> bool:
+    """A word such as "token" stands before much: only what no writer would make up is one."""
+    return is_random(match) and is_as_random_as(3)(match) and not _LEXICAL.search(_before(match))
+
+
+_LEXICAL = re.compile(r"\b(?:unexpected|unrecognized|illegal|unknown|page|cursor|sync|next|continuation)[ _-]$", re.I)
+"""What stands before the tokens of parsers and of pages."""
+
+
+def is_credentials(match: re.Match[str]) -> bool:
+    """Whether it reads as the name and password of HTTP basic authentication."""
+    raw = match["value"].rstrip("=")
+    try:
+        name, colon, password = base64.b64decode(raw + "=" * (-len(raw) % 4), validate=True).decode().partition(":")
+    except ValueError:
+        return False
+    return bool(colon) and (name + password).isprintable()
