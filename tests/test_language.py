@@ -248,6 +248,35 @@ def test_a_lost_envelope_hides_no_bad_example(envelope: str) -> None:
     assert found == [("bad-example", ("codes", "a", "example", "details", "n"))]
 
 
+@pytest.mark.parametrize(
+    ("said", "effect"),
+    [
+        ("http: 404", "none"),
+        ("http: [400, 409, 429]", "none"),
+        ("http: 4xx", "unknown"),  # 408 among them
+        ("http: 408", "unknown"),
+        ("http: [409, 503]", "unknown"),
+        ("http: 500", "unknown"),
+        ("http: 207", "unknown"),
+        ("http: [{if: {details.a: x}, status: 409}, {else: 502}], details: {a?: {type: string}}", "unknown"),
+        ("http: null, http_reason: It is told over a queue.", "unknown"),
+        ("http: 500, effect: none", "none"),
+        ("http: 404, effect: possible", "possible"),
+    ],
+)
+def test_only_a_refusal_is_known_to_have_had_no_effect(said: str, effect: str) -> None:
+    """Nothing is taken to have had no effect unless it is said, or every status says that the request was refused."""
+    text = f"""
+faultspec: 1
+taxonomy: {{name: t, version: 1.0.0}}
+envelopes: {{error: {{shape: {{code: $code, details?: $details}}}}}}
+codes: {{failed: {{summary: It failed., {said}}}}}
+"""
+    taxonomy = read(text, "t.yaml").taxonomy
+    assert taxonomy is not None
+    assert taxonomy.codes["failed"].effect == effect
+
+
 def test_a_code_is_of_one_kind() -> None:
     """The codes of a policy's kinds are codes that there are, each in one kind at most."""
     text = """

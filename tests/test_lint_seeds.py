@@ -170,6 +170,7 @@ LEFT_OUT: tuple[Said, ...] = (
         "operations/chat/errors/CONTEXT_OVERFLOW",
     ),
     *(each for code in KEENBENCH_CODES for each in said("keenbench", "example-missing", f"codes/{code}")),
+    *said("alknet", "retry-unsafe", "codes/TIMEOUT/retriable"),
 )  # fmt: skip
 
 

@@ -6,7 +6,19 @@ from datetime import date
 from typing import Any, Literal
 
 from faultspec.language.grammar import Path, closest
-from faultspec.language.model import Code, Deadline, DetailKey, Example, Mcp, Operation, Retriable, Rule, Schema, Term
+from faultspec.language.model import (
+    Code,
+    Deadline,
+    DetailKey,
+    Example,
+    Mcp,
+    Operation,
+    Retriable,
+    Rule,
+    Schema,
+    StatusRange,
+    Term,
+)
 from faultspec.language.schemas import details
 from faultspec.language.scope import Data, Known, Scope
 from faultspec.language.values import foreign_schema_problem
@@ -18,6 +30,13 @@ _LATE = "1s"
 
 def _mcp(data: Data | None) -> Mcp | None:
     return None if data is None else Mcp(data["is_error"], data.get("strict"))
+
+
+def _refused(status: StatusRange) -> bool:
+    """Whether these statuses say that a request was refused before anything was done (RFC 9110 section 15.5); 408 says only
+    that the server stopped waiting.
+    """
+    return status.low >= 400 and status.high < 500 and 408 not in status
 
 
 class Failures:
@@ -62,7 +81,7 @@ class Failures:
         carried = http(scope, *self._http_of(data, path, lifecycle), path, known_details)
         self._parameters(data.get("message"), known_details, (*path, "message"))
         default_action = "retry" if retriable.kind == "always" else "none"
-        default_effect = "unknown" if any(span.high >= 500 for span in carried.statuses) else "none"
+        default_effect = "none" if carried.statuses and all(map(_refused, carried.statuses)) else "unknown"
         self._day(data.get("sunset"), (*path, "sunset"))
         examples = data.get("example", [])
         listed = isinstance(examples, list)

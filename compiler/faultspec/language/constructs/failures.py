@@ -130,12 +130,20 @@ CODE_KEYS = {
         ),
         "The code says that a budget ran out, so its answer comes no sooner, and not much later.",
     ),
-    "retriable": Key(RETRIABLE, "May the same request be sent again? true, false, `caller`, `none`, or rules."),
+    "retriable": Key(
+        RETRIABLE,
+        "May the same request be sent again? true, false, `caller`, `none`, or rules. Default `none`: nothing is said.",
+    ),
     "client_action": Key(
-        Choice(("retry", "refetch", "user", "none")), "What a client does; `is_retryable` means exactly `retry`."
+        Choice(("retry", "refetch", "user", "none")),
+        "What a client does; `is_retryable` means exactly `retry`. Default `retry` where `retriable` is true, else `none`.",
     ),
     "retry": Key(Text(), "The retry policy."),
-    "effect": Key(Choice(("none", "possible", "unknown")), "May the operation have taken effect although it failed?"),
+    "effect": Key(
+        Choice(("none", "possible", "unknown")),
+        "May the operation have taken effect although it failed? Default `none` where every status is a 4xx and none is "
+        "408: the request was refused; else `unknown`.",
+    ),
     "headers": Key(Named(HEADER_RULES, HEADER), "Response headers this code travels with."),
     "details": Key(
         Named(MEMBER, NAME, optional=True),

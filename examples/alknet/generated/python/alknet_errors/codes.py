@@ -185,7 +185,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         statuses=(),
         retriable="never",
         client_action="none",
-        effect="none",
+        effect="unknown",
         boundaries=("handler",),
     ),
     ErrorCode.PERMISSION_DENIED: Facts(
@@ -194,7 +194,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         statuses=(),
         retriable="never",
         client_action="none",
-        effect="none",
+        effect="unknown",
         boundaries=("handler",),
     ),
     ErrorCode.INSUFFICIENT_CREDITS: Facts(
@@ -203,7 +203,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         statuses=(),
         retriable="never",
         client_action="user",
-        effect="none",
+        effect="unknown",
         boundaries=("handler",),
     ),
     ErrorCode.RATE_LIMITED: Facts(
@@ -221,7 +221,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         statuses=(),
         retriable="never",
         client_action="none",
-        effect="none",
+        effect="unknown",
         boundaries=("handler",),
     ),
 }

@@ -433,7 +433,7 @@ class Timeout(AlknetError):
 class ReadFileFileNotFound(AlknetError):
     """The file does not exist
 
-    From handler; clients do not retry.
+    From handler; clients do not retry. The operation may have taken effect.
 
     ``path``: The path that was asked for. ``errno``: What the operating system called
     it.
@@ -448,7 +448,7 @@ class ReadFileFileNotFound(AlknetError):
         statuses=(),
         retriable="never",
         client_action="none",
-        effect="none",
+        effect="unknown",
         boundaries=("handler",),
     )
     summary = "The file does not exist"
@@ -490,7 +490,7 @@ class ReadFileFileNotFound(AlknetError):
 class ReadFilePermissionDenied(AlknetError):
     """OS-level read permission denied
 
-    From handler; clients do not retry.
+    From handler; clients do not retry. The operation may have taken effect.
 
     ``path``: The path that was asked for. ``errno``: What the operating system called
     it.
@@ -505,7 +505,7 @@ class ReadFilePermissionDenied(AlknetError):
         statuses=(),
         retriable="never",
         client_action="none",
-        effect="none",
+        effect="unknown",
         boundaries=("handler",),
     )
     summary = "OS-level read permission denied"
@@ -547,7 +547,7 @@ class ReadFilePermissionDenied(AlknetError):
 class CreateMachineInsufficientCredits(AlknetError):
     """The account cannot pay for the machine.
 
-    From handler; a person has to act.
+    From handler; a person has to act. The operation may have taken effect.
     """
 
     __slots__ = ()
@@ -559,7 +559,7 @@ class CreateMachineInsufficientCredits(AlknetError):
         statuses=(),
         retriable="never",
         client_action="user",
-        effect="none",
+        effect="unknown",
         boundaries=("handler",),
     )
     summary = "The account cannot pay for the machine."
@@ -645,7 +645,7 @@ class CreateMachineRateLimited(AlknetError):
 class ChatContextOverflow(AlknetError):
     """The context window overflowed.
 
-    From handler; clients do not retry.
+    From handler; clients do not retry. The operation may have taken effect.
     """
 
     __slots__ = ()
@@ -657,7 +657,7 @@ class ChatContextOverflow(AlknetError):
         statuses=(),
         retriable="never",
         client_action="none",
-        effect="none",
+        effect="unknown",
         boundaries=("handler",),
     )
     summary = "The context window overflowed."

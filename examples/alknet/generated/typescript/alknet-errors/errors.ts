@@ -105,7 +105,7 @@ export interface Timeout extends Common {
 /**
  * The file does not exist
  *
- * From handler; clients do not retry.
+ * From handler; clients do not retry. The operation may have taken effect.
  */
 export interface ReadFileFileNotFound extends Common {
   readonly known: true;
@@ -117,7 +117,7 @@ export interface ReadFileFileNotFound extends Common {
 /**
  * OS-level read permission denied
  *
- * From handler; clients do not retry.
+ * From handler; clients do not retry. The operation may have taken effect.
  */
 export interface ReadFilePermissionDenied extends Common {
   readonly known: true;
@@ -129,7 +129,7 @@ export interface ReadFilePermissionDenied extends Common {
 /**
  * The account cannot pay for the machine.
  *
- * From handler; a person has to act.
+ * From handler; a person has to act. The operation may have taken effect.
  */
 export interface CreateMachineInsufficientCredits extends Common {
   readonly known: true;
@@ -153,7 +153,7 @@ export interface CreateMachineRateLimited extends Common {
 /**
  * The context window overflowed.
  *
- * From handler; clients do not retry.
+ * From handler; clients do not retry. The operation may have taken effect.
  */
 export interface ChatContextOverflow extends Common {
   readonly known: true;

@@ -105,7 +105,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         statuses=(),
         retriable="none",
         client_action="none",
-        effect="none",
+        effect="unknown",
     ),
     ErrorCode.INVALID_REQUEST: Facts(
         wire=-32600,
@@ -113,7 +113,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         statuses=(),
         retriable="none",
         client_action="none",
-        effect="none",
+        effect="unknown",
     ),
     ErrorCode.METHOD_NOT_FOUND: Facts(
         wire=-32601,
@@ -121,7 +121,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         statuses=(),
         retriable="none",
         client_action="none",
-        effect="none",
+        effect="unknown",
     ),
     ErrorCode.INVALID_PARAMS: Facts(
         wire=-32602,
@@ -129,7 +129,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         statuses=(),
         retriable="none",
         client_action="none",
-        effect="none",
+        effect="unknown",
     ),
     ErrorCode.FAILED: Facts(
         wire=1,
@@ -137,7 +137,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
         statuses=(),
         retriable="none",
         client_action="none",
-        effect="none",
+        effect="unknown",
     ),
 }
 

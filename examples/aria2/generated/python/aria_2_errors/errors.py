@@ -142,7 +142,7 @@ class Aria2Error(Exception):
 class ParseError(Aria2Error):
     """The body is not JSON.
 
-    Clients do not retry.
+    Clients do not retry. The operation may have taken effect.
     """
 
     __slots__ = ()
@@ -175,7 +175,7 @@ class ParseError(Aria2Error):
 class InvalidRequest(Aria2Error):
     """It is JSON, and no request.
 
-    Clients do not retry.
+    Clients do not retry. The operation may have taken effect.
     """
 
     __slots__ = ()
@@ -208,7 +208,7 @@ class InvalidRequest(Aria2Error):
 class MethodNotFound(Aria2Error):
     """There is no such method.
 
-    Clients do not retry.
+    Clients do not retry. The operation may have taken effect.
     """
 
     __slots__ = ()
@@ -241,7 +241,7 @@ class MethodNotFound(Aria2Error):
 class InvalidParams(Aria2Error):
     """The parameters do not fit.
 
-    Clients do not retry.
+    Clients do not retry. The operation may have taken effect.
     """
 
     __slots__ = ()
@@ -274,7 +274,7 @@ class InvalidParams(Aria2Error):
 class Failed(Aria2Error):
     """The call failed; the message says why.
 
-    Clients do not retry.
+    Clients do not retry. The operation may have taken effect.
     """
 
     __slots__ = ()

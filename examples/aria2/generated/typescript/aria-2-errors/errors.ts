@@ -31,7 +31,7 @@ export interface Common {
 /**
  * The body is not JSON.
  *
- * Clients do not retry.
+ * Clients do not retry. The operation may have taken effect.
  */
 export interface ParseError extends Common {
   readonly known: true;
@@ -43,7 +43,7 @@ export interface ParseError extends Common {
 /**
  * It is JSON, and no request.
  *
- * Clients do not retry.
+ * Clients do not retry. The operation may have taken effect.
  */
 export interface InvalidRequest extends Common {
   readonly known: true;
@@ -55,7 +55,7 @@ export interface InvalidRequest extends Common {
 /**
  * There is no such method.
  *
- * Clients do not retry.
+ * Clients do not retry. The operation may have taken effect.
  */
 export interface MethodNotFound extends Common {
   readonly known: true;
@@ -67,7 +67,7 @@ export interface MethodNotFound extends Common {
 /**
  * The parameters do not fit.
  *
- * Clients do not retry.
+ * Clients do not retry. The operation may have taken effect.
  */
 export interface InvalidParams extends Common {
   readonly known: true;
@@ -79,7 +79,7 @@ export interface InvalidParams extends Common {
 /**
  * The call failed; the message says why.
  *
- * Clients do not retry.
+ * Clients do not retry. The operation may have taken effect.
  */
 export interface Failed extends Common {
   readonly known: true;

@@ -352,7 +352,7 @@ class ProviderNotConfigured(KeenbenchError):
 class ProviderAuthFailed(KeenbenchError):
     """The provider refused the key.
 
-    A person has to act.
+    A person has to act. The operation may have taken effect.
 
     ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
     one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
@@ -419,7 +419,7 @@ class ProviderAuthFailed(KeenbenchError):
 class ProviderRateLimited(KeenbenchError):
     """The provider limits the rate.
 
-    Clients retry (automatic).
+    Clients retry (automatic). The operation may have taken effect.
 
     ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
     one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
@@ -486,7 +486,7 @@ class ProviderRateLimited(KeenbenchError):
 class ProviderUnavailable(KeenbenchError):
     """The provider answers with errors, or not in time.
 
-    Clients retry (automatic).
+    Clients retry (automatic). The operation may have taken effect.
 
     ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
     one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
@@ -553,7 +553,7 @@ class ProviderUnavailable(KeenbenchError):
 class NetworkUnavailable(KeenbenchError):
     """There is no network.
 
-    Clients retry (automatic).
+    Clients retry (automatic). The operation may have taken effect.
 
     ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
     one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
@@ -620,7 +620,7 @@ class NetworkUnavailable(KeenbenchError):
 class SandboxViolation(KeenbenchError):
     """The sandbox refused what a tool tried to do.
 
-    Clients do not retry.
+    Clients do not retry. The operation may have taken effect.
 
     ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
     one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
@@ -687,7 +687,8 @@ class SandboxViolation(KeenbenchError):
 class ValidationFailed(KeenbenchError):
     """What was asked for, or what the model made, is not valid.
 
-    Clients retry where the error says that they may.
+    Clients retry where the error says that they may. The operation may have taken
+    effect.
 
     ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
     where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
@@ -757,7 +758,7 @@ class ValidationFailed(KeenbenchError):
 class ContextExhausted(KeenbenchError):
     """The conversation is longer than the model takes.
 
-    A person has to act.
+    A person has to act. The operation may have taken effect.
 
     ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
     one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
@@ -824,7 +825,7 @@ class ContextExhausted(KeenbenchError):
 class DiskFull(KeenbenchError):
     """The disk is full.
 
-    A person has to act.
+    A person has to act. The operation may have taken effect.
 
     ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
     one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
@@ -891,7 +892,8 @@ class DiskFull(KeenbenchError):
 class FileReadFailed(KeenbenchError):
     """A file cannot be read.
 
-    Clients retry where the error says that they may.
+    Clients retry where the error says that they may. The operation may have taken
+    effect.
 
     ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
     where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
@@ -1032,7 +1034,8 @@ class FileWriteFailed(KeenbenchError):
 class CheckpointCreateFailed(KeenbenchError):
     """A checkpoint could not be made.
 
-    Clients retry where the error says that they may.
+    Clients retry where the error says that they may. The operation may have taken
+    effect.
 
     ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
     where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
@@ -1173,7 +1176,7 @@ class CheckpointRestoreFailed(KeenbenchError):
 class BudgetCapReached(KeenbenchError):
     """The budget of the job is spent.
 
-    A person has to act.
+    A person has to act. The operation may have taken effect.
 
     ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
     one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:
@@ -1240,7 +1243,7 @@ class BudgetCapReached(KeenbenchError):
 class ConflictPublishedChanged(KeenbenchError):
     """What is published changed since the draft was made.
 
-    Clients read again before they retry.
+    Clients read again before they retry. The operation may have taken effect.
 
     ``provider_id``: The provider, where one is involved. ``model_id``: The model, where
     one is involved. ``job_id``: The job. ``workbench_id``: The workbench. ``detail``:

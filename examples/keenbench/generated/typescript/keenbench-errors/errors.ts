@@ -69,7 +69,7 @@ export interface ProviderNotConfigured extends Common {
 /**
  * The provider refused the key.
  *
- * A person has to act.
+ * A person has to act. The operation may have taken effect.
  */
 export interface ProviderAuthFailed extends Common {
   readonly known: true;
@@ -81,7 +81,7 @@ export interface ProviderAuthFailed extends Common {
 /**
  * The provider limits the rate.
  *
- * Clients retry (automatic).
+ * Clients retry (automatic). The operation may have taken effect.
  */
 export interface ProviderRateLimited extends Common {
   readonly known: true;
@@ -93,7 +93,7 @@ export interface ProviderRateLimited extends Common {
 /**
  * The provider answers with errors, or not in time.
  *
- * Clients retry (automatic).
+ * Clients retry (automatic). The operation may have taken effect.
  */
 export interface ProviderUnavailable extends Common {
   readonly known: true;
@@ -105,7 +105,7 @@ export interface ProviderUnavailable extends Common {
 /**
  * There is no network.
  *
- * Clients retry (automatic).
+ * Clients retry (automatic). The operation may have taken effect.
  */
 export interface NetworkUnavailable extends Common {
   readonly known: true;
@@ -117,7 +117,7 @@ export interface NetworkUnavailable extends Common {
 /**
  * The sandbox refused what a tool tried to do.
  *
- * Clients do not retry.
+ * Clients do not retry. The operation may have taken effect.
  */
 export interface SandboxViolation extends Common {
   readonly known: true;
@@ -129,7 +129,8 @@ export interface SandboxViolation extends Common {
 /**
  * What was asked for, or what the model made, is not valid.
  *
- * Clients retry where the error says that they may.
+ * Clients retry where the error says that they may. The operation may have
+ * taken effect.
  */
 export interface ValidationFailed extends Common {
   readonly known: true;
@@ -141,7 +142,7 @@ export interface ValidationFailed extends Common {
 /**
  * The conversation is longer than the model takes.
  *
- * A person has to act.
+ * A person has to act. The operation may have taken effect.
  */
 export interface ContextExhausted extends Common {
   readonly known: true;
@@ -153,7 +154,7 @@ export interface ContextExhausted extends Common {
 /**
  * The disk is full.
  *
- * A person has to act.
+ * A person has to act. The operation may have taken effect.
  */
 export interface DiskFull extends Common {
   readonly known: true;
@@ -165,7 +166,8 @@ export interface DiskFull extends Common {
 /**
  * A file cannot be read.
  *
- * Clients retry where the error says that they may.
+ * Clients retry where the error says that they may. The operation may have
+ * taken effect.
  */
 export interface FileReadFailed extends Common {
   readonly known: true;
@@ -190,7 +192,8 @@ export interface FileWriteFailed extends Common {
 /**
  * A checkpoint could not be made.
  *
- * Clients retry where the error says that they may.
+ * Clients retry where the error says that they may. The operation may have
+ * taken effect.
  */
 export interface CheckpointCreateFailed extends Common {
   readonly known: true;
@@ -215,7 +218,7 @@ export interface CheckpointRestoreFailed extends Common {
 /**
  * The budget of the job is spent.
  *
- * A person has to act.
+ * A person has to act. The operation may have taken effect.
  */
 export interface BudgetCapReached extends Common {
   readonly known: true;
@@ -227,7 +230,7 @@ export interface BudgetCapReached extends Common {
 /**
  * What is published changed since the draft was made.
  *
- * Clients read again before they retry.
+ * Clients read again before they retry. The operation may have taken effect.
  */
 export interface ConflictPublishedChanged extends Common {
   readonly known: true;
