@@ -577,3 +577,37 @@ def test_the_table_of_clauses_is_closed() -> None:
         "headers/allow",
         "headers/etag",
     }
+
+
+GATEWAY = """
+detail_keys: {wait: {type: number, equals_header: Retry-After}}
+envelopes: {error: {shape: {code: $code, details?: $details}}}
+surfaces: {api: {transport: http, envelope: error, default_status: 500}}
+headers: {Retry-After: {on: 429, presence: optional, format: retry-after}}
+codes:
+  limited: {summary: Too many., http: 429, retriable: true, effect: none, details: {wait?: {}}}
+  local: {summary: A failure of what is called., http: null, http_reason: It is told over a queue.}
+"""
+
+
+@pytest.mark.parametrize(("status", "clauses"), [(500, set()), (503, {"code/status"}), (429, {"code/status"})])
+def test_a_code_without_a_status_has_the_one_of_the_surface(status: int, clauses: set[str]) -> None:
+    """Where a surface gives a status to what has none, such a code may come, under that status and no other."""
+    found = judge(of(GATEWAY), exchange(status, {"code": "local"}))
+    assert set(broken(found)) == clauses
+    without = judge(of(GATEWAY.replace(", default_status: 500", "")), exchange(500, {"code": "local"}))
+    assert "code/status" in broken(without)
+
+
+@pytest.mark.parametrize(
+    ("wait", "header", "agrees"),
+    [(2, "2", True), (1.5, "2", True), (2.0, "2", True), (2, "3", False), (1.2, "1", False), (0, "0", True)],
+)
+def test_a_wait_among_the_details_is_the_one_of_the_header(wait: float, header: str, agrees: bool) -> None:
+    """A detail that repeats Retry-After is its seconds, rounded up; neither is judged without the other, nor is a date."""
+    body = {"code": "limited", "details": {"wait": wait}}
+    found = judge(of(GATEWAY), exchange(429, body, ("Retry-After", header)))
+    assert broken(found) == ({} if agrees else {"details/validator": "/details/wait"})
+    assert "details/validator" in found.exercised
+    for others in ((), (("Retry-After", "Sun, 22 Nov 2026 06:07:17 GMT"),)):
+        assert "details/validator" not in judge(of(GATEWAY), exchange(429, body, *others)).exercised

@@ -216,8 +216,8 @@ _SINGLE = (
     ),
     Clause(
         "details/validator",
-        "A validator in the details is the one in the header",
-        "A client repairs its request with either; only the current one repairs it.",
+        "A detail that repeats a header says the same",
+        "A client goes by either, a validator or a wait; only one of two that differ is right.",
         "An error with both the detail and the header.",
         ("details/schema",),
         ("detail-values", "header-values"),

@@ -1,8 +1,10 @@
 """The body of an error: its shape, its slots, its code, and the details that go with the code."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from math import ceil, isfinite
 
 from faultspec.body import resolve
 from faultspec.contract import Claim, Contract, Matcher
@@ -199,7 +201,7 @@ def _judge_error(
     _status(bench, told)
     if code is not None and code.live:
         facts = facts_of(bench.exchange, operation, bench.status, slots.get("details"))
-        _code_status(bench, code, facts)
+        _code_status(bench, claim, code, facts)
         _fixed(bench, told, code)
         _flag(bench, told, code, facts)
         _actions(bench, told)
@@ -314,7 +316,7 @@ def _is_elsewhere(exchange: Exchange, operation: Operation | None, owners: Owner
     return named and not any(matcher.routes or matcher.methods for _, matcher in owners)
 
 
-def _code_status(bench: Bench, code: Code, facts: Facts) -> None:
+def _code_status(bench: Bench, claim: Claim, code: Code, facts: Facts) -> None:
     status = bench.status
     if status is None or bench.exchange.transport != "http":
         return
@@ -327,6 +329,10 @@ def _code_status(bench: Bench, code: Code, facts: Facts) -> None:
         own = f"expected {_or(map(str, possible))}"
     elif code.http.statuses:
         own = f"expected {_or(map(str, code.http.statuses))}"
+    elif claim.surface.default_status == status:
+        return
+    elif claim.surface.default_status is not None:
+        own = f"expected {claim.surface.default_status}"
     else:
         own = f"it never travels over HTTP ({code.http.reason})"
     there = f"; a {status} carries {_one_of(by_name)}" if by_name else f"; no code travels under {status}"
@@ -572,25 +578,26 @@ def _validators(bench: Bench, details: Mapping[str, object], at: str) -> None:
     for key in bench.contract.taxonomy.detail_keys.values():
         value = details.get(key.name)
         header = bench.exchange.received(key.equals_header) if key.equals_header else None
-        if header is None or not isinstance(value, str):
+        agrees = None if header is None else _repeats(value, header)
+        if agrees is None or header is None:
             continue
         bench.exercise("details/validator")
-        if header_syntax.etag_value(value) != header_syntax.etag_value(header):
-            pointer = child(at, key.name)
-            bench.broken(
-                "details/validator",
-                f"{place(pointer)} is {_quoted(value)}; the header `{key.equals_header}` says {_quoted(header)}",
-                pointer=pointer,
-                source=key.source,
-            )
-        elif bench.status == 412 and _was_sent(bench, header):
-            pointer = child(at, key.name)
-            bench.broken(
-                "details/validator",
-                f"{place(pointer)} is {_quoted(value)}, the validator that was sent in If-Match and just refused",
-                pointer=pointer,
-                source=key.source,
-            )
+        pointer = child(at, key.name)
+        if not agrees:
+            message = f"{place(pointer)} is {shown(value)}; the header `{key.equals_header}` says {_quoted(header)}"
+            bench.broken("details/validator", message, pointer=pointer, source=key.source)
+        elif bench.status == 412 and isinstance(value, str) and _was_sent(bench, header):
+            message = f"{place(pointer)} is {shown(value)}, the validator that was sent in If-Match and just refused"
+            bench.broken("details/validator", message, pointer=pointer, source=key.source)
+
+
+def _repeats(value: object, header: str) -> bool | None:
+    """Whether a detail is the validator of a header, or its seconds; None where it is neither."""
+    if isinstance(value, str):
+        return header_syntax.etag_value(value) == header_syntax.etag_value(header)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not re.fullmatch("[0-9]{1,9}", header):
+        return None
+    return isfinite(value) and int(header) == ceil(value)
 
 
 def _was_sent(bench: Bench, etag: str) -> bool:

@@ -187,7 +187,8 @@ class DetailKey(NamedTuple):
     """A registered key of ``details``: one name, one type, everywhere.
 
     ``everywhere``: every code may carry it. ``role`` ``retriable`` makes it the wire form of the retry flag.
-    ``equals_header``: its value is the validator in that response header, compared without quotes and weakness.
+    ``equals_header``: its value is the validator in that response header, compared without quotes and weakness, or the
+    seconds in it, rounded up.
     ``refers_to`` ``resource``: its value identifies a resource the caller can read.
     """
 
@@ -285,6 +286,7 @@ class Surface(NamedTuple):
     ``envelopes`` empty: errors here carry none, for ``reason``. ``codes`` None: open; otherwise the allowed code
     names, in order.
     ``foreign``: codes here are another namespace's. ``success``: members by pointer that every success has.
+    ``default_status``: the HTTP status of codes that have none of their own.
     ``repeats``: the surface whose errors are carried here too, written to ``sink``.
     """
 
@@ -307,6 +309,7 @@ class Surface(NamedTuple):
     sink: str | None = None
     level: Literal["must", "should"] = "must"
     source: Source = NOWHERE
+    default_status: int | None = None
 
 
 class Example(NamedTuple):

@@ -247,6 +247,9 @@ def _surface(scope: Scope, name: str, data: Data) -> Surface:
             scope.wrong(path, "no-reason", message, hint, on_key=True, needs=needs)
     else:
         named = scope.refer_all(envelope, known, "envelope", (*path, "envelope"))
+    if "default_status" in data and data["transport"] != "http":
+        message = f"surface `{name}` is not on HTTP, and has no statuses"
+        scope.wrong((*path, "default_status"), "misplaced-key", message, "remove it", on_key=True)
     for key in _BATCH_KEYS:
         if key in data and "items" not in data:
             message = f"`{key}` describes a multi-status body, and there are no `items`"
@@ -283,6 +286,7 @@ def _surface(scope: Scope, name: str, data: Data) -> Surface:
         data.get("sink"),
         data.get("level", "must"),
         scope.source(data.get("source"), path),
+        data.get("default_status"),
     )
 
 

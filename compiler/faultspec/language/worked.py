@@ -81,6 +81,7 @@ surfaces:
     error_when: {status: [4xx, 5xx]}
     envelope: error
     codes: closed
+    default_status: 500
 """,
     "headers": """\
 headers:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from faultspec.language.carriers import travels
 from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Schema, StatusRange, Taxonomy
 from faultspec.language.values import problems
 from faultspec.runtime import ids
@@ -75,7 +76,7 @@ def components(taxonomy: Taxonomy) -> Json:
                     **schemas.of_body(envelope, code, taxonomy),
                 }
             )
-            if code.http.statuses and (operation, code.name) in shown:
+            if travels(taxonomy, code, of_operation=operation is not None) and (operation, code.name) in shown:
                 found["examples"] |= _examples(name, envelope, code, taxonomy)
         if carried:
             found["schemas"][names.union(envelope)] = _union(envelope, names, taxonomy)
@@ -157,8 +158,8 @@ def _statuses(answered: Codes, taxonomy: Taxonomy) -> list[str]:
     """The statuses, in order of number, that one of the codes or a fallback claims; a whole class as ``4xx``."""
     claimed = {
         str(status) if each.width < 100 else str(each)
-        for _, code in answered
-        for each in code.http.statuses
+        for operation, code in answered
+        for each in travels(taxonomy, code, of_operation=operation is not None)
         for status in (range(each.low, each.high + 1) if each.width < 100 else (each.low,))
     }
     fallback = {
@@ -177,7 +178,8 @@ def _response(envelope: Envelope, status: str, answered: Codes, names: Names, ta
     codes = [
         (operation, code)
         for operation, code in answered
-        if code.name == fallback or any(each.covers(span) for each in code.http.statuses)
+        if code.name == fallback
+        or any(each.covers(span) for each in travels(taxonomy, code, of_operation=operation is not None))
     ]
     if not codes:
         return None
@@ -189,7 +191,7 @@ def _response(envelope: Envelope, status: str, answered: Codes, names: Names, ta
     examples = {
         name: {"$ref": f"#/components/examples/{name}"}
         for operation, code in codes
-        if code.http.statuses
+        if travels(taxonomy, code, of_operation=operation is not None)
         for name in _example_names(names.schema(envelope, operation, code), envelope, code, taxonomy)
     }
     media: Json = {"schema": _one_of(envelope, codes, names, taxonomy), **({"examples": examples} if examples else {})}

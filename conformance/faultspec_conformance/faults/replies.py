@@ -13,7 +13,7 @@ from faultspec.contract import Contract
 from faultspec.exchange import Exchange, Headers, Request, Response, first
 from faultspec.judge.facts import facts_of, outcomes
 from faultspec.language import formats
-from faultspec.language.carriers import reaches, wears
+from faultspec.language.carriers import reaches, travels, wears
 from faultspec.language.model import Code, Envelope, Example, HeaderRule, Operation, Taxonomy
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
@@ -144,7 +144,8 @@ def _statuses(
     chosen = outcomes(code.http.rules, facts_of(asked, operation, None, None))
     if len(chosen) == 1:
         return tuple(each for each in chosen if isinstance(each, int))
-    return tuple(dict.fromkeys((*((code.http.default,) if code.http.default else ()), *code.http.all())))
+    own = tuple(dict.fromkeys((*((code.http.default,) if code.http.default else ()), *code.http.all())))
+    return own or tuple(each.low for each in travels(taxonomy, code, of_operation=code.name not in taxonomy.codes))
 
 
 def _travels(contract: Contract, name: str) -> Iterator[str]:
@@ -165,7 +166,7 @@ def _travels(contract: Contract, name: str) -> Iterator[str]:
 
 def _rendered(case: _Case) -> Response:
     for example, details in _examples(case.code, case.status, case.contract.taxonomy):
-        known = None if details is None else {**details, **_validators(details, case)}
+        known = None if details is None else {**details, **_repeating(details, example, case)}
         given = example._replace(details=known, status=case.status)
         try:
             slots = samples.slots(case.envelope, case.code, given, case.contract.taxonomy)
@@ -191,9 +192,18 @@ def _examples(code: Code, status: int, taxonomy: Taxonomy) -> Iterator[tuple[Exa
         return
 
 
-def _validators(details: Mapping[str, object], case: _Case) -> dict[str, object]:
-    keys = case.contract.taxonomy.detail_keys
-    return {key: case.validator for key in details if key in keys and _is_etag(keys[key].equals_header)}
+def _repeating(details: Mapping[str, object], example: Example, case: _Case) -> dict[str, object]:
+    """The details that repeat a header: the validator, or the wait."""
+    waits = (value for name, value in example.headers.items() if name.lower() == "retry-after")
+    wait = case.retry_after or next(waits, _WAIT)
+    found: dict[str, object] = {}
+    for key in details.keys() & case.contract.taxonomy.detail_keys.keys():
+        repeats = case.contract.taxonomy.detail_keys[key].equals_header
+        if _is_etag(repeats):
+            found[key] = case.validator
+        elif repeats is not None and repeats.lower() == "retry-after" and wait.isdecimal():
+            found[key] = int(wait)
+    return found
 
 
 def _flags(slots: Mapping[str, object], details: Mapping[str, object] | None, case: _Case) -> dict[str, object]:

@@ -12,7 +12,7 @@ from faultspec.language.constructs.parts import (
     WORDS,
     member,
 )
-from faultspec.language.grammar import Anything, Choice, Either, Flag, Key, Later, Many, Named, Record, Text
+from faultspec.language.grammar import Anything, Choice, Either, Flag, Integer, Key, Later, Many, Named, Record, Text
 
 DETAIL_KEY = Record(
     "a detail key",
@@ -22,7 +22,9 @@ DETAIL_KEY = Record(
         "everywhere": Key(Flag(), "Every code may carry the key."),
         "role": Key(Choice(("retriable",)), "`retriable`: the key is the wire form of the retry flag."),
         "equals_header": Key(
-            HEADER, "The response header whose validator (without quotes and `W/`) this value repeats."
+            HEADER,
+            "The response header that this value repeats: a validator without quotes and `W/`, or the seconds of Retry-After, "
+            "which are whole.",
         ),
         "refers_to": Key(
             Choice(("resource",)), "`resource`: the value identifies a resource that the caller can read."
@@ -116,6 +118,10 @@ SURFACE = Record(
             Either((Text(), Many(Text(), 1))),
             "`closed`: every declared code and no other. `open`: any code, the declared ones included. `foreign`: codes of "
             "another namespace, of which only the shape is judged. Or a list of codes.",
+        ),
+        "default_status": Key(
+            Integer(100, 599),
+            "On HTTP: the status here of codes that have none (`http: null`); default: they do not come here.",
         ),
         "at": Key(
             POINTER,

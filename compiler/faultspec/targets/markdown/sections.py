@@ -145,6 +145,8 @@ def _surface(each: Surface) -> list[str]:
         facts.append("Its codes are another namespace's")
     elif each.envelopes:
         facts.append("Codes that are not declared may come" if each.codes is None else "No code but those declared")
+    if each.default_status is not None:
+        facts.append(f"Codes without a status come as {each.default_status}")
     if each.batch is not None:
         places = (("Outcomes", each.batch.items), ("their status", each.batch.status), ("their body", each.batch.body))
         facts += [f"{what}: {' or '.join(data(place) for place in where)}" for what, where in places]

@@ -140,6 +140,7 @@ class View(NamedTuple):
     unknown_summary: str
     unknown_message: str
     tells: bool
+    default_status: int
     internal: str | None
     internal_code: str
     bare: tuple[BareRows, ...]
@@ -250,6 +251,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         unknown_summary=literal(NO_MESSAGE) if standin is None else standin.summary,
         unknown_message=literal(NO_MESSAGE) if standin is None else standin.message,
         tells=tells,
+        default_status=next((each.default_status for each in taxonomy.surfaces.values() if each.default_status), 500),
         undeclared_key=place.removeprefix("/details/")
         if internal in members and place.count("/") == 2 and place.startswith("/details/")
         else None,

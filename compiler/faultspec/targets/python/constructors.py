@@ -201,9 +201,11 @@ class Constructor:
                 items[rule.name] = name
                 self.parameters.append(self.header(rule, name, "str", f"the value of {rule.name}"))
             elif self.statuses_of(rule):  # not for a status that is only borrowed: no wait is known there
-                doc = "seconds to wait" + " (the header Retry-After)" * ("retry_after" in self.keys)
-                self.parameters.append(self.header(rule, "retry_after", "float", doc))
-                self.arguments.append("retry_after=retry_after,")
+                told = self.wait_among_details()
+                if told is None:
+                    doc = "seconds to wait" + " (the header Retry-After)" * ("retry_after" in self.keys)
+                    self.parameters.append(self.header(rule, "retry_after", "float", doc))
+                self.arguments.append(f"retry_after={told or 'retry_after'},")
         items |= derived
         lines = [f"{literal(name)}: {value}" for name, value in items.items()]
         self.arguments.append(_mapping("headers", [*lines, "**(headers or {})"]) if items else "headers=headers,")
@@ -213,6 +215,14 @@ class Constructor:
         own = tuple(self.code.http.all())
         must = rule.presence == "required" and bool(own) and self.statuses_of(rule) == own
         return Parameter(name, kind if must else f"{kind} | None", None if must else "None", doc)
+
+    def wait_among_details(self) -> str | None:
+        """The parameter of the detail that repeats the seconds of Retry-After."""
+        for key in self.taxonomy.detail_keys.values():
+            member = self.code.details.get(key.name)
+            if (key.equals_header or "").lower() == "retry-after" and key.name in self.keys and member is not None:
+                return self.keys[key.name] if {*member.schema.types} <= {"number", "integer"} else None
+        return None
 
     def derived_headers(self) -> dict[str, str]:
         """Source of the value of each header that repeats a detail."""

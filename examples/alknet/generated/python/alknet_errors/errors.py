@@ -460,7 +460,6 @@ class ReadFileFileNotFound(AlknetError):
         },
     )
     operation = "readFile"
-    envelope = "call_error"
 
     def __init__(
         self,
@@ -517,7 +516,6 @@ class ReadFilePermissionDenied(AlknetError):
         },
     )
     operation = "readFile"
-    envelope = "call_error"
 
     def __init__(
         self,
@@ -565,7 +563,6 @@ class CreateMachineInsufficientCredits(AlknetError):
     summary = "The account cannot pay for the machine."
     default_message = "The account has not enough credits"
     operation = "createMachine"
-    envelope = "call_error"
 
     def __init__(
         self,
@@ -593,7 +590,6 @@ class CreateMachineRateLimited(AlknetError):
     HTTP 429; from handler; clients retry.
 
     ``details_retry_after``: Seconds to wait (``retry_after`` among the details).
-    ``retry_after``: seconds to wait (the header Retry-After).
     """
 
     __slots__ = ()
@@ -622,7 +618,6 @@ class CreateMachineRateLimited(AlknetError):
         message: str | None = None,
         *,
         details_retry_after: float | None = None,
-        retry_after: float | None = None,
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -631,7 +626,7 @@ class CreateMachineRateLimited(AlknetError):
             details={
                 "retry_after": details_retry_after,
             },
-            retry_after=retry_after,
+            retry_after=details_retry_after,
             headers=headers,
             request_id=request_id,
         )
@@ -663,7 +658,6 @@ class ChatContextOverflow(AlknetError):
     summary = "The context window overflowed."
     default_message = "The conversation is too long for the model"
     operation = "chat"
-    envelope = "call_error"
 
     def __init__(
         self,
