@@ -239,6 +239,37 @@ def test_headers_of_one_answer_stay_with_it(platform: Any) -> None:
     assert not {"Set-Cookie", "Transfer-Encoding", "Server"} & set(again)
 
 
+@given(text=st.text(max_size=30))
+def test_no_value_ends_a_header(folder: Path, text: str) -> None:
+    """Whatever an error is told, no header of its answer has a line end or a NUL in it (RFC 9110 section 5.5)."""
+    platform = imported(folder, "platform_errors")
+    error = platform.NotFound(correlation_id=text, headers={"X-Note": text})
+    for answer in (error, platform.parse(platform.render(error).body, headers={"Retry-After": text})):
+        for value in platform.render(answer).headers.values():
+            assert not set(value) & {"\r", "\n", "\0"}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [("x", "x"), (["a", "b"], '["a","b"]'), (True, "true"), (None, None), ({"a": 1}, '{"a":1}')]
+)
+def test_what_is_no_text_is_told_as_json(
+    value: object, said: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A default message tells a detail that is no text as JSON, as TypeScript does, and is the summary where one is missing."""
+    text = """
+faultspec: 1
+taxonomy: {name: telling, version: 1.0.0}
+envelopes: {error: {shape: {code: $code, message: $message, details?: $details}}}
+codes: {bad: {summary: Bad., message: "Bad: ${value}", http: 400, details: {value?: {}}}}
+"""
+    loaded = read(text, "a.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    write(render(loaded.taxonomy, [SHIPPED["python"]], "a.yaml"), tmp_path, ["python"])
+    monkeypatch.syspath_prepend(str(tmp_path / "python"))
+    package = importlib.import_module("telling_errors")
+    assert package.Bad(value=value).message == ("Bad." if said is None else f"Bad: {said}")
+
+
 def test_errors_copy_and_pickle(platform: Any) -> None:
     """An error survives a process pool: class, message, details and headers."""
     for error in (

@@ -3,6 +3,7 @@
 # Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile taxonomy.yaml
 
 import json
+import re
 import time
 import typing as t
 from collections.abc import Mapping, Sequence
@@ -154,6 +155,8 @@ def render(
         repeated = getattr(error, place.attribute)
         if place.header is not None and repeated is not None:
             headers[place.header] = str(repeated)
+    # RFC 9110 section 5.5: such a character would end the field, or start another.
+    headers = {name: re.sub(r"[\r\n\0]", " ", each) for name, each in headers.items()}
     body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return Rendered(status, headers, body.encode("utf-8", "backslashreplace"))
 

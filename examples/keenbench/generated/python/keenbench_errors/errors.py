@@ -7,6 +7,7 @@ Only declared codes can be raised, each with its own details, boundaries and sta
 # Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/keenbench/taxonomy.yaml
 
+import json
 import re
 import typing as t
 from collections.abc import Mapping, Sequence
@@ -1545,7 +1546,13 @@ def said(
     template = kind.default_message
     if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
         return kind.summary
-    return re.sub(r"\$\{(\w+)\}", lambda each: str(details[each[1]]), template)
+    return re.sub(r"\$\{(\w+)\}", lambda each: _text(details[each[1]]), template)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return str(value)  # an enumeration's member as the string that it is
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def bare(
