@@ -60,7 +60,9 @@ class _Sandbox(ImmutableSandboxedEnvironment):
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         row = type(obj)
-        if hasattr(row, "_fields") and not attribute.startswith("_") and hasattr(row, attribute):
+        if attribute in getattr(row, "_fields", ()) or (
+            hasattr(row, "_fields") and not attribute.startswith("_") and hasattr(row, attribute)
+        ):
             return getattr(obj, attribute)
         return super().getattr(obj, attribute)
 

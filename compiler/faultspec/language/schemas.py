@@ -77,8 +77,9 @@ def schema(scope: Scope, data: Data, path: Path) -> Schema:
         properties=members(scope, data.get("properties", {}), (*path, "properties")),
         additional=data.get("additional", "allow"),
     )
+    others = found._replace(enum=(), vocabulary=None) if found.enum else found
     for index, each in enumerate(found.enum):
-        for misfit in values.problems(found._replace(enum=(), vocabulary=None), each):
+        for misfit in values.problems(others, each):
             message = f"this value {misfit.problem}"
             hint = f"delete it, or change `{misfit.keyword}`"
             scope.wrong((*path, "enum", index), "contradiction", message, hint, needs=((*path, misfit.keyword),))

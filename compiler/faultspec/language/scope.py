@@ -40,7 +40,8 @@ class Scope:
         return path in self._above_lost or self._within_lost(path)
 
     def _within_lost(self, path: Path) -> bool:
-        return any(path[:length] in self._lost for length in range(len(path) + 1))
+        # Of a document without a mistake nothing is.
+        return bool(self._lost) and any(path[:length] in self._lost for length in range(len(path) + 1))
 
     def wrong(
         self,

@@ -120,17 +120,17 @@ def of_value(schema: Schema, taxonomy: Taxonomy) -> Json:
         found["enum"] = list(schema.enum)
     if schema.vocabulary is not None:
         found["enum"] = vocabulary(schema.vocabulary, taxonomy)
-    simple = {
-        "pattern": schema.pattern,
-        "minimum": schema.minimum,
-        "maximum": schema.maximum,
-        "minLength": schema.min_length,
-        "maxLength": schema.max_length,
-    }
-    for key, value in simple.items():
+    simple = (
+        ("pattern", schema.pattern),
+        ("minimum", schema.minimum),
+        ("maximum", schema.maximum),
+        ("minLength", schema.min_length),
+        ("maxLength", schema.max_length),
+    )
+    for key, value in simple:
         if value is not None:
             # A format may have taken the keyword; both hold then.
-            found = {**found, "allOf": [{key: value}]} if key in found else {**found, key: value}
+            found |= {"allOf": [{key: value}]} if key in found else {key: value}
     if schema.items is not None:
         found["items"] = of_value(schema.items, taxonomy)
     if schema.properties:
@@ -450,20 +450,35 @@ _UNKNOWN_TO_30 = frozenset(
 )
 
 
+#: Keywords that 3.0 writes otherwise, or not at all, and those with schemas below them.
+_OTHERWISE_IN_30 = _UNKNOWN_TO_30 | {
+    "type",
+    "const",
+    "examples",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "properties",
+    "items",
+    "not",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "oneOf",
+}
+
+
 def openapi30(schema: object) -> Json:
     """A 2020-12 schema in the dialect of OpenAPI 3.0: ``nullable``, no ``const``, no lists of types, boolean exclusive
     bounds.
     """
-    if schema is True:
-        return {}
-    if not isinstance(schema, Mapping):
-        return {"not": {}}
-    if not isinstance(schema, Fragment):
+    if isinstance(schema, Fragment):
+        if schema.old is None:
+            found = _translated30(schema)
+            schema.old = schema if found == schema else Fragment(found)
+        return schema.old
+    if isinstance(schema, (dict, Mapping)):  # nearly all are the first, of which it is quickly told
         return _translated30(schema)
-    if schema.old is None:
-        found = _translated30(schema)
-        schema.old = schema if found == schema else Fragment(found)
-    return schema.old
+    return {} if schema is True else {"not": {}}
 
 
 def _translated30(schema: Mapping[str, Any]) -> Json:
@@ -472,12 +487,13 @@ def _translated30(schema: Mapping[str, Any]) -> Json:
     found: Json = {}
     for key, value in schema.items():
         match key:
+            case _ if key not in _OTHERWISE_IN_30:
+                found[key] = value
             case "type":
-                found = (
-                    {**_type30(value), **found}
-                    if not isinstance(value, str) or value == "null"
-                    else {**found, "type": value}
-                )
+                if isinstance(value, str) and value != "null":
+                    found[key] = value
+                else:
+                    found = {**_type30(value), **found}
             case "const":
                 found["enum"] = [value]
             case "examples":
