@@ -36,7 +36,11 @@ def terms(scope: Scope, data: Data, path: Path) -> dict[str, Term]:
 
 
 def schema(scope: Scope, data: Data, path: Path) -> Schema:
-    """A schema in the language's closed subset of JSON Schema."""
+    """A schema in the language's closed subset of JSON Schema; what is made of it can be made once for all that say the same."""
+    return scope.schema(data, lambda: _schema(scope, data, path))
+
+
+def _schema(scope: Scope, data: Data, path: Path) -> Schema:
     vocabulary = data.get("vocabulary")
     if vocabulary is not None:
         named = scope.names("vocabularies")

@@ -19,62 +19,72 @@ class Raw(str):
     __slots__ = ()
 
 
-class _Parts(NamedTuple):
-    """A value that is no scalar: its brackets, and between them each element with what stands in front of it."""
+class Laid(NamedTuple):
+    """A value that is no scalar, laid out as far as its place does not matter: its brackets, each element with what stands in
+    front of it, and the whole on one line, or None where it is always broken.
+    """
 
     opened: str
-    elements: list[tuple[str, object]]
+    elements: list[tuple[str, "str | Laid"]]
     closed: str
+    flat: str | None
+
+
+def laid(value: Any) -> str | Laid:
+    """``value`` for any place; what stands in many is laid out once."""
+    if isinstance(value, _SCALARS):
+        return _scalar(value)
+    if isinstance(value, Laid):
+        return value
+    if isinstance(value, tuple):
+        if hasattr(value, "_fields"):
+            elements = [(f"{name}=", laid(each)) for name, each in given(value)]
+            return Laid(f"{type(value).__name__}(", elements, ")", _flat(f"{type(value).__name__}(", elements, ")"))
+        elements = [("", laid(each)) for each in value]
+        return Laid("(", elements, ")", _flat("(", elements, ",)" if len(elements) == 1 else ")"))
+    if isinstance(value, list):
+        elements = [("", laid(each)) for each in value]
+        return Laid("[", elements, "]", _flat("[", elements, "]"))
+    elements = [(f"{_scalar(key)}: ", laid(each)) for key, each in value.items()]
+    return Laid("{", elements, "}", None if elements else "{}")
+
+
+def _flat(opened: str, elements: Sequence[tuple[str, str | Laid]], closed: str) -> str | None:
+    items = []
+    for lead, each in elements:
+        flat = each if isinstance(each, str) else each.flat
+        if flat is None:
+            return None
+        items.append(lead + flat)
+    return f"{opened}{', '.join(items)}{closed}"
 
 
 def source(value: object, indent: int = 0, before: int = 0, after: int = 1) -> str:
     """``value`` as source. ``before``: columns of the line already taken; ``after``: columns that follow, such as a
     comma.
     """
-    if isinstance(value, _SCALARS):
-        return _scalar(value)
-    parts = _parts(value)
-    flat = _flat(parts)
-    if flat is not None and before + columns(flat) + after <= WIDTH:
-        return flat
-    return _broken(parts, indent)
+    return _placed(laid(value), indent, before, after)
+
+
+def _placed(found: str | Laid, indent: int, before: int, after: int) -> str:
+    if isinstance(found, str):
+        return found
+    if found.flat is not None and before + columns(found.flat) + after <= WIDTH:
+        return found.flat
+    return _broken(found, indent)
 
 
 def broken(value: object, indent: int = 0) -> str:
     """``value`` with each element on a line of its own, whether or not it would fit on one."""
-    return _scalar(value) if isinstance(value, _SCALARS) else _broken(_parts(value), indent)
+    found = laid(value)
+    return found if isinstance(found, str) else _broken(found, indent)
 
 
-def _broken(parts: _Parts, indent: int) -> str:
+def _broken(found: Laid, indent: int) -> str:
     inner = indent + 4
     pad = " " * inner
-    lines = [f"{pad}{lead}{source(each, inner, inner + columns(lead))},\n" for lead, each in parts.elements]
-    return f"{parts.opened}\n{''.join(lines)}{' ' * indent}{parts.closed}"
-
-
-def _flat(parts: _Parts) -> str | None:
-    """The value on one line, or None where it is always broken."""
-    opened, elements, closed = parts
-    if opened == "{":
-        return None if elements else "{}"
-    items = []
-    for lead, each in elements:
-        flat = _scalar(each) if isinstance(each, _SCALARS) else _flat(_parts(each))
-        if flat is None:
-            return None
-        items.append(lead + flat)
-    comma = "," if opened == "(" and len(items) == 1 else ""
-    return f"{opened}{', '.join(items)}{comma}{closed}"
-
-
-def _parts(value: Any) -> _Parts:
-    if isinstance(value, tuple):
-        if hasattr(value, "_fields"):
-            return _Parts(f"{type(value).__name__}(", [(f"{name}=", each) for name, each in given(value)], ")")
-        return _Parts("(", [("", each) for each in value], ")")
-    if isinstance(value, list):
-        return _Parts("[", [("", each) for each in value], "]")
-    return _Parts("{", [(f"{_scalar(key)}: ", each) for key, each in value.items()], "}")
+    lines = [f"{pad}{lead}{_placed(each, inner, inner + columns(lead), 1)},\n" for lead, each in found.elements]
+    return f"{found.opened}\n{''.join(lines)}{' ' * indent}{found.closed}"
 
 
 _UNLIKE_ANY = object()

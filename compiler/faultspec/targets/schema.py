@@ -140,6 +140,12 @@ def of_value(schema: Schema, taxonomy: Taxonomy) -> Json:
     return found
 
 
+@once
+def known_value(schema: Schema, taxonomy: Taxonomy) -> Fragment:
+    """The schema of a value, for whoever does not change it."""
+    return Fragment(of_value(schema, taxonomy))
+
+
 def _format(formats: tuple[str, ...]) -> Json:
     """Identifier formats as patterns, so that no validator has to know them; others as the annotation that they are."""
     known: list[Json] = [
@@ -166,7 +172,7 @@ def of_members(members: Mapping[str, Member], taxonomy: Taxonomy) -> Json:
     found: Json = {}
     if members:
         found["properties"] = {
-            name: False if member.presence == "forbidden" else of_value(member.schema, taxonomy)
+            name: False if member.presence == "forbidden" else known_value(member.schema, taxonomy)
             for name, member in members.items()
         }
     required = [name for name, member in members.items() if member.presence == "required"]
@@ -188,7 +194,7 @@ def of_details(code: Code, taxonomy: Taxonomy) -> Fragment:
     if code.retriable.kind in ("always", "never"):
         for key in taxonomy.flag_keys:
             if key in code.details:
-                found["properties"][key]["const"] = code.retriable.kind == "always"
+                found["properties"][key] = {**found["properties"][key], "const": code.retriable.kind == "always"}
     return Fragment(found)
 
 

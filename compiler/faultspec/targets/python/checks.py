@@ -1,13 +1,15 @@
 """What an exception asks of its details before it exists, as the runtime's ``Check``."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from faultspec.language.model import Code, Member, Schema, Taxonomy
 from faultspec.language.values import expression
 from faultspec.runtime import ids
 from faultspec.runtime.checking import Check
 from faultspec.targets import schema as schemas
-from faultspec.targets.layout import source
+from faultspec.targets.layout import Laid, laid, source
+from faultspec.targets.once import once
 from faultspec.targets.python.constructors import allowed
 
 
@@ -22,8 +24,17 @@ def source_of(code: Code, taxonomy: Taxonomy, flag: str | None) -> str | None:
     """
     members = {} if code.details_schema is not None else allowed(code)
     known = {key: each for key, each in members.items() if key != flag}
-    check = Check(members=_members(known, taxonomy, closed=False), required=_required(known))
+    checks = {name: _laid(each.schema, taxonomy) for name, each in known.items()}
+    said: Any = {name: each for name, each in checks.items() if each is not None}
+    check = Check(members=said, required=_required(known))
     return None if check == _NOTHING else source(check, 4, len("    checks = "), 0)
+
+
+@once
+def _laid(schema: Schema, taxonomy: Taxonomy) -> str | Laid | None:
+    """The call that makes the check of a value, or None where there is nothing to check."""
+    check = check_of(schema, taxonomy)
+    return None if check == _NOTHING else laid(check)
 
 
 def _members(members: Mapping[str, Member], taxonomy: Taxonomy, *, closed: bool) -> Mapping[str, Check]:
