@@ -361,6 +361,10 @@ def _escaped(text: str) -> str:
     return re.sub(r"[\\^$.*+?()\[\]{}|/]", lambda each: f"\\{each[0]}", text)
 
 
+STRING = Fragment({"type": "string"})
+"""Any text."""
+
+
 def of_slot(name: str, field: Field | None, code: Code | None, taxonomy: Taxonomy) -> Json:
     """What a slot may hold when it travels with ``code``: what the code fixes, then what the envelope's field says."""
     if code is not None:
@@ -368,13 +372,11 @@ def of_slot(name: str, field: Field | None, code: Code | None, taxonomy: Taxonom
         if fixed is not None:
             return fixed
     if field is not None:
-        found = of_value(field.schema, taxonomy)
-        if code is not None and name in code.facts:
-            found["enum"] = list(code.facts[name])
-        return found
+        known = known_value(field.schema, taxonomy)
+        return {**known, "enum": list(code.facts[name])} if code is not None and name in code.facts else known
     match name:
         case "message" | "summary" | "domain" | "boundary":
-            return {"type": "string"}
+            return STRING
         case "status":
             return {"type": "integer"}
         case "retriable":
