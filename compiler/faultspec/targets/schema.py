@@ -372,8 +372,8 @@ def of_slot(name: str, field: Field | None, code: Code | None, taxonomy: Taxonom
         if fixed is not None:
             return fixed
     if field is not None:
-        known = known_value(field.schema, taxonomy)
-        return {**known, "enum": list(code.facts[name])} if code is not None and name in code.facts else known
+        found = known_value(field.schema, taxonomy)
+        return {**found, "enum": list(code.facts[name])} if code is not None and name in code.facts else found
     match name:
         case "message" | "summary" | "domain" | "boundary":
             return STRING

@@ -12,7 +12,6 @@ from faultspec.targets.layout import Laid, laid, source
 from faultspec.targets.once import once
 from faultspec.targets.python.constructors import allowed
 
-
 _NOTHING = Check()
 """What is asked of a value of which nothing is said."""
 
