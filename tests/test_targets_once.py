@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from faultspec.language import load, read
 from faultspec.language.model import Taxonomy
 from faultspec.render import render
-from faultspec.targets import SHIPPED, filters, openapi
+from faultspec.targets import SHIPPED, filters, openapi, typescript
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import Fragment
 from faultspec.targets.once import once
 from faultspec.targets.python import facts
+from faultspec.targets.typescript.layout import member
 
 ROOT = Path(__file__).parent.parent
 SYSTEMS = [".", *(f"examples/{name}" for name in ("aileron", "alknet", "kinto", "theodosia"))]
@@ -123,6 +124,7 @@ def test_the_facts_of_a_code_are_those_it_has_alone(system: str) -> None:
         facts._common.cache_clear()
         assert facts.source_of(code, taxonomy) == together
         assert f"wire={filters.literal(code.wire)}," in together.splitlines()[1]
+        assert typescript._facts_member(code) == member(code.name, typescript._facts(code), 2)
     if system == RULES:
         one, two = (facts.source_of(taxonomy.codes[name], taxonomy) for name in ("one", "two"))
         assert '("details.a", (1,))' in one

@@ -4,7 +4,7 @@ An object is always one member a line, which prettier leaves so; a list stays on
 """
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from faultspec.targets.filters import TYPESCRIPT_WIDTH as WIDTH
 from faultspec.targets.filters import columns, string
@@ -59,9 +59,13 @@ def source(value: object, indent: int = 0, before: int = 0, after: int = 1) -> s
 def _object(value: Mapping[str, object], indent: int) -> str:
     if not value:
         return "{}"
-    pad = " " * (indent + 2)
-    lines = [f"{pad}{member(name, each, indent + 2)},\n" for name, each in value.items()]
-    return "{\n" + "".join(lines) + " " * indent + "}"
+    return f"{{\n{body(value.items(), indent + 2)}{' ' * indent}}}"
+
+
+def body(given: Iterable[tuple[str, object]], indent: int) -> str:
+    """The lines of an object's members."""
+    pad = " " * indent
+    return "".join([f"{pad}{member(name, each, indent)},\n" for name, each in given])
 
 
 def member(name: str, value: object, indent: int) -> str:
