@@ -516,3 +516,43 @@ def test_a_bad_value_hides_nothing_that_stands_beside_it(text: str, expected: li
     found = [each.message for each in reported(data)[1] if each.severity == "error"]
     for each in expected:
         assert any(each in message for message in found), (each, found)
+
+
+TWICE = """
+faultspec: 1
+taxonomy: {name: shop, version: 1.0.0}
+domains: {work: Work}
+boundaries: {service: The service}
+envelopes: {error: {shape: {code: $code, details: $details}}}
+codes:
+  one: {summary: One, domain: work, boundary: service, http: 400, retriable: false, details: {a: FIRST}}
+  two: {summary: Two, domain: work, boundary: service, http: 400, retriable: false, details: {b: SECOND}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("{type: integer, minimum: 1}", "{type: integer, minimum: 1}", True),
+        ("{type: integer, minimum: 1}", "{type: integer, minimum: 1.0}", False),
+        ("{enum: [1]}", "{enum: [true]}", False),
+        ("{enum: [1]}", "{enum: ['1']}", False),
+    ],
+)
+def test_schemas_that_say_the_same_are_one(first: str, second: str, same: bool) -> None:
+    """And only those: what is equal to Python, and another thing in JSON, is told apart."""
+    taxonomy = read(TWICE.replace("FIRST", first).replace("SECOND", second), "t.yaml").taxonomy
+    assert taxonomy is not None
+    one, two = (taxonomy.codes[code].details[key].schema for code, key in (("one", "a"), ("two", "b")))
+    assert (one is two) is same
+    assert (repr(one) == repr(two)) is same
+
+
+@pytest.mark.parametrize("schema", ["{type: string, minimum: 1}", "{vocabulary: nope}", "{type: integer, enum: [x]}"])
+@pytest.mark.parametrize("lost", ["", "  three: {summary: Three, http: never}\n"])
+def test_a_mistake_that_stands_twice_is_said_twice(schema: str, lost: str) -> None:
+    """Whatever else is wrong with the document."""
+    found = read(TWICE.replace("FIRST", schema).replace("SECOND", schema) + lost, "t.yaml").diagnostics
+    said = [(each.code, each.pointer[1]) for each in found if "details" in each.pointer]
+    assert {code for _, code in said} == {"one", "two"}
+    assert len({code for code, _ in said}) * 2 == len(said)

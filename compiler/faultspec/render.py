@@ -10,11 +10,12 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from jinja2 import (
     BaseLoader,
+    BytecodeCache,
     ChoiceLoader,
     FileSystemBytecodeCache,
     FileSystemLoader,
@@ -60,13 +61,15 @@ class _Sandbox(ImmutableSandboxedEnvironment):
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         row = type(obj)
-        if hasattr(row, "_fields") and not attribute.startswith("_") and hasattr(row, attribute):
+        if attribute in getattr(row, "_fields", ()) or (
+            hasattr(row, "_fields") and not attribute.startswith("_") and hasattr(row, attribute)
+        ):
             return getattr(obj, attribute)
         return super().getattr(obj, attribute)
 
 
-def environment(loader: BaseLoader) -> ImmutableSandboxedEnvironment:
-    """The environment of every template, shipped or not.
+def environment(loader: BaseLoader, compiled: BytecodeCache | None = None) -> ImmutableSandboxedEnvironment:
+    """The environment of every template, shipped or not; ``compiled``: where those of earlier runs are kept.
 
     Sandboxed, because a folder of templates may come from anywhere; strict, because a misspelled name must not render
     as nothing. Autoescaping is off: nothing here is HTML, and each language has a filter that knows its quoting.
@@ -78,7 +81,7 @@ def environment(loader: BaseLoader) -> ImmutableSandboxedEnvironment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,
-        bytecode_cache=_bytecode(),
+        bytecode_cache=compiled,
     )
     made.filters.update(filters.FILTERS)
     return made
@@ -111,9 +114,11 @@ def render(taxonomy: Taxonomy, targets: Iterable[Target], source: str, overrides
     tree: dict[str, str] = {}
     taken: set[str] = set()
     model = model_of(taxonomy, source)
+    roots = [each for each in (overrides, shipped_templates()) if each is not None]
+    compiled = _bytecode()
     for target in targets:
-        folders = [each / target.name for each in (overrides, shipped_templates()) if each is not None]
-        templates = environment(ChoiceLoader([FileSystemLoader(str(each)) for each in folders]))
+        folders = [each / target.name for each in roots]
+        templates = environment(ChoiceLoader([FileSystemLoader(str(each)) for each in folders]), compiled)
         context = target.context(taxonomy, model)
         if context is None:
             continue
@@ -157,11 +162,10 @@ def _path(templates: ImmutableSandboxedEnvironment, path: str, names: Mapping[st
 @contextmanager
 def _template_errors(template: str, folders: Sequence[Path]) -> Iterator[None]:
     """Turn whatever a template does wrong into a TargetError that names its file and line."""
-    path = next((str(each / template) for each in folders if (each / template).is_file()), template)
     try:
         yield
     except TemplateSyntaxError as error:
-        place = error.filename or path
+        place = error.filename or _template_path(template, folders)
         raise _template_problem(place, error.lineno, error.message or "it cannot be read") from error
     except (
         TemplateError,
@@ -173,10 +177,16 @@ def _template_errors(template: str, folders: Sequence[Path]) -> Iterator[None]:
         RecursionError,
     ) as error:
         if isinstance(error, TemplateError) and type(error).__name__ == "TemplateNotFound":
-            raise _template_problem(path, None, f"there is no template `{error}`") from error
-        place, line = _line_in_template(error, folders) or (path, None)
+            raise _template_problem(
+                _template_path(template, folders), None, f"there is no template `{error}`"
+            ) from error
+        place, line = _line_in_template(error, folders) or (_template_path(template, folders), None)
         said = re.sub(r"'(?:\w+\.)*(\w+) object'", r"a \1", str(error))
         raise _template_problem(place, line, said or type(error).__name__) from error
+
+
+def _template_path(template: str, folders: Sequence[Path]) -> str:
+    return next((str(each / template) for each in folders if (each / template).is_file()), template)
 
 
 def _template_problem(path: str, line: int | None, message: str) -> TargetError:
@@ -303,8 +313,9 @@ def _files(folder: Path) -> Iterator[str]:
     """
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(each for each in folders if each != "__pycache__" and not each.startswith("."))
+        above = Path(root).relative_to(folder)
         for each in sorted(files):
-            yield PurePosixPath(Path(root, each).relative_to(folder)).as_posix()
+            yield (above / each).as_posix()
 
 
 def _diff(path: str, there: str, wanted: str) -> str:

@@ -5,6 +5,7 @@ What is wrong with a taxonomy are findings to `lint`, which was asked for them, 
 Data goes to stdout and everything else to stderr.
 """
 
+import atexit
 import gc
 import os
 import sys
@@ -111,6 +112,7 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit; nothing that goes wrong ends in a traceback, unless ``FAULTSPEC_DEBUG`` is set."""
     gc.set_threshold(_COLLECT_AFTER)
+    atexit.register(gc.freeze)  # on its way out Python looks for cycles in all that is left, which goes anyway
     sys.exit(_run(arguments))
 
 

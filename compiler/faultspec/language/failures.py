@@ -127,8 +127,10 @@ class Failures:
         )
 
     def _day(self, value: str | None, path: Path) -> None:
+        if not value:
+            return
         try:
-            date.fromisoformat(value or "0001-01-01")
+            date.fromisoformat(value)
         except ValueError:
             hint = "write year, month and day, such as 2027-01-31"
             self.scope.wrong(path, "bad-value", f"`{value}` is no day of the calendar", hint)

@@ -152,11 +152,13 @@ _MEANT: Mapping[type, tuple[Kind, ...]] = {
 
 def kinds(type: Type) -> tuple[Kind, ...]:
     """The kinds of node that can be meant by ``type``."""
-    if isinstance(type, Either):
-        return tuple(dict.fromkeys(k for branch in type.branches for k in kinds(branch)))
+    meant = _MEANT.get(type.__class__)
+    if meant is not None:
+        return meant
     if isinstance(type, Later):
         return kinds(type.get())
-    return _MEANT[type.__class__]
+    assert isinstance(type, Either)
+    return tuple(dict.fromkeys(k for branch in type.branches for k in kinds(branch)))
 
 
 _ARTICLE: Mapping[Kind, str] = {
@@ -174,17 +176,19 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterable[Problem]:
     """Every place under ``path`` where ``value`` leaves ``type``, in document order. Nothing is said of what is ``UNTOLD``."""
     if isinstance(type, Later):
         type = type.get()
-    if value is UNTOLD or isinstance(type, Anything):
+    if value is UNTOLD:
         return ()
     found = kind(value)
     if isinstance(type, Either):
-        chosen = next((branch for branch in type.branches if found in kinds(branch)), None)
-        if chosen is None:
+        for chosen in type.branches:
+            if found in kinds(chosen):
+                break
+        else:
             return (_wrong_kind(type, found, path),)
         if isinstance(chosen, Choice) and any(isinstance(each, Flag) for each in type.branches):
             return _flag_or_word(chosen, str(value), path)
         return problems(chosen, value, path)
-    if found not in kinds(type):
+    if found not in _MEANT[type.__class__]:
         certain = isinstance(type, Text) and not type.pattern and found in ("integer", "number")
         return (_wrong_kind(type, found, path)._replace(remedy=Remedy("quote") if certain else None),)
     check = _CHECKS.get(type.__class__)
@@ -228,7 +232,7 @@ def _many(type: Many, value: list[object], path: Path) -> Iterator[Problem]:
     seen = set()
     for index, each in enumerate(value):
         yield from problems(type.item, each, (*path, index))
-        if not isinstance(each, list | dict):
+        if not isinstance(each, (list, dict)):
             if (kind(each), each) in seen and each is not UNTOLD:
                 message = f"`{_short(each)}` stands in this list twice"
                 yield Problem(
@@ -309,9 +313,11 @@ _CHECKS: Mapping[type, Callable[[Any, Any, Path], Iterable[Problem]]] = {
 }
 
 
-def told(mapping: Mapping[Any, object]) -> Iterator[tuple[str, object]]:
+def told(mapping: Mapping[Any, object]) -> Iterable[tuple[str, object]]:
     """The entries of a mapping whose key can be read."""
-    return ((name, each) for name, each in mapping.items() if name is not UNTOLD)
+    if UNTOLD not in mapping:
+        return mapping.items()
+    return [(name, each) for name, each in mapping.items() if name is not UNTOLD]
 
 
 def _wrong_kind(type: Type, found: Kind, path: Path) -> Problem:

@@ -40,7 +40,11 @@ def terms(scope: Scope, data: Data, path: Path) -> dict[str, Term]:
 
 
 def schema(scope: Scope, data: Data, path: Path) -> Schema:
-    """A schema in the language's closed subset of JSON Schema."""
+    """A schema in the language's closed subset of JSON Schema; what is made of it can be made once for all that say the same."""
+    return scope.schema(data, lambda: _schema(scope, data, path))
+
+
+def _schema(scope: Scope, data: Data, path: Path) -> Schema:
     vocabulary = data.get("vocabulary")
     if vocabulary is not None:
         named = scope.names("vocabularies")
@@ -81,8 +85,9 @@ def schema(scope: Scope, data: Data, path: Path) -> Schema:
         properties=members(scope, data.get("properties", {}), (*path, "properties")),
         additional=data.get("additional", "allow"),
     )
+    others = found._replace(enum=(), vocabulary=None) if found.enum else found
     for index, each in enumerate(found.enum):
-        for misfit in values.problems(found._replace(enum=(), vocabulary=None), each):
+        for misfit in values.problems(others, each):
             message = f"this value {misfit.problem}"
             hint = f"delete it, or change `{misfit.keyword}`"
             scope.wrong((*path, "enum", index), "contradiction", message, hint, needs=((*path, misfit.keyword),))

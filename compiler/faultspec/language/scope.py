@@ -2,12 +2,12 @@
 
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
 from faultspec.language.grammar import Path, Problem, closest
-from faultspec.language.model import NOWHERE, Source, StatusRange
+from faultspec.language.model import NOWHERE, Schema, Source, StatusRange
 from faultspec.language.prune import Remains
 from faultspec.runtime import durations
 from faultspec.source import UNTOLD
@@ -29,6 +29,7 @@ class Scope:
         self._above_lost = {each[:length] for each in remains.lost for length in range(len(each))}
         self._document = document
         self._names: dict[tuple[str, ...], Known] = {}
+        self._schemas: dict[str, Schema] = {}
 
     def section(self, name: str) -> Data:
         """A mapping of the top level, empty where it is not there."""
@@ -40,7 +41,8 @@ class Scope:
         return path in self._above_lost or self._within_lost(path)
 
     def _within_lost(self, path: Path) -> bool:
-        return any(path[:length] in self._lost for length in range(len(path) + 1))
+        # Of a document without a mistake nothing is.
+        return bool(self._lost) and any(path[:length] in self._lost for length in range(len(path) + 1))
 
     def wrong(
         self,
@@ -55,6 +57,20 @@ class Scope:
         """Report a problem, unless what it is about, or something of `needs`, from which it was concluded, is lost."""
         if path not in self._lost and not any(self.touched(each) for each in needs):
             self.problems.append(Problem(code, path, message, hint, on_key))
+
+    # values that say the same
+
+    def schema(self, data: Data, build: Callable[[], Schema]) -> Schema:
+        """What `build` makes of `data`; where it has been made of the same before, and without a complaint, that one."""
+        text = repr(data)
+        known = self._schemas.get(text)
+        if known is not None:
+            return known
+        before = len(self.problems)
+        found = build()
+        if not self._lost and len(self.problems) == before:
+            self._schemas[text] = found
+        return found
 
     # names
 

@@ -89,12 +89,12 @@ def _problems(
         yield Misfit(path, f"is {shown(value)}; expected {_one_of(allowed)}", keyword)
     if isinstance(value, str):
         yield from _text(schema, value, path, known)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
         if schema.minimum is not None and value < schema.minimum:
             yield Misfit(path, f"is {shown(value)}; expected at least {schema.minimum}", "minimum")
         if schema.maximum is not None and value > schema.maximum:
             yield Misfit(path, f"is {shown(value)}; expected at most {schema.maximum}", "maximum")
-    elif isinstance(value, list | tuple) and schema.items is not None:
+    elif isinstance(value, (list, tuple)) and schema.items is not None:
         for index, each in enumerate(value):
             yield from _problems(schema.items, each, (*path, index), terms, known)
     elif isinstance(value, Mapping):
@@ -136,13 +136,23 @@ def expression(pattern: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"(?<!\\)((?:\\\\)*)\$$", r"\1\\Z", pattern))
 
 
+#: The names of the types that values of these classes have, whatever the value.
+_CERTAIN: Mapping[type, tuple[str, ...]] = {
+    str: ("string",),
+    bool: ("boolean",),
+    int: ("integer", "number"),
+    dict: ("object",),
+    list: ("array",),
+    type(None): ("null",),
+}
+
+
 def is_type(value: object, name: str) -> bool:
     """Whether JSON `value` has the JSON Schema type `name` (2020-12: `1.0` is an integer, `true` is no number)."""
+    certain = _CERTAIN.get(value.__class__)
+    if certain is not None:
+        return name in certain
     match value:
-        case None:
-            return name == "null"
-        case bool():
-            return name == "boolean"
         case int():
             return name in ("integer", "number")
         case float():

@@ -40,6 +40,9 @@ def no_cyclic_gc() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
+            # In and out of what is never collected: so what was made meanwhile is old, and not looked through at once.
+            gc.freeze()
+            gc.unfreeze()
             gc.enable()
 
 

@@ -153,35 +153,53 @@ def json(value: object, indent: int = 0) -> str:
     if not text.isascii():
         # What cannot be seen, or turns the line round, or is half a surrogate pair, is written as an escape.
         text = re.sub(r"[^\n -~]", lambda each: each[0] if each[0].isprintable() else _json.dumps(each[0])[1:-1], text)
-    return text.replace("\n", "\n" + " " * indent)
+    return text.replace("\n", "\n" + " " * indent) if indent else text
+
+
+def line(value: object) -> str:
+    """JSON text on one line, as ``json.dumps`` has it, which takes several times as long for what is short."""
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join([f"{_key(key)}: {line(each)}" for key, each in value.items()]) + "}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(line, value))}]"
+    return str(value) if type(value) is int else _json.dumps(value)
 
 
 def _pretty(value: object, pad: str) -> str:
     """What ``json.dumps`` says with an indentation of two, which there takes three times as long."""
+    if isinstance(value, dict):
+        return value.text.replace("\n", f"\n{pad}") if isinstance(value, Fragment) else _members(value, pad)
     if isinstance(value, str):
         return _quoted(value)
-    if isinstance(value, Fragment):
-        return value.text.replace("\n", f"\n{pad}")
-    if isinstance(value, dict):
-        return _members(value, pad)
     if isinstance(value, (list, tuple)):
         inner = pad + "  "
-        items = ",\n".join([inner + _pretty(each, inner) for each in value])
-        return f"[\n{items}\n{pad}]" if value else "[]"
+        items = f",\n{inner}".join([_pretty(each, inner) for each in value])
+        return f"[\n{inner}{items}\n{pad}]" if value else "[]"
+    if value is True or value is False:
+        return "true" if value else "false"
     return str(value) if type(value) is int else _json.dumps(value)
 
 
 def _members(value: dict[Any, Any], pad: str) -> str:
+    if not value:
+        return "{}"
     inner = pad + "  "
-    members = ",\n".join(
+    members = f",\n{inner}".join(
         [
             # Most values are strings, and most calls were for them.
-            f"{inner}{_quoted(key) if isinstance(key, str) else _quoted(_json.dumps(key))}: "
+            f"{_quoted(key) if isinstance(key, str) else _key(key)}: "
             f"{_quoted(each) if isinstance(each, str) else _pretty(each, inner)}"
             for key, each in value.items()
         ]
     )
-    return f"{{\n{members}\n{pad}}}" if value else "{}"
+    return f"{{\n{inner}{members}\n{pad}}}"
+
+
+def _key(key: object) -> str:
+    """A key, which JSON takes only as a text."""
+    return _quoted(key if isinstance(key, str) else _json.dumps(key))
 
 
 def words(name: str) -> list[str]:

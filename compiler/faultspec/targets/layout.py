@@ -5,9 +5,10 @@ call of one line stay on it while they fit.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from faultspec.targets.filters import WIDTH, columns, literal
+from faultspec.targets.filters import string as string_literal
 
 _SCALARS = (str, int, float, type(None))
 
@@ -18,79 +19,89 @@ class Raw(str):
     __slots__ = ()
 
 
+class Laid(NamedTuple):
+    """A value that is no scalar, laid out as far as its place does not matter: its brackets, each element with what stands in
+    front of it, and the whole on one line, or None where it is always broken.
+    """
+
+    opened: str
+    elements: list[tuple[str, "str | Laid"]]
+    closed: str
+    flat: str | None
+
+
+def laid(value: Any) -> str | Laid:
+    """``value`` for any place; what stands in many is laid out once."""
+    if isinstance(value, _SCALARS):
+        return _scalar(value)
+    if isinstance(value, Laid):
+        return value
+    if isinstance(value, tuple):
+        if hasattr(value, "_fields"):
+            elements = [(f"{name}=", laid(each)) for name, each in given(value)]
+            return Laid(f"{type(value).__name__}(", elements, ")", _flat(f"{type(value).__name__}(", elements, ")"))
+        elements = [("", laid(each)) for each in value]
+        return Laid("(", elements, ")", _flat("(", elements, ",)" if len(elements) == 1 else ")"))
+    if isinstance(value, list):
+        elements = [("", laid(each)) for each in value]
+        return Laid("[", elements, "]", _flat("[", elements, "]"))
+    elements = [(f"{_scalar(key)}: ", laid(each)) for key, each in value.items()]
+    return Laid("{", elements, "}", None if elements else "{}")
+
+
+def _flat(opened: str, elements: Sequence[tuple[str, str | Laid]], closed: str) -> str | None:
+    items = []
+    for lead, each in elements:
+        flat = each if isinstance(each, str) else each.flat
+        if flat is None:
+            return None
+        items.append(lead + flat)
+    return f"{opened}{', '.join(items)}{closed}"
+
+
 def source(value: object, indent: int = 0, before: int = 0, after: int = 1) -> str:
     """``value`` as source. ``before``: columns of the line already taken; ``after``: columns that follow, such as a
     comma.
     """
-    if isinstance(value, _SCALARS):
-        return _scalar(value)
-    flat = _flat(value)
-    if flat is not None and before + columns(flat) + after <= WIDTH:
-        return flat
-    return broken(value, indent)
+    return _placed(laid(value), indent, before, after)
+
+
+def _placed(found: str | Laid, indent: int, before: int, after: int) -> str:
+    if isinstance(found, str):
+        return found
+    if found.flat is not None and before + columns(found.flat) + after <= WIDTH:
+        return found.flat
+    return _broken(found, indent)
 
 
 def broken(value: object, indent: int = 0) -> str:
     """``value`` with each element on a line of its own, whether or not it would fit on one."""
-    pad = " " * (indent + 4)
+    found = laid(value)
+    return found if isinstance(found, str) else _broken(found, indent)
+
+
+def _broken(found: Laid, indent: int) -> str:
     inner = indent + 4
-    if isinstance(value, _SCALARS):
-        return _scalar(value)
-    lines = [f"{pad}{lead}{source(each, inner, inner + columns(lead))},\n" for lead, each in _elements(value)]
-    opened, closed = _brackets(value)
-    return opened + "\n" + "".join(lines) + " " * indent + closed
+    pad = " " * inner
+    lines = [f"{pad}{lead}{_placed(each, inner, inner + columns(lead), 1)},\n" for lead, each in found.elements]
+    return f"{found.opened}\n{''.join(lines)}{' ' * indent}{found.closed}"
 
 
-def _elements(value: Any) -> list[tuple[str, object]]:
-    """What stands between the brackets: each element, and what stands in front of it."""
-    if _is_record(value):
-        return [(f"{name}=", each) for name, each in given(value)]
-    if isinstance(value, (list, tuple)):
-        return [("", each) for each in value]
-    return [(f"{_scalar(key)}: ", each) for key, each in value.items()]
-
-
-def _is_record(value: object) -> bool:
-    return isinstance(value, tuple) and hasattr(value, "_fields")
+_UNLIKE_ANY = object()
+"""In place of the default of a field that has none."""
 
 
 def given(record: Any) -> list[tuple[str, object]]:
     """The fields of a named tuple that differ from their default."""
-    defaults = record._field_defaults
-    return [
-        (name, each)
-        for name, each in zip(record._fields, record, strict=True)
-        if name not in defaults or defaults[name] != each
-    ]
+    default = record._field_defaults.get
+    fields = zip(record._fields, record, strict=True)
+    return [(name, each) for name, each in fields if default(name, _UNLIKE_ANY) != each]
 
 
 def _scalar(value: object) -> str:
+    if type(value) is str:  # as nearly always
+        return string_literal(value)
     return str(value) if isinstance(value, Raw) else literal(value)
-
-
-def _brackets(value: object) -> tuple[str, str]:
-    if _is_record(value):
-        return f"{type(value).__name__}(", ")"
-    if isinstance(value, (list, tuple)):
-        return ("[", "]") if isinstance(value, list) else ("(", ")")
-    return "{", "}"
-
-
-def _flat(value: object) -> str | None:
-    """The value on one line, or None where it is always broken."""
-    if isinstance(value, _SCALARS):
-        return _scalar(value)
-    if not isinstance(value, (list, tuple)):
-        return None if value else "{}"
-    items = []
-    for lead, each in _elements(value):
-        flat = _flat(each)
-        if flat is None:
-            return None
-        items.append(lead + flat)
-    opened, closed = _brackets(value)
-    comma = "," if opened == "(" and len(items) == 1 else ""
-    return opened + ", ".join(items) + comma + closed
 
 
 def string(text: str, indent: int, before: int, after: int = 0) -> str:

@@ -192,7 +192,7 @@ def detail_row(member: Member, taxonomy: Taxonomy) -> DetailRow:
     """The row of one member of details, described by itself or by the registry."""
     registered = taxonomy.detail_keys.get(member.name)
     description = member.schema.description or (registered.summary if registered else None) or ""
-    return DetailRow(member.name, member.presence, description, schemas.of_value(member.schema, taxonomy))
+    return DetailRow(member.name, member.presence, description, schemas.known_value(member.schema, taxonomy))
 
 
 def status_rows(taxonomy: Taxonomy) -> tuple[StatusRow, ...]:

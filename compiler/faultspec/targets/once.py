@@ -26,9 +26,10 @@ def once(function: Callable[[*Asked], Answer]) -> Callable[[*Asked], Answer]:
             known.clear()
             taxonomy = arguments[-1]
         key = tuple(map(id, arguments))
-        if key not in known:
+        found = known.get(key)
+        if found is None:
             # With the arguments, so that no other object can get their ids.
-            known[key] = (arguments, function(*asked))
-        return known[key][1]
+            found = known[key] = (arguments, function(*asked))
+        return found[1]
 
     return answer

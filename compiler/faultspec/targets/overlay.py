@@ -12,7 +12,7 @@ first marked, then answered for:
 Components are named after the taxonomy, so that they meet none of the document's own.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from faultspec.language.carriers import wears
@@ -234,24 +234,24 @@ def _used(components: Json) -> Json:
     waiting: list[Any] = list(components["responses"].values())
     while waiting:
         value = waiting.pop()
-        if _refers_to_nothing(value):
-            continue
-        if isinstance(value, Mapping):
-            waiting += value.values()
+        if isinstance(value, str):
+            if value.startswith("#/components/"):
+                section, name = value.removeprefix("#/components/").split("/")
+                if (section, name) not in reached:
+                    reached.add((section, name))
+                    waiting.append(components[section][name])
+        elif isinstance(value, dict):
+            if not _refers_to_nothing(value):
+                waiting += value.values()
         elif isinstance(value, list):
             waiting += value
-        elif isinstance(value, str) and value.startswith("#/components/"):
-            section, name = value.removeprefix("#/components/").split("/")
-            if (section, name) not in reached:
-                reached.add((section, name))
-                waiting.append(components[section][name])
     return {
         section: {name: each for name, each in named.items() if section == "responses" or (section, name) in reached}
         for section, named in components.items()
     }
 
 
-def _refers_to_nothing(value: object) -> bool:
+def _refers_to_nothing(value: Json) -> bool:
     """Whether the text of a fragment, which is made anyway, holds no reference to a component."""
     return isinstance(value, Fragment) and '"#/components/' not in value.text
 
@@ -266,15 +266,15 @@ def _prefixed(components: Json, prefix: str) -> Json:
 
 
 def _referring(value: Any, prefix: str) -> Any:
-    if _refers_to_nothing(value):
-        return value
-    match value:
-        case Mapping():
-            return {key: _referring(each, prefix) for key, each in value.items()}
-        case list() | tuple():
-            return [_referring(each, prefix) for each in value]
-        case str() if value.startswith("#/components/"):
-            section, name = value.removeprefix("#/components/").split("/")
-            return f"#/components/{section}/{prefix}{name}"
-        case _:
+    if isinstance(value, str):
+        if not value.startswith("#/components/"):
             return value
+        section, name = value.removeprefix("#/components/").split("/")
+        return f"#/components/{section}/{prefix}{name}"
+    if isinstance(value, dict):
+        if _refers_to_nothing(value):
+            return value
+        return {key: _referring(each, prefix) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_referring(each, prefix) for each in value]
+    return value

@@ -6,13 +6,15 @@ is no such envelope, or it writes nothing fixed, it is ``urn:problem-type:<taxon
 members of §3.1, and two extension members: ``code`` and, where the code has any, ``details``.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote
 
 from faultspec.language.carriers import wears
-from faultspec.language.model import Code, Envelope, Taxonomy
+from faultspec.language.model import Code, Envelope, StatusRange, Taxonomy
 from faultspec.runtime.shape import Object
 from faultspec.targets import schema as schemas
+from faultspec.targets.filters import Fragment
 from faultspec.targets.jsonschema import DIALECT, definition
 from faultspec.targets.model import Model
 
@@ -94,15 +96,23 @@ def _body(type: str, code: Code, taxonomy: Taxonomy) -> Json:
         "properties": {
             "type": {"const": type},
             # A title stays the same from one occurrence to another, but for its language (RFC 9457 §3.1.3).
-            "title": {"type": "string"},
-            "status": {"anyOf": [_span(each.low, each.high) for each in code.http.statuses]},
-            "detail": {"type": "string"},
-            "instance": {"type": "string", "format": "uri-reference"},
+            "title": schemas.STRING,
+            "status": _any_of(code.http.statuses),
+            "detail": schemas.STRING,
+            "instance": _INSTANCE,
             "code": {"const": code.wire},
             **({} if details is None else {"details": details}),
         },
         "required": ["type", "title", "status", "code", *needed],
     }
+
+
+_INSTANCE = Fragment({"type": "string", "format": "uri-reference"})
+
+
+@lru_cache(maxsize=256)  # codes have their statuses in common
+def _any_of(statuses: tuple[StatusRange, ...]) -> Fragment:
+    return Fragment({"anyOf": [_span(each.low, each.high) for each in statuses]})
 
 
 def _span(low: int, high: int) -> Json:

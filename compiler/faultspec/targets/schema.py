@@ -120,17 +120,17 @@ def of_value(schema: Schema, taxonomy: Taxonomy) -> Json:
         found["enum"] = list(schema.enum)
     if schema.vocabulary is not None:
         found["enum"] = vocabulary(schema.vocabulary, taxonomy)
-    simple = {
-        "pattern": schema.pattern,
-        "minimum": schema.minimum,
-        "maximum": schema.maximum,
-        "minLength": schema.min_length,
-        "maxLength": schema.max_length,
-    }
-    for key, value in simple.items():
+    simple = (
+        ("pattern", schema.pattern),
+        ("minimum", schema.minimum),
+        ("maximum", schema.maximum),
+        ("minLength", schema.min_length),
+        ("maxLength", schema.max_length),
+    )
+    for key, value in simple:
         if value is not None:
             # A format may have taken the keyword; both hold then.
-            found = {**found, "allOf": [{key: value}]} if key in found else {**found, key: value}
+            found |= {"allOf": [{key: value}]} if key in found else {key: value}
     if schema.items is not None:
         found["items"] = of_value(schema.items, taxonomy)
     if schema.properties:
@@ -138,6 +138,12 @@ def of_value(schema: Schema, taxonomy: Taxonomy) -> Json:
     if schema.additional == "forbid" and (not schema.types or "object" in schema.types):
         found["additionalProperties"] = False
     return found
+
+
+@once
+def known_value(schema: Schema, taxonomy: Taxonomy) -> Fragment:
+    """The schema of a value, for whoever does not change it."""
+    return Fragment(of_value(schema, taxonomy))
 
 
 def _format(formats: tuple[str, ...]) -> Json:
@@ -166,7 +172,7 @@ def of_members(members: Mapping[str, Member], taxonomy: Taxonomy) -> Json:
     found: Json = {}
     if members:
         found["properties"] = {
-            name: False if member.presence == "forbidden" else of_value(member.schema, taxonomy)
+            name: False if member.presence == "forbidden" else known_value(member.schema, taxonomy)
             for name, member in members.items()
         }
     required = [name for name, member in members.items() if member.presence == "required"]
@@ -188,7 +194,7 @@ def of_details(code: Code, taxonomy: Taxonomy) -> Fragment:
     if code.retriable.kind in ("always", "never"):
         for key in taxonomy.flag_keys:
             if key in code.details:
-                found["properties"][key]["const"] = code.retriable.kind == "always"
+                found["properties"][key] = {**found["properties"][key], "const": code.retriable.kind == "always"}
     return Fragment(found)
 
 
@@ -354,6 +360,10 @@ def _escaped(text: str) -> str:
     return re.sub(r"[\\^$.*+?()\[\]{}|/]", lambda each: f"\\{each[0]}", text)
 
 
+STRING = Fragment({"type": "string"})
+"""Any text."""
+
+
 def of_slot(name: str, field: Field | None, code: Code | None, taxonomy: Taxonomy) -> Json:
     """What a slot may hold when it travels with ``code``: what the code fixes, then what the envelope's field says."""
     if code is not None:
@@ -361,13 +371,11 @@ def of_slot(name: str, field: Field | None, code: Code | None, taxonomy: Taxonom
         if fixed is not None:
             return fixed
     if field is not None:
-        found = of_value(field.schema, taxonomy)
-        if code is not None and name in code.facts:
-            found["enum"] = list(code.facts[name])
-        return found
+        found = known_value(field.schema, taxonomy)
+        return {**found, "enum": list(code.facts[name])} if code is not None and name in code.facts else found
     match name:
         case "message" | "summary" | "domain" | "boundary":
-            return {"type": "string"}
+            return STRING
         case "status":
             return {"type": "integer"}
         case "retriable":
@@ -449,20 +457,35 @@ _UNKNOWN_TO_30 = frozenset(
 )
 
 
+#: Keywords that 3.0 writes otherwise, or not at all, and those with schemas below them.
+_OTHERWISE_IN_30 = _UNKNOWN_TO_30 | {
+    "type",
+    "const",
+    "examples",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "properties",
+    "items",
+    "not",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "oneOf",
+}
+
+
 def openapi30(schema: object) -> Json:
     """A 2020-12 schema in the dialect of OpenAPI 3.0: ``nullable``, no ``const``, no lists of types, boolean exclusive
     bounds.
     """
-    if schema is True:
-        return {}
-    if not isinstance(schema, Mapping):
-        return {"not": {}}
-    if not isinstance(schema, Fragment):
+    if isinstance(schema, Fragment):
+        if schema.old is None:
+            found = _translated30(schema)
+            schema.old = schema if found == schema else Fragment(found)
+        return schema.old
+    if isinstance(schema, (dict, Mapping)):  # nearly all are the first, of which it is quickly told
         return _translated30(schema)
-    if schema.old is None:
-        found = _translated30(schema)
-        schema.old = schema if found == schema else Fragment(found)
-    return schema.old
+    return {} if schema is True else {"not": {}}
 
 
 def _translated30(schema: Mapping[str, Any]) -> Json:
@@ -471,12 +494,13 @@ def _translated30(schema: Mapping[str, Any]) -> Json:
     found: Json = {}
     for key, value in schema.items():
         match key:
+            case _ if key not in _OTHERWISE_IN_30:
+                found[key] = value
             case "type":
-                found = (
-                    {**_type30(value), **found}
-                    if not isinstance(value, str) or value == "null"
-                    else {**found, "type": value}
-                )
+                if isinstance(value, str) and value != "null":
+                    found[key] = value
+                else:
+                    found = {**_type30(value), **found}
             case "const":
                 found["enum"] = [value]
             case "examples":

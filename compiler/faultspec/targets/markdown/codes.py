@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from faultspec.language.carriers import carriers, reaches
-from faultspec.language.model import Code, Envelope, HeaderRule, Taxonomy
+from faultspec.language.model import Code, Envelope, HeaderRule, Schema, Taxonomy
 from faultspec.runtime import shape
 from faultspec.targets import openapi
 from faultspec.targets import schema as schemas
@@ -15,6 +15,7 @@ from faultspec.targets.markdown import words
 from faultspec.targets.markdown.text import bullets, data, fence, heading, inline, link, table
 from faultspec.targets.markdown.text import code as typed
 from faultspec.targets.model import detail_row
+from faultspec.targets.once import once
 
 
 class Anchors(NamedTuple):
@@ -119,9 +120,14 @@ def _details(code: Code, taxonomy: Taxonomy) -> list[str]:
     rows = []
     for member in code.details.values():
         row = detail_row(member, taxonomy)
-        schema = {key: value for key, value in row.schema.items() if key != "description"}
-        rows.append((typed(row.name), row.presence, data(schema), inline(row.description)))
+        rows.append((typed(row.name), row.presence, _schema(member.schema, taxonomy), inline(row.description)))
     return table(("detail", "presence", "schema", "what it says"), rows)
+
+
+@once
+def _schema(schema: Schema, taxonomy: Taxonomy) -> str:
+    """What a value has to be; what it is stands beside it."""
+    return data({key: each for key, each in schemas.known_value(schema, taxonomy).items() if key != "description"})
 
 
 def _examples(operation: str | None, code: Code, taxonomy: Taxonomy) -> list[str]:

@@ -1,10 +1,9 @@
 """Text as Markdown: whatever it holds, a reader sees that text, and nothing of it is a tag, a link or a column."""
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 
-from faultspec.targets.filters import visible
+from faultspec.targets.filters import line, visible
 
 #: What CommonMark, tables of GitHub, its formulas and Jekyll's tags would take for something else, and at the start of a
 #: text what would begin a list or underline a heading. An underscore inside a word stays: it emphasises nothing there.
@@ -32,12 +31,9 @@ def code(text: str) -> str:
     return "<code>" + "".join(e if e.isalnum() or e == " " else f"&#{ord(e)};" for e in shown) + "</code>"
 
 
-_JSON = json.JSONEncoder(ensure_ascii=False)
-
-
 def data(value: object) -> str:
     """A JSON value on one line, in the type of code."""
-    return code(_JSON.encode(value))
+    return code(line(value))
 
 
 def link(text: str, anchor: str) -> str:

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import faultspec.runtime
-from faultspec.language.model import Code, Fallback, Taxonomy
+from faultspec.language.model import Code, Fallback, Surface, Taxonomy
 from faultspec.language.routes import route
 from faultspec.runtime import ids
-from faultspec.runtime.asgi import Surface
 from faultspec.targets import layout
 from faultspec.targets import schema as schemas
 from faultspec.targets.described import NO_MESSAGE, described, plain_policy, summary
@@ -284,23 +283,25 @@ def _surfaces(taxonomy: Taxonomy) -> str | None:
     A surface that only a request's body tells apart is left out: the boundary does not read it.
     """
     http = [each for each in taxonomy.surfaces.values() if each.transport == "http" and not each.match.request]
-    rows = [
-        Surface(
-            bool(each.envelopes) and each.reason is None,
-            tuple(method.upper() for method in each.match.methods),
-            tuple((compiled.method, compiled.path.pattern) for compiled in map(route, each.match.routes)),
-            tuple(range(status.low, status.high + 1) for status in each.match.statuses),
-        )
-        for each in http
-    ]
-    last = max((index for index, each in enumerate(rows) if not each.enveloped), default=None)
-    return None if last is None else layout.broken(tuple(map(_raw, rows[: last + 1])))
+    last = max((index for index, each in enumerate(http) if not _enveloped(each)), default=None)
+    return None if last is None else layout.broken(tuple(map(_surface, http[: last + 1])))
 
 
-def _raw(surface: Surface) -> Surface:
-    """The surface with its ranges as source."""
-    statuses: Any = tuple(Raw(repr(each)) for each in surface.statuses)
-    return surface._replace(statuses=statuses)
+def _enveloped(surface: Surface) -> bool:
+    return bool(surface.envelopes) and surface.reason is None
+
+
+def _surface(surface: Surface) -> object:
+    """The call that tells the boundary of a surface."""
+    from faultspec.runtime import asgi  # here, since most taxonomies have no such surface
+
+    statuses: Any = tuple(Raw(repr(range(each.low, each.high + 1))) for each in surface.match.statuses)
+    return asgi.Surface(
+        _enveloped(surface),
+        tuple(method.upper() for method in surface.match.methods),
+        tuple((compiled.method, compiled.path.pattern) for compiled in map(route, surface.match.routes)),
+        statuses,
+    )
 
 
 def _first_envelope(taxonomy: Taxonomy, transport: str | None = None) -> str:

@@ -55,7 +55,7 @@ def listed(schema: Schema, taxonomy: Taxonomy) -> list[object]:
     """The values of a closed list that a Literal can hold, or nothing."""
     terms = schemas.vocabulary(schema.vocabulary, taxonomy) if schema.vocabulary else []
     values = list(schema.enum) or list(terms)
-    return values if all(each is None or isinstance(each, str | int | bool) for each in values) else []
+    return values if all(each is None or isinstance(each, (str, int, bool)) for each in values) else []
 
 
 def union(parts: Iterable[str]) -> str:

@@ -1,14 +1,19 @@
 """What an exception asks of its details before it exists, as the runtime's ``Check``."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from faultspec.language.model import Code, Member, Schema, Taxonomy
 from faultspec.language.values import expression
 from faultspec.runtime import ids
 from faultspec.runtime.checking import Check
 from faultspec.targets import schema as schemas
-from faultspec.targets.layout import source
+from faultspec.targets.layout import Laid, laid, source
+from faultspec.targets.once import once
 from faultspec.targets.python.constructors import allowed
+
+_NOTHING = Check()
+"""What is asked of a value of which nothing is said."""
 
 
 def source_of(code: Code, taxonomy: Taxonomy, flag: str | None) -> str | None:
@@ -17,26 +22,38 @@ def source_of(code: Code, taxonomy: Taxonomy, flag: str | None) -> str | None:
     ``flag``: the key that is the retry flag, which the code decides.
     """
     members = {} if code.details_schema is not None else allowed(code)
-    check = _of_members({key: each for key, each in members.items() if key != flag}, taxonomy)
-    return None if check == Check() else source(check, 4, len("    checks = "), 0)
+    known = {key: each for key, each in members.items() if key != flag}
+    checks = {name: _laid(each.schema, taxonomy) for name, each in known.items()}
+    said: Any = {name: each for name, each in checks.items() if each is not None}
+    check = Check(members=said, required=_required(known))
+    return None if check == _NOTHING else source(check, 4, len("    checks = "), 0)
 
 
-def _of_members(members: Mapping[str, Member], taxonomy: Taxonomy, closed: bool = False) -> Check:
+@once
+def _laid(schema: Schema, taxonomy: Taxonomy) -> str | Laid | None:
+    """The call that makes the check of a value, or None where there is nothing to check."""
+    check = check_of(schema, taxonomy)
+    return None if check == _NOTHING else laid(check)
+
+
+def _members(members: Mapping[str, Member], taxonomy: Taxonomy, *, closed: bool) -> Mapping[str, Check]:
+    """The checks of the members; where the object is ``closed``, those of which nothing is said too."""
     checks = {name: check_of(each.schema, taxonomy) for name, each in members.items() if each.presence != "forbidden"}
-    return Check(
-        members={name: each for name, each in checks.items() if closed or each != Check()},
-        required=tuple(name for name, each in members.items() if each.presence == "required"),
-        closed=closed,
-    )
+    return {name: each for name, each in checks.items() if closed or each != _NOTHING}
+
+
+def _required(members: Mapping[str, Member]) -> tuple[str, ...]:
+    return tuple([name for name, each in members.items() if each.presence == "required"])
 
 
 def check_of(schema: Schema, taxonomy: Taxonomy) -> Check:
     """The runtime check of a value; what an imported schema says is left to whoever reads it."""
     if schema.opaque is not None:
-        return Check()
+        return _NOTHING
     terms = schemas.vocabulary(schema.vocabulary, taxonomy) if schema.vocabulary is not None else []
     known = all(each in ids.PATTERNS for each in schema.format)
-    return _of_members(schema.properties, taxonomy, schema.additional == "forbid")._replace(
+    closed = schema.additional == "forbid"
+    return Check(
         types=schema.types,
         enum=schema.enum or tuple(terms),
         minimum=schema.minimum,
@@ -46,4 +63,7 @@ def check_of(schema: Schema, taxonomy: Taxonomy) -> Check:
         pattern=None if schema.pattern is None else expression(schema.pattern).pattern,
         format=schema.format if known else (),
         items=None if schema.items is None else check_of(schema.items, taxonomy),
+        members=_members(schema.properties, taxonomy, closed=closed),
+        required=_required(schema.properties),
+        closed=closed,
     )

@@ -1,10 +1,12 @@
 """What is known of a code, printed as the calls that ``codes.py`` makes; the names are those of its template."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from faultspec.language.model import Code, Rule, StatusRange, Taxonomy, Test
 from faultspec.targets.described import statuses
+from faultspec.targets.filters import literal
 from faultspec.targets.layout import Raw, broken
 
 _ERRORS = range(400, 600)
@@ -47,7 +49,7 @@ class RetriableRule(NamedTuple):
 def source_of(code: Code, taxonomy: Taxonomy) -> str:
     """The call that makes the facts of a code, for a line indented by four."""
     facts = Facts(
-        wire=code.wire,
+        wire="",  # the one thing that no two codes have in common
         status=code.http.default,
         statuses=statuses(code.http.statuses, span, "*"),
         retriable=code.retriable.kind,
@@ -63,6 +65,13 @@ def source_of(code: Code, taxonomy: Taxonomy) -> str:
         status_rules=tuple(StatusRule(rule.then, tuple(map(_test, rule.when))) for rule in code.http.rules),
         headers=required_headers(code, taxonomy),
     )
+    # With rules it is made anew: 1 and true are equal, and are not written alike.
+    text = broken(facts, 4) if facts.rules or facts.status_rules else _common(facts)
+    return text.replace('wire=""', f"wire={literal(code.wire)}", 1)
+
+
+@lru_cache(maxsize=512)  # more combinations of statuses, flags and policies than a taxonomy has
+def _common(facts: Facts) -> str:
     return broken(facts, 4)
 
 

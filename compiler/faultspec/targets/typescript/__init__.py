@@ -1,6 +1,7 @@
 """The TypeScript target: what each template of ``templates/typescript`` loops over."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from faultspec.targets.python.facts import merged
 from faultspec.targets.python.names import distinct, members, wire_names
 from faultspec.targets.python.wire import DECIDED, carried_headers, header_of, picture
 from faultspec.targets.typescript import names
-from faultspec.targets.typescript.layout import alias, extending, key, literal, member, source, typed
+from faultspec.targets.typescript.layout import alias, body, extending, key, literal, member, source, typed
 from faultspec.targets.typescript.types import Types, envelope_type
 
 
@@ -197,7 +198,7 @@ def runtime_files(view: View) -> Iterator[tuple[str, Path]]:
 
 
 def _code_row(code: Code, enum: str) -> CodeRow:
-    return CodeRow(member(enum, code.name, 2), tsdoc(summary(code), 2), member(code.name, _facts(code), 2))
+    return CodeRow(member(enum, code.name, 2), tsdoc(summary(code), 2), _facts_member(code))
 
 
 def _error_row(operation: str | None, code: Code, taken: set[str], flag: str | None, types: Types) -> ErrorRow:
@@ -253,21 +254,46 @@ _UNKNOWN_FACTS = source(
 def _facts(code: Code) -> dict[str, object]:
     return {
         "wire": code.wire,
-        "status": code.http.default,
-        "statuses": statuses(code.http.statuses, _span, "..."),
-        "retriable": code.retriable.kind,
-        "clientAction": code.client_action,
-        "effect": code.effect,
-        "domain": code.domain,
-        "boundaries": code.boundaries,
-        "retry": code.retry,
-        "until": code.retriable.until,
-        "actions": code.actions,
+        **dict(_common(code)),
         "rules": _rules(code.retriable.rules),
+        **_said(code),
+    }
+
+
+def _common(code: Code) -> tuple[tuple[str, object], ...]:
+    """The facts that many codes have in common."""
+    return (
+        ("status", code.http.default),
+        ("statuses", statuses(code.http.statuses, _span, "...")),
+        ("retriable", code.retriable.kind),
+        ("clientAction", code.client_action),
+        ("effect", code.effect),
+        ("domain", code.domain),
+        ("boundaries", code.boundaries),
+        ("retry", code.retry),
+        ("until", code.retriable.until),
+        ("actions", code.actions),
+    )
+
+
+def _said(code: Code) -> dict[str, object]:
+    return {
         "deprecated": code.lifecycle == "deprecated",
         "summary": code.summary,
         "message": code.message or code.summary,
     }
+
+
+def _facts_member(code: Code) -> str:
+    """The facts of a code, by its name."""
+    own = (("rules", _rules(code.retriable.rules)), *_said(code).items())
+    lines = body((("wire", code.wire),), 4) + _common_body(_common(code)) + body(own, 4)
+    return f"{key(code.name)}: {{\n{lines}  }}"
+
+
+@lru_cache(maxsize=512)  # more combinations of statuses, flags and policies than a taxonomy has
+def _common_body(given: tuple[tuple[str, object], ...]) -> str:
+    return body(given, 4)
 
 
 def _rules(rules: Sequence[Rule]) -> list[dict[str, object]]:

@@ -3,19 +3,20 @@
 An object is always one member a line, which prettier leaves so; a list stays on its line while it fits.
 """
 
-import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from faultspec.targets.filters import TYPESCRIPT_WIDTH as WIDTH
 from faultspec.targets.filters import columns, string
 from faultspec.targets.layout import Raw
 
-#: Keys that need no quotes. `__proto__` would set the prototype, so it is computed.
-_PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
-
 #: Columns of a key from which on prettier breaks the line behind it.
 _WORTH_A_LINE = 5
+
+_SCALARS = (str, int, float, type(None))
+
+#: What is one nearly always comes first: whether anything else is a mapping takes long to tell.
+_OBJECTS = (dict, Mapping)
 
 _ESCAPE_BEYOND = "\\u{{{:x}}}"
 """How a character of more than 16 bits is escaped."""
@@ -35,19 +36,20 @@ def literal(value: object) -> str:
 
 
 def key(name: str) -> str:
-    """A name as the key of an object or the member of an interface."""
+    """A name as the key of an object or the member of an interface; `__proto__` would set the prototype, so it is computed."""
     if name == "__proto__":
         return '["__proto__"]'
-    return name if _PLAIN.fullmatch(name) else literal(name)
+    plain = name.isascii() and name.replace("$", "_").isidentifier()
+    return name if plain else literal(name)
 
 
 def source(value: object, indent: int = 0, before: int = 0, after: int = 1) -> str:
     """``value`` as source. ``before``: columns of the line already taken; ``after``: columns that follow, such as a
     comma.
     """
-    if value is None or isinstance(value, (str, int, float)):
+    if isinstance(value, _SCALARS):
         return literal(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, _OBJECTS):
         return _object(value, indent)
     if isinstance(value, (list, tuple)):
         return _array(value, indent, before, after)
@@ -57,18 +59,22 @@ def source(value: object, indent: int = 0, before: int = 0, after: int = 1) -> s
 def _object(value: Mapping[str, object], indent: int) -> str:
     if not value:
         return "{}"
-    pad = " " * (indent + 2)
-    lines = [f"{pad}{member(name, each, indent + 2)},\n" for name, each in value.items()]
-    return "{\n" + "".join(lines) + " " * indent + "}"
+    return f"{{\n{body(value.items(), indent + 2)}{' ' * indent}}}"
+
+
+def body(given: Iterable[tuple[str, object]], indent: int) -> str:
+    """The lines of an object's members."""
+    pad = " " * indent
+    return "".join([f"{pad}{member(name, each, indent)},\n" for name, each in given])
 
 
 def member(name: str, value: object, indent: int) -> str:
     """``name: value`` as it stands in an object, without the comma."""
     lead = f"{key(name)}: "
-    text = source(value, indent, indent + columns(lead))
+    before = indent + columns(lead)
+    text = source(value, indent, before)
     # A string, or a name, that is too long goes to a line of its own, unless the key is so short that this would win nothing.
-    long = isinstance(value, str) and indent + columns(lead) + columns(text) + 1 > WIDTH
-    if long and columns(lead) >= _WORTH_A_LINE + len(": "):
+    if isinstance(value, str) and before + columns(text) + 1 > WIDTH and before - indent >= _WORTH_A_LINE + len(": "):
         return f"{lead.rstrip()}\n{' ' * (indent + 2)}{text}"
     return lead + text
 
@@ -77,12 +83,12 @@ def _array(value: Sequence[object], indent: int, before: int, after: int) -> str
     if not value:
         return "[]"
     inner = indent + 2
-    flat = None if any(isinstance(each, Mapping) and each for each in value) else _flat(value)
+    flat = None if any(isinstance(each, _OBJECTS) and each for each in value) else _flat(value)
     if flat is not None and before + columns(flat) + after <= WIDTH:
         return flat
     items = [source(each, inner, inner) for each in value]
     pad = " " * inner
-    if all(isinstance(each, int | float) and not isinstance(each, bool) for each in value):
+    if all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in value):
         # Prettier fills lines with numbers.
         lines = textwrap.wrap(", ".join(items) + ",", WIDTH - inner)
         return "[\n" + "".join(f"{pad}{each}\n" for each in lines) + " " * indent + "]"
@@ -90,7 +96,7 @@ def _array(value: Sequence[object], indent: int, before: int, after: int) -> str
 
 
 def _flat(value: Sequence[object]) -> str:
-    return f"[{', '.join(_flat(each) if isinstance(each, list | tuple) else source(each) for each in value)}]"
+    return f"[{', '.join(_flat(each) if isinstance(each, (list, tuple)) else source(each) for each in value)}]"
 
 
 def union(parts: Sequence[str]) -> str:
