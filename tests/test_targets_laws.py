@@ -542,3 +542,25 @@ def test_any_pointer_marks_an_error(mark: str, body: object) -> None:
     )
     assert body is None or schema.is_valid(body)
     assert not schema.is_valid({"code": "failed"})
+
+
+def test_names_that_differ_by_case_alone_are_two_schemas() -> None:
+    """Each code has a component of its own, whatever the codes are called: a union names none of them twice."""
+    text = """
+faultspec: 1
+taxonomy: {name: same, version: 1.0.0}
+envelopes: {error: {shape: {code: $code}}}
+codes:
+  not_found: {summary: It is not there., http: 404}
+  NotFound: {summary: Nor is this., http: 404}
+  not__found: {summary: Nor is that., http: 410}
+"""
+    taxonomy = read(text, "same.yaml").taxonomy
+    assert taxonomy is not None
+    rendered = render(taxonomy, [SHIPPED["openapi"]], "same.yaml")
+    document = json.loads(rendered["openapi/openapi-3.1.json"])
+    branches = document["components"]["schemas"]["Error"]["oneOf"]
+    named = {each["$ref"].rpartition("/")[2] for each in branches}
+    assert len(named) == len(branches) == 3
+    codes = [document["components"]["schemas"][each]["properties"]["code"]["const"] for each in named]
+    assert sorted(codes) == ["NotFound", "not__found", "not_found"]

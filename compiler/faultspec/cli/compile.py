@@ -48,7 +48,7 @@ def command(
     A compile that fails leaves the folder as it was. Files that an earlier compile wrote and this one does not are
     removed; files it did not write are never touched.
 
-    Exit codes: 0 compiled, or with --check up to date; 1 with --check something differs; 2 the taxonomy has errors, or
+    Exit codes: 0 compiled, or with --check up to date; 1 with --check something differs; 2 the taxonomy cannot be read whole, or
     something could not be read or written.
     """
     with no_cyclic_gc():  # what is made of a taxonomy are values, and soon there is an end of it

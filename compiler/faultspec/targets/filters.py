@@ -236,3 +236,12 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "visible": visible,
     "yaml": yaml,
 }
+
+
+def unique(name: str, taken: set[str]) -> str:
+    """``name``, or with a number behind it where it is taken; takes it."""
+    candidate, number = name, 2
+    while candidate in taken:
+        candidate, number = f"{name}_{number}", number + 1
+    taken.add(candidate)
+    return candidate

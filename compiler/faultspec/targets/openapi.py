@@ -15,7 +15,7 @@ from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
 from faultspec.runtime.shape import Object, Slot
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import Fragment, pascal
+from faultspec.targets.filters import Fragment, pascal, unique
 from faultspec.targets.model import Model, phrase
 from faultspec.targets.once import once
 
@@ -99,11 +99,20 @@ class Names:
     def __init__(self, taxonomy: Taxonomy) -> None:
         self.first = next(iter(taxonomy.envelopes))
         self.codes = {pascal(code.name) for _, code in schemas.live(taxonomy)}
+        taken: set[str] = set()
+        self.schemas = {
+            (envelope, operation, code.name): unique(self._called(envelope, operation, code), taken)
+            for envelope in taxonomy.envelopes
+            for operation, code in schemas.live(taxonomy)
+        }
+
+    def _called(self, envelope: str, operation: str | None, code: Code) -> str:
+        prefix = "" if envelope == self.first else pascal(envelope)
+        return f"{prefix}{pascal(operation or '')}{pascal(code.name) or code.name}"
 
     def schema(self, envelope: Envelope, operation: str | None, code: Code) -> str:
-        """Of a code in an envelope."""
-        prefix = "" if envelope.name == self.first else pascal(envelope.name)
-        return f"{prefix}{pascal(operation or '')}{pascal(code.name) or code.name}"
+        """Of a code in an envelope; where names differ by case or underscores alone, with a number behind it."""
+        return self.schemas[envelope.name, operation, code.name]
 
     def union(self, envelope: Envelope) -> str:
         """Of whatever the envelope carries."""

@@ -7,10 +7,10 @@ from faultspec.language.model import Code, Envelope, HeaderRule, Member, Rule, T
 from faultspec.runtime.shape import slot_places
 from faultspec.targets import schema as schemas
 from faultspec.targets.described import NAMED_STATUSES
-from faultspec.targets.filters import literal, pascal, snake
+from faultspec.targets.filters import literal, pascal, snake, unique
 from faultspec.targets.layout import source, typed
 from faultspec.targets.python.annotations import Annotations, nullable, parts, union
-from faultspec.targets.python.names import PARAMETERS, parameter, unique
+from faultspec.targets.python.names import PARAMETERS, parameter
 from faultspec.targets.python.wire import SlotRow
 
 #: Facts that rules may ask for and that an error does not know of itself: the parameter by which whoever raises it tells

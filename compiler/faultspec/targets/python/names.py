@@ -5,7 +5,7 @@ import keyword
 
 from faultspec.language.model import Code, Taxonomy
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import constant, pascal, snake
+from faultspec.targets.filters import constant, pascal, snake, unique
 
 #: Names that a parameter cannot take: those every constructor has, and those its body uses.
 PARAMETERS = frozenset(
@@ -79,15 +79,6 @@ def identifier(name: str, otherwise: str) -> str:
     if name[0].isdigit():
         name = f"{otherwise}_{name}" if otherwise.islower() else f"{otherwise}{name}"
     return f"{name}_" if keyword.iskeyword(name) else name
-
-
-def unique(name: str, taken: set[str]) -> str:
-    """``name``, or with a number behind it where it is taken; takes it."""
-    candidate, number = name, 2
-    while candidate in taken:
-        candidate, number = f"{name}_{number}", number + 1
-    taken.add(candidate)
-    return candidate
 
 
 def distinct(taxonomy: Taxonomy) -> tuple[Code, ...]:

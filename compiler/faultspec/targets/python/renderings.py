@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from faultspec.language.model import Rendering, Taxonomy
-from faultspec.targets.filters import snake
+from faultspec.targets.filters import snake, unique
 from faultspec.targets.layout import source
 from faultspec.targets.python import names
 
@@ -33,8 +33,8 @@ def modules(taxonomy: Taxonomy) -> tuple[Module, ...]:
 
 def _row(rendering: Rendering, taken: set[str]) -> RenderingRow:
     parameters = {"error", "picture", "given", "filled", "object", "dict"}
-    given = tuple((names.unique(names.identifier(snake(each), "value"), parameters), each) for each in rendering.given)
+    given = tuple((unique(names.identifier(snake(each), "value"), parameters), each) for each in rendering.given)
     told = [f"``{parameter}``: {rendering.given[name]}" for parameter, name in given]
     doc = "\n\n".join([rendering.summary or f"The error as {rendering.name}.", " ".join(told)]).strip()
-    name = names.unique(names.identifier(snake(rendering.name), "rendering"), taken)
+    name = unique(names.identifier(snake(rendering.name), "rendering"), taken)
     return RenderingRow(name, doc, given, source(rendering.picture, 4, len("    picture = "), 0))

@@ -7,11 +7,11 @@ from faultspec.language.model import Envelope, Field, Schema, Taxonomy
 from faultspec.runtime import ids
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import literal, pascal
+from faultspec.targets.filters import literal, pascal, unique
 from faultspec.targets.layout import Raw, name, source, typed
 from faultspec.targets.python.annotations import Annotations, listed, nullable, parts, union
 from faultspec.targets.python.facts import merged, span
-from faultspec.targets.python.names import ATTRIBUTES, parameter, unique
+from faultspec.targets.python.names import ATTRIBUTES, parameter
 
 #: Slots whose value a code decides, or that the base class keeps under a name of its own.
 DECIDED = frozenset({"code", "message", "summary", "status", "retriable", "boundary", "domain", "details"})

@@ -1,8 +1,7 @@
 """What things are called in TypeScript; never a name that the modules use themselves, and never the same twice."""
 
-from faultspec.targets.filters import pascal, words
+from faultspec.targets.filters import pascal, unique, words
 from faultspec.targets.python.names import package as python_package
-from faultspec.targets.python.names import unique
 
 #: What the modules declare, import or use of the language: an interface of that name would hide it.
 RESERVED = frozenset(
