@@ -243,10 +243,41 @@ def test_headers_of_one_answer_stay_with_it(platform: Any) -> None:
 def test_no_value_ends_a_header(folder: Path, text: str) -> None:
     """Whatever an error is told, no header of its answer has a line end or a NUL in it (RFC 9110 section 5.5)."""
     platform = imported(folder, "platform_errors")
-    error = platform.NotFound(correlation_id=text, headers={"X-Note": text})
-    for answer in (error, platform.parse(platform.render(error).body, headers={"Retry-After": text})):
+    error = platform.NotFound(correlation_id=ULID, headers={"X-Note": text})
+    body = json.dumps({"code": "not_found", "message": "x", "correlation_id": text})
+    for answer in (error, platform.parse(body, headers={"Retry-After": text, "X-Correlation-Id": text})):
         for value in platform.render(answer).headers.values():
             assert not set(value) & {"\r", "\n", "\0"}
+
+
+def test_slots_are_checked_where_every_envelope_agrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a constructor takes for a slot is what the envelope's schema takes, so that no error it makes is refused; what was
+    read from the wire is kept as it is.
+    """
+    text = """
+faultspec: 1
+taxonomy: {name: slotted, version: 1.0.0}
+actions: {retry: Again., stop: No more.}
+vocabularies: {phases: {plan: Planning., act: Acting.}}
+envelopes:
+  error:
+    shape: {code: $code, phase: $phase, at?: $at, size?: $size, ref?: $ref, actions?: $actions}
+    fields: {phase: {vocabulary: phases}, at: {type: integer, minimum: 1}, size: {type: string}, ref: {type: string, format: ulid}}
+  other: {shape: {code: $code, size: $size}, fields: {size: {type: integer}}}
+codes: {bad: {summary: Bad., http: 400}}
+"""
+    loaded = read(text, "a.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    write(render(loaded.taxonomy, [SHIPPED["python"]], "a.yaml"), tmp_path, ["python"])
+    monkeypatch.syspath_prepend(str(tmp_path / "python"))
+    package = importlib.import_module("slotted_errors")
+    whole = {"phase": "plan", "at": 1, "ref": ULID, "actions": ["stop"]}
+    package.Bad(**whole, size=1)
+    package.Bad(**whole, size="large")
+    for slot, value in {"phase": "rest", "at": 0, "ref": "x", "actions": ["go"]}.items():
+        with pytest.raises(ValueError, match=f"bad: {slot}"):
+            package.Bad(**{**whole, "size": 1, slot: value})
+    assert package.parse({"code": "bad", "phase": "rest", "at": 0}).phase == "rest"
 
 
 @pytest.mark.parametrize(

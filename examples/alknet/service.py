@@ -86,7 +86,7 @@ class Upstream:
         now = time.monotonic()
         self.calls = [each for each in self.calls if now - each < 1]
         if len(self.calls) >= RATE:
-            raise CreateMachineRateLimited(retry_after=1, details_retry_after=1)
+            raise CreateMachineRateLimited(details_retry_after=1)
         self.calls.append(now)
         return {"machine": f"m-{given['gpus']}"}
 

@@ -23,6 +23,11 @@ EnvelopeName = t.Literal["error"]
 SECONDS = Check(types=("number",), minimum=0)
 """What ``retry_after`` has to be."""
 
+SLOT_CHECKS: Mapping[str, Check] = {
+    "correlation_id": Check(types=("string",), format=("uuid7", "ulid")),
+}
+"""What the attributes that fill an envelope have to be, where they are not None."""
+
 
 class Unset(Enum):
     """The default of a detail that may be None: left out."""
@@ -91,6 +96,9 @@ class PlatformError(Exception):
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
         self.correlation_id = correlation_id
+        for slot, check in SLOT_CHECKS.items():
+            if getattr(self, slot) is not None:
+                refuse(check, getattr(self, slot), f"{self.facts.wire}: {slot}")
         self.headers = {
             name: value for name, value in (headers or {}).items() if value is not None
         }

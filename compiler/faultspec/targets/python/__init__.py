@@ -138,6 +138,7 @@ class View(NamedTuple):
     unknown_retriable: bool
     unknown_summary: str
     unknown_message: str
+    slot_checks: str | None
     tells: bool
     default_status: int
     internal: str | None
@@ -249,6 +250,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         unknown_retriable=bool(taxonomy.unknown and taxonomy.unknown.retriable),
         unknown_summary=literal(NO_MESSAGE) if standin is None else standin.summary,
         unknown_message=literal(NO_MESSAGE) if standin is None else standin.message,
+        slot_checks=checks.of_slots(slots, taxonomy),
         tells=tells,
         default_status=next((each.default_status for each in taxonomy.surfaces.values() if each.default_status), 500),
         undeclared_key=place.removeprefix("/details/")

@@ -1,6 +1,6 @@
 """What an exception asks of its details before it exists, as the runtime's ``Check``."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from faultspec.language.model import Code, Member, Schema, Taxonomy
@@ -11,6 +11,7 @@ from faultspec.targets import schema as schemas
 from faultspec.targets.layout import Laid, laid, source
 from faultspec.targets.once import once
 from faultspec.targets.python.constructors import allowed
+from faultspec.targets.python.wire import SlotRow
 
 _NOTHING = Check()
 """What is asked of a value of which nothing is said."""
@@ -44,6 +45,19 @@ def _members(members: Mapping[str, Member], taxonomy: Taxonomy, *, closed: bool)
 
 def _required(members: Mapping[str, Member]) -> tuple[str, ...]:
     return tuple([name for name, each in members.items() if each.presence == "required"])
+
+
+def of_slots(slots: Iterable[SlotRow], taxonomy: Taxonomy) -> str | None:
+    """Source of the checks of slots by attribute: of those that every envelope describes alike; None where there is none."""
+    found = {}
+    for row in slots:
+        said = [check_of(field.schema, taxonomy) for field in taxonomy.fields() if field.slot == row.slot]
+        if row.slot == "actions" and not said:
+            terms = tuple(schemas.vocabulary("actions", taxonomy)) if taxonomy.actions else ()
+            said = [Check(types=("array",), items=Check(types=("string",), enum=terms))]
+        if said and said[0] != _NOTHING and all(each == said[0] for each in said):
+            found[row.attribute] = said[0]
+    return source(found, 0, len("SLOT_CHECKS: Mapping[str, Check] = "), 0) if found else None
 
 
 def check_of(schema: Schema, taxonomy: Taxonomy) -> Check:

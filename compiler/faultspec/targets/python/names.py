@@ -33,8 +33,8 @@ ATTRIBUTES = frozenset(
             "nullable",
         ),
         *("args", "add_note", "with_traceback"),
-        *("raw", "original_code", "name", "way", "under", "told", "retriable_when"),
-        *("hasattr", "object", "str", "type"),
+        *("raw", "original_code", "name", "way", "under", "told", "retriable_when", "slot", "check"),
+        *("getattr", "hasattr", "object", "str", "type"),
         *("lacking", "refuse", "said"),
     }
 )
@@ -52,6 +52,7 @@ MODULE = frozenset(
         "RetriableRule",
         "StatusRule",
         "SECONDS",
+        "SLOT_CHECKS",
         "Sequence",
         "UnknownError",
         "Unset",

@@ -24,6 +24,12 @@ EnvelopeName = t.Literal["failure", "api_error"]
 SECONDS = Check(types=("number",), minimum=0)
 """What ``retry_after`` has to be."""
 
+SLOT_CHECKS: Mapping[str, Check] = {
+    "audit_id": Check(types=("string",), pattern="^audit-."),
+    "request_id": Check(types=("string",)),
+}
+"""What the attributes that fill an envelope have to be, where they are not None."""
+
 
 class Unset(Enum):
     """The default of a detail that may be None: left out."""
@@ -100,6 +106,9 @@ class AileronError(Exception):
         self.retry_after = retry_after
         self.audit_id = audit_id
         self.request_id = request_id
+        for slot, check in SLOT_CHECKS.items():
+            if getattr(self, slot) is not None:
+                refuse(check, getattr(self, slot), f"{self.facts.wire}: {slot}")
         self.headers = {
             name: value for name, value in (headers or {}).items() if value is not None
         }

@@ -24,6 +24,11 @@ EnvelopeName = t.Literal["error", "call_error"]
 SECONDS = Check(types=("number",), minimum=0)
 """What ``retry_after`` has to be."""
 
+SLOT_CHECKS: Mapping[str, Check] = {
+    "request_id": Check(types=("string",)),
+}
+"""What the attributes that fill an envelope have to be, where they are not None."""
+
 
 class Unset(Enum):
     """The default of a detail that may be None: left out."""
@@ -97,6 +102,9 @@ class AlknetError(Exception):
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
         self.request_id = request_id
+        for slot, check in SLOT_CHECKS.items():
+            if getattr(self, slot) is not None:
+                refuse(check, getattr(self, slot), f"{self.facts.wire}: {slot}")
         self.headers = {
             name: value for name, value in (headers or {}).items() if value is not None
         }

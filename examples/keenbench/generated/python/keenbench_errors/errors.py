@@ -24,6 +24,35 @@ EnvelopeName = t.Literal["error_info", "rpc", "rpc_protocol"]
 SECONDS = Check(types=("number",), minimum=0)
 """What ``retry_after`` has to be."""
 
+SLOT_CHECKS: Mapping[str, Check] = {
+    "phase": Check(
+        types=("string",),
+        enum=("workbench", "workshop", "review", "publish", "restore", "settings"),
+    ),
+    "subphase": Check(
+        types=("string",),
+        enum=("stream", "proposal", "apply", "add_files"),
+    ),
+    "actions": Check(
+        types=("array",),
+        items=Check(
+            types=("string",),
+            enum=(
+                "retry",
+                "resume",
+                "switch_model",
+                "open_settings",
+                "restore_checkpoint",
+                "free_disk_space",
+                "view_report",
+                "review_draft",
+                "discard_draft",
+            ),
+        ),
+    ),
+}
+"""What the attributes that fill an envelope have to be, where they are not None."""
+
 
 class Unset(Enum):
     """The default of a detail that may be None: left out."""
@@ -101,6 +130,9 @@ class KeenbenchError(Exception):
         self.subphase = subphase
         self.actions = actions
         self.request_id = request_id
+        for slot, check in SLOT_CHECKS.items():
+            if getattr(self, slot) is not None:
+                refuse(check, getattr(self, slot), f"{self.facts.wire}: {slot}")
         self.headers = {
             name: value for name, value in (headers or {}).items() if value is not None
         }

@@ -24,6 +24,12 @@ EnvelopeName = t.Literal["error"]
 SECONDS = Check(types=("number",), minimum=0)
 """What ``retry_after`` has to be."""
 
+SLOT_CHECKS: Mapping[str, Check] = {
+    "error": Check(types=("string",)),
+    "info": Check(types=("string",)),
+}
+"""What the attributes that fill an envelope have to be, where they are not None."""
+
 
 class Unset(Enum):
     """The default of a detail that may be None: left out."""
@@ -95,6 +101,9 @@ class KintoError(Exception):
         self.retry_after = retry_after
         self.error = error
         self.info = info
+        for slot, check in SLOT_CHECKS.items():
+            if getattr(self, slot) is not None:
+                refuse(check, getattr(self, slot), f"{self.facts.wire}: {slot}")
         self.headers = {
             name: value for name, value in (headers or {}).items() if value is not None
         }

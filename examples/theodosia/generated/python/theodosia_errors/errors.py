@@ -24,6 +24,14 @@ EnvelopeName = t.Literal["rejection", "exception", "unknown", "refusal"]
 SECONDS = Check(types=("number",), minimum=0)
 """What ``retry_after`` has to be."""
 
+SLOT_CHECKS: Mapping[str, Check] = {
+    "requested": Check(types=("string",)),
+    "valid_next_actions": Check(types=("array",), items=Check(types=("string",))),
+    "error_type": Check(types=("string",)),
+    "known_actions": Check(types=("array",), items=Check(types=("string",))),
+}
+"""What the attributes that fill an envelope have to be, where they are not None."""
+
 
 class Unset(Enum):
     """The default of a detail that may be None: left out."""
@@ -101,6 +109,9 @@ class TheodosiaError(Exception):
         self.valid_next_actions = valid_next_actions
         self.error_type = error_type
         self.known_actions = known_actions
+        for slot, check in SLOT_CHECKS.items():
+            if getattr(self, slot) is not None:
+                refuse(check, getattr(self, slot), f"{self.facts.wire}: {slot}")
         self.headers = {
             name: value for name, value in (headers or {}).items() if value is not None
         }
