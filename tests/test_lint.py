@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click.testing
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from faultspec.cli.explain import command as explain
 from faultspec.cli.init import command as init
@@ -630,6 +632,75 @@ def test_text_that_looks_like_a_suppression_is_text() -> None:
     for value in ('"# faultspec: ignore[example-missing] no"', "|\n      # faultspec: ignore[example-missing] no"):
         text = whole(f"{MAPPED}codes:\n  failed:\n    http: 500\n    summary: {value}\n")
         assert codes_of(text) == [("example-missing", 3)]
+
+
+SILENCED = whole(
+    MAPPED
+    + """codes:
+  # faultspec: ignore[example-missing] it is shown elsewhere
+  failed: {summary: It failed, http: 500}
+  broken:
+    http: 500  # nothing to say
+    summary: 'It is
+      broken'
+    description: |
+      Much text # faultspec: ignore[example-missing] that is none
+    retriable: false  # faultspec: ignore[unused-suppression, example-missing] for a reason
+"""
+)
+
+#: What a person's editor leaves between two parts of a line, and what YAML has a meaning for.
+SIGNS = (
+    "\t",
+    " \t ",
+    " ",
+    "#",
+    " # x",
+    "\n",
+    "'",
+    '"',
+    "|",
+    ">",
+    "{",
+    "}",
+    "[",
+    "]",
+    ": ",
+    ",",
+    "- ",
+    "? ",
+    "&a ",
+    "!!x ",
+    "é",
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.tuples(st.integers(0, len(SILENCED)), st.sampled_from(SIGNS)), min_size=1, max_size=3))
+def test_what_the_reader_takes_the_lint_takes(edits: list[tuple[int, str]]) -> None:
+    """Whatever stands where in a document with suppressions: the lint never raises, for it looks for comments with the
+    reader's own eyes.
+    """
+    text = SILENCED
+    for at, sign in sorted(edits, reverse=True):
+        text = text[:at] + sign + text[at:]
+    assert isinstance(check(read(text, "t.yaml")), tuple)
+
+
+def test_a_tab_is_blank_space_to_the_lint_as_it_is_to_the_reader() -> None:
+    """Every single space of a document that may be a tab leaves what is said of it as it was."""
+    said = {(each.code, each.span.line) for each in found(SILENCED) if each.span is not None}
+    assert ("example-missing", 5) in said
+    taken = 0
+    for at in (each.start() for each in re.finditer(r"(?<=[^ \n]) (?! )", SILENCED)):
+        loaded = read(f"{SILENCED[:at]}\t{SILENCED[at + 1 :]}", "t.yaml")
+        if loaded.taxonomy is not None and loaded.document is not None:
+            taken += 1
+            now = {
+                (each.code, each.span.line) for each in lint(loaded.document, loaded.taxonomy) if each.span is not None
+            }
+            assert now == said, at
+    assert taken > 30
 
 
 # What is whole of a taxonomy with errors
