@@ -13,6 +13,7 @@ from faultspec.language.scope import status_range
 from faultspec.language.values import foreign_schema_problem
 from faultspec.language.wire import HEADER_FORMATS
 from faultspec.runtime import ids, shape
+from faultspec.runtime.nodes import slot_places
 from faultspec.targets import conditions
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import pascal, snake
@@ -679,6 +680,7 @@ class _Assembly:
         if elsewhere:
             found["elsewhere"] = {
                 "transport": "event",
+                "error_when": {"present": self._mark(elsewhere)},
                 "envelope": elsewhere[0] if len(elsewhere) == 1 else elsewhere,
                 "codes": "closed",
             }
@@ -686,6 +688,13 @@ class _Assembly:
             if group.envelope in silent:
                 self.lose(group.pointer, "transport", "nothing says what carries it; `event` stands in its place")
         return found
+
+    def _mark(self, envelopes: Sequence[str]) -> str:
+        """The member that tells an error where no status does: the one that holds the code; any body where those differ."""
+        places = {
+            slot_places(shape.compile_shape(self.envelopes[each]["shape"]))["code"][0].path for each in envelopes
+        }
+        return places.pop() if len(places) == 1 else ""
 
     # Headers
 
