@@ -691,9 +691,7 @@ class _Assembly:
 
     def _mark(self, envelopes: Sequence[str]) -> str:
         """The member that tells an error where no status does: the one that holds the code; any body where those differ."""
-        places = {
-            slot_places(shape.compile_shape(self.envelopes[each]["shape"]))["code"][0].path for each in envelopes
-        }
+        places = {slot_places(shape.compile_shape(self.envelopes[each]["shape"]))["code"][0].path for each in envelopes}
         return places.pop() if len(places) == 1 else ""
 
     # Headers
