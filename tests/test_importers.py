@@ -496,6 +496,35 @@ def test_an_alternative_that_names_codes_is_read_whatever_stands_beside_it(
     }
 
 
+SUGGESTING = """
+faultspec: 1
+taxonomy: {name: shop, version: 1.0.0}
+actions: {again: {summary: Send it again., sends_again: true}, wait: Wait.}
+envelopes: {error: {shape: {error: {code: $code, retry: $retriable, next: $actions}}}}
+codes:
+  busy: {summary: Too much to do., http: 503, retriable: true, actions: [again]}
+  full: {summary: There is no room., http: 507, retriable: false, actions: [wait]}
+  slow: {summary: It takes long., http: 504, retriable: caller, actions: [again, wait]}
+"""
+
+
+def test_actions_that_send_again_come_back() -> None:
+    """Whatever the member is called, a retriable error still suggests one; a condition of another kind is told as lost."""
+    loaded = read(SUGGESTING, "t.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    written_out = exported(loaded.taxonomy, "v31")
+    found = openapi.read(written_out)
+    assert {each: term.sends_again for each, term in taken_in(found).actions.items()} == {"again": True, "wait": False}
+    assert not [each for each in found.losses if each.kind == "condition"]
+    assert bytes_of(exported(taken_in(found), "v31")) == bytes_of(written_out)
+    for name, schema in written_out["components"]["schemas"].items():
+        for each in schema.get("allOf", ()) if name in ("Busy", "Slow") else ():
+            each["if"]["properties"]["error"]["properties"]["retry"] = {"const": "yes"}
+    other = openapi.read(written_out)
+    assert taken_in(other).actions == {}
+    assert {each.kind for each in other.losses} >= {"condition"}
+
+
 def test_a_code_of_the_form_of_imported_ones_is_called_otherwise() -> None:
     """A document's own code `HTTP_404` is not the code of a status: it keeps its wire, gets another name, and that is told."""
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
