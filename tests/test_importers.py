@@ -20,7 +20,9 @@ from faultspec.body import resolve
 from faultspec.contract import contract
 from faultspec.exchange import Exchange, Request, Response
 from faultspec.importers import Imported, NotImportable, botocore, census, openapi
-from faultspec.importers.reading import parse
+from faultspec.importers.located import located
+from faultspec.importers.places import child, walk
+from faultspec.importers.reading import parse, readable
 from faultspec.importers.settled import settled
 from faultspec.importers.written import written
 from faultspec.judge import judge
@@ -28,6 +30,7 @@ from faultspec.language import load, read
 from faultspec.language.model import Taxonomy
 from faultspec.lint import check
 from faultspec.render import render
+from faultspec.source.document import Lines
 from faultspec.targets import SHIPPED
 from faultspec.targets import openapi as target
 from faultspec.targets.model import model_of
@@ -442,6 +445,86 @@ def test_a_schema_that_names_its_codes_is_believed() -> None:
     assert list(known.operations["read_cart"].errors) == ["HTTP_404"]
 
 
+@pytest.mark.parametrize("media", ["*/*", "application/*", "application/*; q=0.5", "APPLICATION/*+JSON"])
+def test_a_range_of_media_types_that_includes_json_is_read_as_json(media: str) -> None:
+    """What may be anything may be JSON: the schema counts, the envelope is plain JSON, and what else there may be is told."""
+    schema = {"schema": {"$ref": "#/components/schemas/Error"}}
+    found = openapi.read(document(**{"409": {"description": "No.", "content": {media: schema}}}))
+    known = taken_in(found)
+    assert list(known.codes) == ["gone", "locked"]
+    assert known.envelopes["error"].media_types == ("application/json",)
+    assert [each.kind for each in found.losses] == ["media-type"]
+    content = {media: schema, "application/problem+json": schema}
+    exact = taken_in(openapi.read(document(**{"409": {"description": "No.", "content": content}})))
+    assert exact.envelopes["error"].media_types == ("application/problem+json",)
+
+
+def test_a_range_of_media_types_without_json_is_none() -> None:
+    """What can't be JSON is not read as such."""
+    content = {"text/*": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    found = openapi.read(document(**{"409": {"description": "No.", "content": content}}))
+    assert errors_of(found) == {"HTTP_409": {"summary": "No.", "http": 409}}
+
+
+@pytest.mark.parametrize("word", ["oneOf", "anyOf"])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("inline", [False, True])
+def test_an_alternative_that_names_codes_is_read_whatever_stands_beside_it(
+    word: str, turned: bool, inline: bool
+) -> None:
+    """Of a body that is one of several, those with a code are that code, and the others are the code of the status; each of
+    them is told.
+    """
+    made = document()
+    plain = {"type": "object", "properties": {"title": {"type": "string"}}}
+    made["components"]["schemas"] |= {"Problem": plain}
+    named = made["components"]["schemas"]["Error"] if inline else {"$ref": "#/components/schemas/Error"}
+    listed = [named, {"$ref": "#/components/schemas/Problem"}, {"type": "string"}]
+    listed = listed[::-1] if turned else listed
+    content = {"application/json": {"schema": {word: listed}}}
+    made["paths"]["/carts/{id}"]["get"]["responses"] = {"409": {"description": "No.", "content": content}}
+    found = openapi.read(made)
+    known = taken_in(found)
+    assert {name: str(code.http.statuses[0]) for name, code in known.codes.items()} == {"gone": "409", "locked": "409"}
+    assert known.operations["read_cart"].codes == ("gone", "locked")
+    assert found.data["operations"]["read_cart"]["errors"]["HTTP_409"]["schema"] == {
+        "anyOf": [{"type": "string"}, plain] if turned else [plain, {"type": "string"}]
+    }
+    place = f"/paths/~1carts~1{{id}}/get/responses/409/content/application~1json/schema/{word}"
+    assert {each.pointer for each in found.losses if each.kind == "body"} == {
+        f"{place}/{index}" for index in (0, 1, 2) if index != (2 if turned else 0)
+    }
+
+
+SUGGESTING = """
+faultspec: 1
+taxonomy: {name: shop, version: 1.0.0}
+actions: {again: {summary: Send it again., sends_again: true}, wait: Wait.}
+envelopes: {error: {shape: {error: {code: $code, retry: $retriable, next: $actions}}}}
+codes:
+  busy: {summary: Too much to do., http: 503, retriable: true, actions: [again]}
+  full: {summary: There is no room., http: 507, retriable: false, actions: [wait]}
+  slow: {summary: It takes long., http: 504, retriable: caller, actions: [again, wait]}
+"""
+
+
+def test_actions_that_send_again_come_back() -> None:
+    """Whatever the member is called, a retriable error still suggests one; a condition of another kind is told as lost."""
+    loaded = read(SUGGESTING, "t.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    written_out = exported(loaded.taxonomy, "v31")
+    found = openapi.read(written_out)
+    assert {each: term.sends_again for each, term in taken_in(found).actions.items()} == {"again": True, "wait": False}
+    assert not [each for each in found.losses if each.kind == "condition"]
+    assert bytes_of(exported(taken_in(found), "v31")) == bytes_of(written_out)
+    for name, schema in written_out["components"]["schemas"].items():
+        for each in schema.get("allOf", ()) if name in ("Busy", "Slow") else ():
+            each["if"]["properties"]["error"]["properties"]["retry"] = {"const": "yes"}
+    other = openapi.read(written_out)
+    assert taken_in(other).actions == {}
+    assert {each.kind for each in other.losses} >= {"condition"}
+
+
 def test_a_code_of_the_form_of_imported_ones_is_called_otherwise() -> None:
     """A document's own code `HTTP_404` is not the code of a status: it keeps its wire, gets another name, and that is told."""
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
@@ -463,7 +546,7 @@ def test_a_code_of_the_form_of_imported_ones_is_called_otherwise() -> None:
         ({"asyncapi": "3.0.0"}, "not-openapi"),
         ({"openapi": "4.0.0", "paths": {}}, "not-openapi"),
         ({"openapi": 3.1, "paths": {}}, "not-openapi"),
-        ([], "not-OpenAPI"),
+        ([], "not-openapi"),
         ({"openapi": "3.1.0", "paths": {}}, "no-failures"),
         ({"openapi": "3.0.0", "paths": []}, "no-failures"),
     ],
@@ -684,6 +767,80 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     """No text ends in a traceback: there is data, or a diagnostic."""
     data, found = parse(text, "x")
     assert (data is None) == bool(found)
+
+
+KEYS = st.text(st.characters(exclude_characters="\ufffd"), max_size=4) | st.sampled_from(
+    ["a", "/", "~1", "0", "\ud800", "\U0001f600", "\u2028"]
+)
+PARTS = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | KEYS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(PARTS) | st.dictionaries(KEYS, PARTS),
+    st.sampled_from([None, 0, 2, "\t"]),
+    st.sampled_from([(",", ":"), (" ,\r\n", " : ")]),
+    st.booleans(),
+)
+def test_every_place_of_a_json_text_is_found(
+    data: Any, indent: int | str | None, separators: tuple[str, str], ascii_only: bool
+) -> None:
+    """However it is written: a pointer leads to its key or item, and one that goes on beyond leads to where it ends."""
+    text = json.dumps(data, indent=indent, separators=separators, ensure_ascii=ascii_only)
+    places = located(text, "x")
+    assert places is not None
+    for pointer, value in walk(data):
+        found = places.span(readable(pointer))
+        shown = Lines(text).within(found)
+        above, _, name = pointer.rpartition("/")
+        if not pointer or isinstance(resolve(data, above)[1], list):
+            assert shown == text[:1] if not pointer else shown in ("[", "{") or json.loads(shown) == value
+        else:
+            assert child("", json.loads(shown)) == f"/{name}"
+        if value in ([], {}) or not isinstance(value, list | dict):
+            assert places.span(f"{readable(pointer)}/none/at/all") == found
+
+
+def test_a_place_is_the_same_in_json_and_in_the_same_text_as_yaml() -> None:
+    """A document that both readers take has the same lines and columns by either."""
+    text = json.dumps(document(**{"404": {"description": "None."}, "409": {"content": ANY}}), indent=2)
+    as_json, as_yaml = located(text, "x"), located(f"# as YAML\n{text}", "x")
+    assert as_json is not None
+    assert as_yaml is not None
+    for pointer, _ in list(walk(json.loads(text)))[1:]:
+        one, other = as_json.span(pointer), as_yaml.span(pointer)
+        assert (one.line + 1, one.column) == (other.line, other.column), pointer
+    assert located("a: [", "x") is None
+
+
+def test_what_is_said_of_a_document_is_said_of_its_lines(tmp_path: Path) -> None:
+    """Errors and losses have the line and the column of what they are about, in JSON and YAML; of a packed model, which no
+    editor shows by lines, they have the pointer.
+    """
+    (tmp_path / "empty.json").write_text('{"openapi": "3.1.0",\n "paths": {}}')
+    (tmp_path / "empty.yaml").write_text('openapi: "3.1.0"\npaths: {}\n')
+    for name, place in {"empty.json": "2:2", "empty.yaml": "2:1"}.items():
+        assert f"{name}:{place}: error: " in run("openapi", name, cwd=tmp_path).stderr
+    made = json.dumps(document(**{"302": {"description": "Moved."}, "404": {"description": "None."}}), indent=1)
+    (tmp_path / "api.json").write_text(made)
+    (tmp_path / "api.yaml").write_text(f"# as YAML\n{made}")
+    line = next(number for number, each in enumerate(made.splitlines(), 1) if '"302"' in each)
+    for name, at in {"api.json": line, "api.yaml": line + 1}.items():
+        assert f"\n{name}:{at}:6: not carried [redirect]: " in "\n" + run("openapi", name, cwd=tmp_path).stderr
+        told = run("openapi", name, "--format", "json", cwd=tmp_path).stderr
+        loss = json.loads(told[told.index("[") :])[0]["losses"][0]
+        assert (loss["line"], loss["column"], loss["kind"]) == (at, 6, "redirect")
+    model = {"metadata": {"protocol": "json"}, "operations": {}, "shapes": {}}
+    (tmp_path / "service-2.json").write_text(json.dumps(model))
+    (tmp_path / "service-2.json.gz").write_bytes(gzip.compress(json.dumps(model).encode()))
+    column = json.dumps(model).index('"shapes"') + 1
+    assert f"service-2.json:1:{column}: error: the model" in run("botocore", "./service-2.json", cwd=tmp_path).stderr
+    packed = run("botocore", "./service-2.json.gz", cwd=tmp_path).stderr
+    assert "service-2.json.gz: error: the model declares no errors (at /shapes)" in packed
 
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

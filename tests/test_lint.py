@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click.testing
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from faultspec.cli.explain import command as explain
 from faultspec.cli.init import command as init
@@ -204,9 +206,9 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "retry_policies:\n"
         "  a: {max_attempts: 1, backoff: {kind: constant, base: 1s, factor: 2, step: 1s, for: 5s}}\n"
         "  b: {max_attempts: 3, backoff: [{kind: linear, base: 1s, factor: 2, for: 5s}, {kind: exponential, base: 1s, factor: 1}]}\n"
-        "  c: {max_attempts: 3, jitter: {kind: full, ratio: 1}}\n"
-        "  d: {max_attempts: 3, jitter: {kind: ratio}}\n"
-        "  e: {max_attempts: 3, jitter: {kind: ratio, ratio: 1.5}, budget: {tokens: 5, cost: 10}}\n" + CODE,
+        "  c: {max_attempts: 3, backoff: {kind: constant, base: 1s}, jitter: {kind: full, ratio: 1}}\n"
+        "  d: {max_attempts: 3, backoff: {kind: constant, base: 1s}, jitter: {kind: ratio}}\n"
+        "  e: {max_attempts: 3, backoff: {kind: constant, base: 1s}, jitter: {kind: ratio, ratio: 1.5}, budget: {tokens: 5, cost: 10}}\n" + CODE,
         (
             "retry_policies/a/max_attempts",
             "retry_policies/a/backoff/factor",
@@ -328,7 +330,7 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "envelopes: {e: {shape: {code: $code, r?: $retriable, b: $boundary}}, f: {shape: {code: $code}}}\n"
         "surfaces: {s: {transport: http, envelope: e, codes: [a, b]}, t: {transport: event, envelope: f, codes: [b]}}\n"
         "codes: {a: {summary: a, http: 500}, b: {summary: b, http: 500}}\n",
-        ("codes/a",),
+        ("codes/a", "codes/a", "codes/b"),
     ),
     (
         "details-optional-and-required",
@@ -556,6 +558,206 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "codes: {a: {summary: a, http: [404, 405], details: {x: {type: string}}}, b: {summary: b, http: 500, details: {x: {type: string}}}}\n",
         ("codes/a", "codes/b"),
     ),
+    # conditions that can't hold: what is asked for may be had by no code
+    (
+        "condition-impossible",
+        "detail_keys: {k: {type: string}, every: {type: string, everywhere: true}, own: {type: integer}}\n"
+        "codes:\n"
+        "  a: {summary: a, http: 500, details: {own: {}}, retriable: {when: [{if: {details.k: x}, then: true}, {if: {details.every: x}, then: true}], else: false}}\n"
+        "  b: {summary: b, http: [{if: {details.k: x}, status: 409}, {else: 404}], schema: {type: object}}\n"
+        "  c: {summary: c, http: [{if: {details.own: 1}, status: 409}, {else: 404}]}\n",
+        ("codes/a/retriable/when/0/if/details.k", "codes/c/http/0/if/details.own"),
+    ),
+    (
+        "condition-impossible",
+        "vocabularies: {v: {x: x}}\n"
+        "codes:\n"
+        "  a:\n"
+        "    summary: a\n"
+        "    http: 500\n"
+        "    details: {n: {type: integer, minimum: 2, maximum: 9}, s: {type: string}, e: {enum: [p, q, 503]}, t: {type: string, vocabulary: v}, f: {type: boolean}, any: {}}\n"
+        "    retriable:\n"
+        "      when:\n"
+        "        - {if: {details.n: [1, 2, 9, 10]}, then: true}\n"
+        "        - {if: {details.n: x, details.s: [3, y, 5xx]}, then: true}\n"
+        "        - {if: {details.e: [p, r, 4xx, 500-599]}, then: true}\n"
+        "        - {if: {details.t: [x, y], details.f: [yes, true], details.any: [1, x, 4xx]}, then: true}\n"
+        "        - {if: {details.n: 2xx}, then: true}\n",
+        (
+            "codes/a/retriable/when/0/if/details.n/0",
+            "codes/a/retriable/when/0/if/details.n/3",
+            "codes/a/retriable/when/1/if/details.n",
+            "codes/a/retriable/when/1/if/details.s/0",
+            "codes/a/retriable/when/1/if/details.s/2",
+            "codes/a/retriable/when/2/if/details.e/1",
+            "codes/a/retriable/when/2/if/details.e/2",
+            "codes/a/retriable/when/3/if/details.t/1",
+            "codes/a/retriable/when/3/if/details.f/0",
+            "codes/a/retriable/when/4/if/details.n",
+        ),
+    ),
+    (
+        "condition-impossible",
+        "fallback: {5xx: {code: a, reason: r}}\n"
+        "codes:\n"
+        "  a: {summary: a, http: 404, retriable: {when: [{if: {status: [404, 4xx, 503, '404', 422]}, then: true}], else: false}}\n"
+        "  b: {summary: b, http: [{if: {status: 500, operation.idempotent: 1, caller.authenticated: false, cause: x}, status: 409}, {else: 404}]}\n",
+        (
+            "codes/a/retriable/when/0/if/status/3",
+            "codes/a/retriable/when/0/if/status/4",
+            "codes/b/http/0/if/status",
+            "codes/b/http/0/if/operation.idempotent",
+        ),
+    ),
+    (
+        "condition-impossible",
+        "detail_keys: {n: {type: integer}, m: {type: integer}}\n"
+        "retry_policies:\n"
+        "  listed: {max_attempts: 3, eligible: [a, b], eligible_when: [{if: {status: [500, 503, 429]}, then: true}, {if: {details.n: [1, x], details.m: 1}, then: true}]}\n"
+        "  named: {max_attempts: 3, eligible_when: [{if: {status: 503}, then: true}, {if: {status: 500}, then: true}]}\n"
+        "  nobodys: {max_attempts: 3, eligible_when: [{if: {status: 418, details.n: x}, then: true}]}\n"
+        "codes:\n  a: {summary: a, http: 500, details: {n: {}}}\n  b: {summary: b, http: 503, retry: named, details: {n: {type: number}}}\n",
+        (
+            "retry_policies/listed/eligible_when/0/if/status/2",
+            "retry_policies/listed/eligible_when/1/if/details.n/1",
+            "retry_policies/listed/eligible_when/1/if/details.m",
+            "retry_policies/named/eligible_when/1/if/status",
+        ),
+    ),
+    # counts of retries: in the registry and with a code, and whether anybody has one
+    (
+        "annotated-count",
+        "detail_keys: {n: {type: integer, maximum: 3}}\nretry_policies: {p: {max_attempts: 5, annotate: n, eligible: [failed]}}\n"
+        "codes: {failed: {summary: It failed., http: 500, details: {n?: {}}}}\n",
+        ("detail_keys/n/maximum",),
+    ),
+    (
+        "annotated-count",
+        "detail_keys: {n: {type: integer}, o: {type: integer}, e: {type: integer, everywhere: true}}\n"
+        "retry_policies: {p: {max_attempts: 5, annotate: n, eligible: [a, b]}, q: {max_attempts: 5, annotate: o, eligible: [a]}, r: {max_attempts: 5, annotate: e, eligible: [a]}}\n"
+        "codes:\n  a: {summary: a, http: 500, details: {n?: {type: integer, maximum: 2}}}\n  b: {summary: b, http: 500, details: {n: {type: integer, maximum: 4}}}\n",
+        ("retry_policies/q/annotate", "codes/a/details/n?/maximum"),
+    ),
+    (
+        "annotated-count",
+        "detail_keys: {n: {type: integer, maximum: 4}}\nretry_policies: {p: {max_attempts: 3, annotate: n}, q: {max_attempts: 5, annotate: n}}\n" + CODE,
+        (),
+    ),
+    # what tells an error, by transport
+    (
+        "surface-without-errors",
+        "surfaces:\n"
+        + "".join(f"  {each}: {{transport: {each}, envelope: error}}\n" for each in ("http", "jsonrpc", "mcp", "event", "stream", "log"))
+        + CODE,
+        ("surfaces/jsonrpc", "surfaces/event", "surfaces/stream", "surfaces/log"),
+    ),
+    (
+        "surface-without-errors",
+        "surfaces:\n"
+        "  a: {transport: stream, error_when: {status: 5xx}, envelope: error}\n"
+        "  b: {transport: event, error_when: {present: ''}, envelope: error}\n"
+        "  c: {transport: log, error_when: {equals: {/level: error}}, envelope: error}\n"
+        "  d: {transport: event, envelope: none, reason: They carry none.}\n"
+        "  e: {transport: stream, items: /outcomes, envelope: error}\n" + CODE,
+        ("surfaces/a/error_when",),
+    ),
+    (
+        "surface-without-errors",
+        "surfaces:\n  a: {transport: mcp, envelope: error, codes: [b]}\n  b: {transport: mcp, envelope: error, codes: [c]}\n"
+        "codes:\n  b: {summary: b, on: {mcp: {is_error: true}}}\n  c: {summary: c, on: {mcp: {is_error: false}}}\n",
+        ("surfaces/b",),
+    ),
+    # the flag left out, wherever there is a place for it
+    (
+        "slot-without-fact",
+        "detail_keys: {again: {type: boolean, role: retriable}}\n"
+        "surfaces: {s: {transport: http, envelope: error, requires_details: [again], codes: [c]}, t: {transport: http, envelope: error, codes: [a, b, d, e]}}\n"
+        "codes:\n  a: {summary: a, http: 500, details: {again?: {}}}\n  b: {summary: b, http: 500}\n  c: {summary: c, http: 500}\n"
+        "  d: {summary: d, http: 500, details: {again?: {}}, retriable: none}\n  e: {summary: e, http: 500, details: {again?: {}}, retriable: caller}\n",
+        ("codes/a", "codes/c"),
+    ),
+    (
+        "slot-without-fact",
+        "detail_keys: {again: {type: boolean, role: retriable, everywhere: true}}\n"
+        "envelopes: {error: {shape: {code: $code, details: $details}}, bare: {shape: {code: $code}}}\n"
+        "codes:\n  a: {summary: a, http: 500}\n  b: {summary: b, http: 500, lifecycle: reserved}\n  c: {summary: c, http: 500, envelope: bare}\n",
+        ("codes/a", "codes/c"),
+    ),
+    (
+        "slot-without-fact",
+        "detail_keys: {again: {type: boolean, role: retriable, everywhere: true}}\n"
+        "envelopes: {bare: {shape: {code: $code}}}\n" + CODE,
+        (),
+    ),
+    # terms of a vocabulary that are reserved
+    (
+        "reserved-term",
+        "vocabularies: {v: {x: x, later: {summary: z, lifecycle: reserved}}}\n"
+        "envelopes: {e: {shape: {code: $code, kind: $kind}, fields: {kind: {type: string, vocabulary: v}}}}\n"
+        "codes:\n  a: {summary: a, http: 500, facts: {kind: [x, later]}}\n  b: {summary: b, http: 500, facts: {kind: x}}\n"
+        "  c: {summary: c, http: 500, facts: {kind: later}, lifecycle: reserved}\n",
+        ("codes/a/facts/kind",),
+    ),
+    # an operation's shared codes, and the surfaces that its routes are on
+    (
+        "listed-on-no-surface",
+        "surfaces:\n"
+        "  posts: {transport: http, match: {routes: ['POST /a/*']}, envelope: error, codes: [x1]}\n"
+        "  late: {transport: http, match: {routes: [/a/**], statuses: 5xx}, envelope: error, codes: [x2]}\n"
+        "  a: {transport: http, match: {routes: [/a/**]}, envelope: error, codes: [x1]}\n"
+        "  rest: {transport: http, envelope: error, codes: [x1, x2, x3]}\n"
+        "codes: {x1: {summary: a, http: 404}, x2: {summary: a, http: 500}, x3: {summary: a, http: 404}, x4: {summary: a, http: 404, lifecycle: removed}}\n"
+        "operations:\n"
+        "  read: {match: {routes: ['GET /a/{id}']}, codes: [x1, x2, x3, x4]}\n"
+        "  make: {match: {routes: ['POST /a/{id}']}, codes: [x1, x2]}\n"
+        "  other: {match: {routes: [/b]}, codes: [x3]}\n"
+        "  any: {codes: [x3]}\n",
+        ("operations/read/codes/2", "operations/make/codes/1"),
+    ),
+    (
+        "listed-on-no-surface",
+        "surfaces: {s: {transport: http, envelope: error, codes: [x1]}, e: {transport: event, error_when: {present: ''}, envelope: error, codes: [x2]}}\n"
+        "codes: {x1: {summary: a, http: 404}, x2: {summary: b, http: 404}, x3: {summary: c, http: 404}}\n"
+        "operations: {o: {match: {routes: [/a]}, codes: [x1, x2, x3]}, p: {match: {tools: [t]}, codes: [x1]}}\n",
+        ("operations/o/codes/2", "operations/p/codes/0"),
+    ),
+    # settings of a policy that nothing makes use of
+    (
+        "policy-arithmetic",
+        "retry_policies:\n"
+        "  a: {max_attempts: 3, jitter: {kind: full}}\n"
+        "  b: {max_attempts: 3, jitter: {kind: none}, retry_after: {honor: false, max: 5s, over: 5s, beyond: ignore, at_least_computed: true}}\n"
+        "  c: {max_attempts: 3, retry_after: {honor: true, max: 5s}}\n  d: {max_attempts: 3, retry_after: {honor: false}}\n" + CODE,
+        (
+            "retry_policies/a/jitter",
+            "retry_policies/b/retry_after/max",
+            "retry_policies/b/retry_after/over",
+            "retry_policies/b/retry_after/beyond",
+            "retry_policies/b/retry_after/at_least_computed",
+        ),
+    ),
+    (
+        "mismatch-retriable",
+        "idempotency: {key: K, mismatch: a}\ncodes: {a: {summary: a, http: 409, retriable: caller, client_action: retry}}\n",
+        ("idempotency/mismatch",),
+    ),
+    (
+        "mismatch-retriable",
+        "idempotency: {key: K, mismatch: a}\ncodes: {a: {summary: a, http: 409, retriable: caller, client_action: refetch}}\n",
+        (),
+    ),
+    (
+        "unknown-contradicts-flag",
+        "codes: {a: {summary: a, http: 500, retriable: false}, b: {summary: b, http: 500, retriable: caller}}\n"
+        "unknown: {becomes: b, retriable: true}\nundeclared: {becomes: a, retriable: true}\n",
+        ("undeclared/retriable",),
+    ),
+    (
+        "untyped-detail",
+        "detail_keys: {a: {summary: A limit.}, b: {description: A limit.}, c: {type: integer}, d: {enum: [1]}, e: {vocabulary: v}}\nvocabularies: {v: {x: x}}\n"
+        "codes: {failed: {summary: It failed., http: 500, details: {a: {}, own: {description: Of its own.}}}}\n",
+        ("detail_keys/a", "detail_keys/b", "codes/failed/details/own"),
+    ),
 )  # fmt: skip
 
 
@@ -630,6 +832,75 @@ def test_text_that_looks_like_a_suppression_is_text() -> None:
     for value in ('"# faultspec: ignore[example-missing] no"', "|\n      # faultspec: ignore[example-missing] no"):
         text = whole(f"{MAPPED}codes:\n  failed:\n    http: 500\n    summary: {value}\n")
         assert codes_of(text) == [("example-missing", 3)]
+
+
+SILENCED = whole(
+    MAPPED
+    + """codes:
+  # faultspec: ignore[example-missing] it is shown elsewhere
+  failed: {summary: It failed, http: 500}
+  broken:
+    http: 500  # nothing to say
+    summary: 'It is
+      broken'
+    description: |
+      Much text # faultspec: ignore[example-missing] that is none
+    retriable: false  # faultspec: ignore[unused-suppression, example-missing] for a reason
+"""
+)
+
+#: What a person's editor leaves between two parts of a line, and what YAML has a meaning for.
+SIGNS = (
+    "\t",
+    " \t ",
+    " ",
+    "#",
+    " # x",
+    "\n",
+    "'",
+    '"',
+    "|",
+    ">",
+    "{",
+    "}",
+    "[",
+    "]",
+    ": ",
+    ",",
+    "- ",
+    "? ",
+    "&a ",
+    "!!x ",
+    "é",
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.tuples(st.integers(0, len(SILENCED)), st.sampled_from(SIGNS)), min_size=1, max_size=3))
+def test_what_the_reader_takes_the_lint_takes(edits: list[tuple[int, str]]) -> None:
+    """Whatever stands where in a document with suppressions: the lint never raises, for it looks for comments with the
+    reader's own eyes.
+    """
+    text = SILENCED
+    for at, sign in sorted(edits, reverse=True):
+        text = text[:at] + sign + text[at:]
+    assert isinstance(check(read(text, "t.yaml")), tuple)
+
+
+def test_a_tab_is_blank_space_to_the_lint_as_it_is_to_the_reader() -> None:
+    """Every single space of a document that may be a tab leaves what is said of it as it was."""
+    said = {(each.code, each.span.line) for each in found(SILENCED) if each.span is not None}
+    assert ("example-missing", 5) in said
+    taken = 0
+    for at in (each.start() for each in re.finditer(r"(?<=[^ \n]) (?! )", SILENCED)):
+        loaded = read(f"{SILENCED[:at]}\t{SILENCED[at + 1 :]}", "t.yaml")
+        if loaded.taxonomy is not None and loaded.document is not None:
+            taken += 1
+            now = {
+                (each.code, each.span.line) for each in lint(loaded.document, loaded.taxonomy) if each.span is not None
+            }
+            assert now == said, at
+    assert taken > 30
 
 
 # What is whole of a taxonomy with errors

@@ -4,15 +4,17 @@ import gzip
 import json
 import os
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
 from faultspec import printers, source
 from faultspec.diagnostic import Diagnostic
-from faultspec.importers import Imported, Loss, NotImportable
+from faultspec.importers import Loss, NotImportable
+from faultspec.importers.located import Located, located
 from faultspec.importers.reading import parse
 from faultspec.importers.settled import settled
 from faultspec.importers.written import written
@@ -55,12 +57,16 @@ def openapi(file: str, out: str | None, force: bool, style: str) -> int:
 
     try:
         _free(out, force)
-        document = _parsed(_text(file), file)
-        imported = _imported(lambda: settled(read(document)), file)
+        text = _text(file)
+        document = _parsed(text, file)
+        try:
+            imported = settled(read(document))
+        except NotImportable as problem:
+            raise _refused(problem, file, text) from None
         _put(written(imported.data, _schema(out)), out, force)
     except _Refused:
         return 2
-    _report({file: imported.losses}, style)
+    _report([_Told(file, file, imported.losses, located(text, file))], style)
     return 0
 
 
@@ -81,22 +87,26 @@ def botocore(services: Sequence[str], everything: bool, out: str | None, force: 
     several = everything or len(services) > 1
     if several and out is None:
         raise click.UsageError("Say with --out into which folder the taxonomies go.")
-    losses: dict[str, tuple[Loss, ...]] = {}
+    losses: list[_Told] = []
     try:
         chosen = _models() if everything else {name: path for each in services for name, path in [_model(each)]}
         for name, path in chosen.items():
             target = str(Path(out) / f"{name}.yaml") if several and out is not None else out
             _free(target, force)
-            document = _parsed(_text(path), path)
+            text = _text(path)
+            document = _parsed(text, path)
             try:
                 imported = settled(read(document, name))
             except NotImportable as problem:
                 if everything and problem.code == "no-failures":
                     click.echo(f"{name}: {problem.message}; skipped", err=True)
                     continue
-                raise _refused(problem, path) from None
+                raise _refused(problem, path, text) from None
             _put(written(imported.data, _schema(target)), target, force)
-            losses[name] = imported.losses
+            packed = _is_packed(path)
+            losses.append(
+                _Told(name, name if packed else path, imported.losses, None if packed else located(text, path))
+            )
     except _Refused:
         return 2
     _report(losses, style)
@@ -141,7 +151,7 @@ def _model(service: str) -> tuple[str, str]:
 def _text(path: str) -> str:
     try:
         content = source.content(path)
-        if path.endswith(".gz"):
+        if _is_packed(path):
             content = zlib.decompressobj(wbits=31).decompress(content, source.MAX_BYTES + 1)
             if len(content) > source.MAX_BYTES:
                 _say(
@@ -175,16 +185,19 @@ def _parsed(text: str, path: str) -> object:
     return data
 
 
-def _imported(importer: Callable[[], Imported], path: str) -> Imported:
-    try:
-        return importer()
-    except NotImportable as problem:
-        raise _refused(problem, path) from None
+def _is_packed(path: str) -> bool:
+    """Whether the lines of a file are none that an editor shows; places in it are pointers, then."""
+    return path.endswith(".gz")
 
 
-def _refused(problem: NotImportable, path: str) -> _Refused:
-    place = f" (at {problem.pointer})" if problem.pointer else ""
-    _say([Diagnostic(problem.code, f"{problem.message}{place}", path, hint=problem.hint)])
+def _refused(problem: NotImportable, path: str, text: str) -> _Refused:
+    places = None if _is_packed(path) else located(text, path)
+    if places is None:
+        place = f" (at {problem.pointer})" if problem.pointer else ""
+        _say([Diagnostic(problem.code, f"{problem.message}{place}", path, hint=problem.hint)])
+    else:
+        span = places.span(problem.pointer)
+        _say([Diagnostic(problem.code, problem.message, path, span, hint=problem.hint)], {path: text})
     return _Refused()
 
 
@@ -227,14 +240,34 @@ def _say(found: Sequence[Diagnostic], sources: Mapping[str, str] | None = None) 
     click.echo(printers.text(found, sources or {}), err=True, nl=False)
 
 
-def _report(losses: Mapping[str, tuple[Loss, ...]], style: str) -> None:
+class _Told(NamedTuple):
+    """What of a document is not carried. ``path``: how its places are called; ``places``: None where it has no lines."""
+
+    name: str
+    path: str
+    losses: tuple[Loss, ...]
+    places: Located | None
+
+    def place(self, loss: Loss) -> tuple[int, int] | None:
+        """Line and column of a loss."""
+        return self.places.span(loss.pointer)[:2] if self.places is not None else None
+
+
+def _data_of(told: _Told, loss: Loss) -> dict[str, object]:
+    place = told.place(loss)
+    return {**loss._asdict(), **({} if place is None else {"line": place[0], "column": place[1]})}
+
+
+def _report(told: Sequence[_Told], style: str) -> None:
     if style == "json":
-        report = [{"document": name, "losses": [each._asdict() for each in found]} for name, found in losses.items()]
+        report = [{"document": each.name, "losses": [_data_of(each, loss) for loss in each.losses]} for each in told]
         click.echo(json.dumps(report, indent=2, ensure_ascii=False), err=True)
         return
-    for name, found in losses.items():
-        for each in found:
-            place = f"#{each.pointer}" if each.pointer else ""
-            click.echo(printers.visible(f"{name}{place}: not carried [{each.kind}]: {each.reason}"), err=True)
-    total = sum(map(len, losses.values()))
+    for each in told:
+        for loss in each.losses:
+            place = each.place(loss)
+            where = each.path if place is None else f"{each.path}:{place[0]}:{place[1]}"
+            pointer = f" (#{loss.pointer})" if loss.pointer else ""
+            click.echo(printers.visible(f"{where}: not carried [{loss.kind}]: {loss.reason}{pointer}"), err=True)
+    total = sum(len(each.losses) for each in told)
     click.echo("nothing was lost" if not total else f"{total} of the document's statements are not carried", err=True)

@@ -13,6 +13,7 @@ from faultspec.language.scope import status_range
 from faultspec.language.values import foreign_schema_problem
 from faultspec.language.wire import HEADER_FORMATS
 from faultspec.runtime import ids, shape
+from faultspec.runtime.nodes import slot_places
 from faultspec.targets import conditions
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import pascal, snake
@@ -131,6 +132,7 @@ class _Assembly:
         self.boundaries: dict[str, str] = {}
         self.domains: dict[str, str] = {}
         self.vocabularies: dict[str, Data] = {}
+        self.actions: Data = {}
         self.asked: dict[str, str | None] = {}
         self.envelopes: dict[str, Data] = {}
         self.shapes: dict[str, Any] = {}
@@ -191,6 +193,7 @@ class _Assembly:
                 "taxonomy": self._header(info, has_paths),
                 **_given("domains", self.domains),
                 **_given("boundaries", self.boundaries),
+                **_given("actions", self.actions),
                 **_given("vocabularies", self.vocabularies),
                 **_given("detail_keys", keys),
                 "envelopes": self.envelopes,
@@ -293,6 +296,7 @@ class _Assembly:
             for each in group.branches:
                 self.lose(f"{each.pointer}{place}", "schema", reason)
         fields = dict(picture.fields)
+        drawn = self._actions(group, picture.shape, fields)
         if all(each.details is not None for each in bodies):
             about, details = registry.read([each.details or {} for each in bodies])
             for branch, found in zip(group.branches, details, strict=True):
@@ -308,7 +312,7 @@ class _Assembly:
         for body in bodies:
             self.domains |= {body.domain: f"The domain {body.domain}."} if body.domain else {}
             self.boundaries |= {name: f"The boundary {name}." for name in body.boundaries}
-        whole = self._around(group.wrapper, group.around, picture.shape, fields)
+        whole = self._around(group.wrapper, group.around, drawn, fields)
         said = group.summary if group.summary != f"Any error in the envelope {group.envelope}." else None
         media = group.media or ["application/json"]
         self.envelopes[group.envelope] = {
@@ -319,6 +323,33 @@ class _Assembly:
             **({"additional": picture.additional} if picture.additional != "warn" else {}),
         }
         self.shapes[group.envelope] = shape.compile_shape(whole)
+
+    def _actions(self, group: Group, picture: Any, fields: Data) -> Any:
+        """The picture with `$actions` where conditions say which of a list's terms send again what failed."""
+        told = [(each, said) for each in group.branches for said in each.body.rules.conditional]
+        found = {repr(said): read for _, said in told if (read := rules.suggested(said)) is not None}
+        places = slot_places(shape.compile_shape(picture))
+        for pointer, again in list(found.values())[:1]:
+            slot = next((name for name, there in places.items() if [each.path for each in there] == [pointer]), "")
+            match fields.get(slot):
+                case {"type": "array", "items": {"type": "string", "enum": [*terms], **more}} if not more:
+                    declared = {
+                        each: {"summary": f"The action {each}.", "sends_again": True}
+                        if each in again
+                        else f"The action {each}."
+                        for each in terms
+                    }
+                case _:
+                    return picture
+            if (self.actions and self.actions != declared) or any(each != (pointer, again) for each in found.values()):
+                return picture
+            self.actions = declared
+            fields["actions"] = {**fields.pop(slot), "items": {"type": "string", "vocabulary": "actions"}}
+            for branch in group.branches:
+                kept = tuple(each for each in branch.body.rules.conditional if repr(each) not in found)
+                branch.body.rules = branch.body.rules._replace(conditional=kept)
+            return _renamed(picture, f"${slot}", "$actions")
+        return picture
 
     def _around(self, schema: Any, way: Sequence[str], inner: Any, fields: Data) -> Any:
         """The picture of the whole body: what stands around the place where the codes differ; its slots go into ``fields``."""
@@ -443,6 +474,9 @@ class _Assembly:
         if flags:
             known = next((each for each in flags if each is not None), None)
             code["retriable"] = self._conditional(found) or "caller" if known is None else known
+        if code.get("retriable") in (None, True, False):  # else the rules were looked at
+            for branch in (each for _, each in found if each.body.rules.conditional):
+                self.lose(f"{branch.pointer}/allOf", "condition", "these conditions are no rule of the retry flag")
         if facts := {slot: terms for each in bodies for slot, terms in each.facts.items()}:
             code["facts"] = facts
         details = next((branch.details for _, branch in found if branch.details is not None), None)
@@ -679,6 +713,7 @@ class _Assembly:
         if elsewhere:
             found["elsewhere"] = {
                 "transport": "event",
+                "error_when": {"present": self._mark(elsewhere)},
                 "envelope": elsewhere[0] if len(elsewhere) == 1 else elsewhere,
                 "codes": "closed",
             }
@@ -686,6 +721,11 @@ class _Assembly:
             if group.envelope in silent:
                 self.lose(group.pointer, "transport", "nothing says what carries it; `event` stands in its place")
         return found
+
+    def _mark(self, envelopes: Sequence[str]) -> str:
+        """The member that tells an error where no status does: the one that holds the code; any body where those differ."""
+        places = {slot_places(shape.compile_shape(self.envelopes[each]["shape"]))["code"][0].path for each in envelopes}
+        return places.pop() if len(places) == 1 else ""
 
     # Headers
 
@@ -815,3 +855,12 @@ def _operations_of(group: Group, names: Sequence[str]) -> Iterator[str | None]:
         first = len(names)
     for index, (name, code) in enumerate(zip(names, own, strict=True)):
         yield name.removesuffix(code) if index >= first else None
+
+
+def _renamed(picture: Any, slot: str, name: str) -> Any:
+    """The picture with another name for a slot that stands alone wherever it stands."""
+    if isinstance(picture, Mapping):
+        return {key: _renamed(each, slot, name) for key, each in picture.items()}
+    if isinstance(picture, list):
+        return [_renamed(each, slot, name) for each in picture]
+    return name if picture == slot else picture

@@ -30,6 +30,9 @@ _OF_MEDIA = frozenset({"schema", "example", "examples"})
 _OF_HEADERS = frozenset({"description", "required", "schema"})
 _OF_EXAMPLES = frozenset({"summary", "value"})
 
+#: Of a body that stands for no code.
+_NAMELESS = "its body names no code; what stands here became the details of its status's code"
+
 #: The most values that a member may list and still stand for a code, each of which becomes one.
 _CODES = 500
 
@@ -303,6 +306,11 @@ class _Reader:
         headers = self._headers(response, pointer)
         content = self._mapping(response, "content", pointer)
         media = next((each for each in content if reading.is_json(str(each))), None)
+        if media is None:
+            media = next((each for each in content if reading.includes_json(str(each))), None)
+            if media is not None:
+                reason = "of a range of media types JSON is read; of the others nothing is known"
+                self.dialect.lose(child(child(pointer, "content"), media), "media-type", reason)
         where = child(child(pointer, "content"), media) if media is not None else ""
         if isinstance(response.get("links"), Mapping) and response["links"]:
             self.dialect.lose(child(pointer, "links"), "link", "a taxonomy has no links")
@@ -324,7 +332,7 @@ class _Reader:
             )
             self.dialect.lose(child(child(pointer, "content"), other), "media-type", reason)
         if found is not None:
-            group, branches = found
+            group, branches, left = found
             same = [str(each) for each in content if content[each] == body and reading.is_json(str(each))]
             group.media += [each for each in same if each not in group.media]
             listed = group.answers.setdefault(status, [])
@@ -336,14 +344,14 @@ class _Reader:
                     each.said = each.said or text
                 self.seen.described.append((text, child(pointer, "description"), branches))
             self._samples(body, where, group, branches)
+            if left:
+                self._rest(Answer(status, text, None, headers, before), left, operation)
             return
         if operation is None:
             self.dialect.lose(before, "response", "no member of its body stands for a code")
             return
         if media is not None:
-            self.dialect.lose(
-                where, "body", "its body names no code; what stands here became the details of its status's code"
-            )
+            self.dialect.lose(where, "body", _NAMELESS)
         carried = None if schema is None else self.dialect.schema(schema, child(where, "schema"))
         if carried is False:
             self.dialect.lose(child(where, "schema"), "schema", "no body fits it; details may be anything")
@@ -351,12 +359,46 @@ class _Reader:
         shown = tuple(Sample(0, summary, value, place) for _, place, summary, value in samples)
         operation.answers.append(Answer(status, text, carried, headers, before, shown))
 
-    def _coded(self, schema: Any, pointer: str) -> tuple[Group, list[Branch]] | None:
-        """The envelope of a response's body, and those of its codes that the response may have."""
+    def _rest(self, answer: Answer, left: Sequence[tuple[Any, str]], operation: Operation | None) -> None:
+        """The alternatives of a body that name no code, where others do: they are the code of the status."""
+        for _, place in left:
+            self.dialect.lose(place, "body", _NAMELESS if operation is not None else "it names no code")
+        if operation is not None:
+            schemas = [self.dialect.schema(each, place) for each, place in left]
+            operation.answers.append(answer._replace(schema=schemas[0] if len(left) == 1 else {"anyOf": schemas}))
+
+    def _coded(self, schema: Any, pointer: str) -> tuple[Group, list[Branch], list[tuple[Any, str]]] | None:
+        """The envelope of a response's body, those of its codes that the response may have, and the alternatives that name
+        none.
+        """
         if not isinstance(schema, Mapping):
             return None
         found = self._union(schema, pointer)
         around, branches, told = found if found is not None else ([], [(schema, pointer)], None)
+        before = len(self.losses)
+        for chosen in self._choices(pointer, around, branches, told):
+            met = self._met(pointer, around, chosen, told)
+            if met is not None:
+                return *met, [each for each in branches if each not in chosen]
+            if chosen is branches:
+                lost = self.losses[before:]
+            del self.losses[before:]  # of an attempt that comes to nothing; if all do, the first is told
+        self.losses += lost
+        return None
+
+    def _choices(
+        self, pointer: str, around: list[str], branches: list[tuple[Any, str]], told: str | None
+    ) -> Iterator[list[tuple[Any, str]]]:
+        """The alternatives that may make up an envelope: all; else those that name a code; else the first of these."""
+        yield branches
+        if not around and len(branches) > 1:
+            naming = [each for each in branches if self._group(None, pointer, around, [each], told) is not None]
+            yield from (each for each in (naming, naming[:1]) if each)
+
+    def _met(
+        self, pointer: str, around: list[str], branches: list[tuple[Any, str]], told: str | None
+    ) -> tuple[Group, list[Branch]] | None:
+        """The envelope of these alternatives, new or met before, and their codes in it."""
         references = [each.get("$ref") if isinstance(each, Mapping) else None for each, _ in branches]
         named = [_last(each) for each in references]
         for group in self.groups:

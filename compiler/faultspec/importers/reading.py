@@ -18,7 +18,7 @@ _LARGEST = 2**63
 
 def parse(text: str, path: str) -> tuple[Any, tuple[Diagnostic, ...]]:
     """The data of a text, None where there are diagnostics. ``path`` names the text in them."""
-    if text.lstrip("\ufeff \t\r\n")[:1] not in ("{", "["):
+    if not is_json_text(text):
         document, found = source.parse(text, path)
         return (None, tuple(found)) if found or document is None else (document.data, ())
     try:
@@ -32,6 +32,11 @@ def parse(text: str, path: str) -> tuple[Any, tuple[Diagnostic, ...]]:
         return None, (Diagnostic("json-syntax", f"the text is no JSON: {error}", path),)
 
 
+def is_json_text(text: str) -> bool:
+    """Whether a text is read as JSON, and not as YAML."""
+    return text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
+
+
 def _refused(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
 
@@ -42,7 +47,9 @@ def cleaned(document: object, what: str) -> tuple[Json, list[Loss]]:
     Raises NotImportable where the document is no object.
     """
     if not isinstance(document, dict):
-        raise NotImportable(f"not-{what}", f"this is no {what} document: it is no object", hint="name another file")
+        raise NotImportable(
+            f"not-{what.lower()}", f"this is no {what} document: it is no object", hint="name another file"
+        )
     losses: list[Loss] = []
     found = _clean(document, "", losses, 0)
     assert isinstance(found, dict)
@@ -57,7 +64,7 @@ def _clean(value: object, pointer: str, losses: list[Loss], depth: int) -> objec
         raise NotImportable("nested-too-deeply", f"there are more than {_DEEPEST} levels of nesting", pointer)
     if isinstance(value, dict):
         kept = {
-            _text(str(key)): _clean(each, child(pointer, str(key)), losses, depth + 1) for key, each in value.items()
+            readable(str(key)): _clean(each, child(pointer, str(key)), losses, depth + 1) for key, each in value.items()
         }
         return {key: each for key, each in kept.items() if each is not _GONE}
     if isinstance(value, list):
@@ -69,17 +76,22 @@ def _clean(value: object, pointer: str, losses: list[Loss], depth: int) -> objec
     if isinstance(value, float) and value in (float("inf"), float("-inf")):
         losses.append(Loss(pointer, "number", "the number is too large for a float"))
         return _GONE
-    return _text(value) if isinstance(value, str) else value
+    return readable(value) if isinstance(value, str) else value
 
 
-def _text(text: str) -> str:
+def readable(text: str) -> str:
     """Halves of surrogate pairs are no characters; they become U+FFFD."""
     return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 def is_json(media_type: str) -> bool:
-    """Whether a media type is JSON (RFC 6839, section 3.1), parameters aside."""
-    return re.fullmatch(r"[^/;\s]+/([^;\s]+\+)?json", media_type.split(";")[0].strip(), re.IGNORECASE) is not None
+    """Whether a media type is JSON (RFC 6839, section 3.1), parameters aside; a range of types is none."""
+    return re.fullmatch(r"[^/;\s*]+/([^/;\s*]+\+)?json", media_type.split(";")[0].strip(), re.IGNORECASE) is not None
+
+
+def includes_json(media_range: str) -> bool:
+    """Whether a range of media types (RFC 9110, section 12.5.1), parameters aside, has JSON among them."""
+    return media_range.split(";")[0].strip().lower() in ("*/*", "application/*", "application/*+json")
 
 
 def mapping(value: object) -> Json:

@@ -87,6 +87,31 @@ def flag(
     return None
 
 
+def suggested(said: Json) -> tuple[str, list[str]] | None:
+    """Where actions stand, as a pointer, and those of them of which one must be there where the flag is true; None for a
+    condition of another kind.
+    """
+    at, schema = "", said["then"]
+    if not _is_flag(said["if"]):
+        return None
+    while isinstance(schema, Mapping) and set(schema) == {"properties"} and len(schema["properties"]) == 1:
+        name, schema = next(iter(schema["properties"].items()))
+        at = child(at, name)
+    match schema:
+        case {"contains": {"enum": [*names], **more}, **rest} if at and not rest and not more:
+            return at, [each for each in names if isinstance(each, str)]
+    return None
+
+
+def _is_flag(schema: Any) -> bool:
+    """Whether all that is asked for is that one member is there and true."""
+    while isinstance(schema, Mapping) and set(schema) == {"type", "required", "properties"}:
+        if len(schema["properties"]) != 1:
+            return False
+        schema = next(iter(schema["properties"].values()))
+    return isinstance(schema, Mapping) and set(schema) == {"const"} and schema["const"] is True
+
+
 def _written(rules: Sequence[Rule]) -> Data:
     when = [
         {

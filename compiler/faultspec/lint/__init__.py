@@ -69,7 +69,7 @@ def _suppressed(document: Document, found: list[Diagnostic]) -> Iterator[Diagnos
     while layer is not None:
         path = layer.path
         own = [each for each in found if each.path == path]
-        for each in suppressions.apply(own, suppressions.suppressions(layer.text), path, tuple(BY_ID)):
+        for each in suppressions.apply(own, suppressions.suppressions(layer), path, tuple(BY_ID)):
             if layer is document or each in own:
                 yield each
         layer = layer.base

@@ -1,6 +1,8 @@
 """The rules on what two constructs say together, in the order in which they are documented."""
 
-from faultspec.lint import around, carrying, declarations, promises, retries, statuses, vain
+from faultspec.lint import around, carrying, declarations, promises, statuses
+from faultspec.lint.across_retrying import RETRYING
+from faultspec.lint.across_vain import VAIN
 from faultspec.lint.rule import Rule
 
 ACROSS: tuple[Rule, ...] = (
@@ -26,6 +28,31 @@ surfaces:
   api: {transport: http, envelope: [error, refusal]}
 codes:
   refused: {summary: It was refused., http: 403, envelope: refusal}
+""",
+    ),
+    Rule(
+        "listed-on-no-surface",
+        "error",
+        "A shared code that an operation lists is one that a surface of the operation carries.",
+        carrying.listed_on_no_surface,
+        bad="""\
+surfaces:
+  orders: {transport: http, match: {routes: [/orders, /orders/**]}, envelope: error, codes: [missing]}
+  rest: {transport: http, envelope: error, codes: [missing, failed]}
+codes:
+  missing: {summary: It is not there., http: 404}
+  failed: {summary: It failed., http: 500}
+operations:
+  read: {match: {routes: ["GET /orders/{id}"]}, codes: [missing, failed]}
+""",
+        good="""\
+surfaces:
+  orders: {transport: http, match: {routes: [/orders, /orders/**]}, envelope: error, codes: [missing, failed]}
+codes:
+  missing: {summary: It is not there., http: 404}
+  failed: {summary: It failed., http: 500}
+operations:
+  read: {match: {routes: ["GET /orders/{id}"]}, codes: [missing, failed]}
 """,
     ),
     Rule(
@@ -113,7 +140,7 @@ codes:
     Rule(
         "slot-without-fact",
         "warning",
-        "What every envelope of a code has a place for, the code says: its flag, its boundary, its domain.",
+        "What every envelope of a code has a place for, the code says (flag, boundary, domain), and its flag wherever there is a place.",
         carrying.slot_without_fact,
         bad="""\
 envelopes:
@@ -179,7 +206,7 @@ operations:
     Rule(
         "reserved-term",
         "error",
-        "What is reserved is not in use: no live code has a reserved domain, boundary or action.",
+        "What is reserved is not in use: no live code has a reserved domain, boundary, action or term of a vocabulary.",
         carrying.reserved_term,
         bad="""\
 boundaries:
@@ -341,157 +368,6 @@ headers:
   Retry-After: {on: 429}
 codes:
   limited: {summary: Too many requests., http: 429, example: {headers: {Retry-After: "8"}}}
-""",
-    ),
-    Rule(
-        "retriable-without-else",
-        "warning",
-        "A flag that goes by rules says what it is where none of them holds.",
-        retries.retriable_without_else,
-        bad="""\
-codes:
-  upstream: {summary: Another service failed., http: 502, retriable: {when: [{if: {status: 502}, then: true}]}}
-""",
-        good="""\
-codes:
-  upstream: {summary: Another service failed., http: 502, retriable: {when: [{if: {status: 502}, then: true}], else: false}}
-""",
-    ),
-    Rule(
-        "retriable-without-action",
-        "error",
-        "What may be sent again suggests an action that does so, where actions say that they do.",
-        retries.retriable_without_action,
-        bad="""\
-actions:
-  retry: {summary: Run it again., sends_again: true}
-  settings: Open the settings.
-codes:
-  away: {summary: Nobody is there., http: 503, retriable: true, actions: [settings]}
-  refused: {summary: It was refused., http: 400, retriable: false, actions: [retry]}
-""",
-        good="""\
-actions:
-  retry: {summary: Run it again., sends_again: true}
-  settings: Open the settings.
-codes:
-  away: {summary: Nobody is there., http: 503, retriable: true, actions: [retry, settings]}
-""",
-    ),
-    Rule(
-        "eligible-never-retriable",
-        "warning",
-        "A policy retries no code of which its own flag says that it is never to be retried.",
-        retries.eligible_never_retriable,
-        bad="""\
-retry_policies:
-  own: {max_attempts: 4, eligible: [refused]}
-codes:
-  refused: {summary: It was refused., http: 400, retriable: false}
-""",
-        good="""\
-retry_policies:
-  own: {max_attempts: 4, eligible: [busy]}
-codes:
-  busy: {summary: Too much to do., http: 503, retriable: true}
-""",
-    ),
-    Rule(
-        "retriable-not-eligible",
-        "warning",
-        "What may be retriable and is not retried by the policy it belongs to is left out on purpose, and that is said.",
-        retries.retriable_not_eligible,
-        bad="""\
-retry_policies:
-  own: {max_attempts: 4, eligible: [busy]}
-upstream: {retry: own, keys: [Idempotency-Key]}
-codes:
-  busy: {summary: Too much to do., http: 503, retriable: true}
-  away: {summary: Nobody is there., http: 503, retriable: true}
-""",
-        good="""\
-retry_policies:
-  own: {max_attempts: 4, eligible: [busy, away]}
-upstream: {retry: own, keys: [Idempotency-Key]}
-codes:
-  busy: {summary: Too much to do., http: 503, retriable: true}
-  away: {summary: Nobody is there., http: 503, retriable: true}
-""",
-    ),
-    Rule(
-        "annotated-count",
-        "error",
-        "Retries are one fewer than attempts, and no count of them says more, or is no whole number.",
-        retries.annotated_count,
-        bad="""\
-detail_keys:
-  retried: {type: integer}
-retry_policies:
-  own: {max_attempts: 3, annotate: retried}
-codes:
-  busy:
-    summary: Too much to do.
-    http: 503
-    retriable: true
-    retry: own
-    details: {retried?: {}}
-    example: {details: {retried: 3}}
-""",
-        good="""\
-detail_keys:
-  retried: {type: integer}
-retry_policies:
-  own: {max_attempts: 4, annotate: retried}
-codes:
-  busy:
-    summary: Too much to do.
-    http: 503
-    retriable: true
-    retry: own
-    details: {retried?: {}}
-    example: {details: {retried: 3}}
-""",
-    ),
-    Rule(
-        "deadline-detail",
-        "error",
-        "The detail that holds a budget is always there, and is a number of seconds.",
-        retries.deadline_detail,
-        bad="""\
-codes:
-  late:
-    summary: It took too long.
-    http: 504
-    details: {budget?: {type: number}}
-    deadline: {equals: details.budget}
-""",
-        good="""\
-codes:
-  late:
-    summary: It took too long.
-    http: 504
-    details: {budget: {type: number}}
-    deadline: {equals: details.budget}
-""",
-    ),
-    Rule(
-        "upstream-without-key",
-        "warning",
-        "Who retries calls to services behind it says what names one intent there, or retries no write.",
-        around.upstream_without_key,
-        bad="""\
-retry_policies:
-  own: {max_attempts: 4}
-upstream: {retry: own}
-codes:
-  busy: {summary: Too much to do., http: 503, retriable: true, retry: own}
-""",
-        good="""\
-retry_policies:
-  own: {max_attempts: 4}
-upstream: {retry: own, keys: [Idempotency-Key]}
-codes:
-  busy: {summary: Too much to do., http: 503, retriable: true, retry: own}
 """,
     ),
     Rule(
@@ -785,172 +661,6 @@ codes:
 """,
     ),
     Rule(
-        "details-without-place",
-        "error",
-        "What a code requires among its details has a place in an envelope of it, or it is lost on the wire.",
-        vain.details_without_place,
-        bad="""\
-envelopes:
-  error: {shape: {code: $code, message: $message}}
-codes:
-  limited: {summary: Too many requests., http: 429, details: {limit: {type: integer}}}
-""",
-        good="""\
-envelopes:
-  error: {shape: {code: $code, message: $message, "...": $details}}
-codes:
-  limited: {summary: Too many requests., http: 429, details: {limit: {type: integer}}}
-""",
-    ),
-    Rule(
-        "flag-without-place",
-        "warning",
-        "A retry flag that each answer decides (`retriable: caller`) stands in an envelope of its code.",
-        vain.flag_without_place,
-        bad="""\
-codes:
-  busy: {summary: Too much to do., http: 503, retriable: caller}
-""",
-        good="""\
-envelopes:
-  error: {shape: {code: $code, retry: $retriable}}
-codes:
-  busy: {summary: Too much to do., http: 503, retriable: caller}
-""",
-    ),
-    Rule(
-        "alert-without-rule",
-        "warning",
-        "An alert that says which errors it counts says enough for a rule of Prometheus.",
-        vain.alert_without_rule,
-        bad="""\
-codes:
-  failed: {summary: It failed., http: 500}
-telemetry:
-  metrics:
-    errors: {kind: counter, labels: [code], counts: errors, summary: Failed requests.}
-    requests: {kind: counter, counts: requests, summary: Requests.}
-  alerts:
-    failing: {severity: P1, when: Much fails., codes: [failed], window: 5m, runbook: [Look at the log.]}
-  means: {code: $code}
-""",
-        good="""\
-codes:
-  failed: {summary: It failed., http: 500}
-telemetry:
-  metrics:
-    errors: {kind: counter, labels: [code], counts: errors, summary: Failed requests.}
-    requests: {kind: counter, counts: requests, summary: Requests.}
-  alerts:
-    failing: {severity: P1, when: Much fails., codes: [failed], threshold: 0.01, window: 5m, runbook: [Look at the log.]}
-  means: {code: $code}
-""",
-    ),
-    Rule(
-        "condition-twice",
-        "error",
-        "The first rule whose condition holds decides, so a later one asks for something that none above it covers.",
-        vain.condition_twice,
-        bad="""\
-codes:
-  upstream:
-    summary: Another service failed.
-    http: [502, 503]
-    retriable: {when: [{if: {status: 5xx}, then: false}, {if: {status: 503}, then: true}], else: false}
-""",
-        good="""\
-codes:
-  upstream:
-    summary: Another service failed.
-    http: [502, 503]
-    retriable: {when: [{if: {status: 503}, then: true}, {if: {status: 5xx}, then: false}], else: false}
-""",
-    ),
-    Rule(
-        "fact-breaks-field",
-        "error",
-        "What a code itself puts into a slot (itself, its sentence, its domain) fits that field in an envelope of it.",
-        vain.fact_breaks_field,
-        bad="""\
-envelopes:
-  error: {shape: {code: $code, message: $message}, fields: {message: {type: string, maxLength: 10}}}
-codes:
-  failed: {summary: It failed., message: Something went wrong on our side, http: 500}
-""",
-        good="""\
-envelopes:
-  error: {shape: {code: $code, message: $message}, fields: {message: {type: string, maxLength: 40}}}
-codes:
-  failed: {summary: It failed., message: Something went wrong on our side, http: 500}
-""",
-    ),
-    Rule(
-        "example-without-header",
-        "warning",
-        "An example shows the headers that its code requires, and one that shows headers all that must be there.",
-        vain.example_without_header,
-        bad="""\
-codes:
-  stale: {summary: It changed., http: 412, headers: {ETag: required}, example: {message: It changed.}}
-""",
-        good="""\
-codes:
-  stale: {summary: It changed., http: 412, headers: {ETag: required}, example: {headers: {ETag: '"7"'}}}
-""",
-    ),
-    Rule(
-        "surface-without-errors",
-        "error",
-        "The statuses that make an exchange an error are some under which a code of the surface travels.",
-        vain.surface_without_errors,
-        bad="""\
-surfaces:
-  api: {transport: http, error_when: {status: 2xx}, envelope: error, codes: closed}
-codes:
-  failed: {summary: It failed., http: 500}
-""",
-        good="""\
-surfaces:
-  api: {transport: http, error_when: {status: 5xx}, envelope: error, codes: closed}
-codes:
-  failed: {summary: It failed., http: 500}
-""",
-    ),
-    Rule(
-        "operation-twice",
-        "warning",
-        "A request is of one operation: no two claim the same route and method.",
-        vain.operation_twice,
-        bad="""\
-codes:
-  missing: {summary: It is not there., http: 404}
-operations:
-  read: {match: {routes: ["GET /orders/{id}"]}, codes: [missing]}
-  show: {match: {routes: ["GET /orders/{order}"]}, codes: [missing]}
-""",
-        good="""\
-codes:
-  missing: {summary: It is not there., http: 404}
-operations:
-  read: {match: {routes: ["GET /orders/{id}"]}, codes: [missing]}
-  cancel: {match: {routes: ["DELETE /orders/{id}"]}, codes: [missing]}
-""",
-    ),
-    Rule(
-        "retriable-grpc-status",
-        "warning",
-        "The flag agrees with the gRPC status: UNAVAILABLE asks for another try, INVALID_ARGUMENT and its like do not.",
-        retries.retriable_grpc_status,
-        bad="""\
-codes:
-  away: {summary: Nobody is there., http: 503, on: {grpc: UNAVAILABLE}, retriable: false}
-""",
-        good="""\
-codes:
-  away: {summary: Nobody is there., http: 503, on: {grpc: UNAVAILABLE}, retriable: true}
-""",
-    ),
-    Rule(
         "sunset-of-stable",
         "warning",
         "A code that stops being produced on a day is deprecated until then.",
@@ -980,4 +690,6 @@ codes:
   failed: {summary: It failed., http: 500, since: 1.2.0}
 """,
     ),
+    *RETRYING,
+    *VAIN,
 )

@@ -1,10 +1,11 @@
 """Rules on what carries a code: envelopes, mirrored surfaces, protocols, and names on the wire."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from faultspec.diagnostic import Path
-from faultspec.language.carriers import wears
-from faultspec.language.model import Code, Envelope, Surface, Taxonomy
+from faultspec.language.carriers import reaches, wears
+from faultspec.language.model import Code, Envelope, Operation, Surface, Taxonomy, Term
+from faultspec.language.routes import route
 from faultspec.lint.places import carried, codes, live, meets, present
 from faultspec.lint.rule import Remark, Subject
 from faultspec.runtime.nodes import Literal, Object, Template, slot_places, walk
@@ -115,7 +116,7 @@ def repeat_circle(subject: Subject) -> Iterator[Remark]:
 
 
 def slot_without_fact(subject: Subject) -> Iterator[Remark]:
-    """What every envelope of a code has a place for, the code says: its flag, its boundary, its domain."""
+    """What every envelope of a code has a place for, the code says; and its flag, where any place may tell it."""
     taxonomy = subject.taxonomy
     for path, code in live(taxonomy):
         silent = {
@@ -128,6 +129,25 @@ def slot_without_fact(subject: Subject) -> Iterator[Remark]:
             if says_nothing and worn and all(_must(each, slot) for each in worn):
                 message = f"the envelope has `${slot}`, and `{code.name}` says nothing of its `{slot}`"
                 yield Remark(path, message, f"add `{slot}:`")
+        unsaid = present(subject, path, "retriable") == path and silent["retriable"]
+        if unsaid and not (worn and all(_must(each, "retriable") for each in worn)):
+            yield from _flag_unsaid(taxonomy, path, code, worn)
+
+
+def _flag_unsaid(taxonomy: Taxonomy, path: Path, code: Code, worn: Sequence[Envelope]) -> Iterator[Remark]:
+    """A place that may tell whether an error is retriable, of which its code says nothing."""
+    slots = {slot for each in worn for slot in slot_places(each.shape)}
+    required = {key for each in taxonomy.surfaces.values() if meets(each, path, code) for key in each.requires_details}
+    keys = [
+        key
+        for key in taxonomy.flag_keys
+        if key in code.details or taxonomy.detail_keys[key].everywhere or key in required
+    ]
+    place = "`$retriable`" if "retriable" in slots else f"`details.{keys[0]}`" if keys and "details" in slots else None
+    if place is not None:
+        message = f"{place} may tell whether the same request may be sent again, and `{code.name}` says nothing of that"
+        hint = "add `retriable:`, be it `none` for a code that has no such flag"
+        yield Remark(path, message, hint)
 
 
 def _must(envelope: Envelope, slot: str) -> bool:
@@ -217,7 +237,7 @@ def _is_made(code: Code, taxonomy: Taxonomy) -> bool:
 
 
 def reserved_term(subject: Subject) -> Iterator[Remark]:
-    """What is reserved is not in use: no live code has a reserved domain, boundary or action."""
+    """What is reserved is not in use: no live code has a reserved domain, boundary, action or term."""
     taxonomy = subject.taxonomy
     for path, code in live(taxonomy):
         named = (
@@ -225,13 +245,62 @@ def reserved_term(subject: Subject) -> Iterator[Remark]:
             ("boundary", taxonomy.boundaries, code.boundaries),
             ("actions", taxonomy.actions, code.actions),
         )
-        for key, terms, names in named:
+        told: list[tuple[Path, Mapping[str, Term], tuple[str, ...]]] = [
+            ((key,), terms, names) for key, terms, names in named
+        ]
+        for slot, names in code.facts.items():
+            field = taxonomy.field_of(slot)
+            told.append((("facts", slot), _terms(taxonomy, field.schema.vocabulary if field else None), names))
+        for where, terms, names in told:
             for name in names:
-                if terms[name].lifecycle == "reserved":
+                if name in terms and terms[name].lifecycle == "reserved":
                     message = (
                         f"`{name}` is reserved, so it stands on no wire, and `{code.name}` may be answered with it"
                     )
-                    yield Remark((*path, key), message, "make the term `stable`, or the code `lifecycle: reserved`")
+                    yield Remark((*path, *where), message, "make the term `stable`, or the code `lifecycle: reserved`")
+
+
+def _terms(taxonomy: Taxonomy, vocabulary: str | None) -> Mapping[str, Term]:
+    beside = {"domains": taxonomy.domains, "boundaries": taxonomy.boundaries, "actions": taxonomy.actions}
+    return {**taxonomy.vocabularies, **beside}.get(vocabulary or "", {})
+
+
+def listed_on_no_surface(subject: Subject) -> Iterator[Remark]:
+    """A shared code that an operation lists is one that a surface of the operation carries."""
+    taxonomy = subject.taxonomy
+    for operation in taxonomy.operations.values():
+        there = [each for each in _surfaces_of(operation, taxonomy) if each.envelopes]
+        if not there or any(each.foreign for each in there):
+            continue
+        for index, name in enumerate(operation.codes or ()):
+            code = taxonomy.codes[name]
+            if code.live and not any(reaches(each, code, of_operation=False) for each in there):
+                listed = " or ".join(f"`{each.name}`" for each in there)
+                message = f"`{operation.name}` may fail with `{name}`, which {listed} can't carry"
+                hint = "allow the code on a surface of the operation, or take it off the list"
+                yield Remark(("operations", operation.name, "codes", index), message, hint, on_key=False)
+
+
+def _surfaces_of(operation: Operation, taxonomy: Taxonomy) -> list[Surface]:
+    """Those that may claim an exchange of the operation, as far as routes tell, for the first match wins.
+
+    Events, logs and streams are beside the answer of a request, so any of them may be meant.
+    """
+    surfaces = taxonomy.surfaces.values()
+    if not operation.match.routes:
+        return [each for each in surfaces if not operation.match.tools or each.transport != "http"]
+    found = [each for each in surfaces if each.transport not in ("http", "mcp", "jsonrpc")]
+    for written in operation.match.routes:
+        method, _, path = written.rpartition(" ")
+        for surface in (each for each in surfaces if each.transport == "http"):
+            match = surface.match
+            patterns = [route(each) for each in match.routes]
+            if match.routes and not any(each.claims(method or each.method or "", (path,)) for each in patterns):
+                continue
+            found += [] if surface in found else [surface]
+            if not (match.statuses or match.methods or match.request):
+                break
+    return found
 
 
 def jsonrpc_without_protocol(subject: Subject) -> Iterator[Remark]:

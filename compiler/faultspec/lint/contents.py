@@ -120,8 +120,16 @@ def _texts(value: object, path: Path) -> Iterator[tuple[Path, str]]:
 
 def untyped_detail(subject: Subject) -> Iterator[Remark]:
     """Every declared detail has a type, or generated code can promise nothing about it."""
+    for name, key in subject.taxonomy.detail_keys.items():
+        if _says_nothing(key.schema):
+            yield Remark(("detail_keys", name), f"`{name}` has no type", "add `type:`, or `enum:` or `vocabulary:`")
     for path, code in codes(subject.taxonomy):
         for name, member in code.details.items():
-            if member.schema == Schema() and name not in subject.taxonomy.detail_keys:
+            if _says_nothing(member.schema) and name not in subject.taxonomy.detail_keys:
                 message = f"`{name}` has no type"
                 yield Remark((*path, "details", _written(subject, path, name)), message, "add `type:`, or register it")
+
+
+def _says_nothing(schema: Schema) -> bool:
+    """Whether any value is one of the schema, whatever is said in words."""
+    return schema._replace(description=None) == Schema()

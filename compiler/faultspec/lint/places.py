@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from faultspec.diagnostic import Path
 from faultspec.language.carriers import carriers, reaches
-from faultspec.language.model import Code, Envelope, Schema, Surface, Taxonomy
+from faultspec.language.model import Code, Envelope, RetryPolicy, Schema, Surface, Taxonomy
 from faultspec.lint.rule import Subject
 
 
@@ -59,6 +59,19 @@ def meets(surface: Surface, path: Path, code: Code) -> bool:
 def carried(taxonomy: Taxonomy, path: Path, code: Code) -> tuple[Envelope, ...]:
     """The envelopes that the code at a path may stand in."""
     return carriers(taxonomy, code, of_operation=_of_operation(path))
+
+
+def codes_of_policy(taxonomy: Taxonomy, policy: RetryPolicy) -> tuple[Code, ...]:
+    """The live codes that a policy retries: those that it lists, else those that name it.
+
+    Of one that lists none and is how services behind are called: all.
+    """
+    everything = taxonomy.upstream is not None and taxonomy.upstream.retry == policy.name and not policy.eligible
+    return tuple(
+        code
+        for _, code in live(taxonomy)
+        if everything or (code.name in policy.eligible if policy.eligible else code.retry == policy.name)
+    )
 
 
 def _of_operation(path: Path) -> bool:

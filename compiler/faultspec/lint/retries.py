@@ -1,11 +1,12 @@
 """Rules on retrying: what the flag, the action, the policy and the status say must be one thing."""
 
+import math
 from collections.abc import Iterator
 
 from faultspec.diagnostic import Path
-from faultspec.language.model import Code, Example, Retriable
+from faultspec.language.model import Code, Example, Retriable, Taxonomy
 from faultspec.lint.places import at as places_at
-from faultspec.lint.places import codes, example_path, live, present
+from faultspec.lint.places import codes, codes_of_policy, example_path, live, present
 from faultspec.lint.rule import Remark, Subject
 from faultspec.lint.statuses import statuses_of
 from faultspec.runtime.retry import Policy
@@ -235,6 +236,13 @@ def _jitter_and_budget(path: Path, subject: Subject, name: str) -> Iterator[Rema
     if policy.jitter.kind == "ratio" and policy.jitter.ratio > 1:
         message = "a ratio above 1 asks for delays below zero"
         yield Remark((*path, "jitter", "ratio"), message, "use at most 1", on_key=False)
+    if policy.jitter.kind != "none" and not policy.phases:
+        message = "there is no backoff, so there is no delay to spread: retries are sent at once"
+        yield Remark((*path, "jitter"), message, "add `backoff:`, or remove `jitter:`")
+    for key in data.get("retry_after", {}) if not policy.retry_after.honor else ():
+        if key != "honor":
+            message = f"`{key}` means nothing where Retry-After is not honoured"
+            yield Remark((*path, "retry_after", key), message, "remove it, or write `honor: true`")
     if policy.max_attempts == 1 and policy.phases:
         message = "one attempt is no retry: the first request counts"
         yield Remark((*path, "max_attempts"), message, "for three retries write 4", on_key=False)
@@ -318,6 +326,28 @@ def eligible_never_retriable(subject: Subject) -> Iterator[Remark]:
                 yield Remark(("retry_policies", name, "eligible", index), message, hint, on_key=False)
 
 
+def mismatch_retriable(subject: Subject) -> Iterator[Remark]:
+    """Who is told that one key came with two bodies is not told to send the same again: it never succeeds."""
+    idempotency = subject.taxonomy.idempotency
+    code = subject.taxonomy.codes.get((idempotency.mismatch if idempotency else None) or "")
+    if code is not None and (code.retriable.kind == "always" or code.retryable):
+        message = f"`{code.name}` is retriable, and the same body under the same key is refused each time"
+        hint = "name a code that is not retriable, or give the mismatch one of its own"
+        related = ((f"`{code.name}` is here", ("codes", code.name)),)
+        yield Remark(("idempotency", "mismatch"), message, hint, on_key=False, related=related)
+
+
+def unknown_contradicts_flag(subject: Subject) -> Iterator[Remark]:
+    """What an unknown or undeclared error becomes is not said to be retriable where its code never is."""
+    for section, rule in (("unknown", subject.taxonomy.unknown), ("undeclared", subject.taxonomy.undeclared)):
+        code = subject.taxonomy.codes.get(rule.becomes) if rule is not None and rule.retriable else None
+        if code is not None and code.retriable.kind == "never":
+            message = f"it is retriable here, and `{code.name}`, which it becomes, never is"
+            hint = "write `retriable: false`, or let it become another code"
+            related = ((f"`{code.name}` is here", ("codes", code.name)),)
+            yield Remark((section, "retriable"), message, hint, on_key=False, related=related)
+
+
 def retriable_not_eligible(subject: Subject) -> Iterator[Remark]:
     """What may be retriable and is not retried by the policy it belongs to is left out on purpose, and that is said."""
     taxonomy = subject.taxonomy
@@ -341,7 +371,7 @@ def retriable_not_eligible(subject: Subject) -> Iterator[Remark]:
 
 
 def annotated_count(subject: Subject) -> Iterator[Remark]:
-    """Retries are one fewer than attempts, and no count of them says more, or is no whole number."""
+    """Retries are one fewer than attempts, and the detail that counts them, which a code has, goes exactly so far."""
     taxonomy = subject.taxonomy
     for policy in taxonomy.retry_policies.values():
         key, most = policy.annotate, policy.policy.max_attempts
@@ -357,11 +387,17 @@ def annotated_count(subject: Subject) -> Iterator[Remark]:
             message = f"`{policy.name}` counts its retries in `{key}`, which is {' or '.join(registered.schema.types)}"
             at = present(subject, ("detail_keys", key), "type")
             yield Remark(at, message, "make it `type: integer`, or name another key", on_key=False)
-        if registered is not None and registered.schema.maximum is not None and registered.schema.maximum >= most:
-            message = (
-                f"`{key}` counts up to {registered.schema.maximum:g} retries, and `{policy.name}` makes {most - 1}"
-            )
-            yield Remark(("detail_keys", key, "maximum"), message, hint, on_key=False)
+        met = codes_of_policy(taxonomy, policy)
+        most_of_all = max((each or math.inf) for each in _attempts(taxonomy, key))
+        for at, counted in _maxima(subject, key, met):
+            if counted < most - 1 or counted >= most_of_all:
+                message = f"`{key}` counts up to {counted:g} retries, and `{policy.name}` makes {most - 1}"
+                hint = f"`max_attempts` counts the first request too: for {counted:g} retries write {counted + 1:g}"
+                yield Remark((*at, "maximum"), message, hint, on_key=False)
+        if met and not any(_counts(each, key, taxonomy) for each in met):
+            message = f"`{policy.name}` counts its retries in `{key}`, which none of its codes has"
+            hint_of_key = f"declare `details: {{{key}?: {{}}}}` with a code of the policy, or name another key"
+            yield Remark(("retry_policies", policy.name, "annotate"), message, hint_of_key, on_key=False)
         for path, code in live(taxonomy):
             for index, example in enumerate(code.examples):
                 count = (example.details or {}).get(key)
@@ -369,6 +405,29 @@ def annotated_count(subject: Subject) -> Iterator[Remark]:
                     message = f"the example was retried {count} times, and `{policy.name}` retries {most - 1} times"
                     at = (*example_path(subject, path, index), "details", key)
                     yield Remark(at, message, hint, on_key=False)
+
+
+def _attempts(taxonomy: Taxonomy, key: str) -> list[int | None]:
+    """How often those policies send a request that count in one detail; several may."""
+    return [each.policy.max_attempts for each in taxonomy.retry_policies.values() if each.annotate == key]
+
+
+def _maxima(subject: Subject, key: str, met: tuple[Code, ...]) -> Iterator[tuple[Path, float]]:
+    """How far a detail goes, where it is registered and where codes say so of their own."""
+    registered = subject.taxonomy.detail_keys.get(key)
+    if registered is not None and registered.schema.maximum is not None:
+        yield ("detail_keys", key), registered.schema.maximum
+    for path, code in live(subject.taxonomy):
+        at = present(subject, (*path, "details"), key, f"{key}?")
+        maximum = code.details[key].schema.maximum if key in code.details else None
+        if code in met and maximum is not None and places_at(subject, (*at, "maximum")) == maximum:
+            yield at, maximum
+
+
+def _counts(code: Code, key: str, taxonomy: Taxonomy) -> bool:
+    """Whether a code may have the detail; an imported schema may name it where nobody here can tell."""
+    registered = taxonomy.detail_keys.get(key)
+    return key in code.details or code.details_schema is not None or (registered is not None and registered.everywhere)
 
 
 def deadline_detail(subject: Subject) -> Iterator[Remark]:

@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-import yaml
-
 from faultspec.diagnostic import Diagnostic, Edit, Fix, Span
 from faultspec.language.grammar import closest
+from faultspec.source import Document
 
 #: What this module reports, with the condition for it.
 CODES: Mapping[str, str] = {
@@ -35,16 +34,13 @@ class Suppression:
         return re.search(r"[^\W\d_]{2}", self.reason) is not None
 
 
-def suppressions(text: str) -> tuple[Suppression, ...]:
-    """Those of a text that is known to be YAML, in order; a `#` inside a value begins no comment."""
+def suppressions(document: Document) -> tuple[Suppression, ...]:
+    """Those that a document writes itself, in order; a `#` inside a key or a value begins no comment."""
+    text = document.text
     matches = list(_COMMENT.finditer(text))
     if not matches:
         return ()
-    scalars = [
-        (token.start_mark.index, token.end_mark.index)
-        for token in yaml.scan(text, Loader=yaml.SafeLoader)
-        if isinstance(token, yaml.ScalarToken)
-    ]
+    scalars = document.scalars()
     lines = re.split(r"\r\n|\r|\n", text)
     found = []
     for match in matches:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from faultspec.diagnostic import Path
 from faultspec.language import values
-from faultspec.language.model import Code, Envelope, HeaderRule, Match, Operation, Rule, Taxonomy, Test
-from faultspec.lint.places import at, carried, codes, example_path, live, meets, present
+from faultspec.language.model import Code, Envelope, HeaderRule, Match, Operation, Surface, Taxonomy
+from faultspec.lint.places import at, carried, example_path, live, meets, present
 from faultspec.lint.rule import Remark, Subject
 from faultspec.lint.statuses import REQUEST_ONLY
 from faultspec.runtime.nodes import slot_places
@@ -63,48 +63,6 @@ def alert_without_rule(subject: Subject) -> Iterator[Remark]:
             yield Remark(("telemetry", "alerts", alert.name), message, "say it, or the alert is a runbook only")
 
 
-def condition_twice(subject: Subject) -> Iterator[Remark]:
-    """The first rule whose condition holds decides, so a later one asks for something that none above it covers."""
-    for path, rules in _ruled(subject):
-        for number, (where, later) in enumerate(rules):
-            earlier = next((each for each in rules[:number] if _covers(each[1], later)), None)
-            if earlier is not None and later.when:
-                related = (("the rule above is here", earlier[0]),)
-                message = "this rule is never reached: where it holds, one above it holds and decides"
-                hint = "remove it, narrow the one above, or put this one first"
-                yield Remark((*path, *where[len(path) :]), message, hint, on_key=False, related=related)
-
-
-def _ruled(subject: Subject) -> Iterator[tuple[Path, list[tuple[Path, Rule]]]]:
-    """Every list of rules, each rule with its path."""
-    for path, code in codes(subject.taxonomy):
-        yield _located(subject, (*path, "http"), code.http.rules)
-        yield _located(subject, (*path, "retriable", "when"), code.retriable.rules)
-    for policy in subject.taxonomy.retry_policies.values():
-        yield _located(subject, ("retry_policies", policy.name, "eligible_when"), policy.eligible_when)
-
-
-def _located(subject: Subject, path: Path, rules: Sequence[Rule]) -> tuple[Path, list[tuple[Path, Rule]]]:
-    written = at(subject, path)
-    places = (
-        [index for index, each in enumerate(written) if isinstance(each, dict)] if isinstance(written, list) else []
-    )
-    return path, [((*path, index), rule) for index, rule in zip(places, rules, strict=False)]
-
-
-def _covers(earlier: Rule, later: Rule) -> bool:
-    """Whether the earlier rule holds wherever the later one does."""
-    return all(any(_wider(test, other) for other in later.when) for test in earlier.when)
-
-
-def _wider(one: Test, other: Test) -> bool:
-    return (
-        one.fact == other.fact
-        and all(map(one.holds, other.values))
-        and all(any(mine.covers(each) for mine in one.ranges) for each in other.ranges)
-    )
-
-
 def fact_breaks_field(subject: Subject) -> Iterator[Remark]:
     """What a code itself puts into a slot fits the field of that slot in an envelope of it."""
     taxonomy = subject.taxonomy
@@ -147,9 +105,10 @@ def example_without_header(subject: Subject) -> Iterator[Remark]:
 
 
 def surface_without_errors(subject: Subject) -> Iterator[Remark]:
-    """The statuses that make an exchange an error are some under which a code of the surface travels."""
+    """Something makes an answer of a surface an error: what its body holds, or a status under which a code travels."""
     taxonomy = subject.taxonomy
     for surface in taxonomy.surfaces.values():
+        yield from _untold_errors(taxonomy, surface)
         if surface.transport != "http" or not surface.envelopes or not surface.error_when or surface.codes is None:
             continue
         met = [code for path, code in live(taxonomy) if meets(surface, path, code)]
@@ -160,6 +119,35 @@ def surface_without_errors(subject: Subject) -> Iterator[Remark]:
             message = f"no answer of `{surface.name}` is an error: none of its codes travels as {statuses}"
             where: Path = ("surfaces", surface.name, "error_when", "status")
             yield Remark(where, message, "name the statuses of its codes, or give the codes these", on_key=False)
+
+
+def _untold_errors(taxonomy: Taxonomy, surface: Surface) -> Iterator[Remark]:
+    """Where no transport says what an error is, and the surface does not either.
+
+    HTTP has statuses, and MCP marks a result that is an error (2025-06-18, server/tools, "Error Handling"); the others
+    have no word of their own, and no status.
+    """
+    told = surface.error_pointer is not None or surface.error_equals or surface.batch is not None
+    if surface.transport == "http" or not surface.envelopes or told:
+        return
+    unmarked = [
+        code.name
+        for path, code in live(taxonomy)
+        if meets(surface, path, code) and code.mcp is not None and not code.mcp.is_error
+    ]
+    if surface.transport != "mcp":
+        message = (
+            f"nothing tells an error on `{surface.name}` from any other {surface.transport} answer, so none is seen"
+        )
+    elif unmarked:
+        message = f"`{unmarked[0]}` is not marked by `isError`, and nothing else tells it on `{surface.name}`"
+    else:
+        return
+    where: Path = ("surfaces", surface.name)
+    if surface.error_when:
+        where = (*where, "error_when")
+        message = f"a {surface.transport} answer has no status; {message}"
+    yield Remark(where, message, "add `error_when:` with what the body of an error holds: `present:` or `equals:`")
 
 
 def operation_twice(subject: Subject) -> Iterator[Remark]:

@@ -144,6 +144,21 @@ class Document:
     def _writes(self, path: Path) -> bool:
         return self._node(path) is not None or not path
 
+    def scalars(self) -> list[tuple[int, int]]:
+        """Where the text of each key and value without parts begins and ends, as indices into `text`; an alias is none.
+
+        What is outside all of them is punctuation, blank space or a comment.
+        """
+        found: list[tuple[int, int]] = []
+        left: list[Any] = [] if self._root is None else [self._root]
+        while left:
+            node = left.pop()
+            if isinstance(node, ScalarNode):
+                found.append((node.start_mark.index, node.end_mark.index))
+            else:
+                left += (part for pair in node.value for part in pair) if isinstance(node, MappingNode) else node.value
+        return found
+
     def _child(self, node: Node, step: str | int) -> tuple[Node, Node] | None:
         if isinstance(node, ScalarNode):
             return None
