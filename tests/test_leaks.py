@@ -58,6 +58,16 @@ LEAKS = {
         "package:shelf/src/cascade.dart 75:52                            Cascade.handler.<fn>",
         "type 'Null' is not a subtype of type 'String'",
         "NoSuchMethodError: The getter 'total' was called on null.",
+        "runtime error: index out of range [5] with length 3",
+        'rpc error: code = Unavailable desc = connection error: desc = "transport"',
+        "json: cannot unmarshal string into Go struct field Order.quantity of type int",
+        "unsupported operand type(s) for +: 'int' and 'str'",
+        "handler() missing 1 required positional argument: 'id'",
+        "Order.total() takes 1 positional argument but 2 were given",
+        "module 'app' has no attribute 'x'",
+        "list index out of range",
+        'Undefined array key "id"',
+        "#1  0x00007ffff7a2d830 in __libc_start_main () from libc.so.6",
         "orders: Prelude.head: empty list\nCallStack (from HasCallStack):\n  error, called at libraries/base/GHC/List.hs:1646:3 in base:GHC.List",
         "Orders.hs:(12,1)-(14,20): Non-exhaustive patterns in function price",
         "ERROR: LoadError: UndefVarError: total not defined\nStacktrace:\n [1] price(x::Int64)\n   @ Main ./orders.jl:3",
@@ -80,6 +90,9 @@ LEAKS = {
         "Cannot find module './orders'",
     ),
     "sql": (
+        "sql: no rows in result set",
+        "Unique constraint failed on the fields: (`email`)",
+        'Couldn\'t find Order with \'id\'=7 [WHERE "orders"."tenant_id" = $1]',
         'ERROR: duplicate key value violates unique constraint "orders_pkey"',
         'relation "orders" does not exist',
         'syntax error at or near "FROM"',
@@ -183,6 +196,7 @@ LEAKS = {
         "Error opening db: shop:s3cret@tcp(mysql-0:3306)/shop?parseTime=true",
     ),
     "secret": (
+        "SK" + "0123456789abcdef" * 2,
         "-----BEGIN RSA PRIVATE KEY-----",
         "-----BEGIN PRIVATE KEY-----",
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dBjftJeZ4CVPmB92K27uhbUJU1p1r",
@@ -211,6 +225,7 @@ LEAKS = {
         "upstream rejected header X-Api-Key: 8f3a9c1e7b2d4f60",
     ),
     "path": (
+        "s3://acme-prod-tenants/7/invoice.pdf is gone",
         "open /etc/passwd: permission denied",
         "/home/alice/orders/app.py is missing",
         "/var/lib/orders/data.db",
@@ -276,11 +291,14 @@ LEAKS = {
         "cannot reach db:3306",
     ),
     "email": (
+        "jörg@müller.de",
+        "renée@exämple.fr may not",
         "Locked by jane.doe@customer.com",
         "jane+orders@mail.acme.co.uk is taken",
         "<ops@acme.io>",
     ),
     "internal-name": (
+        "Topic orders.events.v1 not present in metadata after 60000 ms",
         "arn:aws:sqs:eu-west-1:123456789012:orders-dlq",
         "https://sqs.eu-west-1.amazonaws.com/123456789012/orders",
         "amqp queue 'orders.jobs' is full",
@@ -292,6 +310,11 @@ LEAKS = {
 }
 
 HARMLESS = (
+    "Upload to s3://bucket/key or s3://my-bucket/path/to/object",
+    "the location must look like s3://example-bucket/reports",
+    "Page 4 of the list: the index is out of the range 1 to 3",
+    "The argument `id` is missing: 1 required argument",
+    "SQL: no such statement may be sent here",
     "Field `tenant_id` is required",
     "`name` must not be empty",
     "Resource changed; GET latest and retry",

@@ -191,6 +191,19 @@ def is_somebody(match: re.Match[str]) -> bool:
     return domain.rpartition(".")[2].lower() not in _ASSET
 
 
+def is_international(match: re.Match[str]) -> bool:
+    """Whether it is a person's mailbox with letters beyond ASCII (RFC 6531); the others have a pattern of their own."""
+    return not match[0].isascii() and is_somebody(match)
+
+
+_EXAMPLE_BUCKET = re.compile(r"^(?:(?:my|your|the|some|test|example)[-.]?)?(?:bucket|example|path)\b", re.I)
+
+
+def is_no_example_bucket(match: re.Match[str]) -> bool:
+    """Whether a bucket is called like somebody's, and not like one in documentation."""
+    return not _EXAMPLE_BUCKET.search(match["place"]) and is_real(match)
+
+
 def is_value(match: re.Match[str]) -> bool:
     """Whether something stands there that is more than a placeholder."""
     return not _PLACEHOLDER.search(match["value"])
