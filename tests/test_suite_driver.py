@@ -75,10 +75,12 @@ def test_sends_exactly_what_it_is_given() -> None:
 
 
 def test_nothing_is_written_without_leave() -> None:
-    """Without `writes` no method but GET, HEAD and OPTIONS leaves the machine."""
+    """Without `writes` no method but GET, HEAD and OPTIONS leaves the machine, nor a request that asks for another."""
+    unsafe = [Request(method, "/") for method in ("POST", "PUT", "PATCH", "DELETE", "TRACE", "FROBNICATE")]
+    unsafe += [Request("GET", "/", (("x-http-method-OVERRIDE", "DELETE"),)), Request("GET", "/?a=1&_method=delete")]
     with answering(OK) as (base, seen), Http(base, Limits()) as driver:
-        for method in ("POST", "PUT", "PATCH", "DELETE", "TRACE", "FROBNICATE"):
-            answer = driver.send(Request(method, "/"))
+        for request in unsafe:
+            answer = driver.send(request)
             assert isinstance(answer, NoAnswer)
             assert answer.kind == "read-only"
             assert not answer.sent

@@ -308,3 +308,9 @@ client: {command: [call, "--key=${TOKEN_B}"], env: URL, request: GET /orders}
     assert read.command == ("alpha-secret-1", "-m", "orders")
     assert read.clients[0].command == ("call", "--key=beta-secret-2")
     assert set(read.secrets) == {("alpha-secret-1", "${TOKEN_A}"), ("beta-secret-2", "${TOKEN_B}")}
+
+
+def test_the_path_of_an_address_may_be_secret_and_its_host_is_not() -> None:
+    """What the path of the address takes from the environment is masked; its host is told, or no report would say who was asked."""
+    read = good('target: {http: "http://${TOKEN_A}.test:1/base/${TOKEN_B}"}\n')
+    assert set(read.secrets) == {("beta-secret-2", "${TOKEN_B}")}

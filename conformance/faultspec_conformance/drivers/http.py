@@ -5,6 +5,7 @@ here, at the only door, so that no probe can forget them.
 """
 
 import ipaddress
+import re
 import socket
 import ssl
 import threading
@@ -23,6 +24,10 @@ from faultspec.exchange import Headers, Request, Response
 from faultspec_conformance.drivers import BODY_LIMIT, SILENCE, TIMEOUT, Driver, Limits, NoAnswer
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+#: Headers and the parameter by which frameworks take another method than the one sent (Rails, Express, Symfony, ASP.NET).
+_OVERRIDES = frozenset({"x-http-method-override", "x-http-method", "x-method-override"})
+_OVERRIDE = re.compile(r"[?&]_method=", re.IGNORECASE)
 
 #: Seconds of a stream of events that are listened to: one that is made to fail fails soon.
 _STREAM = 5.0
@@ -64,7 +69,7 @@ class Http(Driver):
 
     def send(self, request: Request) -> Response | NoAnswer:
         """Send one request. ``request.target`` is a path with its query, appended to the base."""
-        refused = self.refuses(request, writes=request.method not in SAFE_METHODS)
+        refused = self.refuses(request, writes=_may_write(request))
         return self.carry(request) if refused is None else refused
 
     def together(self, requests: Sequence[Request]) -> list[Response | NoAnswer]:
@@ -72,7 +77,7 @@ class Http(Driver):
 
         Each counts. All but the last byte of every body is sent before the last byte of any, so that they arrive as one.
         """
-        found = [self.refuses(each, writes=each.method not in SAFE_METHODS) for each in requests]
+        found = [self.refuses(each, writes=_may_write(each)) for each in requests]
         waiting = sum(bool(each.body) for each, refused in zip(requests, found, strict=True) if refused is None)
         gate = threading.Barrier(waiting or 1)
 
@@ -215,6 +220,13 @@ def shown(address: str) -> str:
     """An address as it may be printed: without the name and the password that may stand in it."""
     parts = urlsplit(address)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def _may_write(request: Request) -> bool:
+    """Whether a request may change something: by its method, or by another one that it asks for."""
+    if request.method not in SAFE_METHODS or _OVERRIDE.search(request.target):
+        return True
+    return any(name.lower() in _OVERRIDES for name, _ in request.headers)
 
 
 class Stream(Protocol):

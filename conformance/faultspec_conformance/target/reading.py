@@ -305,8 +305,10 @@ class _Reading:
     def address(self, where: Mapping[str, object], name: str) -> str:
         """One address of the target, expanded; empty where there is none."""
         place: Place = ("target", name)
-        url = self.expanded(str(where.get(name, "")), place)
+        written = str(where.get(name, ""))
+        url = self.expanded(written, place)
         self.secrets += _of_an_address(url)
+        self.secrets += self.from_environment([written.partition("://")[2].partition("/")[2]])  # the host is no secret
         if not url or _VARIABLE.search(url):  # one that is left is reported already
             return url
         said: str | None = None
