@@ -97,6 +97,42 @@ def test_findings_may_only_be_reported(pytester: pytest.Pytester) -> None:
     done.stdout.fnmatch_lines(["error: leaks/stack-trace*(2 times)", "*2 findings, 0 known*"])
 
 
+FROZEN = """
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+ID = "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T"
+
+def lost(request):
+    body = {"code": "not_found", "message": "There is none", "correlation_id": ID, "details": {"retryable": False}}
+    return JSONResponse(body, 404, headers={"X-Correlation-Id": ID, "Cache-Control": "no-store"})
+
+def ask(faultspec, times):
+    client = TestClient(faultspec.app(Starlette(routes=[Route("/things/{id}", lost)])))
+    for number in range(times):
+        client.get(f"/things/{number}")
+
+def test_one(faultspec):
+    ask(faultspec, 1)
+
+def test_another(faultspec):
+    ask(faultspec, 1)
+
+def test_twice(faultspec):
+    ask(faultspec, 2)
+"""
+
+
+def test_each_test_has_ids_of_its_own(pytester: pytest.Pytester) -> None:
+    """Tests that freeze what makes ids do not fail each other; one that sees an id twice fails."""
+    pytester.makepyfile(FROZEN)
+    found = pytester.runpytest_subprocess(*PLUGIN, "--faultspec", str(TAXONOMY), "-p", "no:cacheprovider")
+    found.assert_outcomes(passed=2, failed=1)
+    found.stdout.fnmatch_lines(["*correlation/unique*"])
+
+
 def test_a_known_failure_fails_no_test_until_it_expires(pytester: pytest.Pytester) -> None:
     """A waiver covers a finding; one that has expired covers nothing."""
     pytester.makepyfile(TESTS)

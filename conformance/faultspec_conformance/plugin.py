@@ -118,6 +118,8 @@ def faultspec(request: pytest.FixtureRequest) -> Watch:
     """Judges what a test asks of its service: ``faultspec.app(app)``, ``faultspec.client(client)``."""
     session = request.config.stash[_SESSION]
     try:
+        with session.lock:
+            session.tally.next_recording()  # each test may make an application of its own, with ids of its own
         watch = Watch(session.tally, session.lock)
     except pytest.UsageError as error:
         pytest.fail(str(error), pytrace=False)

@@ -198,7 +198,7 @@ class Tally:
     def _notes(self) -> Iterator[str]:
         if len(self._hosts) > 1:
             most = ", ".join(f"{host} ({count})" for host, count in self._hosts.most_common(4))
-            yield f"what {len(self._hosts)} hosts answered was judged by one taxonomy: {most}; --base URL keeps one"
+            yield f"what {len(self._hosts)} hosts answered was judged by one taxonomy: {most}; `faultspec audit --base URL` keeps one"
         for (file, reason), (count, first) in self._skipped.items():
             where = first if count == 1 else f"{count} records of {file}, the first at {first}"
             yield f"skipped {where}: {reason or 'other reasons'}"
