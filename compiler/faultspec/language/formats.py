@@ -88,6 +88,8 @@ FORMATS: Mapping[str, Format] = {
     "date": Format("a date such as 2026-02-03", _matching(_DATE, "it is no date")),
     # RFC 3986 section 3: a scheme, and nothing but visible ASCII
     "uri": Format("a URI", _matching("[A-Za-z][A-Za-z0-9+.-]*:[!-~]*", "it is no URI")),
+    # RFC 3986 section 4.1: that, or one without a scheme; the characters that none may have are left out
+    "uri-reference": Format("a URI reference", _matching(r"""[!#-;=?-\[\]_a-z~]*""", "it is no URI reference")),
     "email": Format("an email address", _matching(r"[^@\s]+@[^@\s]+", "it is no email address")),
     # RFC 9110 sections 10.2.3, 8.8.3, 5.6.7, 10.2.1 (the list may be empty) and 11.6.1
     "retry-after": Format("a whole number of seconds or an HTTP-date", _retry_after),

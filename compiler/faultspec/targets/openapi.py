@@ -438,9 +438,16 @@ def _candidates(schema: Schema, taxonomy: Taxonomy) -> Iterator[object]:
             yield from _texts(schema)
 
 
+_SAMPLES = {
+    "date-time": ("2024-01-01T00:00:00Z",),
+    "uri": ("https://example.com/",),
+    "uri-reference": ("https://example.com/",),
+}
+
+
 def _texts(schema: Schema) -> Iterator[str]:
     for each in schema.format:
-        yield from {"date-time": ["2024-01-01T00:00:00Z"], "uri": ["https://example.com/"]}.get(each, [])
+        yield from _SAMPLES.get(each, ())
     if schema.pattern is not None:
         yield from _matching(schema.pattern)
     yield "text".ljust(schema.min_length or 0, "t")[: schema.max_length]

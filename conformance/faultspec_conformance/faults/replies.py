@@ -291,6 +291,7 @@ _SAMPLES: Mapping[str, str] = {
     "date-time": "2026-01-01T00:00:00Z",
     "date": "2026-01-01",
     "uri": "https://example.com/",
+    "uri-reference": "https://example.com/",
     "email": "someone@example.com",
 }
 assert _SAMPLES.keys() <= formats.FORMATS.keys()
