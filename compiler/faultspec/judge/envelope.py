@@ -15,7 +15,7 @@ from faultspec.language.carriers import wears
 from faultspec.language.model import Code, Envelope, Member, Operation, Schema, Source, Strictness
 from faultspec.language.values import Misfit, problems, same, shown
 from faultspec.runtime import ids
-from faultspec.runtime.extraction import Extraction, extract
+from faultspec.runtime.extraction import Extraction, Item, extract
 from faultspec.runtime.nodes import Array, Node, Object, child, slot_places, walk
 
 _LISTED = 4
@@ -72,7 +72,7 @@ def _wears_declared(contract: Contract, envelope: Envelope, body: object) -> boo
     """
     read = extract(envelope.shape, body)
     bare = [resolve(body, at.path)[1] for at in slot_places(envelope.shape)["code"]]
-    for wire in (*bare, *(each.slots.get("code") for each in (read, *read.more))):
+    for wire in (*bare, *(each.slots.get("code") for each in _items(read))):
         shared, owners = _declared_by(contract, wire)
         own = (each for operation, _ in owners for each in operation.errors.values() if same(each.wire, wire))
         if any(wears(code, envelope.name) for code in (shared, *own) if code is not None):
@@ -81,7 +81,7 @@ def _wears_declared(contract: Contract, envelope: Envelope, body: object) -> boo
 
 
 def _has_declared_code(contract: Contract, read: Extraction) -> bool:
-    return any(any(_declared_by(contract, each.slots.get("code"))) for each in (read, *read.more))
+    return any(any(_declared_by(contract, wire)) for wire in (each.slots.get("code") for each in _items(read)))
 
 
 def _elsewhere(contract: Contract, claim: Claim, body: object) -> bool:
@@ -133,7 +133,7 @@ def judge_envelope(
     if envelope.additional != "allow" and extras and read.fits:
         _additional(bench, envelope, read, at)
     first = None
-    for each in (read, *read.more):
+    for each in _items(read):
         if read.more and ("code" in each.slots or _lists_codes(envelope)):
             bench.code = None  # that of the item before says nothing of this one
         where = {slot: at + pointer for slot, pointer in each.where.items()}
@@ -170,6 +170,11 @@ def _additional(bench: Bench, envelope: Envelope, read: Extraction, at: str) -> 
             source=envelope.source,
             level="error" if envelope.additional == "forbid" else "warning",
         )
+
+
+def _items(read: Extraction) -> tuple[Extraction | Item, ...]:
+    """The errors a body tells: one, or as many as its list has items."""
+    return (read, *read.more)
 
 
 def _lists_codes(envelope: Envelope) -> bool:
@@ -461,8 +466,8 @@ def _details_place(told: Told) -> str | None:
     if "details" not in places:
         return None
     wanted, code = places["details"][0].path.split("/"), told.where["code"].split("/")
-    for place in places["code"]:
-        drawn = place.path.split("/")
+    for each in places["code"]:
+        drawn = each.path.split("/")
         if len(drawn) > len(code):
             continue
         above, found = code[: len(code) - len(drawn) + 1], code[len(code) - len(drawn) + 1 :]
