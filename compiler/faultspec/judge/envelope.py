@@ -239,8 +239,17 @@ def _code(
     bench.exercise("code/reserved")
     if code is None:
         if closed and not owners:
+            made = contract.taxonomy.imported
+            hint = (
+                f"; a code of the form `{made.pattern}` is declared among the `errors` of its operation"
+                if made is not None and made.has_form(wire)
+                else ""
+            )
             bench.broken(
-                "code/declared", f"the code {shown(wire)} is not declared", pointer=pointer, source=claim.surface.source
+                "code/declared",
+                f"the code {shown(wire)} is not declared{hint}",
+                pointer=pointer,
+                source=claim.surface.source,
             )
         elif owners and _is_elsewhere(bench.exchange, operation, owners):
             names = _or(f"`{each.name}`" for each, _ in owners)

@@ -47,6 +47,8 @@ def _document(surface: Surface, taxonomy: Taxonomy, model: Model) -> schemas.Jso
         "$comment": model.header,
         "title": f"{taxonomy.title}: an error on {surface.name}",
         "oneOf": [*branches(each for each, _ in carried), *({"$ref": f"#/$defs/{name}"} for name in others)],
+        # A response has the one or the other, never both (JSON-RPC 2.0, section 5).
+        **({"not": {"required": ["result", "error"]}} if surface.transport == "jsonrpc" else {}),
         "$defs": {each.label: schema for each, schema in carried} | others,
     }
 
@@ -98,7 +100,8 @@ def _others(surface: Surface, taxonomy: Taxonomy) -> Iterator[tuple[str, schemas
     for label, schema in undeclared(surface, taxonomy):
         yield label, _carried(surface, None, schema)
     if surface.protocol is not None:
-        yield "protocol", _carried(surface, None, _protocol(surface, taxonomy))
+        # The protocol has a mark of its own, which its envelope shows.
+        yield "protocol", wrapped(_protocol(surface, taxonomy), surface.at)
 
 
 def undeclared(surface: Surface, taxonomy: Taxonomy) -> Iterator[tuple[str, schemas.Json]]:
