@@ -56,9 +56,8 @@ ENVELOPE = Record(
         ),
         "shape": Key(
             Anything(),
-            "A picture of the wire: `$slot`, `${slot}` in text, `key?` is an optional member, `...` spreads an object. A list has one "
-            "item in the picture and any number on the wire; where that holds the code, each is an error of its own, judged by its own "
-            "code and under the status of the answer, and the first names the answer.",
+            "A picture of the wire: `$slot`, `${slot}` in text, `key?` is an optional member, `...` spreads an object. Each "
+            "item of a list with the code in it is an error of its own.",
             True,
         ),
         "fields": Key(Named(FIELD, NAME), "What is known of each slot beyond its place."),
