@@ -611,3 +611,41 @@ def test_a_wait_among_the_details_is_the_one_of_the_header(wait: float, header: 
     assert "details/validator" in found.exercised
     for others in ((), (("Retry-After", "Sun, 22 Nov 2026 06:07:17 GMT"),)):
         assert "details/validator" not in judge(of(GATEWAY), exchange(429, body, *others)).exercised
+
+
+IMPORTING = """
+faultspec: 1
+taxonomy: {name: importing, version: 1.0.0}
+envelopes: {error: {shape: {code: $code}}}
+surfaces: {api: {transport: http, envelope: error, codes: closed}}
+codes: {gone: {summary: Gone., http: 410}}
+fallback: {4xx: {code: gone, reason: Whatever else.}}
+operations:
+  pay: {match: {routes: [/pay]}, errors: {HTTP_404: {summary: No such account., http: 404}}}
+  look: {match: {routes: [/look]}}
+imported: {pattern: "HTTP_${status}"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "clause", "told"),
+    [
+        ("/pay", "HTTP_404", None, False),
+        ("/look", "HTTP_404", "code/operation", False),
+        ("/pay", "HTTP_409", "code/declared", True),
+        ("/else", "HTTP_409", "code/declared", True),
+        ("/pay", "HTTP_4040", "code/declared", False),
+        ("/pay", "nothing", "code/declared", False),
+    ],
+)
+def test_an_imported_code_is_declared_by_its_operation(path: str, code: str, clause: str | None, told: bool) -> None:
+    """The form of imported codes declares none: one that its operation has is an error of it (K5, K17), any other is not
+    declared, and the finding says where it would be.
+    """
+    loaded = read(IMPORTING, "importing.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    answer = Response(404, (("Content-Type", "application/json"),), json.dumps({"code": code}).encode())
+    found = judge(contract(loaded.taxonomy), Exchange(Request("GET", path), answer)).findings
+    codes = [each for each in found if each.clause.startswith("code/") and each.clause != "code/status"]
+    assert [each.clause for each in codes] == ([clause] if clause else [])
+    assert any("`HTTP_${status}` is declared among the `errors`" in each.message for each in codes) is told

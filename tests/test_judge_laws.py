@@ -17,7 +17,8 @@ from faultspec.contract import Contract, contract
 from faultspec.exchange import Canary, Exchange, Request, Response
 from faultspec.finding import Judgement
 from faultspec.judge import judge
-from faultspec.language import load
+from faultspec.language import load, read
+from faultspec.runtime.nodes import Array, Node, Object, Slot, Template
 
 ROOT = Path(__file__).parent.parent
 ULID = "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T"
@@ -70,11 +71,11 @@ exchanges = st.builds(
 )
 
 
-def lawful(judged: Judgement) -> None:
-    """What holds of every judgement."""
+def lawful(judged: Judgement, rules: Contract | None = None) -> None:
+    """What holds of every judgement; ``rules``: by which it was judged, else those of the Core Platform."""
     order = [(f.clause, f.pointer or "", f.level, f.status or 0, f.message) for f in judged.findings]
     assert order == sorted(set(order))
-    clauses = platform().clauses
+    clauses = (rules or platform()).clauses
     assert judged.exercised <= clauses.keys()
     assert {finding.clause for finding in judged.findings} <= judged.exercised
     assert not any(clauses[address].relation for address in judged.exercised)
@@ -87,6 +88,137 @@ def test_any_exchange_is_judged(seen: Exchange) -> None:
     judged = judge(platform(), seen)
     lawful(judged)
     assert judged == judge(platform(), seen)
+
+
+LISTS = """
+faultspec: 1
+taxonomy: {name: lists, version: 1.0.0}
+detail_keys: {known: {type: integer}, again: {type: boolean, role: retriable}}
+boundaries: {door: {summary: The door.}, room: {summary: The room.}}
+envelopes: {error: {shape: %s, additional: %s}}
+surfaces: {api: {transport: http, envelope: error, codes: closed, requires_details: %s}}
+fallback: {4xx: {code: a, reason: Whatever else.}, 5xx: {code: a, reason: Whatever else.}}
+codes:
+  a: {summary: A., http: 404, retriable: false, boundary: door, details: {q?: {type: string}}}
+  b: {summary: B., http: [404, 409], retriable: true, boundary: room, details: {r: {type: integer}, again?: {}}}
+  c: {summary: C., http: 404, schema: {type: object, required: [s]}, retriable: none}
+  d: {summary: D., http: 404, retriable: {when: [{if: {details.q: x}, then: true}], else: false}, details: {q?: {type: string}}}
+"""
+#: Where a list may stand, and what of an error in it and what beside it.
+PICTURES = (
+    '{errors: [{code: $code, "...": $details}]}',
+    "{errors: [{code: $code, m: {boundary?: $boundary, again?: $retriable}, meta?: $details}]}",
+    "{errors: [{code?: $code, meta?: $details}], code?: $code}",
+    '[{code: $code, "...": $details}]',
+    '{a/b: [{inner: [{code: $code, status?: $status, "...": $details}]}]}',
+    '{all: [{of: "urn:${code}", with?: {"...": $details}}], status?: $status}',
+    '{code: $code, "...": $details, causes?: [{boundary?: $boundary, say?: $message}]}',
+    "{code: $code, list: [{meta?: $details}], again?: $retriable}",
+)
+
+
+@cache
+def listing(picture: str, additional: str, requires: str = "[known]") -> Contract:
+    """The contract of an envelope with a list in it."""
+    text = LISTS % (picture, additional, requires)
+    loaded = read(text.replace(", requires_details: []", ""), "lists.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    return contract(loaded.taxonomy)
+
+
+own = st.fixed_dictionaries(
+    {},
+    optional={
+        "code": st.sampled_from(["a", "b", "c", "d", "z", 7, None]),
+        **dict.fromkeys(("q", "r", "s", "known", "again", "stranger"), st.sampled_from(["x", 3, True, None, [], {}])),
+    },
+)
+parts = st.recursive(
+    own | st.sampled_from(["a", "urn:a", "urn:b", 404, None, True]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "errors",
+                    "code",
+                    "m",
+                    "meta",
+                    "a/b",
+                    "inner",
+                    "all",
+                    "of",
+                    "with",
+                    "causes",
+                    "list",
+                    "boundary",
+                    "status",
+                    "again",
+                ]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@st.composite
+def fillings(draw: st.DrawFn, node: Node) -> object:
+    """A body that may be of a shape: each part as drawn, left out, or something else; lists with as many items as there are."""
+    if draw(st.integers(0, 11)) == 0:
+        return draw(parts)
+    match node:
+        case Array(item=item):
+            return [draw(fillings(item)) for _ in range(draw(st.integers(0, 4)))]
+        case Object(members=members, spread=spread):
+            found = {each.name: draw(fillings(each.node)) for each in members if draw(st.integers(0, 3))}
+            return {**(draw(own) if spread and draw(st.booleans()) else {}), **found}
+        case Template(texts=texts):
+            return draw(st.sampled_from(["a", "b", "c", "z"])).join(texts)
+        case Slot(name="code"):
+            return draw(st.sampled_from(["a", "b", "c", "d", "z"]))
+        case Slot(name="details"):
+            return draw(own)
+        case _:
+            return draw(st.sampled_from([True, False, 404, "x"]))
+
+
+@given(st.sampled_from(PICTURES), st.sampled_from(["forbid", "allow"]), st.sampled_from([404, 409, 500]), st.data())
+@settings(max_examples=250, deadline=None)
+def test_any_list_is_judged(picture: str, additional: str, status: int, data: st.DataObject) -> None:
+    """Whatever the items of a list say and leave out, each as it likes, the judge answers, and each finding has its place."""
+    rules = listing(picture, additional)
+    body = data.draw(fillings(rules.taxonomy.envelopes["error"].shape))
+    judged = judge(rules, answered(status, json.dumps(body).encode()))
+    lawful(judged, rules)
+    for each in judged.findings:
+        missing = "missing" in each.message
+        assert each.pointer is None or missing or resolve(body, each.pointer)[0], each
+
+
+@given(st.sampled_from(PICTURES[:2]), st.sampled_from([404, 409]), st.data())
+@settings(max_examples=200, deadline=None)
+def test_the_items_of_a_list_are_judged_each_for_itself(picture: str, status: int, data: st.DataObject) -> None:
+    """What is wrong with an item is wrong with it alone, by its own code and at its own place, whatever stands beside it."""
+    rules = listing(picture, "forbid", "[]")
+    item = rules.taxonomy.envelopes["error"].shape.members[0].node.item  # type: ignore[union-attr]
+    items = [data.draw(fillings(item)) for _ in range(data.draw(st.integers(1, 3)))]
+
+    def told(body: object) -> set[tuple[str, str, str, str | None]]:
+        """What is wrong with a body, but for its headers and for what one message says of all its items."""
+        found = judge(rules, answered(status, json.dumps({"errors": body}).encode()))
+        together = ("envelope/shape", "envelope/additional", "headers", "envelope/media-type")
+        kept = [each for each in found.findings if not each.clause.startswith(together)]
+        return {(each.clause, each.message, each.pointer or "", each.code) for each in kept}
+
+    alone = {
+        (clause, *(text.replace("/errors/0", f"/errors/{index}") for text in (message, pointer)), code)
+        for index, each in enumerate(items)
+        for clause, message, pointer, code in told([each])
+    }
+    assert told(items) == alone
 
 
 @given(st.integers(1, 120_000), st.sampled_from([b"[", b'{"a":', b'{"details":[']), st.sampled_from([404, 207, 200]))

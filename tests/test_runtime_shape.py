@@ -276,7 +276,11 @@ def test_further_items_of_a_list_are_read_too():
     node = compile_shape(REGISTRY)
     read = extract(node, {"errors": [{"code": "A", "message": "a"}, {"code": "B"}, {"code": "C", "message": "c"}]})
     assert read.slots == {"code": "A", "message": "a"}
-    assert read.more == ({"code": "B"}, {"code": "C", "message": "c"})
+    assert [each.slots for each in read.more] == [{"code": "B"}, {"code": "C", "message": "c"}]
+    assert [each.where for each in read.more] == [
+        {"code": "/errors/1/code"},
+        {"code": "/errors/2/code", "message": "/errors/2/message"},
+    ]
     assert read.missing == ("/errors/1/message",)
     assert extract(node, {"errors": []}).mismatched[0].expected == "a list of at least one item"
 

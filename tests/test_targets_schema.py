@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import jsonschema_rs
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -267,3 +268,52 @@ def test_a_status_inside_a_text_is_text() -> None:
         judged = judge(rules, Exchange(Request("GET", "/x"), response))
         assert valid.is_valid(body) == accepted
         assert {each.clause for each in judged.findings if each.level == "error"} == clauses
+
+
+RPC = """
+faultspec: 1
+taxonomy: {name: rpc, version: 1.0.0}
+envelopes:
+  rpc: {shape: %s, additional: %s}
+  own: {shape: {jsonrpc: "2.0", id: $request_id, error: {code: $code, message: $message}}}
+surfaces:
+  engine:
+    transport: jsonrpc
+    error_when: {present: %s}
+    envelope: rpc
+    codes: %s
+    protocol: {envelope: own, codes: {-32700: No JSON.}}
+codes:
+  refused: {summary: Refused.}
+"""
+
+
+@pytest.mark.parametrize("additional", ["forbid", "warn", "allow"])
+@pytest.mark.parametrize("codes", ["closed", "open"])
+@pytest.mark.parametrize(
+    ("shape", "mark"),
+    [
+        ('{jsonrpc: "2.0", id: $request_id, error: {code: -32000, message: $message, data: {why: $code}}}', "/error"),
+        ('{jsonrpc: "2.0", id: $request_id, result: {failure: {why: $code, message: $message}}}', "/result/failure"),
+    ],
+)
+def test_a_response_of_json_rpc_has_a_result_or_an_error(shape: str, mark: str, codes: str, additional: str) -> None:
+    """Whatever the picture of the envelope and however strict, no response with both members is accepted, ours, an undeclared one
+    or the protocol's (JSON-RPC 2.0 section 5); with the one that is the error's, each is.
+    """
+    found = read(RPC % (shape, additional, mark, codes), "rpc.yaml")
+    assert found.taxonomy is not None, found.diagnostics
+    tree = render(found.taxonomy, [SHIPPED["surfaces"]], "rpc.yaml")
+    valid = jsonschema_rs.Draft202012Validator(json.loads(tree["surfaces/engine.schema.json"]))
+    frame: dict[str, object] = {"jsonrpc": "2.0", "id": 1}
+    for code in ("refused", "no_such_code"):
+        if mark == "/error":
+            body = {**frame, "error": {"code": -32000, "message": "m", "data": {"why": code}}}
+        else:
+            body = {**frame, "result": {"failure": {"why": code, "message": "m"}}}
+        other = "result" if "error" in body else "error"
+        assert valid.is_valid(body) == (code == "refused" or codes == "open")
+        assert not any(valid.is_valid({**body, other: each}) for each in (None, {}, 1))
+    own = {**frame, "error": {"code": -32700, "message": "m"}}
+    assert valid.is_valid(own)
+    assert not valid.is_valid({**own, "result": None})

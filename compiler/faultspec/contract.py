@@ -22,7 +22,7 @@ from faultspec.language.model import (
     Surface,
     Taxonomy,
 )
-from faultspec.language.routes import Route, route
+from faultspec.language.routes import Route, named, route
 from faultspec.language.values import Vocabularies, same, vocabularies
 from faultspec.leaks import name_patterns
 from faultspec.leaks.detectors import Pattern
@@ -186,7 +186,7 @@ def matcher(match: Match) -> Matcher:
         tuple(route(each) for each in match.routes),
         tuple(each.upper() for each in match.methods),
         match.statuses,
-        tuple(re.compile(re.escape(each).replace(r"\*", ".*")) for each in match.tools),
+        tuple(named(each) for each in match.tools),
         tuple(match.request.items()),
     )
 

@@ -35,6 +35,11 @@ from alknet_errors import (
 )
 from alknet_errors.asgi import ErrorBoundary, Problem
 
+#: By operation, the errors that it declares: what `services/schema` answers with.
+PUBLISHED: Mapping[str, Mapping[str, object]] = json.loads(
+    (Path(__file__).parent / "generated/discovery/schema.json").read_text(encoding="utf-8")
+)["answers"]
+
 BODY_LIMIT = 64 * 1024
 
 #: Seconds that an operation may take.
@@ -59,20 +64,13 @@ Handler = Callable[[Mapping[str, Any]], Awaitable[object]]
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation. ``inputs``: its input by name and type. ``errors``: the definitions that it publishes."""
+    """One operation. ``inputs``: its input by name and type."""
 
     handler: Handler
     scope: str = "demo"
     inputs: Mapping[str, type] | None = None
-    errors: tuple[Mapping[str, object], ...] = ()
     subscription: bool = False
     local: bool = False
-
-
-def defined(code: str, description: str, status: int | None = None, **details: str) -> Mapping[str, object]:
-    """An error definition, as `services/schema` publishes it."""
-    schema = {"type": "object", "properties": {name: {"type": kind} for name, kind in details.items()}}
-    return {"code": code, "description": description, "schema": schema, "http_status": status}
 
 
 class Upstream:
@@ -116,22 +114,13 @@ async def nothing(given: Mapping[str, Any]) -> object:
 
 def registry() -> Mapping[str, Operation]:
     """The operations of one gateway."""
-    machines = (
-        defined("INSUFFICIENT_CREDITS", "The account cannot pay for the machine."),
-        defined("RATE_LIMITED", "The upstream API limits the rate.", 429, retry_after="number"),
-    )
-    files = (
-        defined("FILE_NOT_FOUND", "The file does not exist", path="string", errno="integer"),
-        defined("PERMISSION_DENIED", "OS-level read permission denied", path="string", errno="integer"),
-    )
-    chat = (defined("CONTEXT_OVERFLOW", "The context window overflowed."),)
     return {
         "demo/add": Operation(add, inputs={"a": int, "b": int}),
         "demo/sleep": Operation(sleep, inputs={"seconds": int}),
         "demo/fail": Operation(fail, inputs={"how": str}),
-        "fs/readFile": Operation(nothing, errors=files, local=True),
-        "vastai/createMachine": Operation(Upstream().create, "machines", {"gpus": int}, machines),
-        "agent/chat": Operation(nothing, errors=chat, subscription=True),
+        "fs/readFile": Operation(nothing, local=True),
+        "vastai/createMachine": Operation(Upstream().create, "machines", {"gpus": int}),
+        "agent/chat": Operation(nothing, subscription=True),
     }
 
 
@@ -179,10 +168,10 @@ class Gateway:
 
     async def schema(self, request: Request) -> Response:
         """What an operation declares."""
-        operation = self.operations.get(request.query_params.get("name", ""))
-        if operation is None:
+        name = request.query_params.get("name", "")
+        if name not in self.operations:
             raise NotFound()
-        return JSONResponse({"name": request.query_params["name"], "error_schemas": list(operation.errors)})
+        return JSONResponse({"name": name, **PUBLISHED.get(name, {"error_schemas": []})})
 
 
 def asked(body: bytes) -> tuple[str, Mapping[str, Any]]:

@@ -17,7 +17,7 @@ from faultspec.language.carriers import wears
 from faultspec.language.model import Code, Envelope, Member, Operation, Schema, Source, Strictness
 from faultspec.language.values import Misfit, problems, same, shown
 from faultspec.runtime import ids
-from faultspec.runtime.extraction import Extraction, extract
+from faultspec.runtime.extraction import Extraction, Item, extract
 from faultspec.runtime.nodes import Array, Node, Object, child, slot_places, walk
 
 _LISTED = 4
@@ -74,7 +74,7 @@ def _wears_declared(contract: Contract, envelope: Envelope, body: object) -> boo
     """
     read = extract(envelope.shape, body)
     bare = [resolve(body, at.path)[1] for at in slot_places(envelope.shape)["code"]]
-    for wire in (*bare, *(slots.get("code") for slots in (read.slots, *read.more))):
+    for wire in (*bare, *(each.slots.get("code") for each in _items(read))):
         shared, owners = _declared_by(contract, wire)
         own = (each for operation, _ in owners for each in operation.errors.values() if same(each.wire, wire))
         if any(wears(code, envelope.name) for code in (shared, *own) if code is not None):
@@ -83,7 +83,7 @@ def _wears_declared(contract: Contract, envelope: Envelope, body: object) -> boo
 
 
 def _has_declared_code(contract: Contract, read: Extraction) -> bool:
-    return any(any(_declared_by(contract, slots.get("code"))) for slots in (read.slots, *read.more))
+    return any(any(_declared_by(contract, wire)) for wire in (each.slots.get("code") for each in _items(read)))
 
 
 def _elsewhere(contract: Contract, claim: Claim, body: object) -> bool:
@@ -135,9 +135,14 @@ def judge_envelope(
     if envelope.additional != "allow" and extras and read.fits:
         _additional(bench, envelope, read, at)
     first = None
-    for slots, where in _errors(envelope, read, at):
-        told = _judge_error(bench, claim, envelope, slots, where, operation)
+    for each in _items(read):
+        if read.more and ("code" in each.slots or _lists_codes(envelope)):
+            bench.code = None  # that of the item before says nothing of this one
+        where = {slot: at + pointer for slot, pointer in each.where.items()}
+        told = _judge_error(bench, claim, envelope, each.slots, where, operation)
         first = first or told
+    if read.more:
+        bench.code = first.code.name if first is not None and first.code is not None else None
     return first
 
 
@@ -169,20 +174,14 @@ def _additional(bench: Bench, envelope: Envelope, read: Extraction, at: str) -> 
         )
 
 
-def _errors(envelope: Envelope, read: Extraction, at: str) -> Iterator[tuple[Mapping[str, object], Mapping[str, str]]]:
-    """The errors a body tells: one, or as many as its list has items, each with the places of its slots."""
-    where = {slot: at + pointer for slot, pointer in read.where.items()}
-    yield read.slots, where
-    if not read.more:
-        return
-    lists = [each.path for each in walk(envelope.shape) if isinstance(each.node, Array)]
-    for index, slots in enumerate(read.more, start=1):
-        moved = dict(where)
-        for path in lists:
-            for slot, pointer in where.items():
-                if pointer.startswith(f"{at}{path}/0"):
-                    moved[slot] = f"{at}{path}/{index}{pointer.removeprefix(f'{at}{path}/0')}"
-        yield slots, moved
+def _items(read: Extraction) -> tuple[Extraction | Item, ...]:
+    """The errors a body tells: one, or as many as its list has items."""
+    return (read, *read.more)
+
+
+def _lists_codes(envelope: Envelope) -> bool:
+    """Whether each item of a list has a code of its own."""
+    return any(isinstance(each.node, Array) and "code" in slot_places(each.node) for each in walk(envelope.shape))
 
 
 def _judge_error(
@@ -242,8 +241,17 @@ def _code(
     bench.exercise("code/reserved")
     if code is None:
         if closed and not owners:
+            made = contract.taxonomy.imported
+            hint = (
+                f"; a code of the form `{made.pattern}` is declared among the `errors` of its operation"
+                if made is not None and made.has_form(wire)
+                else ""
+            )
             bench.broken(
-                "code/declared", f"the code {shown(wire)} is not declared", pointer=pointer, source=claim.surface.source
+                "code/declared",
+                f"the code {shown(wire)} is not declared{hint}",
+                pointer=pointer,
+                source=claim.surface.source,
             )
         elif owners and _is_elsewhere(bench.exchange, operation, owners):
             names = _or(f"`{each.name}`" for each, _ in owners)
@@ -466,14 +474,22 @@ def _details(bench: Bench, claim: Claim, told: Told, code: Code) -> None:
 
 
 def _details_place(told: Told) -> str | None:
+    """Where the details of an error stand, or would: beside its code, in the same item of a list."""
     if "details" in told.where:
         return told.where["details"]
-    places = slot_places(told.envelope.shape).get("details")
-    if places is None:
+    places = slot_places(told.envelope.shape)
+    if "details" not in places:
         return None
-    code = told.where.get("code", "")
-    prefix = code.removesuffix(slot_places(told.envelope.shape)["code"][0].path)
-    return (prefix if code.endswith(slot_places(told.envelope.shape)["code"][0].path) else "") + places[0].path
+    wanted, code = places["details"][0].path.split("/"), told.where["code"].split("/")
+    for each in places["code"]:
+        drawn = each.path.split("/")
+        if len(drawn) > len(code):
+            continue
+        above, found = code[: len(code) - len(drawn) + 1], code[len(code) - len(drawn) + 1 :]
+        if all(a == b or b == "0" for a, b in zip(found, drawn[1:], strict=False)):
+            shared = next((n for n, (a, b) in enumerate(zip(drawn, wanted, strict=False)) if a != b), len(wanted))
+            return "/".join([*above, *found[: shared - 1], *wanted[shared:]])
+    return None
 
 
 def _required(bench: Bench, claim: Claim, code: Code, details: Mapping[str, object], at: str) -> None:

@@ -5,6 +5,7 @@ keep the order of declaration, which is the order of everything generated.
 A construct's address in the YAML is its key path, e.g. ``("codes", "rate_limited", "headers")``.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
@@ -606,7 +607,9 @@ class Unknown(NamedTuple):
 
 
 class Imported(NamedTuple):
-    """The form of codes that importers make of statuses: ``pattern`` with the status in place of ``${status}``."""
+    """The form of codes that importers make of statuses: ``pattern`` with the status in place of ``${status}``. A code of
+    the form is declared by the operation that was imported, or it is not declared.
+    """
 
     pattern: str
     retriable: bool
@@ -615,6 +618,12 @@ class Imported(NamedTuple):
     def code(self, status: int) -> str:
         """The code of a status."""
         return self.pattern.replace("${status}", str(status))
+
+    def has_form(self, wire: object) -> bool:
+        """Whether a code has the form, whatever its status."""
+        before, _, after = self.pattern.partition("${status}")
+        form = rf"{re.escape(before)}\d{{3}}{re.escape(after)}"
+        return isinstance(wire, str) and re.fullmatch(form, wire, re.ASCII) is not None
 
 
 class Rendering(NamedTuple):

@@ -33,3 +33,8 @@ def route(pattern: str) -> Route:
         else:
             regex += re.escape(piece)
     return Route(method.strip().upper() if space else None, re.compile(regex, re.DOTALL))
+
+
+def named(pattern: str) -> re.Pattern[str]:
+    """Compile the name of a tool or a JSON-RPC method, in which ``*`` is anything."""
+    return re.compile(re.escape(pattern).replace(r"\*", ".*"))

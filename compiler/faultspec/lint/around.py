@@ -1,6 +1,5 @@
 """Rules on what stands around errors: records, renderings, navigation, discovery, imports and overlays."""
 
-import re
 from collections.abc import Iterator
 
 from faultspec.diagnostic import Path
@@ -109,9 +108,8 @@ def imported_form(subject: Subject) -> Iterator[Remark]:
     imported = subject.taxonomy.imported
     if imported is None:
         return
-    form = re.compile(re.escape(imported.pattern).replace(re.escape("${status}"), r"\d{3}"))
     for path, code in codes(subject.taxonomy):
-        if path[0] != "operations" or not isinstance(code.wire, str) or not form.fullmatch(code.wire):
+        if path[0] != "operations" or not imported.has_form(code.wire):
             continue
         if not any(imported.code(status) == code.wire for status in code.http.all()):
             message = f"`{code.wire}` has the form of imported codes, `{imported.pattern}`, and never travels as its name says"

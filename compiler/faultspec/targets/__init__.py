@@ -137,6 +137,12 @@ SHIPPED: Mapping[str, Target] = {
         outputs=(Output("document.json.jinja", "{{ each.name }}.schema.json", each="view.files"),),
         view="faultspec.targets.records:view",
     ),
+    "discovery": Target(
+        name="discovery",
+        summary="what services publish of each operation's errors, with JSON Schema of their details",
+        outputs=(Output("document.json.jinja", "{{ each.name }}.json", each="view.files"),),
+        view="faultspec.targets.discovery:view",
+    ),
     "markdown": Target(
         name="markdown",
         summary="a reference for people, one page with an anchor for each code",

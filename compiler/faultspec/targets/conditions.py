@@ -47,8 +47,10 @@ def _flag(code: Code, facts: Mapping[str, tuple[str, ...]], flags: Sequence[tupl
 def of_rules(
     rules: Sequence[Rule], facts: Mapping[str, tuple[str, ...]], flags: Sequence[tuple[str, ...]]
 ) -> Iterator[Json]:
-    """What rules decide of the flags at these paths, where slots that a body shows stand at ``facts``."""
-    for value in (True, False):
+    """What rules decide of the flags at these paths, where slots that a body shows stand at ``facts``; nothing where a body
+    has no flag.
+    """
+    for value in (True, False) if flags else ():
         decided = _decided(rules, value, facts)
         if decided != NEVER:
             yield {"if": decided, "then": _all([_at(path, {"const": value}, there=False) for path in flags])}

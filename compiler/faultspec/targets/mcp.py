@@ -4,11 +4,17 @@ A tool that declares one must answer with structured content that conforms to it
 client may validate it (Model Context Protocol 2025-06-18, Server Features / Tools, "Output Schema"); its root is an object.
 """
 
-from faultspec.language.model import Surface, Taxonomy
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from faultspec.language.model import Match, Operation, Surface, Taxonomy
+from faultspec.language.routes import named
+from faultspec.runtime.shape import slot_places
+from faultspec.targets import marks
 from faultspec.targets import schema as schemas
 from faultspec.targets.jsonschema import DIALECT
 from faultspec.targets.model import Model
-from faultspec.targets.surfaces import File, View, branches, errors
+from faultspec.targets.surfaces import Carried, File, View, branches, errors, undeclared, wrapped
 
 _CONTENT = "/structuredContent"
 
@@ -18,7 +24,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View | None:
     files = tuple(
         File(tool.replace("/", "."), _document(tool, surface, taxonomy, model))
         for surface in taxonomy.surfaces.values()
-        if surface.transport == "mcp" and surface.envelopes and surface.at == _CONTENT
+        if surface.transport == "mcp" and surface.envelopes and f"{surface.at}/".startswith(f"{_CONTENT}/")
         for tool in surface.match.tools
         if "*" not in tool
     )
@@ -26,27 +32,113 @@ def view(taxonomy: Taxonomy, model: Model) -> View | None:
 
 
 def _document(tool: str, surface: Surface, taxonomy: Taxonomy, model: Model) -> schemas.Json:
-    refusals = tuple(errors(surface, taxonomy))
+    meant = _meant(tool, taxonomy)
+    refusals = [
+        each._replace(schema=_marked(each, surface))
+        for each in errors(surface, taxonomy)
+        if _may_be(each, meant, taxonomy)
+    ]
+    others = {
+        label: wrapped(schema, surface.at.removeprefix(_CONTENT)) for label, schema in undeclared(surface, taxonomy)
+    }
     return {
         "$schema": DIALECT,
         "$comment": model.header,
         "title": f"{taxonomy.title}: what {tool} answers",
         "type": "object",
-        "oneOf": [{"$ref": "#/$defs/success"}, *branches(refusals)],
-        "$defs": {"success": _success(surface, taxonomy), **{each.label: each.schema for each in refusals}},
+        "oneOf": [
+            {"$ref": "#/$defs/success"},
+            *branches(refusals),
+            *({"$ref": f"#/$defs/{label}"} for label in others),
+        ],
+        "$defs": {
+            "success": _success(surface, [*(each.schema for each in refusals), *others.values()], taxonomy),
+            **{each.label: each.schema for each in refusals},
+            **others,
+        },
     }
 
 
-def _success(surface: Surface, taxonomy: Taxonomy) -> schemas.Json:
-    """What is no refusal: without the member that makes one, and with what every success owes."""
+# Which errors
+
+
+class _Meant(NamedTuple):
+    """The operations that a call of a tool may be one of, the first that matches; ``surely``: it is one of them."""
+
+    operations: Sequence[Operation]
+    surely: bool
+
+
+def _meant(tool: str, taxonomy: Taxonomy) -> _Meant:
+    found: list[Operation] = []
+    for each in taxonomy.operations.values():
+        if tool in (each.name, each.wire):
+            return _Meant((*found, each), surely=True)
+        match = each.match
+        if match.routes or match.statuses or match == Match():
+            continue  # none of a tool's, or known by its name alone
+        if not match.tools or any(named(pattern).fullmatch(tool) for pattern in match.tools):
+            found.append(each)
+            if not match.request and not match.methods:
+                return _Meant(found, surely=True)
+    return _Meant(found, surely=False)
+
+
+def _may_be(error: Carried, meant: _Meant, taxonomy: Taxonomy) -> bool:
+    """Whether a call of a tool may end with an error: shared codes are everybody's where no operation is known, and so are
+    those of operations that only HTTP tells apart, as for the judge (``code/operation``).
+    """
+    if error.operation is None:
+        return not meant.surely or any(each.codes is None or error.code.name in each.codes for each in meant.operations)
+    if any(each.name == error.operation for each in meant.operations):
+        return True
+    owner = taxonomy.operations[error.operation].match
+    return not meant.surely and bool(owner.routes or owner.methods)
+
+
+# Error or success
+
+
+def _visible(surface: Surface) -> list[marks.Mark]:
+    """The marks of an error that structured content shows whole; the rest of the result it knows nothing about."""
+    found = (marks.below(each, _CONTENT) for each in marks.of_surface(surface))
+    return [each for each in found if each is not None]
+
+
+def _marked(error: Carried, surface: Surface) -> schemas.Json:
+    """The schema of the content of an error, marked in it where nothing else of the result may say that it is one."""
+    found, visible = wrapped(error.schema, surface.at.removeprefix(_CONTENT)), _visible(surface)
+    elsewhere = True in marks.says_so(error.code) or len(visible) < len(marks.of_surface(surface))
+    return found if elsewhere else marks.marked(found, visible)
+
+
+def _success(surface: Surface, refusals: Sequence[schemas.Json], taxonomy: Taxonomy) -> schemas.Json:
+    """What is no refusal: without any mark of one, and with what every success owes.
+
+    Where content alone does not show the mark, what looks like a refusal is none of the successes.
+    """
     found: schemas.Json = {"type": "object"}
-    owed = {
-        pointer.removeprefix(f"{_CONTENT}/"): member
-        for pointer, member in surface.success.items()
-        if pointer.startswith(f"{_CONTENT}/") and "/" not in pointer.removeprefix(f"{_CONTENT}/")
-    }
-    found.update(schemas.of_members(owed, taxonomy))
-    marker = (surface.error_pointer or "").removeprefix(f"{_CONTENT}/")
-    if marker and "/" not in marker:
-        found["not"] = {"required": [marker]}
+    for pointer, member in surface.success.items():
+        if f"{pointer}/".startswith(f"{_CONTENT}/"):
+            owed = schemas.of_value(member.schema, taxonomy)
+            place = pointer.removeprefix(_CONTENT)
+            found = marks.member(found, place, owed, there=member.presence == "required")
+    visible = _visible(surface)
+    refused = [marks.shown(each) for each in visible]
+    if not all(any(marks.implied(each, mark) for mark in visible) for each in refusals):
+        refused += (wrapped(each, surface.at.removeprefix(_CONTENT)) for each in _alike(surface, taxonomy))
+    if surface.error_pointer == "":
+        refused = [{}]  # every answer is an error
+    if refused:
+        found["not"] = refused[0] if len(refused) == 1 else {"anyOf": refused}
     return found
+
+
+def _alike(surface: Surface, taxonomy: Taxonomy) -> Iterator[schemas.Json]:
+    """What looks like an error: a declared code in the code's place, or any other code in what is else the envelope."""
+    codes = [code for _, code in schemas.live(taxonomy)]
+    for name in surface.envelopes:
+        envelope = taxonomy.envelopes[name]
+        places = slot_places(envelope.shape)["code"]
+        yield marks.coded(envelope.shape, {place.node: schemas.of_place(place.node, codes) for place in places})
+        yield schemas.of_envelope(envelope, schemas.of_undeclared(envelope, taxonomy), taxonomy)

@@ -6,7 +6,7 @@ undeclared one where those are ``warn`` or ``allow`` is accepted.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from faultspec.language.carriers import carriers, wears
@@ -261,6 +261,13 @@ def of_undeclared(envelope: Envelope, taxonomy: Taxonomy) -> Json:
     kinds = list(dict.fromkeys("string" if isinstance(each, str) else "number" for each in known))
     other: Json = {"type": kinds[0] if len(kinds) == 1 else kinds, "not": {"enum": known}}
     return _of_node(branch_point(envelope.shape), envelope, None, taxonomy, other)
+
+
+def of_place(place: Node, codes: Iterable[Code]) -> Json:
+    """What may stand in a place of the code, as its slot or inside a text, whichever of the codes it is."""
+    if not isinstance(place, Template):
+        return {"enum": list(dict.fromkeys(code.wire for code in codes))}
+    return {"anyOf": [_template(place, code) for code in codes]}
 
 
 def of_shape(envelope: Envelope, code: Json, taxonomy: Taxonomy) -> Json:

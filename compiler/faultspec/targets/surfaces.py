@@ -10,6 +10,7 @@ from typing import NamedTuple
 from faultspec.body import steps
 from faultspec.language.carriers import reaches, wears
 from faultspec.language.model import Code, Envelope, Surface, Taxonomy
+from faultspec.targets import marks
 from faultspec.targets import schema as schemas
 from faultspec.targets.jsonschema import DIALECT, definition
 from faultspec.targets.model import Model
@@ -46,6 +47,8 @@ def _document(surface: Surface, taxonomy: Taxonomy, model: Model) -> schemas.Jso
         "$comment": model.header,
         "title": f"{taxonomy.title}: an error on {surface.name}",
         "oneOf": [*branches(each for each, _ in carried), *({"$ref": f"#/$defs/{name}"} for name in others)],
+        # A response has the one or the other, never both (JSON-RPC 2.0, section 5).
+        **({"not": {"required": ["result", "error"]}} if surface.transport == "jsonrpc" else {}),
         "$defs": {each.label: schema for each, schema in carried} | others,
     }
 
@@ -94,14 +97,21 @@ def branches(carried: Iterable[Carried]) -> list[schemas.Json]:
 
 def _others(surface: Surface, taxonomy: Taxonomy) -> Iterator[tuple[str, schemas.Json]]:
     """What may stand there besides the declared codes: undeclared ones, and the protocol's."""
-    if surface.codes is None:
-        for name in surface.envelopes:
-            envelope = taxonomy.envelopes[name]
-            branch = schemas.of_undeclared(envelope, taxonomy)
-            label = "undeclared" if len(surface.envelopes) == 1 else f"undeclared.{name}"
-            yield label, _carried(surface, None, schemas.of_envelope(envelope, branch, taxonomy))
+    for label, schema in undeclared(surface, taxonomy):
+        yield label, _carried(surface, None, schema)
     if surface.protocol is not None:
-        yield "protocol", _carried(surface, None, _protocol(surface, taxonomy))
+        # The protocol has a mark of its own, which its envelope shows.
+        yield "protocol", wrapped(_protocol(surface, taxonomy), surface.at)
+
+
+def undeclared(surface: Surface, taxonomy: Taxonomy) -> Iterator[tuple[str, schemas.Json]]:
+    """Each envelope of a surface with a code that is not declared, by its name among the definitions; none where the
+    surface allows no such code.
+    """
+    for name in surface.envelopes if surface.codes is None else ():
+        envelope = taxonomy.envelopes[name]
+        label = "undeclared" if len(surface.envelopes) == 1 else f"undeclared.{name}"
+        yield label, schemas.of_envelope(envelope, schemas.of_undeclared(envelope, taxonomy), taxonomy)
 
 
 def _protocol(surface: Surface, taxonomy: Taxonomy) -> schemas.Json:
@@ -119,28 +129,21 @@ def _protocol(surface: Surface, taxonomy: Taxonomy) -> schemas.Json:
 
 def _carried(surface: Surface, code: Code | None, inner: schemas.Json) -> schemas.Json:
     """The schema of the body that has ``inner`` where the surface keeps its envelope, and the marks of an error."""
-    found = inner
-    for key in reversed(steps(surface.at)):
-        found = {"type": "object", "properties": {key: found}, "required": [key]}
-    for pointer, value in surface.error_equals.items():
-        found = _with(found, pointer, {"const": value}, required=True)
-    if surface.transport == "mcp" and code is not None and code.mcp is not None:
-        marks = list(dict.fromkeys(each for each in (code.mcp.is_error, code.mcp.strict) if each is not None))
-        # Left out, the mark is false (MCP, CallToolResult).
-        found = _with(found, "/isError", {"enum": marks}, required=False not in marks)
-    return found
+    found, mine = wrapped(inner, surface.at), marks.of_surface(surface)
+    if surface.transport == "mcp":
+        said = marks.says_so(code)
+        if code is not None and code.mcp is not None:
+            # Left out, the mark is false (MCP, CallToolResult).
+            found = marks.member(found, "/isError", {"enum": list(said)}, there=False not in said)
+            if said == (True,):
+                return found
+        if mine and True in said:
+            mine = (*mine, marks.IS_ERROR)
+    return marks.marked(found, mine)
 
 
-def _with(schema: schemas.Json, pointer: str, value: schemas.Json, *, required: bool) -> schemas.Json:
-    """The schema, with ``value`` for what stands at ``pointer`` beside whatever it says already."""
-    keys = steps(pointer)
-    if len(keys) == 1 and keys[0] not in schema.get("properties", {}):
-        return {
-            **schema,
-            "type": "object",
-            "properties": {**schema.get("properties", {}), keys[0]: value},
-            **({"required": [*schema.get("required", ()), keys[0]]} if required else {}),
-        }
-    for key in reversed(keys):
-        value = {"type": "object", "properties": {key: value}, **({"required": [key]} if required else {})}
-    return {"allOf": [schema, value]}
+def wrapped(inner: schemas.Json, place: str) -> schemas.Json:
+    """The schema of a body that has ``inner`` at a pointer."""
+    for key in reversed(steps(place)):
+        inner = {"type": "object", "properties": {key: inner}, "required": [key]}
+    return inner

@@ -24,12 +24,12 @@ def errors(world: World) -> Iterator[Outcome]:
 
 
 def _compared(publication: Publication, operation: Operation, page: Sent) -> Outcome:
+    declared = {str(code.wire): code for code in operation.errors.values() if code.live}
     listed = point(page.json, publication.at)
-    if not page.ok or (not isinstance(listed, list) and (operation.errors or publication.empty == "list")):
+    if not page.ok or (not isinstance(listed, list) and (declared or publication.empty == "list")):
         return broken(_CLAUSE, f"`{operation.name}` publishes no list of its errors at {publication.at}", page)
     items = listed if isinstance(listed, list) else []
     found = {str(point(each, publication.item.get("code", "/code"))): each for each in items}
-    declared = {str(code.wire): code for code in operation.errors.values()}
     for wire in declared:
         if wire not in found:
             return broken(_CLAUSE, f"`{operation.name}` does not publish its error {wire}", page)

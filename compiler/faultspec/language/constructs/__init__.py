@@ -89,7 +89,11 @@ DOCUMENT = Record(
         "operations": Key(Named(OPERATION, NAME), "Operations with failures of their own."),
         "unknown": Key(UNKNOWN, "What a client does with a code it does not know."),
         "undeclared": Key(UNKNOWN, "What a service does with an error it did not declare."),
-        "imported": Key(IMPORTED, "The form of codes that importers make of statuses; none is declared by hand."),
+        "imported": Key(
+            IMPORTED,
+            "The form of the codes that an importer makes of the statuses of another service's operations. It declares none: each is among "
+            "the `errors` of the operation that was imported, or it is an undeclared code like any other.",
+        ),
         "renderings": Key(Named(RENDERING, NAME), "Errors as text, for readers without an envelope."),
         "navigation": Key(NAVIGATION, "How callers walk: what is offered may be taken."),
         "audit": Key(AUDIT, "The record of every failure, and where it is looked up."),

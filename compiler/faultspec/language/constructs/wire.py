@@ -58,7 +58,8 @@ ENVELOPE = Record(
         ),
         "shape": Key(
             Anything(),
-            "A picture of the wire: `$slot`, `${slot}` in text, `key?` is an optional member, `...` spreads an object.",
+            "A picture of the wire: `$slot`, `${slot}` in text, `key?` is an optional member, `...` spreads an object. Each "
+            "item of a list with the code in it is an error of its own.",
             True,
         ),
         "fields": Key(Named(FIELD, NAME), "What is known of each slot beyond its place."),

@@ -292,7 +292,9 @@ def _unknown(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
             facts.append(f"{what} is {anchors.code(rule.becomes)}, and {again}{kept}")
     if taxonomy.imported is not None:
         again = "may be sent again" if taxonomy.imported.retriable else "is not sent again"
-        facts.append(f"A code made of a status has the form {typed(taxonomy.imported.pattern)}, and {again}")
+        facts.append(
+            f"A code made of a status has the form {typed(taxonomy.imported.pattern)}, is declared by its operation, and {again}"
+        )
     return bullets(facts)
 
 

@@ -26,14 +26,21 @@ class Mismatch(NamedTuple):
     got: object
 
 
+class Item(NamedTuple):
+    """What a further item of a list says: the slots that it has, and their places."""
+
+    slots: dict[str, object]
+    where: dict[str, str]
+
+
 class Extraction(NamedTuple):
     """What a body says, read through a shape, with everything that departs from the
     shape.
 
     `slots` are the values found and `where` their places. Of a list the first item
-    counts; `more` has the slots of each further item, while departures are reported for
-    all of them. `unexpected` are members that the shape doesn't name. Places are JSON
-    Pointers.
+    counts; `more` has each further item that says anything, while departures are
+    reported for all of them. `unexpected` are members that the shape doesn't name.
+    Places are JSON Pointers.
     """
 
     slots: dict[str, object]
@@ -41,7 +48,7 @@ class Extraction(NamedTuple):
     missing: tuple[str, ...]
     mismatched: tuple[Mismatch, ...]
     unexpected: tuple[str, ...]
-    more: tuple[dict[str, object], ...]
+    more: tuple[Item, ...]
 
     @property
     def fits(self) -> bool:
@@ -61,10 +68,10 @@ def extract(node: Node, body: object) -> Extraction:
     """
     reading = _Reading()
     reading.read(node, body, "", _FIRST)
-    slots = reading.found.pop(_FIRST, {})
+    slots, where = reading.found.pop(_FIRST, Item({}, {}))
     return Extraction(
         slots=slots,
-        where=reading.where,
+        where=where,
         missing=tuple(reading.missing),
         mismatched=tuple(reading.mismatched),
         unexpected=tuple(reading.unexpected),
@@ -89,8 +96,7 @@ class _Reading:
     """One `extract` under way."""
 
     def __init__(self) -> None:
-        self.found: dict[str, dict[str, object]] = {}  # by item, then by slot
-        self.where: dict[str, str] = {}
+        self.found: dict[str, Item] = {}
         # (item, slot) read from inside a string so far
         self.from_template: set[tuple[str, str]] = set()
         self.missing: list[str] = []
@@ -134,7 +140,7 @@ class _Reading:
             self.read_slot(node.spread, rest, path, item)
 
     def read_slot(self, name: str, value: object, path: str, item: str) -> None:
-        found = self.found.setdefault(item, {})
+        found, where = self.found.setdefault(item, Item({}, {}))
         if name in found and (item, name) not in self.from_template:
             if not _equal(found[name], value):
                 self.disagree(found[name], value, path)
@@ -143,11 +149,10 @@ class _Reading:
             self.disagree(found[name], value, path)
         self.from_template.discard((item, name))
         found[name] = value
-        if item == _FIRST:
-            self.where[name] = path
+        where[name] = path
 
     def read_text(self, name: str, text: str, path: str, item: str) -> None:
-        found = self.found.setdefault(item, {})
+        found = self.found.setdefault(item, Item({}, {})).slots
         if name not in found:
             self.read_slot(name, text, path, item)
             self.from_template.add((item, name))

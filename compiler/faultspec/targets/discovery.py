@@ -1,0 +1,50 @@
+"""The discovery target: what a service publishes of the errors that each operation declares, as its clients read it.
+
+One document a publication: by operation, what is at the place of the list in the answer to the publication's request. The
+schema of an item is JSON Schema 2020-12 of the error's details.
+"""
+
+from faultspec.body import replaced
+from faultspec.language.model import Code, Operation, Publication, Taxonomy
+from faultspec.targets import schema as schemas
+from faultspec.targets.model import Model
+from faultspec.targets.surfaces import File, View
+
+
+def view(taxonomy: Taxonomy, model: Model) -> View | None:
+    """The documents, or None where errors are published nowhere."""
+    files = tuple(
+        File(each.name, _document(each, taxonomy, model))
+        for each in taxonomy.discovery.values()
+        if each.kind == "errors"
+    )
+    return View(files) if files and taxonomy.operations else None
+
+
+def _document(publication: Publication, taxonomy: Taxonomy, model: Model) -> schemas.Json:
+    return {
+        "$comment": model.header,
+        "title": f"{taxonomy.title}: the errors that each operation declares",
+        "request": publication.request,
+        "answers": {each.wire: _answer(publication, each, taxonomy) for each in taxonomy.operations.values()},
+    }
+
+
+def _answer(publication: Publication, operation: Operation, taxonomy: Taxonomy) -> object:
+    items = [_item(publication, code, taxonomy) for code in operation.errors.values() if code.live]
+    if not items and publication.empty == "absent":
+        return {}
+    return replaced({}, publication.at, items if items or publication.empty == "list" else None)
+
+
+def _item(publication: Publication, code: Code, taxonomy: Taxonomy) -> object:
+    known = {
+        "code": code.wire,
+        "summary": code.summary,
+        "http": code.http.default,
+        "details": schemas.of_details(code, taxonomy),
+    }
+    item: object = {}
+    for key, pointer in publication.item.items():
+        item = replaced(item, pointer, known[key])
+    return item
