@@ -140,6 +140,8 @@ def test_the_judge_and_the_schemas_agree(path: Path, chosen: int, edits: list[tu
             continue
         if any(json.dumps(wire) in json.dumps(body) for wire in of_operations(contract)):
             continue  # the code of an operation, in an exchange that names none: its details are not known
+        if any(each.clause == "envelope/status" for each in judged.findings):
+            continue  # not the status that it came with: the schema knows those of the code, and not which it was
         said = [each for each in judged.findings if each.clause in CLAUSES and each.level == "error"]
         valid = schemas[surface.envelopes[0]].is_valid(body)
         assert valid == (not said), (surface.name, body, [each.message for each in said])
