@@ -539,6 +539,7 @@ KILLS: Mapping[str, Kill] = {
     "phase-left-out": of("keenbench", caught("envelope/shape")),
     "actions-left-out": of("keenbench", caught("envelope/shape")),
     "nothing-tries-again": of("keenbench", caught("actions/agree")),
+    "another-codes-way-out": of("keenbench", caught("actions/agree")),
     "rate-limit-as-unavailable": of("keenbench", caught("provoke/code")),
     "raw-provider-error": of("keenbench", caught("leaks/connection-string")),
     "restore-as-write-failure": of("keenbench", caught("provoke/code")),

@@ -265,6 +265,12 @@ lapse(
 )
 lapse(
     _K,
+    "another-codes-way-out",
+    "a full disk suggests what does not help",
+    errors(sets(actions=["retry", "open_settings"]), "DISK_FULL"),
+)
+lapse(
+    _K,
     "rate-limit-as-unavailable",
     "a rate limit is told as an outage",
     errors(sets(error_code="PROVIDER_UNAVAILABLE"), "PROVIDER_RATE_LIMITED"),
