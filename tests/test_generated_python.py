@@ -264,7 +264,7 @@ envelopes:
     shape: {code: $code, phase: $phase, at?: $at, size?: $size, ref?: $ref, actions?: $actions}
     fields: {phase: {vocabulary: phases}, at: {type: integer, minimum: 1}, size: {type: string}, ref: {type: string, format: ulid}}
   other: {shape: {code: $code, size: $size}, fields: {size: {type: integer}}}
-codes: {bad: {summary: Bad., http: 400}}
+codes: {bad: {summary: Bad., http: 400}, worse: {summary: Worse., http: 409, actions: [stop]}}
 """
     loaded = read(text, "a.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
@@ -277,7 +277,11 @@ codes: {bad: {summary: Bad., http: 400}}
     for slot, value in {"phase": "rest", "at": 0, "ref": "x", "actions": ["go"]}.items():
         with pytest.raises(ValueError, match=f"bad: {slot}"):
             package.Bad(**{**whole, "size": 1, slot: value})
+    package.Worse(**{**whole, "actions": ["stop"]})
+    with pytest.raises(ValueError, match="worse: actions"):
+        package.Worse(**{**whole, "actions": ["retry"]})
     assert package.parse({"code": "bad", "phase": "rest", "at": 0}).phase == "rest"
+    assert package.parse({"code": "worse", "phase": "plan", "actions": ["retry"]}).actions == ["retry"]
 
 
 @pytest.mark.parametrize(

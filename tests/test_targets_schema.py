@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -59,7 +59,7 @@ def loaded(path: Path) -> tuple[Contract, dict[str, Draft202012Validator], tuple
             {"error": "timeout_error", "requested": "pay", "valid_next_actions": [], "timeout_seconds": 1},
         ]
     if path.stem == "keenbench":
-        data = {"error_code": "DISK_FULL", "phase": "publish", "retryable": False, "actions": ["retry"]}
+        data = {"error_code": "DISK_FULL", "phase": "publish", "retryable": False, "actions": ["open_settings"]}
         bodies = [data, {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "m", "data": data}}]
     return contract(found.taxonomy), schemas, tuple(bodies)
 
@@ -115,7 +115,7 @@ def changed(body: object, path: tuple[str | int, ...], change: tuple[str, object
 
 WORDS = """
     x audit-1 a b capability_denied binding_failed approval_denied external_api_error sandbox action DISK_FULL blob retry
-    FILE_NOT_FOUND invalid_transition publish workshop sha256:0 https://errors.example.com/104?d=blob
+    FILE_NOT_FOUND open_settings resume PROVIDER_RATE_LIMITED invalid_transition publish workshop sha256:0 https://errors.example.com/104?d=blob
 """
 OTHERS = [None, True, False, 0, 1, -1, 2.5, 104, 105, 999, "", [], ["x"], [1], {}, {"x": 1}, {"host": "b"}]
 DETAILS = [{"status": 429}, {"from": None}, {"path": "p"}, {"existing_id": "7"}, {"retryable": True}]
@@ -145,6 +145,72 @@ def test_the_judge_and_the_schemas_agree(path: Path, chosen: int, edits: list[tu
         said = [each for each in judged.findings if each.clause in CLAUSES and each.level == "error"]
         valid = schemas[surface.envelopes[0]].is_valid(body)
         assert valid == (not said), (surface.name, body, [each.message for each in said])
+
+
+SUGGESTING = """
+faultspec: 1
+taxonomy: {name: suggesting, version: 1.0.0}
+actions: {retry: {summary: Again., sends_again: true}, edit: Change it., leave: Give up., later: {summary: Not yet., lifecycle: reserved}}
+envelopes:
+  error: {shape: {code: $code, again?: $retriable, ways?: $actions}, fields: {actions: FIELD}}
+  bare: {shape: {error: $code, ways: $actions}}
+surfaces:
+  api: {transport: http, match: {routes: [/x]}, envelope: error, codes: closed}
+  rest: {transport: http, envelope: bare, codes: closed}
+codes:
+  any: {summary: Any., http: 404, retriable: caller}
+  some: {summary: Some., http: 404, retriable: caller, actions: [retry, edit]}
+  one: {summary: One., http: 404, retriable: false, actions: [leave]}
+  never: {summary: None yet., http: 404, retriable: false, actions: [later]}
+"""
+FIELDS = (
+    "{type: array, items: {type: string, vocabulary: actions}}",
+    "{type: [array, 'null'], items: {type: string, enum: [retry, leave]}}",
+    "{type: array}",
+    "{}",
+)
+
+
+@cache
+def suggesting(field: str) -> tuple[Contract, Mapping[str, jsonschema_rs.Draft202012Validator]]:
+    """A taxonomy whose codes declare actions, and one whose code does not."""
+    found = read(SUGGESTING.replace("FIELD", field), "ways.yaml")
+    assert found.taxonomy is not None, found.diagnostics
+    tree = render(found.taxonomy, [SHIPPED["jsonschema"]], "ways.yaml")
+    return contract(found.taxonomy), {
+        each: jsonschema_rs.Draft202012Validator(json.loads(tree[f"jsonschema/{each}.schema.json"]))
+        for each in found.taxonomy.envelopes
+    }
+
+
+@given(
+    field=st.sampled_from(FIELDS),
+    envelope=st.sampled_from([("error", "/x"), ("bare", "/y")]),
+    code=st.sampled_from(["any", "some", "one", "never"]),
+    flag=st.sampled_from([None, True, False]),
+    ways=st.lists(st.sampled_from(["retry", "edit", "leave", "later", "dance", 1]), max_size=3) | st.none(),
+)
+@settings(max_examples=800, deadline=None)
+def test_a_code_suggests_its_own_actions(
+    field: str, envelope: tuple[str, str], code: str, flag: bool | None, ways: list[object] | None
+) -> None:
+    """Where a code declares actions its errors suggest some of them and no others, whatever the envelope says of the list:
+    schema and judge are of one mind, and one wrong action is one finding.
+    """
+    contract, schemas = suggesting(field)
+    name, path = envelope
+    slot = "code" if name == "error" else "error"
+    body: dict[str, object] = {slot: code, "ways": ways}
+    if flag is not None and name == "error":
+        body["again"] = flag
+    response = Response(404, (("Content-Type", "application/json"),), json.dumps(body).encode())
+    judged = judge(contract, Exchange(Request("GET", path), response))
+    said = [each for each in judged.findings if each.level == "error" and each.clause in CLAUSES]
+    assert schemas[name].is_valid(body) == (not said), (body, [each.message for each in said])
+    own = contract.taxonomy.codes[code].actions
+    if ways is not None and own:
+        for index in (index for index, each in enumerate(ways) if each not in own):
+            assert len([each for each in said if each.pointer == f"/ways/{index}"]) == 1
 
 
 def test_what_30_has_no_word_for() -> None:

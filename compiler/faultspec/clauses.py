@@ -183,12 +183,12 @@ _SINGLE = (
     ),
     Clause(
         "actions/agree",
-        "A retriable error suggests an action that sends again what failed",
-        "A person who is offered no way to try again gives up on what would have worked.",
-        "An error whose flag is true and which lists actions, where an action is declared to send again.",
+        "An error suggests actions of its code, and a retriable one an action that sends again what failed",
+        "A person who is offered what does not help, or no way to try again, gives up on what would have worked.",
+        "An error which lists actions, where its code declares some, or its flag is true and an action is declared to send again.",
         ("code/declared",),
         ("code", "flag", "actions"),
-        needs=("flag", "actions"),
+        needs=("code", "actions"),
     ),
     Clause(
         "details/schema",
@@ -1014,7 +1014,7 @@ def _idle(taxonomy: Taxonomy) -> frozenset[str]:
             each.echo for envelope in taxonomy.envelopes.values() for each in envelope.fields.values()
         ),
         "success/requires": any(each.success for each in taxonomy.surfaces.values()),
-        "actions/agree": bool(taxonomy.sending_again),
+        "actions/agree": bool(taxonomy.sending_again) or any(each.actions for each in codes),
         "mcp/is-error": any(each.mcp for each in codes),
         "deadline/kept": any(each.deadline for each in codes),
     }
@@ -1053,7 +1053,10 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
         "code/operation": (*codes, *(each.source for each in taxonomy.operations.values())),
         "boundary": tuple(each.source for each in taxonomy.boundaries.values()),
         "retriable": tuple(key.source for key in keys if key.role == "retriable") or codes,
-        "actions": tuple(taxonomy.actions[each].source for each in taxonomy.sending_again),
+        "actions": (
+            *(taxonomy.actions[each].source for each in taxonomy.sending_again),
+            *(code.source for code in taxonomy.every_code() if code.actions),
+        ),
         "details": tuple(key.source for key in keys) or codes,
         "details/validator": validators,
         "ids": tuple(field.source for field in fields if field.schema.format or field.schema.pattern),

@@ -41,6 +41,8 @@ def meaningless(taxonomy: Taxonomy) -> Mapping[str, str]:
         found["retry"] = "the taxonomy declares no Retry-After"
     if "status" not in slots:
         found["envelope/status"] = "no envelope repeats the status"
+    if "actions" not in slots:
+        found["actions"] = "no envelope lists actions"
     if "boundary" not in slots:
         found["boundary"] = "no envelope names the layer"
     if not statuses and not taxonomy.fallbacks:

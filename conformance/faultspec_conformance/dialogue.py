@@ -22,10 +22,13 @@ from faultspec_conformance.target import ABSENT, Identity, Sample
 from faultspec_conformance.verdict import Outcome
 
 if TYPE_CHECKING:
-    from faultspec_conformance.drivers.mcp import Mcp
+    from faultspec_conformance.drivers.mcp import Answered, Mcp
 
 #: The judge's answer on what is no matter of the taxonomy.
 UNJUDGED = Judgement((), frozenset())
+
+#: The family of clauses that hold of every error, also of one that the taxonomy has no other say in.
+_ANYWHERE = "leaks/"
 
 
 @dataclass(slots=True)
@@ -177,7 +180,9 @@ class Tools(Dialogue):
         harmless: bool = False,
         judged: bool = True,
     ) -> Sent:
-        """Call a tool. What is not ``judged`` is no call that the taxonomy speaks of, such as one of a tool that there is not."""
+        """Call a tool. What is not ``judged`` is no call that the taxonomy speaks of, such as one of a tool that there is not:
+        unless a declared code answers it, it is searched for leaks alone.
+        """
         who = self.caller if identity is None else identity
         arguments = params if isinstance(params, dict) else {}
         asked = Exchange(
@@ -195,11 +200,17 @@ class Tools(Dialogue):
         self.heard()
         transport: Literal["jsonrpc", "mcp"] = "jsonrpc" if answered.protocol else "mcp"
         exchange = replace(asked, response=answered.response, transport=transport)
-        if not judged:
-            return Sent(exchange, UNJUDGED)
-        sent = Sent(exchange, judge(self.contract, exchange))
-        self.exchanges.append(sent)
-        return sent
+        judgement = judge(self.contract, exchange)
+        return self._kept(exchange, judgement if judged or judgement.code is not None else _searched(judgement))
+
+    def schemas(self) -> Mapping[str, Mapping[str, object]]:
+        """The schema of the arguments of each tool that the server lists; none where it lists none."""
+        listed = self.driver.tools(self.caller.headers)
+        if isinstance(listed, tuple):
+            return {each.name: each.schema for each in listed}
+        if not isinstance(listed, NoAnswer):
+            self._refused(Request("POST", "tools/list", self.caller.headers), listed)
+        return {}
 
     def begin(self) -> None:
         """Begin with sessions of their own."""
@@ -212,7 +223,30 @@ class Tools(Dialogue):
         answered = self.driver.read(uri, self.caller.headers)
         if isinstance(answered, NoAnswer):
             raise self.failed(asked, answered)
+        if answered.protocol:
+            return self._refused(asked.request, answered)
         return Sent(replace(asked, response=answered.response), UNJUDGED)
+
+    def _refused(self, asked: Request, answered: "Answered") -> Sent:
+        """An error of the protocol to what is no call of a tool."""
+        who = self.caller
+        identity = None if who.anonymous else who.name
+        exchange = Exchange(asked, answered.response, "jsonrpc", None, asked.target, identity, self.forbidden(who))
+        return self._kept(exchange, _searched(judge(self.contract, exchange)))
+
+    def _kept(self, exchange: Exchange, judgement: Judgement) -> Sent:
+        sent = Sent(exchange, judgement)
+        self.exchanges.append(sent)
+        return sent
+
+
+def _searched(judgement: Judgement) -> Judgement:
+    """What a judgement says of leaks."""
+    return replace(
+        judgement,
+        findings=tuple(each for each in judgement.findings if each.clause.startswith(_ANYWHERE)),
+        exercised=frozenset(each for each in judgement.exercised if each.startswith(_ANYWHERE)),
+    )
 
 
 def request(name: str, params: object, id: object) -> dict[str, object]:

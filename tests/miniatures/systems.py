@@ -265,6 +265,12 @@ lapse(
 )
 lapse(
     _K,
+    "another-codes-way-out",
+    "a full disk suggests what does not help",
+    errors(sets(actions=["retry", "open_settings"]), "DISK_FULL"),
+)
+lapse(
+    _K,
     "rate-limit-as-unavailable",
     "a rate limit is told as an outage",
     errors(sets(error_code="PROVIDER_UNAVAILABLE"), "PROVIDER_RATE_LIMITED"),
@@ -346,6 +352,27 @@ def _tool(name: str | None, marked: bool) -> Change:
     return change
 
 
+#: What a crash is told with by who passes its exceptions on.
+_TRACE = "Traceback (most recent call last):\n  File \"/srv/desk/a.py\", line 3, in step\nKeyError: 'action'"
+
+
+def _refusal(name: str | None, edit: Callable[[Any, Any], Any]) -> Change:
+    """Edit what the protocol refused, of the tool `step` or of others; the edit gets the arguments and the answer."""
+
+    def change(asked: Any, answer: Any) -> Any:
+        if not isinstance(asked, dict) or asked.get("method") != "tools/call" or "error" not in answer:
+            return answer
+        if (asked["params"]["name"] == "step") != (name == "step"):
+            return answer
+        return edit(asked["params"].get("arguments"), copy.deepcopy(answer))
+
+    return change
+
+
+def _refused_as(number: int, message: str) -> Callable[[Any, Any], Any]:
+    return lambda _, answer: {**answer, "error": {"code": number, "message": message}}
+
+
 def _successes(edit: Callable[[Any], None]) -> Change:
     def change(asked: Any, answer: Any) -> Any:
         result = answer.get("result") if isinstance(answer, dict) else None
@@ -405,6 +432,69 @@ lapse(
 )
 lapse(
     _T, "arguments-as-text", "arguments that do not fit are refused with a text", _tool("step", True), deviation="D16"
+)
+lapse(
+    _T,
+    "arguments-as-crash",
+    "arguments that do not fit are an internal error",
+    _refusal("step", _refused_as(-32603, "Internal error")),
+    deviation="D16",
+)
+lapse(
+    _T,
+    "arguments-refused-by-another-number",
+    "arguments that do not fit are an invalid request",
+    _refusal("step", _refused_as(-32600, "The arguments do not fit")),
+)
+lapse(
+    _T,
+    "trace-for-arguments",
+    "arguments that do not fit are refused with a stack trace",
+    _refusal("step", _refused_as(-32602, _TRACE)),
+    deviation="D16",
+)
+lapse(
+    _T,
+    "trace-for-arguments-as-text",
+    "arguments that do not fit are answered with a text that is a stack trace",
+    _refusal("step", lambda _, answer: _as_text(_refused_as(-32602, _TRACE)(_, answer), True)),
+    deviation="D16",
+)
+lapse(
+    _T,
+    "token-for-arguments",
+    "arguments that do not fit are refused with a token",
+    _refusal("step", _refused_as(-32602, "refused for AKIAIOSFODNN7EXAMPLQ")),
+)
+lapse(
+    _T,
+    "unknown-tool-as-crash",
+    "a tool that there is not is an internal error",
+    _refusal(None, _refused_as(-32603, "Internal error")),
+    deviation="D16",
+)
+lapse(
+    _T,
+    "trace-for-unknown-tool",
+    "a tool that there is not is refused with a stack trace",
+    _refusal(None, _refused_as(-32602, _TRACE)),
+    deviation="D16",
+)
+lapse(
+    _T,
+    "unknown-tool-echoes",
+    "the refusal of a tool that there is not repeats the arguments",
+    _refusal(None, lambda given, answer: retold(answer, f"No such tool ({json.dumps(given)})")),
+)
+lapse(
+    _T,
+    "trace-for-resource",
+    "the published actions cannot be read for a crash that is told",
+    lambda asked, answer: (
+        _refused_as(-32603, _TRACE)(None, {"jsonrpc": "2.0", "id": answer["id"]})
+        if isinstance(asked, dict) and asked.get("params", {}).get("uri") == "theodosia://next" and "result" in answer
+        else answer
+    ),
 )
 lapse(
     _T,

@@ -203,7 +203,7 @@ def _judge_error(
         _code_status(bench, claim, code, facts)
         _fixed(bench, told, code)
         _flag(bench, told, code, facts)
-        _actions(bench, told)
+        _actions(bench, told, code)
         _details(bench, claim, told, code)
     return told
 
@@ -426,11 +426,24 @@ def _flag(bench: Bench, told: Told, code: Code, facts: Facts) -> None:
             )
 
 
-def _actions(bench: Bench, told: Told) -> None:
-    """Whether an error that says it may be sent again suggests an action that does so."""
+def _actions(bench: Bench, told: Told, code: Code) -> None:
+    """Whether an error suggests none but the actions of its code, and, where it says it may be sent again, one that does so."""
     suggested, again = told.value("actions"), bench.contract.taxonomy.sending_again
+    if not isinstance(suggested, list):
+        return
+    if code.actions:
+        bench.exercise("actions/agree")
+        for index, each in enumerate(suggested):
+            pointer = child(told.where["actions"], index)
+            if each not in code.actions and not bench.found(("envelope/types",), pointer):
+                bench.broken(
+                    "actions/agree",
+                    f"{place(pointer)} is {shown(each)}; `{code.name}` suggests {_one_of(code.actions)}",
+                    pointer=pointer,
+                    source=code.source,
+                )
     flags = [place(pointer) for value, pointer, _ in _flags(bench, told) if value is True]
-    if not again or not isinstance(suggested, list) or not flags:
+    if not again or not flags:
         return
     bench.exercise("actions/agree")
     if not any(each in again for each in suggested):

@@ -378,7 +378,9 @@ def of_slot(name: str, field: Field | None, code: Code | None, taxonomy: Taxonom
         if fixed is not None:
             return fixed
     if field is not None:
-        found = known_value(field.schema, taxonomy)
+        found: Json = known_value(field.schema, taxonomy)
+        if code is not None and name == "actions":
+            found = _suggested(found, code)
         return {**found, "enum": list(code.facts[name])} if code is not None and name in code.facts else found
     match name:
         case "message" | "summary" | "domain" | "boundary":
@@ -389,11 +391,23 @@ def of_slot(name: str, field: Field | None, code: Code | None, taxonomy: Taxonom
             return {"type": "boolean"}
         case "actions":
             known = {"enum": vocabulary("actions", taxonomy)} if taxonomy.actions else {}
-            return {"type": "array", "items": {"type": "string", **known}}
+            found = {"type": "array", "items": {"type": "string", **known}}
+            return found if code is None else _suggested(found, code)
         case "details":
             return {"type": "object"}
         case _:
             return {}
+
+
+def _suggested(actions: Json, code: Code) -> Json:
+    """The actions that an error may suggest: those of its code, where it has any."""
+    if not code.actions:
+        return actions
+    items = actions.get("items", {})
+    if not isinstance(items, Mapping):
+        items = {} if items else {"not": {}}
+    own = [each for each in code.actions if each in items.get("enum", code.actions)]
+    return {**actions, "items": {**items, "enum": own} if own else {"not": {}}}
 
 
 def _fixed(name: str, field: Field | None, code: Code, taxonomy: Taxonomy) -> Json | None:

@@ -119,8 +119,8 @@ class Mcp(Driver):
 
         return self._asked(request, asked, writes=not harmless)
 
-    def tools(self, headers: Headers = ()) -> tuple[Tool, ...] | NoAnswer:
-        """The tools that the server lists."""
+    def tools(self, headers: Headers = ()) -> tuple[Tool, ...] | Answered | NoAnswer:
+        """The tools that the server lists, or its error."""
         found: list[Tool] = []
 
         async def asked(client: Client) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class Mcp(Driver):
             return {}
 
         answer = self._asked(Request("POST", "tools/list", headers), asked, writes=False)
-        return answer if isinstance(answer, NoAnswer) else tuple(found)
+        return answer if isinstance(answer, NoAnswer) or answer.protocol else tuple(found)
 
     def read(self, uri: str, headers: Headers = ()) -> Answered | NoAnswer:
         """A resource of the server; the body is its text."""

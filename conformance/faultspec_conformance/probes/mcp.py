@@ -3,18 +3,17 @@
 from collections.abc import Iterator, Mapping
 
 from faultspec.body import replaced
-from faultspec.judge import judge
 from faultspec.language.model import Navigation
 from faultspec_conformance import synthesis
 from faultspec_conformance.answers import Sent, broken, held, point, protocol_error, skipped, slot
 from faultspec_conformance.dialogue import Tools
-from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.filling import filled
 from faultspec_conformance.probes import audit
 from faultspec_conformance.target import ABSENT, Sample
 from faultspec_conformance.verdict import Outcome
 
-_INVALID = -32602
+#: Numbers of JSON-RPC 2.0 (section 5.1), which MCP refuses with: what the caller got wrong, and what the server did.
+_INVALID, _INTERNAL = -32602, -32603
 
 #: Walks, and steps of each: enough to come through a small graph more than once.
 _WALKS, _STEPS = 2, 10
@@ -28,9 +27,11 @@ def unknown_tools(world: Tools) -> Iterator[Outcome]:
     clause, canary = "mcp/unknown-tool", world.canary("secret")
     name = "faultspec_no_such_tool"
     sent = world.call(name, {"token": canary.value}, plant=(canary,), harmless=True, judged=False)
-    if canary.value.encode() in sent.exchange.response.body:
-        yield broken("leaks/canary", "a secret among the arguments comes back", sent)
-    if protocol_error(sent.json) is not None:
+    number = protocol_error(sent.json)
+    if number == _INTERNAL:
+        message = f"a tool that there is not is told as a crash, error {_INTERNAL}; the protocol has error {_INVALID}"
+        yield broken(clause, message, sent, level="warning")
+    elif number is not None:
         yield held(clause)
     elif _marked(sent):
         message = f"a tool that there is not is told as a result of it; the protocol has error {_INVALID}"
@@ -45,8 +46,7 @@ def invalid_arguments(world: Tools) -> Iterator[Outcome]:
     if not world.samples:
         yield skipped(clause, "the file names no call under `calls` that may be sent")
         return
-    listed = world.driver.tools(world.caller.headers)
-    schemas = {} if isinstance(listed, NoAnswer) else {each.name: each.schema for each in listed}
+    schemas = world.schemas()
     source = synthesis.Source({}, world.random)
     tried: set[str] = set()
     for sample in world.samples:
@@ -67,12 +67,13 @@ def _refused(world: Tools, sample: Sample, what: str, arguments: object) -> Outc
     clause, tool = "mcp/invalid-arguments", sample.call.path
     world.begin()
     sent = world.call(tool, arguments, harmless=sample.safe, judged=False)
-    if protocol_error(sent.json) is not None:
+    number, claim = protocol_error(sent.json), world.contract.claim(sent.exchange)
+    if number == _INVALID or sent.code is not None or (number is None and claim is None and _marked(sent)):
         return held(clause)
-    claim = world.contract.claim(sent.exchange)
-    code = judge(world.contract, sent.exchange).code
-    if code is not None or (claim is None and _marked(sent)):
-        return held(clause)
+    if number is not None:
+        how = "told as a crash" if number == _INTERNAL else "refused"
+        message = f"`{tool}`: {what}: {how} with error {number}; the protocol has error {_INVALID}"
+        return broken(clause, message, sent, level="error" if number == _INTERNAL else "warning")
     if claim is None or not _marked(sent):
         return broken(clause, f"`{tool}`: {what}: the answer is a result", sent)
     message = f"`{tool}`: {what}: refused, and with none of the codes of the surface `{claim.surface.name}`"

@@ -151,7 +151,7 @@ CODE_KEYS = {
     ),
     "schema": Key(Named(Anything()), "An imported JSON Schema of the details, kept as it is."),
     "example": Key(Either((EXAMPLE, Many(EXAMPLE, 1))), "An instance of the code, or several."),
-    "actions": Key(Many(Text(), 1), "The recovery actions it suggests."),
+    "actions": Key(Many(Text(), 1), "The recovery actions it may suggest; its errors suggest no others."),
     "facts": Key(Named(WORDS, NAME), "The members of a vocabulary this code goes with, by slot."),
     "lifecycle": Key(
         Choice(("stable", "deprecated", "reserved", "removed")),

@@ -133,6 +133,9 @@ class KeenbenchError(Exception):
         for slot, check in SLOT_CHECKS.items():
             if getattr(self, slot) is not None:
                 refuse(check, getattr(self, slot), f"{self.facts.wire}: {slot}")
+        if self.facts.actions and self.actions is not None:
+            known = Check(items=Check(enum=self.facts.actions))
+            refuse(known, self.actions, f"{self.facts.wire}: actions")
         self.headers = {
             name: value for name, value in (headers or {}).items() if value is not None
         }
