@@ -158,6 +158,33 @@ def test_a_shard_does_not_judge_waivers(taxonomy: Taxonomy) -> None:
     assert "not needed any more" in merging.merged(shards, TODAY).result.failures[0]
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (Options(only="headers/*"), True),
+        (Options(only="headers/cache-control"), True),
+        (Options(only="privacy/*"), False),
+        (Options(shard=Shard(1, 2)), True),
+    ],
+)
+def test_an_expired_waiver_fails_whatever_run_sees_its_failure(
+    taxonomy: Taxonomy, options: Options, told: bool
+) -> None:
+    """Law 10: expiry needs no whole run: it fails a run of some clauses, where the failure is of those, and a shard.
+
+    What only a whole run can tell is not told of either: no waiver is called needless.
+    """
+    for expires in (date(2026, 1, 1), date(2027, 1, 1)):
+        waivers = (replace(EXPIRED, expires=expires), replace(STALE, clause="headers/*", code="timeout"))
+        asked = replace(options, sweep=False, waivers=waivers, today=TODAY)
+        result = judged(sinful("cacheable-404"), taxonomy, asked).result
+        failing = told and expires < TODAY
+        assert [each for each in result.failures if "expired on 2026-01-01" in each] == list(result.failures)
+        assert len(result.failures) == failing
+        assert tuple(result.waivers) == waivers
+        assert exit_code(result) == 1 or not failing
+
+
 def part(**changes: object) -> Report:
     """A report of a shard."""
     result = Result(

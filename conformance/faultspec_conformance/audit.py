@@ -62,7 +62,9 @@ def audit(paths: Sequence[str], contract: Contract, options: Options = Options()
             break
     target = ", ".join(paths) if len(paths) <= _NAMED else f"{len(paths)} recordings"
     seen = tally.result(target, seconds=time.monotonic() - started, not_run=tuple(not_run))
-    return Report(settled(seen, date.today()), options.base or "", options.only, interrupted=interrupted)
+    return Report(
+        settled(seen, date.today(), only=options.only), options.base or "", options.only, interrupted=interrupted
+    )
 
 
 def _read(path: str, tally: Tally, options: Options) -> None:

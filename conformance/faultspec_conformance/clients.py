@@ -103,7 +103,7 @@ def watch(target: Target, taxonomy: Taxonomy, options: Options, launch: Launch |
     world.driver.requests = len(world.exchanges)
     world.not_run += (world.ended,) if world.ended is not None else ()
     seen = fold(world, known, replace(options, waivers=concerned), frozenset())
-    result = settled(seen, today(options))
+    result = settled(seen, today(options), only=options.only)
     result = replace(
         result,
         target=", ".join(" ".join(each.command) for each in target.clients),

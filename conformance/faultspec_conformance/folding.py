@@ -48,11 +48,6 @@ def fold(
             findings.append((with_statements(outcome.finding, known), outcome.form))
         if outcome.reason:
             reasons.setdefault(outcome.clause, {}).setdefault(outcome.kind, {})[outcome.reason] = None
-    used: Counter[Waiver] = Counter()
-    reported = [
-        Reported(each, waived=excused(each, options.waivers, used), flaky=place(each) in flaky, form=form)
-        for each, form in findings
-    ]
     silent = {**unspoken_over(world.target.transport), **meaningless(world.taxonomy)}
     results: dict[str, ClauseResult] = {}
     for address, clause in known.items():
@@ -77,7 +72,12 @@ def fold(
             results[address] = ClauseResult(
                 address, obligation.text, obligation.source.statements, not_checkable=(obligation.reason,)
             )
-    kept = [each for each in reported if each.finding.clause in results]
+    used: Counter[Waiver] = Counter()
+    kept = [
+        Reported(each, waived=excused(each, options.waivers, used), flaky=place(each) in flaky, form=form)
+        for each, form in findings
+        if each.clause in results
+    ]
     for each in kept:
         results[each.finding.clause] = counted(results[each.finding.clause], each)
     ordinary, forms = formed(world)
@@ -93,7 +93,7 @@ def fold(
         notes=tuple(dict.fromkeys(world.notes)),
         failures=tuple(unknown_clauses(options.waivers, known)) if whole else (),
         not_run=tuple(dict.fromkeys(world.not_run)),
-        waivers={each: used[each] for each in options.waivers} if whole else {},
+        waivers={each: used[each] for each in options.waivers},
         ordinary=ordinary,
         forms=forms,
         shards=() if options.shard is None else (options.shard,),

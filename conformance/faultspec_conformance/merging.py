@@ -33,7 +33,7 @@ def merged(reports: Mapping[str, Report], today: date) -> Report:
         return first
     missing = _missing(reports)
     whole = reduce(merge, (each.result for each in reports.values()))
-    result = settled(replace(whole, shards=(), not_run=(*whole.not_run, *missing)), today)
+    result = settled(replace(whole, shards=(), not_run=(*whole.not_run, *missing)), today, only=first.only)
     return replace(first, result=result, interrupted=any(each.interrupted for each in reports.values()))
 
 

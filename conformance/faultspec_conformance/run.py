@@ -29,7 +29,7 @@ from faultspec_conformance.seen import Seen
 from faultspec_conformance.target import Target
 from faultspec_conformance.tokens import seeded
 from faultspec_conformance.upstreams import Upstream, attended
-from faultspec_conformance.verdict import Report, settled
+from faultspec_conformance.verdict import Report, overdue, settled
 from faultspec_conformance.world import World
 
 if TYPE_CHECKING:
@@ -135,7 +135,8 @@ def concluded(
     world.notes += provokable(world)
     world.not_run += ("the run was interrupted",) if interrupted else ()
     seen = fold(world, known, options, flaky)
-    result = seen if options.shard is not None else settled(seen, today(options))
+    day = today(options)
+    result = overdue(seen, day) if options.shard is not None else settled(seen, day, only=options.only)
     hidden = hiding(world)
     return Report(shown(hidden, result), hidden.text(base), options.only, world.target.path, interrupted)
 

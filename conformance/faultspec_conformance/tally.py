@@ -119,7 +119,7 @@ class Tally:
             seconds=seconds,
             notes=tuple(self._notes()),
             not_run=not_run,
-            waivers={each: self._used[each] for each in self._waivers} if self._only is None else {},
+            waivers={each: self._used[each] for each in self._waivers},
         )
 
     # ---- inside

@@ -9,7 +9,7 @@ from datetime import date
 from typing import Literal, TypeVar
 
 from faultspec.finding import Finding, Level
-from faultspec_conformance.waivers import Waiver, stale
+from faultspec_conformance.waivers import Waiver, expired, needless
 
 Verdict = Literal["failed", "passed", "could_not_run", "not_exercised", "not_checkable"]
 
@@ -264,12 +264,12 @@ def merge(first: Result, second: Result) -> Result:
     )
 
 
-def settled(result: Result, today: date) -> Result:
-    """The result of a whole run with what only the whole can tell.
+def settled(result: Result, today: date, *, only: str | None = None) -> Result:
+    """The result of a whole run with what only the whole can tell. ``only``: the clauses that it was asked for.
 
     A form that most answers break is one mistake, told by its own clause, not one for every situation that has such an
-    answer; a waiver that expired, or that nothing needs although its clause was exercised and all was asked, fails the run; a
-    recipe that was carried out, without what it is for, did not bring it about.
+    answer; a waiver that expired, or that nothing needs although its clause was exercised and all was asked, of every clause,
+    fails the run; a recipe that was carried out, without what it is for, did not bring it about.
     """
     everywhere = {clause for clause, times in result.forms.items() if 2 * times > result.ordinary}
     gone = [each for each in result.findings if each.form in everywhere]
@@ -277,12 +277,9 @@ def settled(result: Result, today: date) -> Result:
     for each in gone:
         clause = clauses[each.finding.clause]
         clauses[clause.address] = replace(counted(clause, each, -1), occasions=clause.occasions - each.count)
-    exercised = {address for address, each in clauses.items() if each.occasions and result.complete}
-    used = dict(result.waivers)
-    for each in gone:
-        for waiver in used:
-            if each.waived == waiver.reason and waiver.covers(each.finding):
-                used[waiver] -= each.count
+    exercised = {address for address, each in clauses.items() if each.occasions}
+    used = _used_without(result, gone)
+    rotten = [*expired(used, today), *(needless(used, exercised) if result.complete and only is None else ())]
     coverage = {
         code: replace(each, reason="its recipe did not bring it about") if not (each.observed or each.reason) else each
         for code, each in result.coverage.items()
@@ -292,11 +289,27 @@ def settled(result: Result, today: date) -> Result:
         clauses=clauses,
         findings=ranked(folded(replace(each, form=None) for each in result.findings if each.form not in everywhere)),
         coverage=coverage,
-        failures=_union(result.failures, tuple(stale(used, used, exercised, today))),
+        failures=_union(result.failures, tuple(rotten)),
         waivers=used,
         ordinary=0,
         forms={},
     )
+
+
+def overdue(result: Result, today: date) -> Result:
+    """The result of a shard with what fails it already: waivers that expired, of findings that no other shard decides on."""
+    used = _used_without(result, [each for each in result.findings if each.form is not None])
+    return replace(result, failures=_union(result.failures, tuple(expired(used, today))))
+
+
+def _used_without(result: Result, left_out: Iterable[Reported]) -> dict[Waiver, int]:
+    """How many findings each waiver covers, but for these."""
+    used = dict(result.waivers)
+    for each in left_out:
+        for waiver in used:
+            if each.waived == waiver.reason and waiver.covers(each.finding):
+                used[waiver] -= each.count
+    return used
 
 
 def counted(clause: ClauseResult, reported: Reported, sign: int = 1) -> ClauseResult:

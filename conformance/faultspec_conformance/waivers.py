@@ -198,15 +198,18 @@ def excused(finding: Finding, waivers: Iterable[Waiver], used: Counter[Waiver]) 
     return waiver.reason
 
 
-def stale(
-    waivers: Iterable[Waiver], used: Mapping[Waiver, int], exercised: Iterable[str], today: date
-) -> Iterator[str]:
-    """Sentences about waivers that have run out, or that nothing needs although their clause was exercised."""
-    occasions = tuple(exercised)
-    for waiver in waivers:
-        if used.get(waiver) and waiver.expires < today:
+def expired(used: Mapping[Waiver, int], today: date) -> Iterator[str]:
+    """Sentences about waivers that cover something and have run out: one look at the failure is enough to tell."""
+    for waiver, times in used.items():
+        if times and waiver.expires < today:
             yield f"the waiver {waiver} expired on {waiver.expires} ({waiver.owner}): {waiver.reason}"
-        elif not used.get(waiver) and any(fnmatchcase(each, waiver.clause) for each in occasions):
+
+
+def needless(used: Mapping[Waiver, int], exercised: Iterable[str]) -> Iterator[str]:
+    """Sentences about waivers that nothing needs although their clause was exercised."""
+    occasions = tuple(exercised)
+    for waiver, times in used.items():
+        if not times and any(fnmatchcase(each, waiver.clause) for each in occasions):
             yield f"the waiver {waiver} is not needed any more: its clause was exercised and nothing it names failed"
 
 
