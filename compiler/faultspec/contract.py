@@ -12,6 +12,7 @@ from faultspec.body import read, resolve
 from faultspec.clauses import Clause, clauses_of
 from faultspec.exchange import Exchange
 from faultspec.language.model import (
+    IMPLIED,
     Code,
     Envelope,
     HeaderRule,
@@ -203,17 +204,7 @@ def paths_of(exchange: Exchange) -> tuple[str, ...]:
 
 def _slots(envelope: Envelope, taxonomy: Taxonomy) -> dict[str, Schema]:
     """What each slot may hold whatever the code: what the envelope says, else what the slot's role implies."""
-    actions = Schema(types=("string",), vocabulary="actions" if taxonomy.actions else None)
-    implied = {
-        "message": Schema(types=("string",)),
-        "summary": Schema(types=("string",)),
-        "domain": Schema(types=("string",)),
-        "boundary": Schema(types=("string",)),
-        "status": Schema(types=("integer",)),
-        "retriable": Schema(types=("boolean",)),
-        "actions": Schema(types=("array",), items=actions),
-        "details": Schema(types=("object",)),
-    }
+    implied = {slot: each for slot in IMPLIED if (each := taxonomy.implied(slot)) is not None}
     # What stands inside a text is text there, whatever it is elsewhere.
     for slot, places in slot_places(envelope.shape).items():
         if any(isinstance(each.node, Template) for each in places):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from faultspec.language import formats, header_syntax, values
 from faultspec.language.carriers import carriers
 from faultspec.language.grammar import Path, Problem
-from faultspec.language.model import Code, Envelope, Example, HeaderRule, Schema, Strictness, Taxonomy
+from faultspec.language.model import IMPLIED, Code, Envelope, Example, HeaderRule, Schema, Strictness, Taxonomy
 
 
 def problems(
@@ -84,14 +84,6 @@ def _in_details(misfit: values.Misfit, code: Code, path: Path) -> Problem:
     )
 
 
-#: What slots hold for which an envelope has no field, as the schemas of every target have it.
-_UNDECLARED = {
-    "message": Schema(types=("string",)),
-    "status": Schema(types=("integer",)),
-    "retriable": Schema(types=("boolean",)),
-}
-
-
 def _slots(
     example: Example, path: Path, envelopes: Iterable[Envelope], vocabularies: values.Vocabularies
 ) -> Iterator[Problem]:
@@ -100,7 +92,7 @@ def _slots(
     if example.message is not None:
         filled["message"] = ((*path, "message"), example.message)
     for slot, (at, value) in filled.items():
-        declared = [each.fields[slot].schema if slot in each.fields else _UNDECLARED.get(slot) for each in envelopes]
+        declared = [each.fields[slot].schema if slot in each.fields else IMPLIED.get(slot) for each in envelopes]
         schemas = [each for each in declared if each is not None]
         found = [tuple(values.problems(each, value, vocabularies)) for each in schemas]
         for misfit in min(found, key=len, default=()):

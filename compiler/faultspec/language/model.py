@@ -175,6 +175,23 @@ class Schema(NamedTuple):
     opaque: object = None
 
 
+_TEXT = Schema(types=("string",))
+
+IMPLIED: Mapping[str, Schema] = {
+    "message": _TEXT,
+    "summary": _TEXT,
+    "domain": _TEXT,
+    "boundary": _TEXT,
+    "status": Schema(types=("integer",)),
+    "retriable": Schema(types=("boolean",)),
+    "actions": Schema(types=("array",), items=_TEXT),
+    "details": Schema(types=("object",)),
+}
+"""What the well-known slots hold for which an envelope has no field."""
+
+_KNOWN_ACTIONS = Schema(types=("array",), items=Schema(types=("string",), vocabulary="actions"))
+
+
 class Member(NamedTuple):
     """A named member of an object: its schema and whether it must be there."""
 
@@ -722,6 +739,10 @@ class Taxonomy(NamedTuple):
     def sending_again(self) -> tuple[str, ...]:
         """The recovery actions that send again what failed."""
         return tuple(each.name for each in self.actions.values() if each.sends_again)
+
+    def implied(self, slot: str) -> Schema | None:
+        """What a slot holds where an envelope has no field for it; None where anything does."""
+        return _KNOWN_ACTIONS if slot == "actions" and self.actions else IMPLIED.get(slot)
 
     def every_code(self) -> Iterator[Code]:
         """The shared codes, live or not, then those of operations."""

@@ -5,22 +5,10 @@ from collections.abc import Iterator
 from faultspec.diagnostic import Path
 from faultspec.language.around import parameters
 from faultspec.language.carriers import reaches, wears
-from faultspec.language.model import Code, Surface, Taxonomy
+from faultspec.language.model import IMPLIED, Code, Surface, Taxonomy
 from faultspec.lint.places import codes, live
 from faultspec.lint.rule import Remark, Subject
 from faultspec.runtime.nodes import Object, child, walk
-
-#: What the slots hold that every envelope may use without a field for them.
-_IMPLIED = {
-    "message": ("string",),
-    "summary": ("string",),
-    "domain": ("string",),
-    "boundary": ("string",),
-    "status": ("integer",),
-    "retriable": ("boolean",),
-    "actions": ("array",),
-    "details": ("object",),
-}
 
 
 def audit_type(subject: Subject) -> Iterator[Remark]:
@@ -46,11 +34,9 @@ def _types(taxonomy: Taxonomy, meant: str) -> tuple[str, ...]:
     if slot == "code":
         return tuple({"integer" if isinstance(code.wire, int) else "string" for _, code in live(taxonomy)})
     fields = [each.fields[slot].schema.types for each in taxonomy.envelopes.values() if slot in each.fields]
-    return (
-        tuple(dict.fromkeys(name for each in fields for name in each))
-        if all(fields) and fields
-        else _IMPLIED.get(slot, ())
-    )
+    if all(fields) and fields:
+        return tuple(dict.fromkeys(name for each in fields for name in each))
+    return IMPLIED[slot].types if slot in IMPLIED else ()
 
 
 def _wider(types: tuple[str, ...]) -> set[str]:

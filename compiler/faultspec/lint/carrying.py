@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from faultspec.diagnostic import Path
 from faultspec.language.carriers import reaches, wears
-from faultspec.language.model import Code, Envelope, Operation, Surface, Taxonomy, Term
+from faultspec.language.model import IMPLIED, Code, Envelope, Operation, Surface, Taxonomy, Term
 from faultspec.language.routes import route
 from faultspec.lint.places import carried, codes, live, meets, present
 from faultspec.lint.rule import Remark, Subject
@@ -154,17 +154,14 @@ def _must(envelope: Envelope, slot: str) -> bool:
     return any(place.required for place in slot_places(envelope.shape).get(slot, ()))
 
 
-#: What slots hold that are no scalars, unless a field says otherwise.
-_NO_SCALARS: Mapping[str, tuple[str, ...]] = {"actions": ("array",), "details": ("object",)}
-
-
 def list_inside_text(subject: Subject) -> Iterator[Remark]:
     """What stands inside a text is a text, a number or a truth value, never a list or an object."""
     for envelope in subject.taxonomy.envelopes.values():
         for place in walk(envelope.shape):
             for slot in place.node.slots if isinstance(place.node, Template) else ():
                 field = envelope.fields.get(slot)
-                types = _NO_SCALARS.get(slot, ()) if field is None else field.schema.types
+                schema = IMPLIED.get(slot) if field is None else field.schema
+                types = () if schema is None else schema.types
                 if types and {*types} <= {"array", "object"}:
                     message = f"`${{{slot}}}` is {' or '.join(types)} and stands inside a text, which can't hold one"
                     hint = f"give it a member of its own: `${slot}`"

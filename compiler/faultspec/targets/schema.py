@@ -382,21 +382,9 @@ def of_slot(name: str, field: Field | None, code: Code | None, taxonomy: Taxonom
         if code is not None and name == "actions":
             found = _suggested(found, code)
         return {**found, "enum": list(code.facts[name])} if code is not None and name in code.facts else found
-    match name:
-        case "message" | "summary" | "domain" | "boundary":
-            return STRING
-        case "status":
-            return {"type": "integer"}
-        case "retriable":
-            return {"type": "boolean"}
-        case "actions":
-            known = {"enum": vocabulary("actions", taxonomy)} if taxonomy.actions else {}
-            found = {"type": "array", "items": {"type": "string", **known}}
-            return found if code is None else _suggested(found, code)
-        case "details":
-            return {"type": "object"}
-        case _:
-            return {}
+    implied = taxonomy.implied(name)
+    found = {} if implied is None else known_value(implied, taxonomy)
+    return _suggested(found, code) if code is not None and name == "actions" else found
 
 
 def _suggested(actions: Json, code: Code) -> Json:

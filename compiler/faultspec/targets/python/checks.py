@@ -52,9 +52,9 @@ def of_slots(slots: Iterable[SlotRow], taxonomy: Taxonomy) -> str | None:
     found = {}
     for row in slots:
         said = [check_of(field.schema, taxonomy) for field in taxonomy.fields() if field.slot == row.slot]
-        if row.slot == "actions" and not said:
-            terms = tuple(schemas.vocabulary("actions", taxonomy)) if taxonomy.actions else ()
-            said = [Check(types=("array",), items=Check(types=("string",), enum=terms))]
+        implied = taxonomy.implied(row.slot)
+        if implied is not None and not said:
+            said = [check_of(implied, taxonomy)]
         if said and said[0] != _NOTHING and all(each == said[0] for each in said):
             found[row.attribute] = said[0]
     return source(found, 0, len("SLOT_CHECKS: Mapping[str, Check] = "), 0) if found else None
