@@ -296,7 +296,7 @@ class _Assembly:
             for each in group.branches:
                 self.lose(f"{each.pointer}{place}", "schema", reason)
         fields = dict(picture.fields)
-        drawn = self._actions(group, picture.shape, fields)
+        drawn = self._actions(group, picture, fields)
         if all(each.details is not None for each in bodies):
             about, details = registry.read([each.details or {} for each in bodies])
             for branch, found in zip(group.branches, details, strict=True):
@@ -324,32 +324,45 @@ class _Assembly:
         }
         self.shapes[group.envelope] = shape.compile_shape(whole)
 
-    def _actions(self, group: Group, picture: Any, fields: Data) -> Any:
-        """The picture with `$actions` where conditions say which of a list's terms send again what failed."""
-        told = [(each, said) for each in group.branches for said in each.body.rules.conditional]
-        found = {repr(said): read for _, said in told if (read := rules.suggested(said)) is not None}
-        places = slot_places(shape.compile_shape(picture))
-        for pointer, again in list(found.values())[:1]:
-            slot = next((name for name, there in places.items() if [each.path for each in there] == [pointer]), "")
+    def _actions(self, group: Group, picture: pictures.Picture, fields: Data) -> Any:
+        """The picture with `$actions` where codes suggest some of a list's terms, or conditions say which of them send again
+        what failed.
+        """
+        told = [said for each in group.branches for said in each.body.rules.conditional]
+        found = {repr(said): read for said in told if (read := rules.suggested(said)) is not None}
+        pointer, again = next(iter(found.values()), ("", []))
+        places = slot_places(shape.compile_shape(picture.shape))
+        slot = next((name for name, there in places.items() if [each.path for each in there] == [pointer]), "")
+        terms = picture.actions
+        if not terms:
             match fields.get(slot):
-                case {"type": "array", "items": {"type": "string", "enum": [*terms], **more}} if not more:
-                    declared = {
-                        each: {"summary": f"The action {each}.", "sends_again": True}
-                        if each in again
-                        else f"The action {each}."
-                        for each in terms
-                    }
+                case {"type": "array", "items": {"type": "string", "enum": [*names], **more}} if not more:
+                    terms = names
                 case _:
-                    return picture
-            if (self.actions and self.actions != declared) or any(each != (pointer, again) for each in found.values()):
-                return picture
-            self.actions = declared
-            fields["actions"] = {**fields.pop(slot), "items": {"type": "string", "vocabulary": "actions"}}
+                    return picture.shape
+        elif slot != "actions":
+            again = []
+        understood = all(each == (pointer, again) for each in found.values())
+        declared = {
+            each: {"summary": f"The action {each}.", "sends_again": True}
+            if understood and each in again
+            else f"The action {each}."
+            for each in terms
+        }
+        if self.actions and self.actions != declared:
+            understood = understood and all(self.actions.get(each, term) == term for each, term in declared.items())
+            declared = {**declared, **self.actions}
+        if not understood and not picture.actions:
+            return picture.shape
+        self.actions = declared
+        if understood:
             for branch in group.branches:
                 kept = tuple(each for each in branch.body.rules.conditional if repr(each) not in found)
                 branch.body.rules = branch.body.rules._replace(conditional=kept)
-            return _renamed(picture, f"${slot}", "$actions")
-        return picture
+        if picture.actions:
+            return picture.shape
+        fields["actions"] = {**fields.pop(slot), "items": {"type": "string", "vocabulary": "actions"}}
+        return _renamed(picture.shape, f"${slot}", "$actions")
 
     def _around(self, schema: Any, way: Sequence[str], inner: Any, fields: Data) -> Any:
         """The picture of the whole body: what stands around the place where the codes differ; its slots go into ``fields``."""
@@ -479,6 +492,8 @@ class _Assembly:
                 self.lose(f"{branch.pointer}/allOf", "condition", "these conditions are no rule of the retry flag")
         if facts := {slot: terms for each in bodies for slot, terms in each.facts.items()}:
             code["facts"] = facts
+        if actions := next((each.actions for each in bodies if each.actions), None):
+            code["actions"] = actions
         details = next((branch.details for _, branch in found if branch.details is not None), None)
         if members:
             code["details"] = members

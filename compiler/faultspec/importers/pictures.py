@@ -43,13 +43,15 @@ class Body:
     boundaries: list[str] = field(default_factory=list)
     domain: str | None = None
     facts: dict[str, list[str]] = field(default_factory=dict)
+    actions: list[str] = field(default_factory=list)
     details: Json | None = None
     needed: bool = False
 
 
 @dataclass(slots=True)
 class Picture:
-    """``shape`` and ``fields`` as the language writes them; ``vocabularies`` of the slots whose values codes narrow.
+    """``shape`` and ``fields`` as the language writes them; ``vocabularies`` of the slots whose values codes narrow;
+    ``actions``, of which codes suggest some.
 
     ``lost``: pointers into the schemas of the bodies, with the reason why what stands there is not in the picture.
     """
@@ -58,6 +60,7 @@ class Picture:
     fields: dict[str, Data]
     additional: str
     vocabularies: dict[str, list[str]]
+    actions: list[str]
     lost: list[tuple[str, str]]
 
 
@@ -143,7 +146,7 @@ def draw(bodies: Sequence[Body], place: str) -> Picture:
             del artist.fields[slot]
     needs = set(artist.used) - {"code"} - _UNDECLARED
     fields = {slot: artist.fields.get(slot, {}) for slot in artist.used if slot in artist.fields or slot in needs}
-    return Picture(shape, fields, artist.additional, artist.vocabularies, artist.lost)
+    return Picture(shape, fields, artist.additional, artist.vocabularies, artist.actions, artist.lost)
 
 
 #: Slots that an envelope may have without a field.
@@ -161,6 +164,7 @@ class _Artist:
         self.fields: dict[str, Data] = {}
         self.used: dict[str, list[Any]] = {}
         self.vocabularies: dict[str, list[str]] = {}
+        self.actions: list[str] = []
         self.lost: list[tuple[str, str]] = []
         self.additional = "warn"
         self.status = next((each.rules.status for each in bodies if each.rules.status is not None), None)
@@ -261,6 +265,8 @@ class _Artist:
             self.used["details"] = variants
             self.fields["details"] = listed
             return "$details"
+        if not same and (suggested := self._suggested(variants)) is not None:
+            return suggested
         if not same and (narrowed := self._narrowed(name, variants)) is not None:
             return narrowed
         if not same and all(objects):
@@ -386,6 +392,29 @@ class _Artist:
             if each != terms:
                 body.facts[slot] = [str(v) for v in each]
         return f"${slot}"
+
+    def _suggested(self, variants: list[Any]) -> str | None:
+        """Actions: a list of terms of which some codes allow some only."""
+        listed = []
+        for each in variants:
+            match each:
+                case {"type": "array", "items": {"type": "string", "enum": [*terms], **more}} if not more:
+                    listed.append([str(term) for term in terms])
+                case _:
+                    return None
+        rest = [{key: value for key, value in each.items() if key != "items"} for each in variants]
+        data = subset.value(rest[0])
+        if "actions" in self.used or data is None or any(each != rest[0] for each in rest):
+            return None
+        if not all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", term) for each in listed for term in each):
+            return None
+        self.used["actions"] = listed
+        self.actions = list(dict.fromkeys(term for each in sorted(listed, key=len, reverse=True) for term in each))
+        if len(rest[0]) > 1:
+            self.fields["actions"] = {**data, "items": {"type": "string", "vocabulary": "actions"}}
+        for body, each in zip(self.bodies, listed, strict=True):
+            body.actions = [] if each == self.actions else each
+        return "$actions"
 
 
 def _common_end(lists: list[list[str]]) -> list[str]:
