@@ -528,7 +528,7 @@ codes:
 
 
 def test_actions_that_send_again_come_back() -> None:
-    """Whatever the member is called, a retriable error still suggests one; a condition of another kind is told as lost."""
+    """What codes suggest comes back, and that a retriable error suggests one; a condition of another kind is told as lost."""
     loaded = read(SUGGESTING, "t.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
     written_out = exported(loaded.taxonomy, "v31")
@@ -540,7 +540,7 @@ def test_actions_that_send_again_come_back() -> None:
         for each in schema.get("allOf", ()) if name in ("Busy", "Slow") else ():
             each["if"]["properties"]["error"]["properties"]["retry"] = {"const": "yes"}
     other = openapi.read(written_out)
-    assert taken_in(other).actions == {}
+    assert not any(each.sends_again for each in taken_in(other).actions.values())
     assert {each.kind for each in other.losses} >= {"condition"}
 
 

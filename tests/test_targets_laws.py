@@ -1,6 +1,7 @@
 """Laws of what is generated: pure, small in diffs, and used for real by the tools that read it."""
 
 import copy
+import importlib
 import json
 import os
 import subprocess
@@ -16,6 +17,9 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from faultspec import source
+from faultspec.contract import contract
+from faultspec.exchange import Exchange, Request, Response
+from faultspec.judge import judge
 from faultspec.language import load, read
 from faultspec.language.model import Taxonomy
 from faultspec.lint import check
@@ -564,3 +568,40 @@ codes:
     assert len(named) == len(branches) == 3
     codes = [document["components"]["schemas"][each]["properties"]["code"]["const"] for each in named]
     assert sorted(codes) == ["NotFound", "not__found", "not_found"]
+
+
+LENT = """
+faultspec: 1
+taxonomy: {name: lent, version: 1.0.0}
+envelopes: {error: {shape: {code: $code, http: $status, again: $retriable}, fields: {status: {type: integer}}}}
+surfaces: {api: {transport: http, envelope: error, default_status: 422}}
+fallback: {4xx: {code: null, reason: Nothing answers so.}, 5xx: {code: null, reason: Nor so.}}
+codes:
+  failed:
+    summary: It failed.
+    http: null
+    http_reason: It is told over a queue.
+    effect: none
+    retriable: {when: [{if: {status: 422}, then: true}], else: false}
+    example: {}
+"""
+
+
+def test_a_status_that_a_surface_gives_is_one_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A code without a status has the surface's in lint, in what is generated, and for the judge of what that sends."""
+    loaded = read(LENT, "lent.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    assert not [each for each in check(loaded) if each.severity != "note"]
+    rendered = render(loaded.taxonomy, [SHIPPED["python"], SHIPPED["openapi"]], "lent.yaml")
+    components = json.loads(rendered["openapi/openapi-3.1.json"])["components"]
+    shown = components["examples"]["Failed"]["value"]
+    assert shown == {"code": "failed", "http": 422, "again": True}
+    assert Draft202012Validator(components["schemas"]["Failed"]).is_valid(shown)
+    assert list(components["responses"]) == ["Error422"]
+    write(rendered, tmp_path, ["python"])
+    monkeypatch.syspath_prepend(str(tmp_path / "python"))
+    package = importlib.import_module("lent_errors")
+    sent = package.render(package.Failed())
+    assert (sent.status, json.loads(sent.body)) == (422, shown)
+    answer = Response(sent.status, tuple(sent.headers.items()), sent.body)
+    assert not judge(contract(loaded.taxonomy), Exchange(Request("GET", "/"), answer)).findings

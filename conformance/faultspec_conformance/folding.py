@@ -7,7 +7,6 @@ from fnmatch import fnmatchcase
 
 from faultspec.clauses import Clause
 from faultspec.finding import Finding
-from faultspec.language.carriers import travels
 from faultspec.meaning import meaningless
 from faultspec_conformance.learnt import leaked
 from faultspec_conformance.masking import Masking, masking
@@ -139,7 +138,7 @@ def covered(world: Seen) -> dict[str, Coverage]:
     found: dict[str, Coverage] = {}
     for code in world.taxonomy.live_codes():
         reason = declared.get(code.name)
-        if world.target.transport == "http" and not travels(world.taxonomy, code, of_operation=False):
+        if world.target.transport == "http" and not code.http.carried:
             reason = code.http.reason or "the code never travels on HTTP"
         explained = reason is not None
         if reason is None and code.name in tried:

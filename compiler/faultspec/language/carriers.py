@@ -1,6 +1,6 @@
 """Which codes travel in which envelopes."""
 
-from faultspec.language.model import Code, Envelope, StatusRange, Surface, Taxonomy
+from faultspec.language.model import Code, Envelope, Surface, Taxonomy
 
 
 def wears(code: Code, envelope: str) -> bool:
@@ -13,16 +13,6 @@ def reaches(surface: Surface, code: Code, *, of_operation: bool) -> bool:
     if surface.transport == "http" and surface.default_status is None and not (code.http.statuses or code.http.rules):
         return False
     return of_operation or (not surface.foreign and (surface.codes is None or code.name in surface.codes))
-
-
-def travels(taxonomy: Taxonomy, code: Code, *, of_operation: bool) -> tuple[StatusRange, ...]:
-    """The statuses that a code may have over HTTP: its own, or those that surfaces give what has none."""
-    lent = (
-        surface.default_status
-        for surface in taxonomy.surfaces.values()
-        if surface.default_status is not None and reaches(surface, code, of_operation=of_operation)
-    )
-    return code.http.statuses or tuple(StatusRange(each, each) for each in dict.fromkeys(lent))
 
 
 def carriers(taxonomy: Taxonomy, code: Code, *, of_operation: bool) -> tuple[Envelope, ...]:

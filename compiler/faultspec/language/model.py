@@ -136,13 +136,20 @@ class HttpMapping(NamedTuple):
     """The HTTP statuses that carry a code.
 
     ``statuses``: every allowed range in order; the first one's low end is the default. Empty: never on HTTP, for
-    ``reason``. ``rules``: statuses chosen by a condition, each ``then`` an int.
+    ``reason``, unless a surface gives such codes a status, which then is the ``default``. ``rules``: statuses chosen by a
+    condition, each ``then`` an int.
     """
 
     statuses: tuple[StatusRange, ...] = ()
     rules: tuple[Rule, ...] = ()
     reason: str | None = None
     default: int | None = None
+
+    @property
+    def carried(self) -> tuple[StatusRange, ...]:
+        """The statuses that the code may have over HTTP: its own, or the one that a surface gives it."""
+        lent = () if self.default is None else (StatusRange(self.default, self.default),)
+        return self.statuses or lent
 
     def allows(self, status: int) -> bool:
         """Whether the code may travel under this status."""

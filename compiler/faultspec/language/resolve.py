@@ -9,6 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 from faultspec.language import around, examples, failures, policies, schemas, wire
+from faultspec.language.carriers import reaches
 from faultspec.language.grammar import Path, Problem
 from faultspec.language.model import Code, Obligation, Ruling, Taxonomy
 from faultspec.language.prune import Remains
@@ -26,7 +27,7 @@ def resolve(remains: Remains, document: object) -> tuple[Taxonomy, list[Problem]
     With problems, or with something lost, the model has holes and is good for nothing but more checks.
     """
     scope = Scope(remains, document)
-    taxonomy = _taxonomy(scope)
+    taxonomy = _lent(_taxonomy(scope))
     found = examples.problems(taxonomy, _codes(scope, taxonomy), scope.touched)
     return taxonomy, [*scope.problems, *found]
 
@@ -96,6 +97,25 @@ def _taxonomy(scope: Scope) -> Taxonomy:
         navigation=_given(scope, "navigation", partial(around.navigation, slots=slots)),
         audit=_given(scope, "audit", partial(around.audit, slots=slots)),
         discovery={name: around.publication(scope, name, each) for name, each in scope.section("discovery").items()},
+    )
+
+
+def _lent(taxonomy: Taxonomy) -> Taxonomy:
+    """The taxonomy, with the status that a surface gives to codes which have none."""
+    giving = [each for each in taxonomy.surfaces.values() if each.default_status is not None]
+    if not giving:
+        return taxonomy
+
+    def lent(code: Code, of_operation: bool) -> Code:
+        status = next((each.default_status for each in giving if reaches(each, code, of_operation=of_operation)), None)
+        return code if code.http.statuses else code._replace(http=code.http._replace(default=status))
+
+    return taxonomy._replace(
+        codes={name: lent(code, False) for name, code in taxonomy.codes.items()},
+        operations={
+            name: each._replace(errors={own: lent(code, True) for own, code in each.errors.items()})
+            for name, each in taxonomy.operations.items()
+        },
     )
 
 

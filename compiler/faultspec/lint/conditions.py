@@ -69,7 +69,7 @@ def _asked(subject: Subject, path: Path, test: Test) -> Iterator[tuple[Path, obj
 
 def _statuses(taxonomy: Taxonomy, code: Code) -> tuple[StatusRange, ...]:
     """Those under which a code may travel: its own, and those for which it is what is fallen back on."""
-    return (*code.http.statuses, *(each.on for each in taxonomy.fallbacks if each.code == code.name))
+    return (*code.http.carried, *(each.on for each in taxonomy.fallbacks if each.code == code.name))
 
 
 def _within(value: object, span: StatusRange) -> bool:

@@ -310,7 +310,8 @@ def retriable_without_action(subject: Subject) -> Iterator[Remark]:
     if not again:
         return
     for path, code in live(subject.taxonomy):
-        if code.retriable.kind != "never" and code.actions and not set(code.actions) & set(again):
+        told = code.retriable.kind in ("always", "conditional", "caller")
+        if told and code.actions and not set(code.actions) & {*again, code.retriable.until}:
             message = f"`{code.name}` may be retriable, and none of its actions sends again what failed"
             yield Remark((*path, "actions"), message, f"add {' or '.join(f'`{each}`' for each in again)}")
 

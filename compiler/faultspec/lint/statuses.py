@@ -68,7 +68,7 @@ def code_without_transport(subject: Subject) -> Iterator[Remark]:
         elsewhere = any(
             each.transport != "http" and allowed_on(code, path, each) for each in taxonomy.surfaces.values()
         )
-        if not code.http.statuses and not code.grpc and not elsewhere:
+        if not code.http.carried and not code.grpc and not elsewhere:
             message = f"`{code.name}` travels over nothing: no HTTP status, no other carrier, no surface but HTTP"
             yield Remark(present(subject, path, "http"), message, "give it a status, or name its carrier under `on:`")
 

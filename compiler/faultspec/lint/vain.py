@@ -112,7 +112,7 @@ def surface_without_errors(subject: Subject) -> Iterator[Remark]:
         if surface.transport != "http" or not surface.envelopes or not surface.error_when or surface.codes is None:
             continue
         met = [code for path, code in live(taxonomy) if meets(surface, path, code)]
-        spans = [span for code in met for span in code.http.statuses]
+        spans = [span for code in met for span in code.http.carried]
         spans += [each.on for each in taxonomy.fallbacks if each.code in surface.codes]
         if met and not any(one.meets(other) for one in surface.error_when for other in spans):
             statuses = ", ".join(map(str, surface.error_when))

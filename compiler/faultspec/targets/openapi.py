@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from faultspec.language.carriers import travels
 from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Schema, StatusRange, Taxonomy
 from faultspec.language.values import problems
 from faultspec.runtime import ids
@@ -76,7 +75,7 @@ def components(taxonomy: Taxonomy) -> Json:
                     **schemas.of_body(envelope, code, taxonomy),
                 }
             )
-            if travels(taxonomy, code, of_operation=operation is not None) and (operation, code.name) in shown:
+            if code.http.carried and (operation, code.name) in shown:
                 found["examples"] |= _examples(name, envelope, code, taxonomy)
         if carried:
             found["schemas"][names.union(envelope)] = _union(envelope, names, taxonomy)
@@ -168,7 +167,7 @@ def _statuses(answered: Codes, taxonomy: Taxonomy) -> list[str]:
     claimed = {
         str(status) if each.width < 100 else str(each)
         for operation, code in answered
-        for each in travels(taxonomy, code, of_operation=operation is not None)
+        for each in code.http.carried
         for status in (range(each.low, each.high + 1) if each.width < 100 else (each.low,))
     }
     fallback = {
@@ -187,8 +186,7 @@ def _response(envelope: Envelope, status: str, answered: Codes, names: Names, ta
     codes = [
         (operation, code)
         for operation, code in answered
-        if code.name == fallback
-        or any(each.covers(span) for each in travels(taxonomy, code, of_operation=operation is not None))
+        if code.name == fallback or any(each.covers(span) for each in code.http.carried)
     ]
     if not codes:
         return None
@@ -200,7 +198,7 @@ def _response(envelope: Envelope, status: str, answered: Codes, names: Names, ta
     examples = {
         name: {"$ref": f"#/components/examples/{name}"}
         for operation, code in codes
-        if travels(taxonomy, code, of_operation=operation is not None)
+        if code.http.carried
         for name in _example_names(names.schema(envelope, operation, code), envelope, code, taxonomy)
     }
     media: Json = {"schema": _one_of(envelope, codes, names, taxonomy), **({"examples": examples} if examples else {})}

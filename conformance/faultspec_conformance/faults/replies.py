@@ -13,7 +13,7 @@ from faultspec.contract import Contract
 from faultspec.exchange import Exchange, Headers, Request, Response, first
 from faultspec.judge.facts import facts_of, outcomes
 from faultspec.language import formats
-from faultspec.language.carriers import reaches, travels, wears
+from faultspec.language.carriers import reaches, wears
 from faultspec.language.model import Code, Envelope, Example, HeaderRule, Operation, Taxonomy
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
@@ -145,7 +145,7 @@ def _statuses(
     if len(chosen) == 1:
         return tuple(each for each in chosen if isinstance(each, int))
     own = tuple(dict.fromkeys((*((code.http.default,) if code.http.default else ()), *code.http.all())))
-    return own or tuple(each.low for each in travels(taxonomy, code, of_operation=code.name not in taxonomy.codes))
+    return own or tuple(each.low for each in code.http.carried)
 
 
 def _travels(contract: Contract, name: str) -> Iterator[str]:

@@ -6,7 +6,6 @@ from random import Random
 from typing import NamedTuple
 
 from faultspec.language import grammar
-from faultspec.language.carriers import travels
 from faultspec.language.model import Taxonomy
 
 #: The request header, and the query parameter, that asks for a fault.
@@ -56,7 +55,7 @@ def problem(fault: Fault, taxonomy: Taxonomy) -> str | None:
     if code is None:
         hint = grammar.closest(fault.code, tuple(known)) or f"its live codes are {', '.join(known)}"
         return f"{taxonomy.name} has no live code `{fault.code}`: {hint}"
-    if not travels(taxonomy, code, of_operation=code.name not in taxonomy.codes):
+    if not code.http.carried:
         return f"`{code.name}` never travels on HTTP: {code.http.reason}"
     if fault.status is not None and not (
         code.http.allows(fault.status) or code.name in taxonomy.codes_for(fault.status)

@@ -140,7 +140,6 @@ class View(NamedTuple):
     unknown_message: str
     slot_checks: str | None
     tells: bool
-    default_status: int
     internal: str | None
     internal_code: str
     bare: tuple[BareRows, ...]
@@ -252,7 +251,6 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         unknown_message=literal(NO_MESSAGE) if standin is None else standin.message,
         slot_checks=checks.of_slots(slots, taxonomy),
         tells=tells,
-        default_status=next((each.default_status for each in taxonomy.surfaces.values() if each.default_status), 500),
         undeclared_key=place.removeprefix("/details/")
         if internal in members and place.count("/") == 2 and place.startswith("/details/")
         else None,

@@ -142,7 +142,7 @@ class Constructor:
         """Which of several statuses; an int where the code also stands for whatever no other code claims."""
         default = self.code.http.default
         own = tuple(self.code.http.all())
-        if default is None or (len(own) == 1 and not self.borrows):
+        if default is None or (len(own) <= 1 and not self.borrows):
             return
         named = not self.borrows and len(own) <= NAMED_STATUSES
         kind = f"t.Literal[{', '.join(map(str, own))}]" if named else "int"

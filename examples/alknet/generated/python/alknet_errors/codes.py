@@ -181,7 +181,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
     ),
     ErrorCode.FILE_NOT_FOUND: Facts(
         wire="FILE_NOT_FOUND",
-        status=None,
+        status=500,
         statuses=(),
         retriable="never",
         client_action="none",
@@ -190,7 +190,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
     ),
     ErrorCode.PERMISSION_DENIED: Facts(
         wire="PERMISSION_DENIED",
-        status=None,
+        status=500,
         statuses=(),
         retriable="never",
         client_action="none",
@@ -199,7 +199,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
     ),
     ErrorCode.INSUFFICIENT_CREDITS: Facts(
         wire="INSUFFICIENT_CREDITS",
-        status=None,
+        status=500,
         statuses=(),
         retriable="never",
         client_action="user",
@@ -217,7 +217,7 @@ FACTS: Mapping[ErrorCode, Facts] = {
     ),
     ErrorCode.CONTEXT_OVERFLOW: Facts(
         wire="CONTEXT_OVERFLOW",
-        status=None,
+        status=500,
         statuses=(),
         retriable="never",
         client_action="none",

@@ -453,7 +453,7 @@ class ReadFileFileNotFound(AlknetError):
     code = ErrorCode.FILE_NOT_FOUND
     facts = Facts(
         wire="FILE_NOT_FOUND",
-        status=None,
+        status=500,
         statuses=(),
         retriable="never",
         client_action="none",
@@ -509,7 +509,7 @@ class ReadFilePermissionDenied(AlknetError):
     code = ErrorCode.PERMISSION_DENIED
     facts = Facts(
         wire="PERMISSION_DENIED",
-        status=None,
+        status=500,
         statuses=(),
         retriable="never",
         client_action="none",
@@ -562,7 +562,7 @@ class CreateMachineInsufficientCredits(AlknetError):
     code = ErrorCode.INSUFFICIENT_CREDITS
     facts = Facts(
         wire="INSUFFICIENT_CREDITS",
-        status=None,
+        status=500,
         statuses=(),
         retriable="never",
         client_action="user",
@@ -657,7 +657,7 @@ class ChatContextOverflow(AlknetError):
     code = ErrorCode.CONTEXT_OVERFLOW
     facts = Facts(
         wire="CONTEXT_OVERFLOW",
-        status=None,
+        status=500,
         statuses=(),
         retriable="never",
         client_action="none",

@@ -62,7 +62,7 @@ const ENTRIES: readonly Entry[] = [
     operation: "readFile",
     facts: {
       wire: "FILE_NOT_FOUND",
-      status: null,
+      status: 500,
       statuses: [],
       retriable: "never",
       clientAction: "none",
@@ -84,7 +84,7 @@ const ENTRIES: readonly Entry[] = [
     operation: "readFile",
     facts: {
       wire: "PERMISSION_DENIED",
-      status: null,
+      status: 500,
       statuses: [],
       retriable: "never",
       clientAction: "none",
@@ -106,7 +106,7 @@ const ENTRIES: readonly Entry[] = [
     operation: "createMachine",
     facts: {
       wire: "INSUFFICIENT_CREDITS",
-      status: null,
+      status: 500,
       statuses: [],
       retriable: "never",
       clientAction: "user",
@@ -150,7 +150,7 @@ const ENTRIES: readonly Entry[] = [
     operation: "chat",
     facts: {
       wire: "CONTEXT_OVERFLOW",
-      status: null,
+      status: 500,
       statuses: [],
       retriable: "never",
       clientAction: "none",

@@ -216,7 +216,7 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   },
   FILE_NOT_FOUND: {
     wire: "FILE_NOT_FOUND",
-    status: null,
+    status: 500,
     statuses: [],
     retriable: "never",
     clientAction: "none",
@@ -233,7 +233,7 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   },
   PERMISSION_DENIED: {
     wire: "PERMISSION_DENIED",
-    status: null,
+    status: 500,
     statuses: [],
     retriable: "never",
     clientAction: "none",
@@ -250,7 +250,7 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   },
   INSUFFICIENT_CREDITS: {
     wire: "INSUFFICIENT_CREDITS",
-    status: null,
+    status: 500,
     statuses: [],
     retriable: "never",
     clientAction: "user",
@@ -284,7 +284,7 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
   },
   CONTEXT_OVERFLOW: {
     wire: "CONTEXT_OVERFLOW",
-    status: null,
+    status: 500,
     statuses: [],
     retriable: "never",
     clientAction: "none",
