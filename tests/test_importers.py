@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from faultspec.body import resolve
 from faultspec.contract import contract
 from faultspec.exchange import Exchange, Request, Response
-from faultspec.importers import Imported, NotImportable, botocore, census, openapi
+from faultspec.importers import Imported, NotImportable, botocore, census, openapi, reading
 from faultspec.importers.located import located
 from faultspec.importers.places import child, walk
 from faultspec.importers.reading import parse, readable
@@ -513,6 +513,22 @@ def test_an_alternative_that_names_codes_is_read_whatever_stands_beside_it(
     assert {each.pointer for each in found.losses if each.kind == "body"} == {
         f"{place}/{index}" for index in (0, 1, 2) if index != (2 if turned else 0)
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "said"),
+    [
+        ('{"openapi": "3.1.0", "a":\n  {"NaN": "NaN", "x": NaN}}', (2, 23), "NaN is no number of JSON"),
+        ('{"a": "Infinity",\n "b": [1, -Infinity]}', (2, 11), "-Infinity is no number of JSON"),
+        ('{"a": {"400": 1,\n "400": 2}}', (2, 2), "400"),
+    ],
+)
+def test_what_json_does_not_allow_has_its_place(text: str, place: tuple[int, int], said: str) -> None:
+    """A number that is none, and a member that stands twice, are mistakes at their line and column, not guesses."""
+    data, found = reading.parse(text, "x.json")
+    assert data is None
+    assert [(each.span.line, each.span.column) for each in found if each.span] == [place]
+    assert said in found[0].message
 
 
 SUGGESTING = """

@@ -22,14 +22,17 @@ def parse(text: str, path: str) -> tuple[Any, tuple[Diagnostic, ...]]:
         document, found = source.parse(text, path)
         return (None, tuple(found)) if found or document is None else (document.data, ())
     try:
-        return json.loads(text.removeprefix("\ufeff"), parse_constant=_refused), ()
+        return json.loads(text.removeprefix("\ufeff"), parse_constant=_refused, object_pairs_hook=_distinct), ()
+    except _Twice:  # the reader of YAML, to which JSON is YAML, says where
+        found = source.parse(text, path)[1]
+        return None, tuple(found) or (Diagnostic("duplicate-key", "a member stands twice in one object", path),)
     except json.JSONDecodeError as error:
         span = Span(error.lineno, error.colno, error.lineno, error.colno)
         return None, (Diagnostic("json-syntax", f"the text is no JSON: {error.msg}", path, span),)
     except RecursionError:
         return None, (Diagnostic("nested-too-deeply", f"there are more than {_DEEPEST} levels of nesting", path),)
     except ValueError as error:
-        return None, (Diagnostic("json-syntax", f"the text is no JSON: {error}", path),)
+        return None, (Diagnostic("json-syntax", f"the text is no JSON: {error}", path, _constant(text)),)
 
 
 def is_json_text(text: str) -> bool:
@@ -39,6 +42,25 @@ def is_json_text(text: str) -> bool:
 
 def _refused(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
+
+
+def _constant(text: str) -> Span:
+    """The first NaN or Infinity that stands outside of texts."""
+    found = (each for each in re.finditer(r'"(?:[^"\\]|\\.)*+"|-?Infinity|NaN', text) if each[0][0] != '"')
+    start = next((each.start() for each in found), 0)
+    line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
+    return Span(line, column, line, column)
+
+
+class _Twice(Exception):
+    """A member stands twice in one object (RFC 8259 section 4: what that means is anybody's guess)."""
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _Twice
+    return found
 
 
 def cleaned(document: object, what: str) -> tuple[Json, list[Loss]]:

@@ -176,7 +176,13 @@ def _reserved_word(path: Path, name: str) -> Remark:
 def name_collision(subject: Subject) -> Iterator[Remark]:
     """Names that differ only by case or underscores become the same identifier in generated code."""
     taxonomy = subject.taxonomy
-    for section, names in (("codes", taxonomy.codes), ("detail_keys", taxonomy.detail_keys)):
+    sections: tuple[tuple[str, Iterable[str]], ...] = (
+        ("codes", taxonomy.codes),
+        ("detail_keys", taxonomy.detail_keys),
+        ("envelopes", taxonomy.envelopes),
+        ("surfaces", taxonomy.surfaces),
+    )
+    for section, names in sections:
         seen: dict[str, str] = {}
         for name in names:
             first = seen.setdefault(name.replace("_", "").casefold(), name)
