@@ -386,6 +386,16 @@ def _relation(
 
 
 _RELATIONS = (
+    _relation(
+        "surface/repeated",
+        "An error is told once more, alike, on each surface that repeats it",
+        "Who listens there alone, a window or another process, goes on as if nothing had failed.",
+        "An error with a declared code on a surface that another one repeats, where that other is heard.",
+        (),
+        "surface",
+        "code",
+        "body",
+    ),
     _relation("service/alive", "The service answers", "Nothing can be said of one that doesn't.", "Every run."),
     _relation(
         "provoke/code",
@@ -1013,6 +1023,7 @@ def _idle(taxonomy: Taxonomy) -> frozenset[str]:
         "client/correlation": any(
             each.echo for envelope in taxonomy.envelopes.values() for each in envelope.fields.values()
         ),
+        "surface/repeated": any(each.repeats for each in taxonomy.surfaces.values()),
         "success/requires": any(each.success for each in taxonomy.surfaces.values()),
         "actions/agree": bool(taxonomy.sending_again) or any(each.actions for each in codes),
         "mcp/is-error": any(each.mcp for each in codes),
@@ -1045,6 +1056,7 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
     retry_after = tuple(rule.source for rule in taxonomy.headers if rule.name.lower() == "retry-after")
     return {
         "surface": surfaces,
+        "surface/repeated": tuple(each.source for each in taxonomy.surfaces.values() if each.repeats),
         "envelope": envelopes,
         "envelope/absent-on-success": surfaces,
         "envelope/types": (*envelopes, *(field.source for field in fields)),

@@ -155,12 +155,12 @@ def spoken(
     driver: "Peer | Mcp", taxonomy: Taxonomy, rules: Contract, target: Target, options: Options
 ) -> tuple[Dialogue, Iterator[Callable[[], None]]]:
     """The run over a driver, and its parts: the calls of the file, the probes of the protocol, the recipes."""
-    samples, recipes = OF_CALLS
+    samples, *after = OF_CALLS
     if isinstance(driver, Peer):
         rpc = Rpc(taxonomy, rules, target, driver)
-        return rpc, _parts(rpc, (samples, *OF_JSONRPC, recipes), options)
+        return rpc, _parts(rpc, (samples, *OF_JSONRPC, *after), options)
     tools = Tools(taxonomy, rules, target, driver, Random(options.seed or 0))
-    return tools, _parts(tools, (samples, *OF_MCP, recipes), options)
+    return tools, _parts(tools, (samples, *OF_MCP, *after), options)
 
 
 def _parts(world: Asking, probes: tuple[Probe[Asking], ...], options: Options) -> Iterator[Callable[[], None]]:

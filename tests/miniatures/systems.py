@@ -263,6 +263,42 @@ lapse(
     "what is retryable suggests nothing that tries it again",
     errors(sets(actions=["open_settings"]), "PROVIDER_UNAVAILABLE"),
 )
+
+
+def _notified(edit: Callable[[Any], Any], *codes: object) -> Change:
+    """Edit the notifications of errors, of those with one of the codes where any are given."""
+
+    def change(asked: Any, answer: Any) -> Any:
+        hit = isinstance(answer, dict) and "method" in answer and told(answer) is not None
+        return edit(copy.deepcopy(answer)) if hit and (not codes or code_of(told(answer)) in codes) else answer
+
+    return change
+
+
+def _with_error(**members: Any) -> Callable[[Any], Any]:
+    return lambda answer: {**answer, "params": {"error": {**answer["params"]["error"], **members}}}
+
+
+lapse(_K, "nothing-notified", "no failure is notified", _notified(lambda _: NOTHING))
+lapse(_K, "one-code-not-notified", "one failure is not notified", _notified(lambda _: NOTHING, "DISK_FULL"))
+lapse(
+    _K,
+    "notified-as-another",
+    "the notification of a failure has another code",
+    _notified(_with_error(error_code="USER_CANCELED", actions=[]), "DISK_FULL"),
+)
+lapse(
+    _K,
+    "notified-in-another-phase",
+    "the notification of a failure has another phase",
+    _notified(_with_error(phase="settings"), "DISK_FULL"),
+)
+lapse(
+    _K,
+    "notified-of-another-workbench",
+    "the notification of a failure has a detail of another",
+    _notified(_with_error(workbench_id="wb-0"), "DISK_FULL"),
+)
 lapse(
     _K,
     "another-codes-way-out",

@@ -20,6 +20,7 @@ from faultspec_conformance.probes import (
     jsonrpc,
     mcp,
     provoke,
+    repeats,
     resources,
     streams,
     tenancy,
@@ -94,7 +95,8 @@ OF_A_KIND: tuple[Probe[World], ...] = tuple(
 
 OF_CALLS: tuple[Probe[Dialogue], ...] = (
     Probe("calls", calls.samples),
-    Probe("recipes", calls.recipes, ("provoke/code",)),
+    Probe("recipes", calls.recipes, ("provoke/code", "surface/repeated")),
+    Probe("repeated-errors", repeats.notifications, ("surface/repeated",), everywhere=True),
 )
 """The probes of whatever is called by name."""
 
