@@ -191,6 +191,38 @@ lapse(
     "an unknown method is refused under the id null",
     numbered(-32601, lambda a: {**a, "id": None}),
 )
+lapse(
+    _K,
+    "rpc-text-id-lost-on-errors",
+    "an unknown method is refused under the id null where the id is a text",
+    lambda asked, answer: (
+        numbered(-32601, lambda a: {**a, "id": None})(asked, answer)
+        if isinstance(asked, dict) and isinstance(asked.get("id"), str)
+        else answer
+    ),
+)
+lapse(
+    _K,
+    "rpc-text-id-lost-on-failures",
+    "a failure is told under the id 0 where the id is a text",
+    lambda asked, answer: (
+        {**answer, "id": 0}
+        if isinstance(asked, dict)
+        and isinstance(asked.get("id"), str)
+        and "id" in answer
+        and told(answer) is not None
+        and "error_code" in told(answer)
+        else answer
+    ),
+)
+lapse(
+    _K,
+    "rpc-id-zero-lost-on-errors",
+    "an unknown method is refused under the id null where the id is 0",
+    lambda asked, answer: (
+        numbered(-32601, lambda a: {**a, "id": a["id"] or None})(asked, answer) if isinstance(asked, dict) else answer
+    ),
+)
 lapse(_K, "rpc-unknown-method-internal", "an unknown method is an internal error", renumbered(-32601, -32603))
 lapse(
     _K,

@@ -111,6 +111,9 @@ OF_JSONRPC: tuple[Probe[Rpc], ...] = (
 )
 """The probes of a JSON-RPC service, but for its recipes."""
 
+OF_FAILURES: tuple[Probe[Rpc], ...] = (Probe("ids-of-failures", jsonrpc.ids_of_failures, ("rpc/id",)),)
+"""The probes of a JSON-RPC service that ask again what recipes brought about."""
+
 OF_MCP: tuple[Probe[Tools], ...] = (
     Probe("unknown-tools", mcp.unknown_tools, ("mcp/unknown-tool",)),
     Probe("invalid-arguments", mcp.invalid_arguments, ("mcp/invalid-arguments",)),
