@@ -568,6 +568,8 @@ KILLS: Mapping[str, Kill] = {
     "unknown-tool-echoes": of("theodosia", caught("leaks/canary", "leaks/secret")),
     "trace-for-resource": of("theodosia", caught("leaks/stack-trace", "discovery/agrees")),
     "arguments-accepted": of("theodosia", caught("mcp/invalid-arguments")),
+    "text-of-another-refusal": of("theodosia", warned("mcp/text")),
+    "text-of-success": of("theodosia", warned("mcp/text")),
     "inputs-told-as-exception": of("theodosia", caught("provoke/code")),
     "success-offers-nothing": of("theodosia", caught("success/requires", "discovery/agrees", "navigation/not-offered", "navigation/offered")),
     "budget-as-text": of("theodosia", caught("details/schema")),

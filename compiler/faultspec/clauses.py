@@ -13,7 +13,7 @@ no occasion for a clause that needs it.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from faultspec.language.model import HeaderRule, RetryPolicy, Source, Taxonomy
+from faultspec.language.model import HeaderRule, RetryPolicy, Source, Surface, Taxonomy
 
 GROUPABLE = frozenset(
     {
@@ -277,6 +277,14 @@ _SINGLE = (
         "A tool result with a code that declares its mark.",
         ("code/declared",),
         ("surface", "code", "shape"),
+    ),
+    Clause(
+        "mcp/text",
+        "A text of a tool result is its structured content once more",
+        "A host that reads texts alone, as older ones do, tells its model something else.",
+        "A tool result with structured content and a text, where the taxonomy's errors stand in the structured content.",
+        ("surface/known",),
+        ("surface", "body"),
     ),
     Clause(
         "deadline/kept",
@@ -1027,6 +1035,7 @@ def _idle(taxonomy: Taxonomy) -> frozenset[str]:
         "success/requires": any(each.success for each in taxonomy.surfaces.values()),
         "actions/agree": bool(taxonomy.sending_again) or any(each.actions for each in codes),
         "mcp/is-error": any(each.mcp for each in codes),
+        "mcp/text": any(structured(each) for each in taxonomy.surfaces.values()),
         "deadline/kept": any(each.deadline for each in codes),
     }
     return frozenset(address for address, used in there.items() if not used)
@@ -1035,6 +1044,11 @@ def _idle(taxonomy: Taxonomy) -> frozenset[str]:
 def retries_upstream(taxonomy: Taxonomy) -> RetryPolicy | None:
     """The policy by which services call those behind them, if one is declared."""
     return taxonomy.retry_policies.get(taxonomy.upstream.retry or "") if taxonomy.upstream is not None else None
+
+
+def structured(surface: Surface) -> bool:
+    """Whether the errors of a surface stand in the structured content of a tool result."""
+    return surface.transport == "mcp" and f"{surface.at}/".startswith("/structuredContent/")
 
 
 def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
@@ -1079,6 +1093,7 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
         "success": tuple(member.source for each in taxonomy.surfaces.values() for member in each.success.values()),
         "rpc": tuple(each.source for each in taxonomy.surfaces.values() if each.transport == "jsonrpc"),
         "mcp": tuple(code.source for code in taxonomy.every_code() if code.mcp),
+        "mcp/text": tuple(each.source for each in taxonomy.surfaces.values() if structured(each)),
         "navigation": (taxonomy.navigation.source,) if taxonomy.navigation else (),
         "audit": (taxonomy.audit.source,) if taxonomy.audit else (),
         "discovery": tuple(each.source for each in taxonomy.discovery.values()),

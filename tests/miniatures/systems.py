@@ -581,6 +581,23 @@ lapse(
         else answer
     ),
 )
+
+
+def _texted(text: str | None) -> Change:
+    """Refusals with another text."""
+
+    def change(asked: Any, answer: Any) -> Any:
+        if told(answer) is None or "result" not in answer:
+            return answer
+        said = {**told(answer), "valid_next_actions": []}
+        content = [{"type": "text", "text": json.dumps(said) if text is None else text}]
+        return {**answer, "result": {**answer["result"], "content": content}}
+
+    return change
+
+
+lapse(_T, "text-of-another-refusal", "the text of a refusal offers nothing, its structured content does", _texted(None))
+lapse(_T, "text-of-success", "the text of a refusal says that all went well", _texted("All went well."))
 lapse(
     _T,
     "inputs-told-as-exception",
@@ -861,12 +878,27 @@ def over_http(sin: str) -> Wrapper:
         before = answer.json()
         request = _parsed(asked.body)
         # What says nothing to be changed is left as it came, with its bytes.
-        after = before if before is None else found.change(request, before)
+        after = before if before is None else _mirrored(before, found.change(request, before))
         changed = answer if after == before else answer.with_json(after)
         status = (found.status or {}).get(answer.status, answer.status)
         return Answer(status, changed.headers, changed.body)
 
     return rewriting(change)
+
+
+def _mirrored(before: Any, after: Any) -> Any:
+    """A result of MCP whose text was its structured content, and is again."""
+    result = after.get("result") if isinstance(after, dict) else None
+    if not isinstance(result, dict) or "structuredContent" not in result or after == before:
+        return after
+    old = before.get("result", {})
+    content = [
+        {**each, "text": json.dumps(result["structuredContent"])}
+        if each in old.get("content", ()) and _parsed(each["text"].encode()) == old.get("structuredContent")
+        else each
+        for each in result["content"]
+    ]
+    return {**after, "result": {**result, "content": content}}
 
 
 def over_streams(sin: str, command: list[str]) -> None:
