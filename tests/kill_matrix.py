@@ -550,7 +550,7 @@ KILLS: Mapping[str, Kill] = {
     "another-codes-way-out": of("keenbench", caught("actions/agree")),
     "rate-limit-as-unavailable": of("keenbench", caught("provoke/code")),
     "raw-provider-error": of("keenbench", caught("leaks/connection-string")),
-    "restore-as-write-failure": of("keenbench", caught("provoke/code")),
+    "restore-as-write-failure": of("keenbench", caught("provoke/code", "actions/agree")),
     "message-of-a-page": of("keenbench", caught("envelope/types")),
     "consent-retryable": of("keenbench", caught("retriable/agrees")),
     "strict-marks-unknown": of("theodosia", caught("mcp/is-error")),

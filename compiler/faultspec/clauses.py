@@ -877,6 +877,14 @@ _UPSTREAM = (
         ("upstream/surfaces",),
         "detail-values",
     ),
+    _relation(
+        "upstream/status",
+        "The details tell what the upstream answered, truly",
+        "Whoever is told of another failure looks for it in the wrong service.",
+        "A failure upstream with a status, where the taxonomy names a detail for it and the answer has it.",
+        ("upstream/surfaces",),
+        "detail-values",
+    ),
 )
 
 _CLIENT = (
@@ -1019,6 +1027,7 @@ def _idle(taxonomy: Taxonomy) -> frozenset[str]:
         "upstream/jitter": behind is not None and behind.policy.jitter.kind != "none",
         "upstream/key": behind is not None and bool(taxonomy.upstream and taxonomy.upstream.keys),
         "upstream/retried": behind is not None and behind.annotate is not None,
+        "upstream/status": behind is not None and bool(taxonomy.upstream and taxonomy.upstream.status),
         "client/retries": any(each.client_action == "retry" for each in codes),
         "client/attempts": any(each.retry for each in codes),
         "client/waits": any(each.retry for each in codes),
@@ -1105,7 +1114,9 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
         "retry": retry_after,
         "framework": fallbacks,
         "upstream": (behind.source,) if behind is not None else (),
-        **dict.fromkeys(("upstream/key", "upstream/unsafe", "upstream/surfaces", "upstream/stops"), called),
+        **dict.fromkeys(
+            ("upstream/key", "upstream/unsafe", "upstream/surfaces", "upstream/stops", "upstream/status"), called
+        ),
         "client": policies,
         "client/retry-after": (*retry_after, *policies),
         "client/gives-up": codes,
