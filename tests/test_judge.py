@@ -562,7 +562,7 @@ def test_the_table_of_clauses_is_closed() -> None:
         for each in clause.presupposes:
             assert each != address
             assert each in platform().clauses
-    elsewhere = {"success/requires", "mcp/is-error", "deadline/kept", "actions/agree"}
+    elsewhere = {"success/requires", "surface/repeated", "mcp/is-error", "deadline/kept", "actions/agree"}
     elsewhere |= {
         each
         for each in CLAUSES

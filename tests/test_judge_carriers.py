@@ -146,12 +146,14 @@ codes:
     ("text", "broken"),
     [
         ('{"trace": "KeyError: 1", "error": "broken", "message": "no"}', []),
-        ('{"trace": "KeyError: 1", "error": "broken"}', ["leaks/stack-trace"]),
-        ("KeyError: 1", ["leaks/stack-trace"]),
+        ('{"trace": "KeyError: 1", "error": "broken"}', ["leaks/stack-trace", "mcp/text"]),
+        ("KeyError: 1", ["leaks/stack-trace", "mcp/text"]),
     ],
 )
 def test_content_said_twice_is_searched_once(text: str, broken: list[str]) -> None:
-    """A text that is the structured content once more, as MCP asks, leaks no more than that; any other text is searched."""
+    """A text that is the structured content once more, as MCP asks, leaks no more than that; any other text is searched, and told
+    apart.
+    """
     content = {"error": "broken", "message": "no", "trace": "KeyError: 1"}
     body = {"content": [{"type": "text", "text": text}], "structuredContent": content, "isError": True}
     assert clauses(judged(made(PASSED_ON), "mcp", body)) == broken
@@ -248,3 +250,34 @@ def test_an_operation_is_known_by_what_was_asked(
     """By its name on the wire, or by the members of the request's body, all of which must have a value that is meant."""
     found = judged(made(OPERATIONS), "event", {"code": code}, target=target, request=request_body)
     assert clauses(found) == broken
+
+
+TOLD_TWICE = """
+envelopes: {refusal: {shape: {error: $code, message: $message, "...": $details}, additional: allow}}
+surfaces: {step: {transport: mcp, error_when: {present: /structuredContent/error}, at: /structuredContent, envelope: refusal, codes: closed}}
+codes: {denied: {summary: No., http: null, http_reason: Not over HTTP.}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "texts", "told"),
+    [
+        ({"error": "denied", "message": "No"}, ['{"message": "No", "error": "denied"}'], True),
+        ({"error": "denied", "message": "No"}, ["In words: no.", '{"error":"denied","message":"No"}'], True),
+        ({"error": "denied", "message": "No"}, ['{"error": "denied", "message": "Yes"}'], False),
+        ({"error": "denied", "message": "No"}, ["In words: yes."], False),
+        ({"state": "open"}, ['{"state": "shut"}'], False),
+        ({"state": "open"}, [], True),
+        ({"result": [1, 2]}, ["1", "2"], True),
+        (None, ["In words."], True),
+    ],
+)
+def test_the_text_of_a_result_is_its_structured_content(said: object, texts: list[str], told: bool) -> None:
+    """A result whose texts are all something else than its structured content is a warning, be it a refusal or not; one
+    without texts or without structured content is none, nor is what the libraries of MCP wrap into `result`.
+    """
+    content = [{"type": "text", "text": each} for each in texts]
+    body = {"content": content, "isError": False, **({} if said is None else {"structuredContent": said})}
+    found = judged(made(TOLD_TWICE), "mcp", body)
+    assert [(each.clause, each.level) for each in found.findings] == ([] if told else [("mcp/text", "warning")])
+    assert ("mcp/text" in found.exercised) == (bool(texts) and said not in (None, {"result": [1, 2]}))

@@ -56,6 +56,7 @@ KILLS: Mapping[str, tuple[str]] = {
     "swallows": ("upstream/surfaces",),
     "another-class": ("upstream/surfaces",),
     "falls-back": ("upstream/stops",),
+    "always-says-500": ("upstream/status",),
     "always-says-three": ("upstream/retried",),
     "loses-the-success": ("upstream/recovers",),
 }
@@ -119,7 +120,7 @@ def test_who_behaves_passes_everything() -> None:
     assert [(each.finding.clause, each.finding.message) for each in result.findings] == []
     verdicts = {address: each.verdict for address, each in result.clauses.items() if address.startswith("upstream/")}
     assert verdicts == dict.fromkeys(verdicts, "passed")
-    assert len(verdicts) == 10
+    assert len(verdicts) == 11
 
 
 @pytest.mark.full

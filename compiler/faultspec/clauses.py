@@ -13,7 +13,7 @@ no occasion for a clause that needs it.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from faultspec.language.model import HeaderRule, RetryPolicy, Source, Taxonomy
+from faultspec.language.model import HeaderRule, RetryPolicy, Source, Surface, Taxonomy
 
 GROUPABLE = frozenset(
     {
@@ -279,6 +279,14 @@ _SINGLE = (
         ("surface", "code", "shape"),
     ),
     Clause(
+        "mcp/text",
+        "A text of a tool result is its structured content once more",
+        "A host that reads texts alone, as older ones do, tells its model something else.",
+        "A tool result with structured content and a text, where the taxonomy's errors stand in the structured content.",
+        ("surface/known",),
+        ("surface", "body"),
+    ),
+    Clause(
         "deadline/kept",
         "An answer that says a budget ran out comes when it ran out",
         "A budget that isn't kept is one that nobody can plan with.",
@@ -386,6 +394,16 @@ def _relation(
 
 
 _RELATIONS = (
+    _relation(
+        "surface/repeated",
+        "An error is told once more, alike, on each surface that repeats it",
+        "Who listens there alone, a window or another process, goes on as if nothing had failed.",
+        "An error with a declared code on a surface that another one repeats, where that other is heard.",
+        (),
+        "surface",
+        "code",
+        "body",
+    ),
     _relation("service/alive", "The service answers", "Nothing can be said of one that doesn't.", "Every run."),
     _relation(
         "provoke/code",
@@ -859,6 +877,14 @@ _UPSTREAM = (
         ("upstream/surfaces",),
         "detail-values",
     ),
+    _relation(
+        "upstream/status",
+        "The details tell what the upstream answered, truly",
+        "Whoever is told of another failure looks for it in the wrong service.",
+        "A failure upstream with a status, where the taxonomy names a detail for it and the answer has it.",
+        ("upstream/surfaces",),
+        "detail-values",
+    ),
 )
 
 _CLIENT = (
@@ -1001,6 +1027,7 @@ def _idle(taxonomy: Taxonomy) -> frozenset[str]:
         "upstream/jitter": behind is not None and behind.policy.jitter.kind != "none",
         "upstream/key": behind is not None and bool(taxonomy.upstream and taxonomy.upstream.keys),
         "upstream/retried": behind is not None and behind.annotate is not None,
+        "upstream/status": behind is not None and bool(taxonomy.upstream and taxonomy.upstream.status),
         "client/retries": any(each.client_action == "retry" for each in codes),
         "client/attempts": any(each.retry for each in codes),
         "client/waits": any(each.retry for each in codes),
@@ -1013,9 +1040,11 @@ def _idle(taxonomy: Taxonomy) -> frozenset[str]:
         "client/correlation": any(
             each.echo for envelope in taxonomy.envelopes.values() for each in envelope.fields.values()
         ),
+        "surface/repeated": any(each.repeats for each in taxonomy.surfaces.values()),
         "success/requires": any(each.success for each in taxonomy.surfaces.values()),
         "actions/agree": bool(taxonomy.sending_again) or any(each.actions for each in codes),
         "mcp/is-error": any(each.mcp for each in codes),
+        "mcp/text": any(structured(each) for each in taxonomy.surfaces.values()),
         "deadline/kept": any(each.deadline for each in codes),
     }
     return frozenset(address for address, used in there.items() if not used)
@@ -1024,6 +1053,11 @@ def _idle(taxonomy: Taxonomy) -> frozenset[str]:
 def retries_upstream(taxonomy: Taxonomy) -> RetryPolicy | None:
     """The policy by which services call those behind them, if one is declared."""
     return taxonomy.retry_policies.get(taxonomy.upstream.retry or "") if taxonomy.upstream is not None else None
+
+
+def structured(surface: Surface) -> bool:
+    """Whether the errors of a surface stand in the structured content of a tool result."""
+    return surface.transport == "mcp" and f"{surface.at}/".startswith("/structuredContent/")
 
 
 def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
@@ -1045,6 +1079,7 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
     retry_after = tuple(rule.source for rule in taxonomy.headers if rule.name.lower() == "retry-after")
     return {
         "surface": surfaces,
+        "surface/repeated": tuple(each.source for each in taxonomy.surfaces.values() if each.repeats),
         "envelope": envelopes,
         "envelope/absent-on-success": surfaces,
         "envelope/types": (*envelopes, *(field.source for field in fields)),
@@ -1067,6 +1102,7 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
         "success": tuple(member.source for each in taxonomy.surfaces.values() for member in each.success.values()),
         "rpc": tuple(each.source for each in taxonomy.surfaces.values() if each.transport == "jsonrpc"),
         "mcp": tuple(code.source for code in taxonomy.every_code() if code.mcp),
+        "mcp/text": tuple(each.source for each in taxonomy.surfaces.values() if structured(each)),
         "navigation": (taxonomy.navigation.source,) if taxonomy.navigation else (),
         "audit": (taxonomy.audit.source,) if taxonomy.audit else (),
         "discovery": tuple(each.source for each in taxonomy.discovery.values()),
@@ -1078,7 +1114,9 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
         "retry": retry_after,
         "framework": fallbacks,
         "upstream": (behind.source,) if behind is not None else (),
-        **dict.fromkeys(("upstream/key", "upstream/unsafe", "upstream/surfaces", "upstream/stops"), called),
+        **dict.fromkeys(
+            ("upstream/key", "upstream/unsafe", "upstream/surfaces", "upstream/stops", "upstream/status"), called
+        ),
         "client": policies,
         "client/retry-after": (*retry_after, *policies),
         "client/gives-up": codes,

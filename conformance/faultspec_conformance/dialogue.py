@@ -33,7 +33,9 @@ _ANYWHERE = "leaks/"
 
 @dataclass(slots=True)
 class Dialogue(Seen):
-    """One run against one service that is called by name."""
+    """One run against one service that is called by name. ``unkept``: messages that came unasked and were too many to keep."""
+
+    unkept: int = field(default=0, init=False)
 
     def call(
         self,
@@ -49,6 +51,14 @@ class Dialogue(Seen):
 
     def begin(self) -> None:
         """Begin anew where the service keeps a state for each session."""
+
+    @property
+    def hears(self) -> bool:
+        """Whether what the service says unasked is heard."""
+        return False
+
+    def linger(self, seconds: float) -> None:
+        """Wait for what the service may still say unasked."""
 
     @property
     def samples(self) -> tuple[Sample, ...]:
@@ -108,6 +118,16 @@ class Rpc(Dialogue):
         """Send what is no request; ``what`` names it in reports."""
         return self.said(Message(what, body, ids, harmless=True, headers=self.caller.headers), self.caller)[0]
 
+    @property
+    def hears(self) -> bool:
+        """Whether what the service says unasked is heard."""
+        return self.driver.hears
+
+    def linger(self, seconds: float) -> None:
+        """Wait for what the service may still say unasked, and have it judged."""
+        for each in self.driver.linger(seconds):
+            self._told(each)
+
     def new_id(self) -> int:
         """An id that was not used before."""
         self._last += 1
@@ -138,6 +158,7 @@ class Rpc(Dialogue):
         if isinstance(heard, NoAnswer):
             raise self.failed(asked, heard)
         self.heard()
+        self.unkept += heard.unkept
         for each in heard.between:
             self._told(each)
         if not heard.response.body and not message.due:

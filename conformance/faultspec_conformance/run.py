@@ -23,7 +23,7 @@ from faultspec_conformance.folding import Place, fold, hiding, provokable, shown
 from faultspec_conformance.openapi import Description
 from faultspec_conformance.options import Options, Unreachable, today
 from faultspec_conformance.playing import Part, chosen, mine, play, played
-from faultspec_conformance.probes import OF_A_KIND, OF_CALLS, OF_JSONRPC, OF_MCP, PROBES, Asking, Probe
+from faultspec_conformance.probes import OF_A_KIND, OF_CALLS, OF_FAILURES, OF_JSONRPC, OF_MCP, PROBES, Asking, Probe
 from faultspec_conformance.processes import Failed
 from faultspec_conformance.seen import Seen
 from faultspec_conformance.target import Target
@@ -156,12 +156,12 @@ def spoken(
     driver: "Peer | Mcp", taxonomy: Taxonomy, rules: Contract, target: Target, options: Options
 ) -> tuple[Dialogue, Iterator[Callable[[], None]]]:
     """The run over a driver, and its parts: the calls of the file, the probes of the protocol, the recipes."""
-    samples, recipes = OF_CALLS
+    samples, recipes, *after = OF_CALLS
     if isinstance(driver, Peer):
         rpc = Rpc(taxonomy, rules, target, driver)
-        return rpc, _parts(rpc, (samples, *OF_JSONRPC, recipes), options)
+        return rpc, _parts(rpc, (samples, *OF_JSONRPC, recipes, *OF_FAILURES, *after), options)
     tools = Tools(taxonomy, rules, target, driver, Random(options.seed or 0))
-    return tools, _parts(tools, (samples, *OF_MCP, recipes), options)
+    return tools, _parts(tools, (samples, *OF_MCP, recipes, *after), options)
 
 
 def _parts(world: Asking, probes: tuple[Probe[Asking], ...], options: Options) -> Iterator[Callable[[], None]]:

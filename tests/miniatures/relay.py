@@ -37,6 +37,7 @@ SINS: Mapping[str, str] = {
     "swallows": "answers a failure upstream with an empty success",
     "another-class": "reports every failure as the connector's",
     "falls-back": "asks another provider after the first has failed",
+    "always-says-500": "reports the status 500 whatever the provider answered",
     "always-says-three": "reports three retries whatever it did",
     "loses-the-success": "reports the failure although a retry succeeded",
 }
@@ -118,6 +119,8 @@ def make_app(provider: str, sin: str | None = None, scale: float = 1.0, spread: 
 
     def envelope(failed: Failed, idempotent: bool) -> Response:
         details: dict[str, object] = {} if failed.status is None else {"status": failed.status}
+        if details and sin == "always-says-500":
+            details["status"] = 500
         if failed.retried or sin == "always-says-three":
             details["retried"] = 3 if sin == "always-says-three" else failed.retried
         refused = failed.status is not None and failed.status != 429 and failed.status < 500

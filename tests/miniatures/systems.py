@@ -191,6 +191,38 @@ lapse(
     "an unknown method is refused under the id null",
     numbered(-32601, lambda a: {**a, "id": None}),
 )
+lapse(
+    _K,
+    "rpc-text-id-lost-on-errors",
+    "an unknown method is refused under the id null where the id is a text",
+    lambda asked, answer: (
+        numbered(-32601, lambda a: {**a, "id": None})(asked, answer)
+        if isinstance(asked, dict) and isinstance(asked.get("id"), str)
+        else answer
+    ),
+)
+lapse(
+    _K,
+    "rpc-text-id-lost-on-failures",
+    "a failure is told under the id 0 where the id is a text",
+    lambda asked, answer: (
+        {**answer, "id": 0}
+        if isinstance(asked, dict)
+        and isinstance(asked.get("id"), str)
+        and "id" in answer
+        and told(answer) is not None
+        and "error_code" in told(answer)
+        else answer
+    ),
+)
+lapse(
+    _K,
+    "rpc-id-zero-lost-on-errors",
+    "an unknown method is refused under the id null where the id is 0",
+    lambda asked, answer: (
+        numbered(-32601, lambda a: {**a, "id": a["id"] or None})(asked, answer) if isinstance(asked, dict) else answer
+    ),
+)
 lapse(_K, "rpc-unknown-method-internal", "an unknown method is an internal error", renumbered(-32601, -32603))
 lapse(
     _K,
@@ -262,6 +294,42 @@ lapse(
     "nothing-tries-again",
     "what is retryable suggests nothing that tries it again",
     errors(sets(actions=["open_settings"]), "PROVIDER_UNAVAILABLE"),
+)
+
+
+def _notified(edit: Callable[[Any], Any], *codes: object) -> Change:
+    """Edit the notifications of errors, of those with one of the codes where any are given."""
+
+    def change(asked: Any, answer: Any) -> Any:
+        hit = isinstance(answer, dict) and "method" in answer and told(answer) is not None
+        return edit(copy.deepcopy(answer)) if hit and (not codes or code_of(told(answer)) in codes) else answer
+
+    return change
+
+
+def _with_error(**members: Any) -> Callable[[Any], Any]:
+    return lambda answer: {**answer, "params": {"error": {**answer["params"]["error"], **members}}}
+
+
+lapse(_K, "nothing-notified", "no failure is notified", _notified(lambda _: NOTHING))
+lapse(_K, "one-code-not-notified", "one failure is not notified", _notified(lambda _: NOTHING, "DISK_FULL"))
+lapse(
+    _K,
+    "notified-as-another",
+    "the notification of a failure has another code",
+    _notified(_with_error(error_code="USER_CANCELED", actions=[]), "DISK_FULL"),
+)
+lapse(
+    _K,
+    "notified-in-another-phase",
+    "the notification of a failure has another phase",
+    _notified(_with_error(phase="settings"), "DISK_FULL"),
+)
+lapse(
+    _K,
+    "notified-of-another-workbench",
+    "the notification of a failure has a detail of another",
+    _notified(_with_error(workbench_id="wb-0"), "DISK_FULL"),
 )
 lapse(
     _K,
@@ -513,6 +581,23 @@ lapse(
         else answer
     ),
 )
+
+
+def _texted(text: str | None) -> Change:
+    """Refusals with another text."""
+
+    def change(asked: Any, answer: Any) -> Any:
+        if told(answer) is None or "result" not in answer:
+            return answer
+        said = {**told(answer), "valid_next_actions": []}
+        content = [{"type": "text", "text": json.dumps(said) if text is None else text}]
+        return {**answer, "result": {**answer["result"], "content": content}}
+
+    return change
+
+
+lapse(_T, "text-of-another-refusal", "the text of a refusal offers nothing, its structured content does", _texted(None))
+lapse(_T, "text-of-success", "the text of a refusal says that all went well", _texted("All went well."))
 lapse(
     _T,
     "inputs-told-as-exception",
@@ -793,12 +878,27 @@ def over_http(sin: str) -> Wrapper:
         before = answer.json()
         request = _parsed(asked.body)
         # What says nothing to be changed is left as it came, with its bytes.
-        after = before if before is None else found.change(request, before)
+        after = before if before is None else _mirrored(before, found.change(request, before))
         changed = answer if after == before else answer.with_json(after)
         status = (found.status or {}).get(answer.status, answer.status)
         return Answer(status, changed.headers, changed.body)
 
     return rewriting(change)
+
+
+def _mirrored(before: Any, after: Any) -> Any:
+    """A result of MCP whose text was its structured content, and is again."""
+    result = after.get("result") if isinstance(after, dict) else None
+    if not isinstance(result, dict) or "structuredContent" not in result or after == before:
+        return after
+    old = before.get("result", {})
+    content = [
+        {**each, "text": json.dumps(result["structuredContent"])}
+        if each in old.get("content", ()) and _parsed(each["text"].encode()) == old.get("structuredContent")
+        else each
+        for each in result["content"]
+    ]
+    return {**after, "result": {**result, "content": content}}
 
 
 def over_streams(sin: str, command: list[str]) -> None:

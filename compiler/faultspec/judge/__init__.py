@@ -2,6 +2,7 @@
 
 from faultspec.alike import key_of
 from faultspec.body import Reading, read, read_success, resolve
+from faultspec.clauses import structured
 from faultspec.contract import Claim, Contract
 from faultspec.exchange import Exchange
 from faultspec.finding import Judgement, Level
@@ -9,7 +10,7 @@ from faultspec.judge.batch import items_of, judge_batch
 from faultspec.judge.bench import Bench
 from faultspec.judge.envelope import Told, fitting, judge_envelope
 from faultspec.judge.headers import judge_headers
-from faultspec.judge.leaking import harmless_answer, judge_leaks
+from faultspec.judge.leaking import harmless_answer, judge_leaks, mirrors, texts_of
 from faultspec.judge.words import place, sentence
 from faultspec.language import header_syntax
 from faultspec.language.model import Code, Envelope, Operation
@@ -52,6 +53,7 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
         bench.broken("surface/known", f"{what} at `{exchange.request.target[:100]}` is on no declared surface")
     elif claim.envelopes and not bodiless:
         told = _judge_body(bench, claim, operation, reading)
+        _judge_text(bench, claim, reading.value)
     judge_headers(bench, told.code if told else None, told)
     judge_leaks(bench, reading, told)
     judgement = bench.judgement(
@@ -150,6 +152,32 @@ def _judge_mark(bench: Bench, code: Code, result: object) -> None:
         )
 
 
+def _judge_text(bench: Bench, claim: Claim, result: object) -> None:
+    """Whether a tool result says in its texts what it says in its structured content (MCP 2025-06-18, server/tools,
+    "Structured Content").
+    """
+    found, said = resolve(result, "/structuredContent")
+    first = next(texts_of(result), None)
+    # The libraries of MCP wrap what is no object into `result`, and its text is what is wrapped.
+    if (
+        not structured(claim.surface)
+        or not found
+        or first is None
+        or (isinstance(said, dict) and set(said) == {"result"})
+    ):
+        return
+    bench.exercise("mcp/text")
+    if not any(mirrors(result)):
+        pointer, _ = first
+        bench.broken(
+            "mcp/text",
+            f"{place(pointer)} is not the structured content, and no other text is; beside it a result should have it as JSON",
+            pointer=pointer,
+            source=claim.surface.source,
+            level="warning",
+        )
+
+
 def _judge_deadline(bench: Bench, told: Told, code: Code) -> None:
     """Whether an answer that says a budget ran out came when it ran out."""
     details = told.value("details")
@@ -201,6 +229,7 @@ def _judge_success(bench: Bench, claim: Claim | None, operation: Operation | Non
     judge_headers(bench, None, None)
     if claim is None or reading.problem is not None:
         return
+    _judge_text(bench, claim, reading.value)
     _judge_owed(bench, claim, reading.value)
     if claim.surface.batch is not None:
         failed = judge_batch(bench, claim, reading.value, operation)

@@ -165,7 +165,7 @@ def _segments(exchange: Exchange, reading: Reading, within: tuple[str, ...]) -> 
         parts: Iterable[tuple[str, str]] = (
             each for pointer in within for each in strings(resolve(reading.value, pointer)[1], pointer)
         )
-        said_twice = frozenset(_mirrors(reading.value)) if exchange.transport == "mcp" else frozenset()
+        said_twice = frozenset(mirrors(reading.value)) if exchange.transport == "mcp" else frozenset()
         return [*(Segment(text, pointer, None) for pointer, text in parts if pointer not in said_twice), *headers]
     text = body.decode("utf-8", "replace")
     if "&" in text and "<" in text[:4096]:
@@ -173,16 +173,23 @@ def _segments(exchange: Exchange, reading: Reading, within: tuple[str, ...]) -> 
     return [Segment(text, None, None), *headers]
 
 
-def _mirrors(result: object) -> Iterator[str]:
+def mirrors(result: object) -> Iterator[str]:
     """The texts of a tool's result that are its structured content once more (MCP 2025-06-18, server/tools, "Structured
     Content"), where the places of the envelope are known.
     """
-    content = resolve(result, "/content")[1]
     found, structured = resolve(result, "/structuredContent")
-    for index, each in enumerate(content if found and isinstance(content, list) else ()):
+    for pointer, text in texts_of(result) if found else ():
+        if read(text.encode("utf-8", "replace")) == Reading(structured, None):
+            yield pointer
+
+
+def texts_of(result: object) -> Iterator[tuple[str, str]]:
+    """The texts of a tool's result, each with its pointer."""
+    content = resolve(result, "/content")[1]
+    for index, each in enumerate(content if isinstance(content, list) else ()):
         text = each.get("text") if isinstance(each, dict) else None
-        if isinstance(text, str) and read(text.encode("utf-8", "replace")) == Reading(structured, None):
-            yield f"/content/{index}/text"
+        if isinstance(text, str):
+            yield f"/content/{index}/text", text
 
 
 def _joined(segments: list[Segment]) -> tuple[str, list[int]]:

@@ -491,12 +491,15 @@ class Idempotency(NamedTuple):
 
 
 class Upstream(NamedTuple):
-    """How services behind are called: by which retry policy, and what names one intent (headers, or members)."""
+    """How services behind are called: by which retry policy, and what names one intent (headers, or members). ``status``: the
+    details key that tells the status of their answer.
+    """
 
     retry: str | None
     default: Literal["idempotent", "not_idempotent"] | None
     keys: tuple[str, ...]
     source: Source = NOWHERE
+    status: str | None = None
 
 
 class Fallback(NamedTuple):

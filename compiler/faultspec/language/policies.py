@@ -139,8 +139,14 @@ def upstream(scope: Scope, data: Data) -> Upstream:
     path: Path = ("upstream",)
     if "retry" in data:
         scope.refer(data["retry"], scope.names("retry_policies"), "retry policy", (*path, "retry"))
+    if "status" in data:
+        scope.refer(data["status"], scope.names("detail_keys"), "detail key", (*path, "status"))
     return Upstream(
-        data.get("retry"), data.get("default"), tuple(data.get("keys", ())), scope.source(data.get("source"), path)
+        data.get("retry"),
+        data.get("default"),
+        tuple(data.get("keys", ())),
+        scope.source(data.get("source"), path),
+        data.get("status"),
     )
 
 

@@ -51,6 +51,7 @@ def _used(taxonomy: Taxonomy, subject: Subject) -> dict[str, set[str]]:
         *(key for surface in taxonomy.surfaces.values() for key in surface.requires_details),
         *(each.batch.bad_items for each in taxonomy.surfaces.values() if each.batch and each.batch.bad_items),
         *(each.annotate for each in taxonomy.retry_policies.values() if each.annotate),
+        *([taxonomy.upstream.status] if taxonomy.upstream and taxonomy.upstream.status else ()),
         *(fact.removeprefix("details.") for fact in tests),
         *(code.deadline.detail for code in every if code.deadline),
         *(key.name for key in taxonomy.detail_keys.values() if key.everywhere),

@@ -39,14 +39,23 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What came back: the answer, its body empty where none came; ``between``, the messages that came before it unasked."""
+    """What came back: the answer, its body empty where none came; ``between``, the messages that came before it unasked, and
+    how many more came that were not kept.
+    """
 
     response: Response
     between: tuple[bytes, ...] = ()
+    unkept: int = 0
 
 
 class Peer(Driver):
-    """A way to one JSON-RPC service."""
+    """A way to one JSON-RPC service. ``hears``: what the service says unasked is heard."""
+
+    hears = False
+
+    def linger(self, seconds: float) -> tuple[bytes, ...]:
+        """What the service says unasked within so many seconds; it is not asked for anything."""
+        return ()
 
     def say(self, message: Message) -> Heard | NoAnswer:
         """Send a message and wait for its answer, or, where none is due, for a moment of silence."""

@@ -47,6 +47,8 @@ class _Garbled(str):
 class Process(Peer):
     """A command that speaks JSON-RPC. Entering starts it, in a session of its own; raises OSError where it cannot be."""
 
+    hears = True
+
     def __init__(
         self,
         command: Sequence[str],
@@ -117,6 +119,19 @@ class Process(Peer):
                 with contextlib.suppress(OSError):
                     stream.close()
 
+    def linger(self, seconds: float) -> tuple[bytes, ...]:
+        """The messages that come within so many seconds and are no answers."""
+        deadline, heard = time.monotonic() + min(seconds, max(self.remaining, 0.0)), []
+        while (left := deadline - time.monotonic()) > 0:
+            each = self._next(left)
+            if each is None or isinstance(each, _Ended | _Garbled):
+                break
+            said = _value(each)
+            if isinstance(said, dict) and "method" in said:
+                heard.append(each)
+                self._decline(said)
+        return tuple(heard)
+
     def exchanged(self, message: Message) -> Heard | NoAnswer:
         """Write the message, and read until its answer."""
         began = time.monotonic()
@@ -145,9 +160,10 @@ class Process(Peer):
             else:
                 if not (isinstance(said, dict) and said.get("id") in message.ids):
                     self._late |= {_known(each) for each in message.ids}
-                return Heard(Response(None, (), heard, time.monotonic() - began), tuple(between))
+                answer = Response(None, (), heard, time.monotonic() - began)
+                return Heard(answer, tuple(between), unasked - len(between))
         if not message.due:
-            return Heard(Response(None, (), b"", time.monotonic() - began), tuple(between))
+            return Heard(Response(None, (), b"", time.monotonic() - began), tuple(between), unasked - len(between))
         self._late |= {_known(each) for each in message.ids}
         more = f", and {unasked} messages that are none" if unasked else ""
         return NoAnswer(message.request, "timeout", f"no answer within {patience:g} s{more}")

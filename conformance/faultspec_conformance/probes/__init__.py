@@ -20,6 +20,7 @@ from faultspec_conformance.probes import (
     jsonrpc,
     mcp,
     provoke,
+    repeats,
     resources,
     streams,
     tenancy,
@@ -94,7 +95,8 @@ OF_A_KIND: tuple[Probe[World], ...] = tuple(
 
 OF_CALLS: tuple[Probe[Dialogue], ...] = (
     Probe("calls", calls.samples),
-    Probe("recipes", calls.recipes, ("provoke/code",)),
+    Probe("recipes", calls.recipes, ("provoke/code", "surface/repeated")),
+    Probe("repeated-errors", repeats.notifications, ("surface/repeated",), everywhere=True),
 )
 """The probes of whatever is called by name."""
 
@@ -108,6 +110,9 @@ OF_JSONRPC: tuple[Probe[Rpc], ...] = (
     Probe("invalid-params", jsonrpc.invalid_params, ("rpc/invalid-params",)),
 )
 """The probes of a JSON-RPC service, but for its recipes."""
+
+OF_FAILURES: tuple[Probe[Rpc], ...] = (Probe("ids-of-failures", jsonrpc.ids_of_failures, ("rpc/id",)),)
+"""The probes of a JSON-RPC service that ask again what recipes brought about."""
 
 OF_MCP: tuple[Probe[Tools], ...] = (
     Probe("unknown-tools", mcp.unknown_tools, ("mcp/unknown-tool",)),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from faultspec.contract import Claim
 from faultspec.exchange import Canary
 from faultspec.language.values import same
-from faultspec_conformance.answers import Sent, broken, held, protocol_error, skipped
+from faultspec_conformance.answers import Sent, broken, held, parsed, protocol_error, skipped
 from faultspec_conformance.dialogue import Rpc, encoded, formed, notification, request
 from faultspec_conformance.filling import filled
 from faultspec_conformance.target import ABSENT, Sample
@@ -110,10 +110,29 @@ def _not_taken(world: Rpc, sent: Sent, sample: Sample) -> Outcome:
 
 
 def ids(world: Rpc) -> Iterator[Outcome]:
-    """Ids of each type a client may choose; that they come back is checked on every answer."""
+    """Ids of each type a client may choose, of a call that succeeds and of one that fails; that they come back is checked on
+    every answer.
+    """
+    refused = _undeclared(world, METHOD) is None
     for each in (f"id-{world.tokens.hex(4)}", 0, -7, 2**31, "7", "ü ☃"):
-        name, params, harmless = _something(world)
-        world.call(name, params, id=each, harmless=harmless)
+        with world.guarded("rpc/id"):
+            name, params, harmless = _something(world)
+            world.call(name, params, id=each, harmless=harmless)
+            if refused and name != _NO_METHOD:
+                world.call(_NO_METHOD, {}, id=each, harmless=True)
+    yield from ()
+
+
+def ids_of_failures(world: Rpc) -> Iterator[Outcome]:
+    """The last call that was answered with a declared code, under ids of two types: whatever it is answered with now."""
+    for sent in reversed(world.exchanges):
+        asked = parsed(sent.exchange.request.body)
+        if sent.code is None or not isinstance(asked, dict) or "id" not in asked:
+            continue
+        identity = world.target.identity(sent.exchange.identity) if sent.exchange.identity is not None else None
+        for each in (f"id-{world.tokens.hex(4)}", 0):
+            world.call(str(asked["method"]), asked.get("params", ABSENT), identity=identity, id=each)
+        break
     yield from ()
 
 

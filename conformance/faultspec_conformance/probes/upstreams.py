@@ -31,6 +31,7 @@ CLAUSES = (
     "upstream/surfaces",
     "upstream/stops",
     "upstream/retried",
+    "upstream/status",
 )
 
 #: The clause that each way of leaving a policy breaks.
@@ -44,7 +45,8 @@ _OF: Mapping[Kind, str] = {
     "late": "upstream/delays",
 }
 
-#: The detail that has the upstream's status, where a code declares it: what a condition on `details.status` means.
+#: The detail that has the upstream's status, where a code declares it and the taxonomy names no other: what a condition on
+#: `details.status` means.
 _STATUS = "status"
 
 #: Seconds of a `Retry-After` from upstream, the shortest that says anything.
@@ -125,8 +127,10 @@ class _Watch:
         keys = (fact.removeprefix("details.") for fact in conditions if fact.startswith("details."))
         known: dict[str, object] = {key: None for key in keys if key not in code.details}
         known |= details if isinstance(details, dict) else {}
-        if isinstance(behaviour, int) and _STATUS in code.details:
-            known[_STATUS] = behaviour
+        declared = self.world.taxonomy.upstream
+        status = (declared.status if declared is not None else None) or _STATUS
+        if isinstance(behaviour, int) and status in code.details:
+            known[status] = behaviour
         facts = Facts(sent.status, idempotent, None, known)
         if not self.policy.eligible:
             flags = outcomes(code.retriable.rules, facts) if code.retriable.kind == "conditional" else (code.retryable,)
@@ -161,6 +165,7 @@ class _Watch:
         else:
             yield held("upstream/surfaces")
             yield from self.counted(len(asked) - 1, sent)
+            yield from self.repeated(behaviour, sent)
         yield from self.keyed(asked, sent)
 
     def told(self, followed: Followed, where: str, sent: Sent) -> Iterator[Outcome]:
@@ -185,6 +190,20 @@ class _Watch:
         else:
             message = f"`details.{self.policy.annotate}` is {said}, and the upstream saw {retried} retries"
             yield broken("upstream/retried", message, sent, pointer=f"/{self.policy.annotate}")
+
+    def repeated(self, behaviour: Behaviour, sent: Sent) -> Iterator[Outcome]:
+        """Whether the detail that tells the upstream's status tells it, where it is there."""
+        upstream = self.world.taxonomy.upstream
+        key = upstream.status if upstream is not None else None
+        details = slot(self.world.taxonomy, sent, "details")
+        said = details.get(key) if isinstance(details, dict) and key is not None else None
+        if said is None or not isinstance(behaviour, int):
+            return
+        if str(said) == str(behaviour):
+            yield held("upstream/status")
+        else:
+            message = f"`details.{key}` is {said}, and the upstream answered {behaviour}"
+            yield broken("upstream/status", message, sent, pointer=f"/{key}")
 
     def keyed(self, asked: Sequence[Seen], sent: Sent) -> Iterator[Outcome]:
         """Whether the tries carry one key, and no other call had it."""

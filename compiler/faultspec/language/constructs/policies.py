@@ -147,6 +147,7 @@ UPSTREAM = Record(
             Many(Text(), 1),
             "What names one intent, the same in each retry of a call: request headers, or members of the body.",
         ),
+        "status": Key(Text(), "The details key that tells the status which the service behind answered with."),
         "source": SOURCE_KEY,
     },
 )

@@ -276,6 +276,7 @@ def _upstream(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         else None,
         f"An operation that says nothing is {rule.default.replace('_', ' ')}" if rule.default else None,
         *(f"The same in each retry: {typed(each)}" for each in rule.keys),
+        f"What the service behind answered stands in {typed(f'details.{rule.status}')}" if rule.status else None,
         _cited(words.source(rule.source)),
     )
 
