@@ -14,7 +14,7 @@ from faultspec_conformance.probes import PROBES
 from faultspec_conformance.world import World
 
 #: Clauses of which one failure is proof, however seldom it comes about.
-_PROVEN = ("leaks/", "idempotency/concurrent")
+_PROVEN = ("leaks/", "idempotency/concurrent", "correlation/unique")
 
 
 def unrepeated(world: World, parts: Iterable[Part], options: Options) -> frozenset[Place]:
@@ -22,7 +22,8 @@ def unrepeated(world: World, parts: Iterable[Part], options: Options) -> frozens
 
     The probe that saw one is run once more in a world of its own, on resources of its own; what the sweep saw is sent once
     more where that changes nothing. What was not asked again, for want of a service or of requests, is not called flaky, nor
-    is what is proven by once: what got out is out, and what was written twice at the same time is there twice.
+    is what is proven by once: what got out is out, what was written twice at the same time is there twice, and so is an id that was given
+    twice.
     """
     if world.ended is not None:
         return frozenset()
@@ -42,7 +43,7 @@ def unrepeated(world: World, parts: Iterable[Part], options: Options) -> frozens
             if probe.everywhere and probe is not part.probe and any(each.name not in again.made for each in part.turn):
                 again.begin(f"{probe.name} again", options.seed)
                 play(again, probe)
-        again.begin(f"{part.probe.name} again", options.seed)
+        again.begin(f"{part.probe.name} again", options.seed, part.probe.name)
         exchanges, outcomes = len(again.exchanges), len(again.outcomes)
         play(again, part.probe)
         second = range(exchanges, len(again.exchanges)), range(outcomes, len(again.outcomes))
