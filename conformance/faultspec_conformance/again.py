@@ -9,7 +9,7 @@ from faultspec_conformance.answers import Unanswered
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.folding import Place, place
 from faultspec_conformance.options import Options
-from faultspec_conformance.playing import Part, play
+from faultspec_conformance.playing import Part, play, title
 from faultspec_conformance.probes import PROBES
 from faultspec_conformance.world import World
 
@@ -41,9 +41,9 @@ def unrepeated(world: World, parts: Iterable[Part], options: Options) -> frozens
         again.turn = part.turn
         for probe in PROBES:
             if probe.everywhere and probe is not part.probe and any(each.name not in again.made for each in part.turn):
-                again.begin(f"{probe.name} again", options.seed)
+                again.begin(title(probe, part.turn), options.seed, again=True)
                 play(again, probe)
-        again.begin(f"{part.probe.name} again", options.seed, part.probe.name)
+        again.begin(title(part.probe, part.turn), options.seed, part.probe.name, again=True)
         exchanges, outcomes = len(again.exchanges), len(again.outcomes)
         play(again, part.probe)
         second = range(exchanges, len(again.exchanges)), range(outcomes, len(again.outcomes))

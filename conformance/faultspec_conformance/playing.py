@@ -43,6 +43,11 @@ def mine(probes: tuple[Probe[World], ...], shard: Shard | None) -> tuple[Probe[W
     return tuple(each for each in probes if each.everywhere or shard.has(UNITS.index(each.unit)))
 
 
+def title(probe: Probe[World], turn: Iterable[Kind]) -> str:
+    """A probe with some kinds of resource, by name."""
+    return " ".join((probe.name, *(each.name for each in turn)))
+
+
 def played(world: World, probe: Probe[World], options: Options) -> Part:
     """Run one probe, which depends on the seed and on no other probe's randomness."""
     if world.touched:
@@ -50,7 +55,7 @@ def played(world: World, probe: Probe[World], options: Options) -> Part:
         with suppress(Unanswered):
             restore(world)
     unit = None if probe.everywhere else probe.unit
-    world.begin(" ".join((probe.name, *(each.name for each in world.turn))), options.seed, unit)
+    world.begin(title(probe, world.turn), options.seed, unit)
     exchanges, outcomes = len(world.exchanges), len(world.outcomes)
     play(world, probe)
     world.repeated += world.exchanges[exchanges:] if probe.everywhere else ()

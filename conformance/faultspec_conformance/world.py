@@ -129,10 +129,11 @@ class World(Seen):
         """What stands in the code slot of errors, where it is text."""
         return frozenset(code.wire for code in self.taxonomy.live_codes() if isinstance(code.wire, str))
 
-    def begin(self, part: str, seed: int | None, unit: str | None = None) -> None:
+    def begin(self, part: str, seed: int | None, unit: str | None = None, *, again: bool = False) -> None:
         """Begin a part of the run, whose values depend on no other part: with a seed all of them, else those that may recur.
 
-        ``unit``: whose knowledge it shares; without one it adds to what all share.
+        ``unit``: whose knowledge it shares; without one it adds to what all share. ``again``: the same part, with what must be
+        new new.
         """
         self.part()
         self.own = self.common if unit is None else self._units.setdefault(unit, Learnt())
@@ -140,7 +141,7 @@ class World(Seen):
         self._part = part
         self._turns.clear()
         if seed is not None:
-            self.tokens = seeded(f"{seed}/{part}/tokens")
+            self.tokens = seeded(f"{seed}/{part}/tokens{'/again' if again else ''}")
 
     # ---- sending
 
