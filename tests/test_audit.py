@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from faultspec.clauses import GROUPABLE, VALUES
 from faultspec.contract import Contract, contract
-from faultspec.exchange import Exchange
+from faultspec.exchange import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import load, read
 from faultspec_conformance import reports
@@ -29,9 +29,10 @@ from faultspec_conformance.audit import Options, audit
 from faultspec_conformance.orders.app import CALLERS
 from faultspec_conformance.orders.demo import service
 from faultspec_conformance.recorded import opened
-from faultspec_conformance.recorded.record import Record, Skipped
+from faultspec_conformance.recorded.record import ALWAYS, Record, Skipped
 from faultspec_conformance.recorded.told import told
 from faultspec_conformance.serving import serving
+from faultspec_conformance.tally import Tally
 from faultspec_conformance.verdict import Report, exit_code
 from test_judge_laws import exchanges
 from test_suite_cli import faultspec
@@ -502,6 +503,37 @@ def test_compressed_files_are_read(tmp_path: Path) -> None:
     packed.write_bytes(packed.read_bytes()[:-20])
     report = audit([str(packed)], platform())
     assert report.result.not_run
+
+
+@pytest.mark.parametrize("lacks", [frozenset({each}) for each in sorted({"request", "body", "message", "elapsed"})])
+def test_what_records_do_not_say_is_the_reason_why_nothing_was_judged(lacks: frozenset[str]) -> None:
+    """A clause for which the records of all errors lack a fact says which; one error that has it, or none at all, and the reason
+    is that there was no occasion. No clause that could be judged says so.
+    """
+    taxonomy = platform()
+    body = json.dumps({"code": "not_found", "message": "Not here", "correlation_id": "x"}).encode()
+    headers = (("Content-Type", "application/json"),)
+    exchange = Exchange(Request("GET", "/orders/1"), Response(404, headers, body), lacks=ALWAYS | lacks)
+
+    def reasons(*seen: Exchange) -> dict[str, str]:
+        tally = Tally(taxonomy)
+        for each in seen:
+            tally.see(each)
+        result = tally.result("t")
+        return {address: each.reason for address, each in result.clauses.items() if each.verdict == "not_exercised"}
+
+    for address, reason in reasons(exchange, exchange).items():
+        clause = taxonomy.clauses[address]
+        told = reason.startswith("the records of 2 errors do not say ")
+        assert told != clause.judgeable(exchange.lacks), reason
+        assert told or reason.startswith("nothing that was seen gave occasion: ")
+        assert clause.applies in reason
+    if lacks == {"request"}:
+        said = "the record of the one error that was seen does not say what was asked, which an answer may repeat"
+        assert reasons(exchange)["leaks/path"].startswith(said)
+    whole = replace(exchange, lacks=frozenset())
+    for seen in ((), (exchange, whole), (replace(exchange, response=Response(200)),)):
+        assert all(each.startswith("nothing that was seen gave occasion: ") for each in reasons(*seen).values())
 
 
 SECRETS = {
