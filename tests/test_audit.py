@@ -15,12 +15,13 @@ import httpx
 import jsonschema
 import pytest
 import requests
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faultspec.clauses import GROUPABLE, VALUES
 from faultspec.contract import Contract, contract
-from faultspec.exchange import Exchange
+from faultspec.exchange import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import load, read
 from faultspec_conformance import reports
@@ -28,9 +29,11 @@ from faultspec_conformance.audit import Options, audit
 from faultspec_conformance.orders.app import CALLERS
 from faultspec_conformance.orders.demo import service
 from faultspec_conformance.recorded import opened
-from faultspec_conformance.recorded.record import Record, Skipped
+from faultspec_conformance.recorded.record import ALWAYS, Record, Skipped
 from faultspec_conformance.recorded.told import told
 from faultspec_conformance.serving import serving
+from faultspec_conformance.tally import Tally
+from faultspec_conformance.verdict import Report, exit_code
 from test_judge_laws import exchanges
 from test_suite_cli import faultspec
 
@@ -419,11 +422,76 @@ def test_other_dialects_of_cassettes(tmp_path: Path) -> None:
         (b"command: 'st run'\nhttp_interactions:\n", "vcr"),
         (b'127.0.0.1 - - [01/Jan/2026] "GET /" 200', None),
         (b"", None),
+        (b'Jan 01 server started\n{"a": 1}\n', "ndjson"),
+        (b'\x00\x00\n\xff\xfe\xfd\n{"a": 1}\n', "ndjson"),
+        (b"{ this is a template }\n{% and so is this %}\n"[2:], None),
     ],
 )
 def test_the_format_is_told_by_content(head: bytes, expected: str | None) -> None:
-    """Names of files say nothing."""
-    assert told(head) == expected
+    """Whatever the name of the file says, its content tells; one line that is a record makes a log."""
+    for name in ("a.har", "a.yaml", "a", "a.txt.gz"):
+        assert told(head, name) == expected
+
+
+@pytest.mark.parametrize("name", ["a.ndjson", "a.jsonl", "a.log", "a.LOG.gz".lower()])
+def test_what_is_called_a_log_is_one_where_its_content_does_not_tell(name: str) -> None:
+    """However many lines come before the first record; what says by its content what it is, is that."""
+    assert told(b"Jan 01 server started\n" * 9, name) == "ndjson"
+    assert told(b"interactions:\n- request:", name) == "vcr"
+
+
+@pytest.mark.parametrize("first", [b"Jan 01 server started", b"\x00\x00\x00", b"\xff\xfe\xfd", b"", b"\xef\xbb\xbf"])
+def test_a_bad_line_costs_itself_alone(tmp_path: Path, first: bytes) -> None:
+    """Wherever it stands in a log, at its beginning too, under whatever name."""
+    plain = log(tmp_path / "a.ndjson", {"endpoint": "GET /orders", "http_status": 500, "code": "not_found"})
+    good = plain.read_bytes().splitlines()
+    for index in range(len(good) + 1):
+        path = tmp_path / "b"
+        path.write_bytes(b"\n".join([*good[:index], first, *good[index:], b""]))
+        assert clauses(path) == clauses(plain)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("form", ["har", "json", "yaml", "log.gz"])
+def test_what_breaks_off_was_not_read(tmp_path: Path, form: str, packed: bool) -> None:
+    """Cut anywhere, an archive or a cassette, or a compressed file, could not be read, and what was read of it is judged.
+
+    A log has an end after every line, so one that is cut is a whole one; only its last line may be broken.
+    """
+    one = {"request": {"method": "GET", "uri": "http://x/o", "body": None, "headers": {}}}
+    told_ = {"status": {"code": 500, "message": "x"}, "headers": {"Content-Type": ["application/json"]}}
+    body = json.dumps({"code": "not_found", "message": "m", "correlation_id": "x"})
+    interaction = {**one, "response": {**told_, "body": {"string": body}}}
+    records = [{"endpoint": "GET /orders", "http_status": 500, "code": "not_found"}] * 9
+    whole = {
+        "har": har(*(answer(number, status=500) for number in range(9))),
+        "json": json.dumps({"version": 1, "interactions": [interaction] * 9}, indent=1),
+        "yaml": yaml.safe_dump(json.loads(json.dumps({"interactions": [interaction] * 9})), default_flow_style=False),
+        "log.gz": "".join(json.dumps(each) + "\n" for each in records),
+    }[form]
+    packed = packed or form.endswith(".gz")
+    path = tmp_path / f"a.{form}"
+
+    def judged(text: bytes) -> Report:
+        path.write_bytes(text)
+        return audit([str(path)], platform())
+
+    data = gzip.compress(whole.encode()) if packed else whole.encode()
+    assert judged(data).result.not_run == ()
+    everything = judged(data).result.requests
+    assert everything == 9
+    cuts = [int(len(data) * share) for share in (0.5, 0.8, 0.95)]
+    # YAML that is cut within a text is YAML; between the members of an interaction it can be told.
+    cuts = [data.rindex(b"  response:", 0, each) for each in cuts] if (form, packed) == ("yaml", False) else cuts
+    read = []
+    for cut in cuts:
+        result = judged(data[:cut]).result
+        assert len(result.not_run) == 1
+        assert str(path) in result.not_run[0]
+        assert exit_code(replace(result, clauses={}, failures=())) == 2
+        read.append(result.requests)
+    assert read == sorted(read)
+    assert packed or 0 < read[-1] < everything  # what was compressed well is of one piece
 
 
 def test_compressed_files_are_read(tmp_path: Path) -> None:
@@ -435,6 +503,37 @@ def test_compressed_files_are_read(tmp_path: Path) -> None:
     packed.write_bytes(packed.read_bytes()[:-20])
     report = audit([str(packed)], platform())
     assert report.result.not_run
+
+
+@pytest.mark.parametrize("lacks", [frozenset({each}) for each in sorted({"request", "body", "message", "elapsed"})])
+def test_what_records_do_not_say_is_the_reason_why_nothing_was_judged(lacks: frozenset[str]) -> None:
+    """A clause for which the records of all errors lack a fact says which; one error that has it, or none at all, and the reason
+    is that there was no occasion. No clause that could be judged says so.
+    """
+    taxonomy = platform()
+    body = json.dumps({"code": "not_found", "message": "Not here", "correlation_id": "x"}).encode()
+    headers = (("Content-Type", "application/json"),)
+    exchange = Exchange(Request("GET", "/orders/1"), Response(404, headers, body), lacks=ALWAYS | lacks)
+
+    def reasons(*seen: Exchange) -> dict[str, str]:
+        tally = Tally(taxonomy)
+        for each in seen:
+            tally.see(each)
+        result = tally.result("t")
+        return {address: each.reason for address, each in result.clauses.items() if each.verdict == "not_exercised"}
+
+    for address, reason in reasons(exchange, exchange).items():
+        clause = taxonomy.clauses[address]
+        told = reason.startswith("the records of 2 errors do not say ")
+        assert told != clause.judgeable(exchange.lacks), reason
+        assert told or reason.startswith("nothing that was seen gave occasion: ")
+        assert clause.applies in reason
+    if lacks == {"request"}:
+        said = "the record of the one error that was seen does not say what was asked, which an answer may repeat"
+        assert reasons(exchange)["leaks/path"].startswith(said)
+    whole = replace(exchange, lacks=frozenset())
+    for seen in ((), (exchange, whole), (replace(exchange, response=Response(200)),)):
+        assert all(each.startswith("nothing that was seen gave occasion: ") for each in reasons(*seen).values())
 
 
 SECRETS = {

@@ -17,10 +17,11 @@ import pytest
 from faultspec.language import read
 from faultspec_conformance import reports
 from faultspec_conformance.drivers.http import Limits
+from faultspec_conformance.masking import FIELDS, Masking
 from faultspec_conformance.options import Options, Unreachable
 from faultspec_conformance.reports.reading import read as read_back
 from faultspec_conformance.run import run
-from faultspec_conformance.target import Target
+from faultspec_conformance.target import Identity, Target
 from faultspec_conformance.verdict import Report, exit_code
 
 TAXONOMY = """
@@ -115,6 +116,11 @@ def circles(connection: socket.socket) -> None:
     connection.sendall(plain(b"", "302 Found", "Location: /things0\r\n"))
 
 
+def heaps(connection: socket.socket) -> None:
+    """Five thousand header fields, and no body."""
+    connection.sendall(plain(b"", more="".join(f"X-Heap-{number}: y{number}\r\n" for number in range(5_000))))
+
+
 TROUBLES: tuple[Trouble, ...] = (
     hangs,
     resets,
@@ -125,6 +131,7 @@ TROUBLES: tuple[Trouble, ...] = (
     trickles,
     bombs,
     circles,
+    heaps,
 )
 
 
@@ -187,7 +194,10 @@ def judged(trouble: Trouble | None, sound: int = SOUND) -> tuple[Report | Unreac
     taxonomy = read(TAXONOMY, "chaos.yaml").taxonomy
     assert taxonomy is not None
     with serving(trouble, sound) as url:
-        target = Target(http=url, openapi="/openapi.json", limits=Limits(requests=100, seconds=SECONDS))
+        token = (("Authorization", "Bearer of-the-caller"),)
+        caller = Identity("caller", token, token, secrets=(("of-the-caller", "${TOKEN}"),))
+        limits = Limits(requests=100, seconds=SECONDS)
+        target = Target(http=url, openapi="/openapi.json", limits=limits, identities={"caller": caller})
         began = time.monotonic()
         report = run(target, taxonomy, Options(sweep=False))
         if isinstance(report, Report):
@@ -210,12 +220,35 @@ def test_the_run_ends_in_its_time_with_a_whole_report(trouble: Trouble) -> None:
     assert seconds < SECONDS + SLACK
     assert reports.json(read_back(reports.json(report))) == reports.json(report)
     verdicts = {address: each.verdict for address, each in report.result.clauses.items()}
-    if trouble in (floods, circles):  # these are answers, which the judge has something to say of
+    if trouble in (floods, circles, heaps):  # these are answers, which the judge has something to say of
         return
     assert verdicts["service/alive"] == "failed"
     assert exit_code(report.result) == 1
     if trouble in (hangs, drips_head, drips_body):
         assert verdicts["framework/method"] == "could_not_run"
+
+
+@pytest.mark.full
+def test_a_message_with_more_header_fields_than_anybody_reads_is_cut_off_and_says_so() -> None:
+    """The report shows the first of them and how many there are beyond, in every exchange, and what is masked is masked still."""
+    report, _ = judged(heaps)
+    assert isinstance(report, Report)
+    shown = [each.response.headers for found in report.result.findings for each in found.finding.evidence]
+    long = [each for each in shown if len(each) > FIELDS]
+    assert long
+    assert {len(each) for each in long} == {FIELDS + 1}
+    assert {each[-1] for each in long} == {("…", "4902 more header fields, which are not shown")}
+
+
+def test_header_fields_beyond_those_shown_hide_nothing_of_those_shown() -> None:
+    """A secret stands for itself nowhere in what is shown of a message, however many fields it has."""
+    secret = "s3cret-of-the-caller"
+    hidden = Masking(((secret, "***"),))
+    fields = tuple((f"X-{number}", secret) for number in range(3 * FIELDS))
+    masked = hidden.headers(fields)
+    assert [value for _, value in masked[:FIELDS]] == ["***"] * FIELDS
+    assert secret not in str(masked)
+    assert hidden.headers(fields[:FIELDS]) == masked[:FIELDS]
 
 
 def test_a_service_that_dies_ends_the_run() -> None:

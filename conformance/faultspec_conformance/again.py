@@ -9,12 +9,12 @@ from faultspec_conformance.answers import Unanswered
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.folding import Place, place
 from faultspec_conformance.options import Options
-from faultspec_conformance.playing import Part, play
+from faultspec_conformance.playing import Part, play, title
 from faultspec_conformance.probes import PROBES
 from faultspec_conformance.world import World
 
 #: Clauses of which one failure is proof, however seldom it comes about.
-_PROVEN = ("leaks/", "idempotency/concurrent")
+_PROVEN = ("leaks/", "idempotency/concurrent", "correlation/unique")
 
 
 def unrepeated(world: World, parts: Iterable[Part], options: Options) -> frozenset[Place]:
@@ -22,7 +22,8 @@ def unrepeated(world: World, parts: Iterable[Part], options: Options) -> frozens
 
     The probe that saw one is run once more in a world of its own, on resources of its own; what the sweep saw is sent once
     more where that changes nothing. What was not asked again, for want of a service or of requests, is not called flaky, nor
-    is what is proven by once: what got out is out, and what was written twice at the same time is there twice.
+    is what is proven by once: what got out is out, what was written twice at the same time is there twice, and so is an id that was given
+    twice.
     """
     if world.ended is not None:
         return frozenset()
@@ -40,9 +41,9 @@ def unrepeated(world: World, parts: Iterable[Part], options: Options) -> frozens
         again.turn = part.turn
         for probe in PROBES:
             if probe.everywhere and probe is not part.probe and any(each.name not in again.made for each in part.turn):
-                again.begin(f"{probe.name} again", options.seed)
+                again.begin(title(probe, part.turn), options.seed, again=True)
                 play(again, probe)
-        again.begin(f"{part.probe.name} again", options.seed)
+        again.begin(title(part.probe, part.turn), options.seed, part.probe.name, again=True)
         exchanges, outcomes = len(again.exchanges), len(again.outcomes)
         play(again, part.probe)
         second = range(exchanges, len(again.exchanges)), range(outcomes, len(again.outcomes))

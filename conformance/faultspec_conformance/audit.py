@@ -42,7 +42,8 @@ class Options:
 def audit(paths: Sequence[str], contract: Contract, options: Options = Options()) -> Report:
     """Judge what the files hold, in one pass and in memory that does not grow with them.
 
-    A file that cannot be opened, or decompressed to its end, is told as what could not run; a part that cannot be read as a note.
+    A file that cannot be opened, decompressed or read to its end is told as what could not run, and what was read of it is
+    judged; a part that cannot be read as a note.
     """
     started = time.monotonic()
     judging = remembering(contract)
@@ -51,7 +52,8 @@ def audit(paths: Sequence[str], contract: Contract, options: Options = Options()
     interrupted = False
     for path in paths:
         try:
-            _read(path, tally, options)
+            ended = _read(path, tally, options)
+            not_run += (ended,) if ended is not None else ()
         except (OSError, EOFError, zlib.error) as error:
             not_run.append(f"{path}: {getattr(error, 'strerror', None) or error}")
         except NotARecording as error:
@@ -67,11 +69,14 @@ def audit(paths: Sequence[str], contract: Contract, options: Options = Options()
     )
 
 
-def _read(path: str, tally: Tally, options: Options) -> None:
+def _read(path: str, tally: Tally, options: Options) -> str | None:
+    """Judge what a file holds; why it ends before its end, where it does."""
     told = time.monotonic()
     tally.next_recording()
     with opened(path, tally.contract, options.form) as recording:
         for number, item in enumerate(recording.items):
+            if isinstance(item, Skipped) and item.ends:
+                return f"{item.place}: {item.reason}"
             if isinstance(item, Skipped):
                 tally.skip(item.place, item.reason)
             elif options.base is not None and not _at(options.base, item.exchange.request.target):
@@ -81,6 +86,7 @@ def _read(path: str, tally: Tally, options: Options) -> None:
             if options.progress is not None and number % _LOOKED == 0 and time.monotonic() - told >= _EVERY:
                 told = time.monotonic()
                 options.progress(path, recording.share(), tally.exchanges)
+    return None
 
 
 def _at(base: str, target: str) -> bool:

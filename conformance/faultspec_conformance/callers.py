@@ -1,8 +1,10 @@
 """Who calls: what his scopes allow, and whether the service takes his credentials at all."""
 
 import re
+from collections.abc import Iterable
 
 from faultspec_conformance.answers import Sent
+from faultspec_conformance.filling import readable, required_query
 from faultspec_conformance.openapi import Operation
 from faultspec_conformance.target import Identity
 from faultspec_conformance.world import World
@@ -36,10 +38,10 @@ def means_401(world: World, code: str) -> bool:
     return declared is not None and declared.http.allows(401)
 
 
-def refused(world: World, who: Identity) -> str | None:
+def refused(world: World, who: Identity, exchanges: Iterable[Sent]) -> str | None:
     """Why the caller's credentials count as refused: some request of his was answered 401, and none got past that."""
     first: Sent | None = None
-    for sent in world.exchanges:
+    for sent in exchanges:
         asked = sent.exchange
         if asked.identity != who.name or not set(who.headers) <= set(asked.request.headers):
             continue
@@ -56,23 +58,11 @@ def refused(world: World, who: Identity) -> str | None:
     return f"{who.name}'s credentials are refused (401 on {operation})"
 
 
-def tried(world: World, who: Identity) -> str | None:
-    """`refused`, after an ordinary read that another caller was allowed, where there was one."""
-    if refused(world, who) is None:
-        return None
-    read = next(
-        (
-            each.exchange
-            for each in world.exchanges
-            if each.ok
-            and each.exchange.request.method == "GET"
-            and each.exchange.identity not in (None, who.name)
-            and each.exchange.route is not None
-            and "{" not in each.exchange.route
-            and "?" not in each.exchange.request.target
-        ),
-        None,
-    )
-    if read is not None:
-        world.call("GET", read.request.target, identity=who, route=read.route)
-    return refused(world, who)
+def tried(world: World, who: Identity, why: str | None) -> str | None:
+    """Why the caller's credentials count as refused, after an ordinary read; raises Unanswered. ``why``: what is known so far."""
+    read = readable(world)
+    if why is None or read is None or read.secured is False:
+        return why
+    sent = world.call("GET", read.template, identity=who, query=required_query(world, read))
+    told = sent.ok or sent.status == 401 or sent.status in _PAST_CREDENTIALS
+    return refused(world, who, (sent,)) if told else why

@@ -79,7 +79,7 @@ def make(
 def _without_key(world: World, refused: Sent, again: Sent) -> Sent:
     """A creation that was refused with an idempotency key and accepted without one: the key is what was refused."""
     if again.ok and world.taxonomy.idempotency is not None:
-        world.keyless = True
+        world.own.keyless = True
         message = f"a write with {world.taxonomy.idempotency.key} is answered {refused}, the same without it {again}"
         world.outcomes.append(broken("idempotency/replay", message, again, refused))
     return again if again.ok else refused
@@ -87,7 +87,16 @@ def _without_key(world: World, refused: Sent, again: Sent) -> Sent:
 
 def untouched(world: World, kind: Kind) -> Made | str:
     """A resource that nothing has changed yet: one that an earlier probe made and left, or a new one."""
-    return world.spare.pop(kind.name, None) or make(world, kind)
+    return world.own.spare.pop(kind.name, None) or make(world, kind)
+
+
+def restore(world: World) -> None:
+    """Make anew what probes share and one of them has changed, or deleted: the next finds it as if it were the first."""
+    for kind in world.kinds:
+        if kind.name in world.touched:
+            made = make(world, kind)
+            world.made[kind.name] = made if isinstance(made, Made) else world.made[kind.name]
+    world.touched.clear()
 
 
 def _identified(

@@ -19,6 +19,7 @@ from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.drivers.jsonrpc import Heard, Message, Peer
 from faultspec_conformance.seen import Seen
 from faultspec_conformance.target import ABSENT, Identity, Sample
+from faultspec_conformance.tokens import seeded
 from faultspec_conformance.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -36,6 +37,15 @@ class Dialogue(Seen):
     """One run against one service that is called by name. ``unkept``: messages that came unasked and were too many to keep."""
 
     unkept: int = field(default=0, init=False)
+
+    random: Random = field(default_factory=Random, init=False)
+
+    def start(self, part: str, seed: int | None) -> None:
+        """Start a part of the run, whose values depend on no other part: with a seed all of them, else those that may recur."""
+        self.part()
+        self.random = Random(f"{seed or 0}/{part}")
+        if seed is not None:
+            self.tokens = seeded(f"{seed}/{part}/tokens")
 
     def call(
         self,
@@ -189,7 +199,6 @@ class Tools(Dialogue):
     """One run against one MCP server."""
 
     driver: "Mcp"
-    random: Random
 
     def call(
         self,

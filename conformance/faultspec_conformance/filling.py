@@ -47,6 +47,28 @@ def absent_value(world: World, operation: Operation, name: str) -> object:
     return synthesis.another(world.source, example)
 
 
+def readable(world: World) -> Operation | None:
+    """An operation that can be read without knowing an id, preferably a list of a resource."""
+    lists = [found for each in world.kinds if (found := each.operation("list")) is not None and not found.placeholders]
+    reads = [
+        each
+        for each in world.description.operations
+        if each.method == "GET"
+        and not each.placeholders
+        and any("json" in media for media in each.media_types or ("json",))
+    ]
+    return next(iter([*lists, *sorted(reads, key=lambda each: each.secured is not True)]), None)
+
+
+def required_query(world: World, operation: Operation) -> dict[str, object]:
+    """Values for the parameters that a query must have."""
+    return {
+        each.name: each.example if each.example is not None else synthesis.value(world.source, each.schema)
+        for each in operation.parameters
+        if each.where == "query" and each.required
+    }
+
+
 def filled(tokens: Tokens, value: object, saved: Mapping[str, object] | None = None) -> object:
     """A value of the file with ``${unique}`` and saved names filled in; a text that is one name takes its value's type."""
     if isinstance(value, str):

@@ -79,7 +79,7 @@ def fold(
     ]
     for each in kept:
         results[each.finding.clause] = counted(results[each.finding.clause], each)
-    ordinary, forms = formed(world)
+    ordinary, forms = formed(world, first=options.shard is None or options.shard.number == 1)
     whole = options.only is None
     return Result(
         target=world.target.address,
@@ -106,12 +106,16 @@ def with_statements(finding: Finding, known: Mapping[str, Clause]) -> Finding:
     return finding if finding.statements or clause is None else replace(finding, statements=clause.statements)
 
 
-def formed(world: Seen) -> tuple[int, Mapping[str, int]]:
-    """How many errors there were, those apart that a probe of the framework asked for; and how many break each clause."""
-    asked = {
+def formed(world: Seen, *, first: bool) -> tuple[int, Mapping[str, int]]:
+    """How many errors there were, those apart that a probe of the framework asked for; and how many break each clause.
+
+    ``first``: this is the shard that counts what every shard has.
+    """
+    apart = {
         id(each) for outcome in world.outcomes if outcome.form and outcome.finding for each in outcome.finding.evidence
     }
-    ordinary = [sent for sent in world.exchanges if sent.judgement.is_error and id(sent.exchange) not in asked]
+    apart |= set() if first else {id(each.exchange) for each in world.repeated}
+    ordinary = [sent for sent in world.exchanges if sent.judgement.is_error and id(sent.exchange) not in apart]
     broken = Counter(
         clause
         for sent in ordinary

@@ -9,7 +9,7 @@ from faultspec.body import steps
 from faultspec.exchange import Exchange, Headers
 from faultspec.leaks import detect
 from faultspec_conformance.answers import leaves
-from faultspec_conformance.masking import MASK, Masking, masking
+from faultspec_conformance.masking import FIELDS, MASK, Masking, masking
 from faultspec_conformance.target import CREDENTIALS
 
 _SECRET_NAME = re.compile(
@@ -53,7 +53,7 @@ def _asked(exchange: Exchange) -> Iterator[str]:
 
 
 def _told(headers: Headers, body: bytes) -> Iterator[str]:
-    for name, value in headers:
+    for name, value in headers[:FIELDS]:
         if name.lower() in CREDENTIALS or _SECRET_NAME.search(name):
             yield from _parts(value)
         elif name.lower().startswith("set-cookie"):

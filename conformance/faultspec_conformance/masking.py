@@ -27,6 +27,9 @@ _SHORTEST = 4
 #: Bytes of a body that are searched, four times what reports show: no mask is so much shorter than what it stands for.
 _SEARCHED = 64 * 1024
 
+#: Header fields of one message that are shown, as many as servers take by default; whoever reads more learns nothing more.
+FIELDS = 100
+
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9-]*) +\S")
 
 
@@ -70,8 +73,13 @@ class Masking:
         return "".join([*out, text[read:]])
 
     def headers(self, headers: Headers) -> Headers:
-        """Header fields without secrets; a credential that nobody named becomes ``***``, its scheme stays."""
-        return tuple((self.text(name), self.header(name, value)) for name, value in headers)
+        """Header fields without secrets; a credential that nobody named becomes ``***``, its scheme stays.
+
+        Of a message with more than anybody reads the first `FIELDS`, and one that says how many there are beyond.
+        """
+        shown = tuple((self.text(name), self.header(name, value)) for name, value in headers[:FIELDS])
+        more = len(headers) - FIELDS
+        return shown if more <= 0 else (*shown, ("…", f"{more} more header fields, which are not shown"))
 
     def header(self, name: str, value: str) -> str:
         """One header value without secrets."""

@@ -1,13 +1,15 @@
 """Which probes a run plays, and what each of them saw."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from faultspec_conformance.answers import Unanswered
+from faultspec_conformance.creating import restore
 from faultspec_conformance.kinds import Kind
 from faultspec_conformance.options import Options
-from faultspec_conformance.probes import OF_CALLS, OF_JSONRPC, OF_MCP, PROBES, Asking, Probe
+from faultspec_conformance.probes import OF_CALLS, OF_JSONRPC, OF_MCP, PROBES, UNITS, Asking, Probe
 from faultspec_conformance.verdict import Shard
 from faultspec_conformance.world import World
 
@@ -35,18 +37,28 @@ def chosen(probes: Iterable[Probe[Asking]], only: str | None, known: Iterable[st
 
 
 def mine(probes: tuple[Probe[World], ...], shard: Shard | None) -> tuple[Probe[World], ...]:
-    """The probes of a shard, which are dealt out by turns; those that others need are in all of them."""
+    """The probes of a shard, to which units are dealt out by turns; those that others need are in all of them."""
     if shard is None:
         return probes
-    turns = {each.name: index for index, each in enumerate(PROBES)}
-    return tuple(each for each in probes if each.everywhere or shard.has(turns[each.name]))
+    return tuple(each for each in probes if each.everywhere or shard.has(UNITS.index(each.unit)))
+
+
+def title(probe: Probe[World], turn: Iterable[Kind]) -> str:
+    """A probe with some kinds of resource, by name."""
+    return " ".join((probe.name, *(each.name for each in turn)))
 
 
 def played(world: World, probe: Probe[World], options: Options) -> Part:
     """Run one probe, which depends on the seed and on no other probe's randomness."""
-    world.begin(" ".join((probe.name, *(each.name for each in world.turn))), options.seed)
+    if world.touched:
+        world.begin(f"what {probe.name} needs", options.seed)
+        with suppress(Unanswered):
+            restore(world)
+    unit = None if probe.everywhere else probe.unit
+    world.begin(title(probe, world.turn), options.seed, unit)
     exchanges, outcomes = len(world.exchanges), len(world.outcomes)
     play(world, probe)
+    world.repeated += world.exchanges[exchanges:] if probe.everywhere else ()
     return Part(probe, world.turn, range(exchanges, len(world.exchanges)), range(outcomes, len(world.outcomes)))
 
 

@@ -4,15 +4,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from faultspec.clauses import Clause
 from faultspec.contract import Contract, contract
 from faultspec.exchange import Exchange, Response
 from faultspec.language.model import Taxonomy
-from faultspec_conformance.again import unrepeated
-from faultspec_conformance.callers import refused, unwelcome
+from faultspec_conformance.again import anew, unrepeated
+from faultspec_conformance.answers import Unanswered
+from faultspec_conformance.callers import refused, tried, unwelcome
 from faultspec_conformance.dialogue import Dialogue, Rpc, Tools
 from faultspec_conformance.discovery import describe, no_address
 from faultspec_conformance.drivers import NoAnswer
@@ -23,17 +24,18 @@ from faultspec_conformance.folding import Place, fold, hiding, provokable, shown
 from faultspec_conformance.openapi import Description
 from faultspec_conformance.options import Options, Unreachable, today
 from faultspec_conformance.playing import Part, chosen, mine, play, played
-from faultspec_conformance.probes import OF_A_KIND, OF_CALLS, OF_FAILURES, OF_JSONRPC, OF_MCP, PROBES, Asking, Probe
+from faultspec_conformance.probes import OF_A_KIND, OF_CALLS, OF_FAILURES, OF_JSONRPC, OF_MCP, PROBES, UNITS, Probe
 from faultspec_conformance.processes import Failed
 from faultspec_conformance.seen import Seen
-from faultspec_conformance.target import Target
-from faultspec_conformance.tokens import seeded
+from faultspec_conformance.target import Identity, Target
 from faultspec_conformance.upstreams import Upstream, attended
 from faultspec_conformance.verdict import Report, overdue, settled
 from faultspec_conformance.world import World
 
 if TYPE_CHECKING:
     from faultspec_conformance.drivers.mcp import Mcp
+
+Talking = TypeVar("Talking", bound=Dialogue)
 
 #: So many kinds of resource are tested with everything else: the author's choice, or the simplest. The others come after.
 _KINDS = 4
@@ -86,7 +88,7 @@ def over_http(
             done: list[Part] = []
             try:
                 done += probed(world, options, known)
-                if options.sweep and (options.shard is None or options.shard.has(len(PROBES))):
+                if options.sweep and (options.shard is None or options.shard.has(len(UNITS))):
                     generated = generate(world, options)
                 flaky = unrepeated(world, done, options)
             except KeyboardInterrupt:
@@ -106,8 +108,6 @@ def by_name(target: Target, taxonomy: Taxonomy, options: Options) -> Report | Un
             if not driver.listens():
                 return Unreachable(f"cannot connect to {target.address}")
             world, played = spoken(driver, taxonomy, rules, target, options)
-            if options.seed is not None:
-                world.tokens = seeded(f"{options.seed}/tokens")
             interrupted = False
             try:
                 for part in played:
@@ -160,16 +160,17 @@ def spoken(
     if isinstance(driver, Peer):
         rpc = Rpc(taxonomy, rules, target, driver)
         return rpc, _parts(rpc, (samples, *OF_JSONRPC, recipes, *OF_FAILURES, *after), options)
-    tools = Tools(taxonomy, rules, target, driver, Random(options.seed or 0))
+    tools = Tools(taxonomy, rules, target, driver)
     return tools, _parts(tools, (samples, *OF_MCP, recipes, *after), options)
 
 
-def _parts(world: Asking, probes: tuple[Probe[Asking], ...], options: Options) -> Iterator[Callable[[], None]]:
+def _parts(world: Talking, probes: tuple[Probe[Talking], ...], options: Options) -> Iterator[Callable[[], None]]:
     mine = [
         each for turn, each in enumerate(probes) if each.everywhere or options.shard is None or options.shard.has(turn)
     ]
     for probe in chosen(mine, options.only, world.contract.clauses):
         options.progress(probe.name)
+        world.start(probe.name, options.seed)
         yield partial(play, world, probe)
 
 
@@ -188,7 +189,7 @@ def generate(world: World, options: Options) -> int:
 
     options.progress("sweep")
     before = world.driver.requests
-    world.begin("sweep", options.seed)
+    world.begin("sweep", options.seed, "sweep")
     swept = sweep(world, seed=options.seed or 0)
     world.notes += swept.notes
     world.not_run += swept.not_run
@@ -213,7 +214,20 @@ def other_kinds(world: World, options: Options, known: Iterable[str]) -> Iterato
 
 
 def refused_identities(world: World) -> tuple[str, ...]:
-    """The callers of the file whose credentials the service does not take; who shall be refused is not among them."""
+    """The callers of the file whose credentials the service does not take; who shall be refused is not among them.
+
+    Each is asked for something ordinary before that is said of him: whatever else this part of the run has asked of him.
+    """
     expected = unwelcome(world)
-    said = (refused(world, each) for each in world.identities() if each.name not in expected)
+    suspect = [(each, refused(world, each, world.exchanges)) for each in world.identities()]
+    said = (_confirmed(world, who, why) for who, why in suspect if why is not None and who.name not in expected)
     return tuple(each for each in said if each is not None)
+
+
+def _confirmed(world: World, who: Identity, why: str) -> str | None:
+    beside = anew(world)  # so that nothing is judged in one part of a run that is not in another
+    beside.ended = world.ended
+    try:
+        return tried(beside, who, why)
+    except Unanswered:
+        return why

@@ -24,7 +24,7 @@ class Seen:
 
     ``planted``: values that must not come back, nor be reported; ``not_run``: what the file asks for and could not be done;
     ``unmet``: why a recipe did not bring about its code; ``ended``: why the service is not asked any more; ``cut``: not all
-    was asked that was to be asked.
+    was asked that was to be asked; ``repeated``: the exchanges that every shard of the run has.
     """
 
     taxonomy: Taxonomy
@@ -40,7 +40,9 @@ class Seen:
     unmet: dict[str, str] = field(default_factory=dict, init=False)
     ended: str | None = field(default=None, init=False)
     cut: bool = field(default=False, init=False)
+    repeated: list[Sent] = field(default_factory=list, init=False)
     _silent: int = field(default=0, init=False)
+    _since: int = field(default=0, init=False)
 
     @property
     def caller(self) -> Identity:
@@ -63,6 +65,10 @@ class Seen:
         looks = {"secret": f"sk_live_{token}", "email": f"jane.{token[:10]}@mailbox-canary.example"}
         return Canary(kind, looks.get(kind, f"faultspec-{token[:12]}"))
 
+    def part(self) -> None:
+        """Begin a part of the run: what is said of its clauses depends on no other."""
+        self._since = len(self.outcomes)
+
     # ---- answers that never came
 
     @contextmanager
@@ -78,7 +84,7 @@ class Seen:
     def unanswered(self, answer: NoAnswer, clauses: Iterable[str]) -> Iterator[Outcome]:
         """What a missing answer says of the clauses that it was for."""
         self.cut = self.cut or answer.kind == "budget"
-        reached = {outcome.clause for outcome in self.outcomes}
+        reached = {outcome.clause for outcome in self.outcomes[self._since :]}
         for clause in clauses:
             if answer.kind == "read-only" and clause not in reached:
                 yield skipped(clause, answer.reason)

@@ -5,7 +5,7 @@ the memory that a recording takes does not depend on its length.
 """
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -38,6 +38,25 @@ _SKIPPED = 20
 _HOSTS = 50
 """Hosts that are told apart."""
 
+_FACTS: Mapping[str, str] = {
+    "request": "what was asked, which an answer may repeat",
+    "operation": "which operation it was",
+    "headers": "their header fields",
+    "header-values": "their header fields",
+    "body": "their bodies",
+    "shape": "their bodies",
+    "code": "their codes",
+    "flag": "whether they say that they are retriable",
+    "boundary": "their boundaries",
+    "details": "their details",
+    "detail-values": "their details",
+    "ids": "their ids",
+    "message": "their messages",
+    "identity": "who called",
+    "elapsed": "how long they took",
+}
+"""What records may not say of errors, in words; of any other fact its name."""
+
 _SEEN_IN_RECORDINGS = frozenset({"correlation/echo", "correlation/generated", "correlation/unique"})
 """Relations that can be read without a request of one's own."""
 
@@ -62,6 +81,7 @@ class Tally:
         self._wires = frozenset(each.wire for each in contract.taxonomy.live_codes() if isinstance(each.wire, str))
         self._recent = _Recent()
         self._occasions: Counter[str] = Counter()
+        self._errors: Counter[frozenset[str]] = Counter()
         self._levels: Counter[tuple[str, str]] = Counter()
         self._used: Counter[Waiver] = Counter()
         self._findings: dict[str, Reported] = {}
@@ -81,6 +101,7 @@ class Tally:
         found: list[Finding] = []
         for each in (sent, *inner):
             self._occasions.update(each.judgement.exercised)
+            self._errors[each.exchange.lacks] += each.judgement.is_error
             found += each.judgement.findings
             found += self._relations(each)
             self._covered(each)
@@ -139,9 +160,22 @@ class Tally:
             failures=self._levels[clause.address, "error"],
             warnings=self._levels[clause.address, "warning"],
             known=self._levels[clause.address, "known"],
-            not_exercised=(f"nothing that was seen gave occasion: {clause.applies}",) if silent is None else (),
+            not_exercised=(self._untold(clause) or f"nothing that was seen gave occasion: {clause.applies}",)
+            if silent is None
+            else (),
             not_checkable=(silent,) if silent is not None else (),
         )
+
+    def _untold(self, clause: Clause) -> str | None:
+        """Why no error that was seen is an occasion, where it is for what their records do not say."""
+        lacking = [lacks for lacks, times in self._errors.items() if times]
+        if not lacking or any(clause.judgeable(each) for each in lacking):
+            return None
+        facts = sorted(frozenset.union(*lacking) & {*(clause.needs or clause.reads)})
+        words = " and ".join(dict.fromkeys(_FACTS.get(each, f"the {each}") for each in facts)) or "the value it takes"
+        errors = sum(self._errors.values())
+        said = "the record of the one error that was seen does" if errors == 1 else f"the records of {errors} errors do"
+        return f"{said} not say {words}; it takes: {clause.applies}"
 
     def _relations(self, sent: Sent) -> Iterator[Finding]:
         lacks = sent.exchange.lacks

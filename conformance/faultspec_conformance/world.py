@@ -5,8 +5,8 @@ correlation rules; a probe only adds the relations that need several exchanges.
 """
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import ChainMap, Counter
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from time import time
@@ -42,33 +42,69 @@ Correlation = Literal["auto", "valid", "none"]
 
 
 @dataclass(slots=True)
+class Learnt:
+    """What a unit of the run has learnt of the service.
+
+    ``exchanges``: what it has seen; ``generated``: the correlation ids that the service made up; ``tenants``: the name that the
+    tenant of an identity has; ``spare``: a resource of each kind that was made and left alone; ``absent``: the operations that
+    were asked for an id that names nothing; ``keyless``: the service refuses idempotency keys.
+    """
+
+    exchanges: list[Sent] = field(default_factory=list)
+    generated: dict[str, Sent] = field(default_factory=dict)
+    tenants: dict[str, str] = field(default_factory=dict)
+    spare: dict[str, Made] = field(default_factory=dict)
+    absent: set[str] = field(default_factory=set)
+    keyless: bool = False
+
+
+@dataclass(slots=True)
 class World(Seen):
     """One run against one service over HTTP. Probes use `call` and the facts.
 
-    ``made``: the resource of each kind that probes share; ``spare``: one that was made and left alone; ``absent``: the
-    operations that were asked for an id that names nothing; ``keyless``: the service refuses idempotency keys;
+    What a probe does depends on what its own unit has learnt (``own``), and on what every shard learns (``common``), on nothing
+    else: so a run in parts finds what a whole one finds.
+
+    ``made``: the resource of each kind that probes share; ``touched``: the kinds whose shared resource was changed or deleted;
     ``upstreams``: those it calls that are scripted; ``turn``: the kinds of resource that are tested now.
     """
 
     driver: Http
     description: Description
     random: Random
-    generated: dict[str, Sent] = field(default_factory=dict)
-    tenants: dict[str, str] = field(default_factory=dict)
+    common: Learnt = field(default_factory=Learnt)
+    own: Learnt = field(init=False)
     made: dict[str, Made | str] = field(default_factory=dict)
-    absent: set[str] = field(default_factory=set)
-    spare: dict[str, Made] = field(default_factory=dict)
-    keyless: bool = False
+    touched: set[str] = field(default_factory=set)
     upstreams: Mapping[str, Upstream] = field(default_factory=dict)
     turn: tuple[Kind, ...] = ()
     kinds: tuple[Kind, ...] = field(init=False)
     echo: Echo | None = field(init=False)
+    _units: dict[str, Learnt] = field(default_factory=dict)
     _part: str = ""
     _turns: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.kinds = kinds(self.target, self.description)
         self.echo = echo_of(self.taxonomy)
+        self.own = self.common
+
+    # ---- what is known
+
+    @property
+    def visible(self) -> Sequence[Sent]:
+        """The exchanges that a probe may draw conclusions from."""
+        return self.own.exchanges if self.own is self.common else [*self.common.exchanges, *self.own.exchanges]
+
+    @property
+    def generated(self) -> MutableMapping[str, Sent]:
+        """The correlation ids that the service made up."""
+        return ChainMap(self.own.generated, self.common.generated)
+
+    @property
+    def keyless(self) -> bool:
+        """Whether the service refuses idempotency keys."""
+        return self.own.keyless or self.common.keyless
 
     # ---- who calls
 
@@ -93,13 +129,19 @@ class World(Seen):
         """What stands in the code slot of errors, where it is text."""
         return frozenset(code.wire for code in self.taxonomy.live_codes() if isinstance(code.wire, str))
 
-    def begin(self, part: str, seed: int | None) -> None:
-        """Begin a part of the run, whose values depend on no other part: with a seed all of them, else those that may recur."""
+    def begin(self, part: str, seed: int | None, unit: str | None = None, *, again: bool = False) -> None:
+        """Begin a part of the run, whose values depend on no other part: with a seed all of them, else those that may recur.
+
+        ``unit``: whose knowledge it shares; without one it adds to what all share. ``again``: the same part, with what must be
+        new new.
+        """
+        self.part()
+        self.own = self.common if unit is None else self._units.setdefault(unit, Learnt())
         self.random = Random(f"{seed or 0}/{part}")
         self._part = part
         self._turns.clear()
         if seed is not None:
-            self.tokens = seeded(f"{seed}/{part}/tokens")
+            self.tokens = seeded(f"{seed}/{part}/tokens{'/again' if again else ''}")
 
     # ---- sending
 
@@ -209,6 +251,7 @@ class World(Seen):
         inner = tuple(Sent(each, judge(self.contract, each)) for each in streamed(exchange, self.wires))
         sent = Sent(exchange, lenient(self.echo, exchange, judge(self.contract, exchange)), inner)
         self.exchanges += [sent, *inner]
+        self.own.exchanges += [sent, *inner]
         for each in (sent, *inner):
             if self.echo is not None:
                 self.outcomes += echoed(self.taxonomy, self.echo, self.generated, each)
@@ -308,21 +351,29 @@ class World(Seen):
         found = [Canary("secret", secret) for secret, _ in who.secrets if secret != who.tenant]
         privacy = self.taxonomy.privacy
         if privacy is not None and "tenant" in privacy.never_echoed:
-            tenants = {who.tenant, self.tenants.get(who.name)} - {None}
+            learnt = (each.tenants.get(who.name) for each in (self.common, self.own))
+            tenants = {who.tenant, *learnt} - {None}
             found += [Canary("tenant", tenant) for tenant in sorted(t for t in tenants if t is not None)]
         return tuple(found)
 
     def _learn(self, sent: Sent) -> None:
-        """A tenant's real name, where a success tells its own caller."""
+        """A tenant's real name, where a success tells its own caller; and that a shared resource is not what it was."""
+        if sent.ok and sent.exchange.request.method in ("PUT", "PATCH", "DELETE"):
+            self.touched |= {name for name, made in self.made.items() if sent.exchange.request.target == _place(made)}
         who = sent.exchange.identity
-        if who is None or not sent.ok or who in self.tenants:
+        if who is None or not sent.ok or who in self.own.tenants:
             return
         body = sent.json
         if isinstance(body, dict):
             for name in ("tenant_id", "tenantId", "tenant"):
                 value = body.get(name)
                 if isinstance(value, str) and len(value) >= 4:  # shorter ones stand in any text
-                    self.tenants[who] = value
+                    self.own.tenants[who] = value
+
+
+def _place(made: Made | str) -> str | None:
+    """The path of a resource that was made."""
+    return None if isinstance(made, str) or made.kind.item is None else path_of(made.kind.item, made.values)
 
 
 def _flat(value: object) -> str:

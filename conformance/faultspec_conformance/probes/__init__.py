@@ -35,12 +35,21 @@ Asking = TypeVar("Asking", bound=Seen, contravariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Probe(Generic[Asking]):
-    """A probe by name, and the relation clauses that only it can exercise. ``everywhere``: others need it in every shard."""
+    """A probe by name, and the relation clauses that only it can exercise. ``everywhere``: others need it in every shard.
+
+    ``within``: the unit of probes that build on each other, and on no other; a shard has all of them or none.
+    """
 
     name: str
     run: Callable[[Asking], Iterator[Outcome]]
     clauses: tuple[str, ...] = ()
     everywhere: bool = False
+    within: str | None = None
+
+    @property
+    def unit(self) -> str:
+        """What a shard has all of: the probe by itself, or those it builds on with it."""
+        return self.within or self.name
 
 
 PROBES: tuple[Probe[World], ...] = (
@@ -49,9 +58,9 @@ PROBES: tuple[Probe[World], ...] = (
         framework.unknown_routes,
         ("framework/unknown-route", "framework/not-acceptable", "correlation/invalid-inbound"),
     ),
-    Probe("not-acceptable", framework.not_acceptable, ("framework/not-acceptable",)),
-    Probe("invalid-queries", framework.invalid_queries, ("framework/invalid-input",)),
-    Probe("searches", framework.searches),
+    Probe("not-acceptable", framework.not_acceptable, ("framework/not-acceptable",), within="reads"),
+    Probe("invalid-queries", framework.invalid_queries, ("framework/invalid-input",), within="reads"),
+    Probe("searches", framework.searches, within="reads"),
     Probe("long-requests", framework.long_requests, ("framework/oversized", "framework/large-head")),
     Probe("fixtures", resources.fixtures, everywhere=True),
     Probe("duplicates", resources.duplicates, ("duplicates/refused", "duplicates/existing-id")),
@@ -73,19 +82,28 @@ PROBES: tuple[Probe[World], ...] = (
             "idempotency/mismatch",
             "idempotency/isolation",
         ),
+        within="resources",
     ),
-    Probe("stale-writes", concurrency.stale_writes, ("preconditions/stale", "preconditions/recovers")),
-    Probe("other-tenants", tenancy.concealed, ("tenancy/concealed", "framework/unknown-id")),
-    Probe("unknown-ids", resources.unknown_ids, ("framework/unknown-id",)),
+    Probe(
+        "stale-writes",
+        concurrency.stale_writes,
+        ("preconditions/stale", "preconditions/recovers"),
+        within="resources",
+    ),
+    Probe("other-tenants", tenancy.concealed, ("tenancy/concealed", "framework/unknown-id"), within="resources"),
+    Probe("unknown-ids", resources.unknown_ids, ("framework/unknown-id",), within="resources"),
     Probe("batches", batch.batches, ("batch/mixed-only", "batch/items", "batch/bad-items")),
     Probe("streams", streams.broken_streams, ("stream/announced", "stream/offset")),
     Probe("replays-below", idempotency.replays_below, ("idempotency/replay",)),
-    Probe("recipes", provoke.recipes, ("provoke/code",)),
     Probe("published-errors", discovery.errors, ("discovery/agrees",)),
-    Probe("audit", audit.failures, ("audit/recorded",)),
+    Probe("recipes", provoke.recipes, ("provoke/code",), within="failures"),
+    Probe("audit", audit.failures, ("audit/recorded",), within="failures"),
     Probe("upstreams", upstreams.retries, upstreams.CLAUSES),
     Probe("limits", provoke.limits, ("provoke/code", "retry/recovers")),
 )
+
+UNITS = tuple(dict.fromkeys(each.unit for each in PROBES if not each.everywhere))
+"""What is dealt out to shards, in order; the sweep comes after."""
 
 OF_A_KIND: tuple[Probe[World], ...] = tuple(
     next(each for each in PROBES if each.name == name)

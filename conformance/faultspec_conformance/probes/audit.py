@@ -23,8 +23,11 @@ def failures(world: World) -> Iterator[Outcome]:
     if audit is None or audit.lookup is None or audit.id is None or audit.lookup.id is None:
         return
     named = audit.id.removeprefix("$")
-    named_in = ((each, slot(world.taxonomy, each, named)) for each in world.exchanges if each.code is not None)
-    known = [(each, id) for each, id in named_in if isinstance(id, str)][-_LAST:]
+    known = _named(world, named)[-_LAST:]
+    if not known:
+        address = world.canary("address")
+        world.call("GET", f"/{address.value}", route=None, plant=(address,))
+        known = _named(world, named)
     if not known:
         yield skipped(_CLAUSE, f"no failure was seen that names its record (`{named}`)")
         return
@@ -43,6 +46,12 @@ def failures(world: World) -> Iterator[Outcome]:
             yield broken(_CLAUSE, f"the audit has {what} of {named} {id}", sent, page)
         else:
             yield _told(world, audit, own[0], sent, page)
+
+
+def _named(world: World, name: str) -> list[tuple[Sent, str]]:
+    """The failures whose answer names its record."""
+    found = ((each, slot(world.taxonomy, each, name)) for each in world.visible if each.code is not None)
+    return [(each, id) for each, id in found if isinstance(id, str)]
 
 
 def exchanges(world: Seen, audit: Audit, page: Sent, seen: Sequence[Sent], before: int) -> Iterator[Outcome]:

@@ -16,7 +16,7 @@ from faultspec_conformance import synthesis
 from faultspec_conformance.answers import FORM, Sent, broken, held, skipped
 from faultspec_conformance.creating import fresh_key, likely_body
 from faultspec_conformance.drivers import NoAnswer
-from faultspec_conformance.filling import values_for
+from faultspec_conformance.filling import readable, required_query, values_for
 from faultspec_conformance.kinds import JSON, content_type, is_json_write
 from faultspec_conformance.openapi import Operation
 from faultspec_conformance.probes import correlation
@@ -219,7 +219,7 @@ def not_acceptable(world: World) -> Iterator[Outcome]:
         yield skipped(clause, "no operation can be read without knowing an id")
         return
     sent = world.call(
-        "GET", operation.template, query=_required(world, operation), accept="application/x-faultspec-nothing"
+        "GET", operation.template, query=required_query(world, operation), accept="application/x-faultspec-nothing"
     )
     if sent.ok:
         yield skipped(clause, "the service does not look at Accept, as RFC 9110 allows")
@@ -248,7 +248,7 @@ def invalid_queries(world: World) -> Iterator[Outcome]:
 
 def searches(world: World) -> Iterator[Outcome]:
     """Reads that take a text to look for, asked for what is nowhere: nothing found is a success, and looks like one."""
-    answered = {sent.exchange.operation for sent in world.exchanges if sent.ok}
+    answered = {sent.exchange.operation for sent in world.visible if sent.ok}
     for operation in world.description.operations:
         texts = {
             each.name: world.tokens.hex(8)
@@ -258,7 +258,7 @@ def searches(world: World) -> Iterator[Outcome]:
         if operation.method != "GET" or operation.placeholders or not texts or operation.name in answered:
             continue
         with world.guarded():
-            sent = world.call("GET", operation.template, query={**_required(world, operation), **texts})
+            sent = world.call("GET", operation.template, query={**required_query(world, operation), **texts})
             if sent.status >= 500:
                 yield broken(
                     "framework/invalid-input", f"{operation.name} for what is nowhere is answered {sent}", sent
@@ -289,7 +289,7 @@ def long_requests(world: World) -> Iterator[Outcome]:
     if operation is None:
         yield skipped(clause, "no operation can be read without knowing an id")
         return
-    query = _required(world, operation)
+    query = required_query(world, operation)
     what = f"a query of {_LONG} characters"
     sent = world.try_call("GET", operation.template, query={**query, "padding": "x" * _LONG}, may_close=True)
     if isinstance(sent, NoAnswer) or sent.ok:
@@ -530,27 +530,6 @@ def oversized_bodies(world: World) -> Iterator[Outcome]:
     size = _SIZES[-1] // 1024 // 1024
     reason = f"a body of {size} MiB is read to its end and answered {sent}"
     yield skipped(clause, f"{reason}: it takes a service, or one in front of it, that refuses {size} MiB or less")
-
-
-def readable(world: World) -> Operation | None:
-    """An operation that can be read without knowing an id, preferably a list of a resource."""
-    lists = [found for each in world.kinds if (found := each.operation("list")) is not None and not found.placeholders]
-    reads = [
-        each
-        for each in world.description.operations
-        if each.method == "GET"
-        and not each.placeholders
-        and any("json" in media for media in each.media_types or ("json",))
-    ]
-    return next(iter([*lists, *sorted(reads, key=lambda each: each.secured is not True)]), None)
-
-
-def _required(world: World, operation: Operation) -> dict[str, object]:
-    return {
-        each.name: each.example if each.example is not None else synthesis.value(world.source, each.schema)
-        for each in operation.parameters
-        if each.where == "query" and each.required
-    }
 
 
 def body_for(world: World, operation: Operation) -> object:

@@ -112,7 +112,7 @@ def _creation(
         yield from _only_one(world, kind, made, body, first, again)
     yield from _distinct(kind, first, made, identifier)
     if identifier is not None and kind.item is not None and not operation.placeholders:
-        world.spare[kind.name] = Made(kind, identifier, {last: identifier}, made.owner, body, first)
+        world.own.spare[kind.name] = Made(kind, identifier, {last: identifier}, made.owner, body, first)
     if rule.mismatch is None:
         reason = "the taxonomy leaves open what one key with two bodies means"
         yield Outcome("idempotency/mismatch", "not_checkable", reason)

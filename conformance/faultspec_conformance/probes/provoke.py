@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from faultspec_conformance.answers import Sent, Unanswered, broken, held, point, said, skipped
-from faultspec_conformance.callers import means_401, tried
+from faultspec_conformance.callers import means_401, refused, tried
 from faultspec_conformance.creating import fresh_key
 from faultspec_conformance.filling import filled, text, values_for
 from faultspec_conformance.kinds import content_type, placed
@@ -75,8 +75,8 @@ def _provoked(world: World, recipe: Recipe) -> Iterator[Outcome]:
     outcome = _answered(recipe, sent)
     if outcome.kind == "broken":
         who = world.target.identity(recipe.steps[-1].identity) if recipe.steps[-1].identity else world.caller
-        refused = sent.status == 401 and not means_401(world, recipe.code) and not who.anonymous and tried(world, who)
-        reason = failed or refused
+        doubtful = sent.status == 401 and not means_401(world, recipe.code) and not who.anonymous
+        reason = failed or (tried(world, who, refused(world, who, world.visible)) if doubtful else None)
         if reason:
             yield _unmet(world, recipe, reason)
             return

@@ -30,7 +30,7 @@ def fixtures(world: World) -> Iterator[Outcome]:
 def unknown_ids(world: World) -> Iterator[Outcome]:
     """Reading, changing and deleting what is not there."""
     clause = "framework/unknown-id"
-    asked = set(world.absent)
+    asked = set(world.own.absent)
     for kind in world.turn:
         made = world.made.get(kind.name)
         for role in _ITEM:

@@ -143,7 +143,7 @@ def _compared(
         return _ask(world, kind, operation, values, stranger, "valid", condition, plant), identifier
 
     foreign = _ask(world, kind, operation, own, stranger, "valid", condition)
-    world.absent.add(operation.name)
+    world.own.absent.add(operation.name)
     changes_it = operation.method in ("PUT", "PATCH") and not below(operation, kind)
     if known is not None and not changes_it and not _differences(world, foreign, made.id, *known):
         yield held(_CLAUSE)

@@ -79,7 +79,7 @@ def namesake(world: World, kind: Kind, made: Made, stranger: Identity, marks: Se
         and each.exchange.identity == stranger.name
         and (each.exchange.request.method, each.exchange.request.target) == (read.method, target)
         and not _same(made, marks, each)
-        for each in world.exchanges
+        for each in world.visible
     )
 
 
@@ -110,6 +110,6 @@ def given(world: World, kind: Kind, who: Identity) -> set[str]:
     names = {each.name for each in world.identities() if each.tenant == who.tenant}
     return {
         str(identifier_of(each, last, kind))
-        for each in world.exchanges
+        for each in world.visible
         if each.ok and each.exchange.identity in names and each.exchange.operation == create.name
     }

@@ -24,6 +24,8 @@ from faultspec_conformance.recorded.record import (
 _LISTS = ("interactions", "http_interactions")
 """Where vcrpy, and where VCR and schemathesis keep what they recorded."""
 
+_PART = "this interaction has no request with a method and a URI, or no response"
+
 
 def read(stream: BinaryIO, name: str) -> Iterator[Item]:
     """The exchanges of a cassette: of YAML one at a time is held, of JSON the text as a whole."""
@@ -33,9 +35,17 @@ def read(stream: BinaryIO, name: str) -> Iterator[Item]:
         listed = of_json(text, _LISTS[1] if f'"{_LISTS[1]}"' in text else _LISTS[0])
     else:
         listed = of_yaml(stream, *_LISTS)
+    last: Item | None = None
     for each in listed:
+        if last is not None:
+            yield last
         place = f"{name}:{each.line}"
-        yield Skipped(place, each.problem) if each.problem is not None else item(each.value, place)
+        last = Skipped(place, each.problem, ends=each.ends) if each.problem is not None else item(each.value, place)
+    if isinstance(last, Skipped) and last.reason == _PART and not last.ends:
+        # YAML that is cut between two lines is YAML all the same.
+        last = Skipped(last.place, f"the file seems to break off: {_PART}", ends=True)
+    if last is not None:
+        yield last
 
 
 def item(interaction: object, place: str) -> Item:
@@ -46,7 +56,7 @@ def item(interaction: object, place: str) -> Item:
         case {"response": None}:
             return Skipped(place, "there was no answer", broken=False)
         case _:
-            return Skipped(place, "this interaction has no request with a method and a URI, or no response")
+            return Skipped(place, _PART)
     status = status_of(_status(told))
     if status is None:
         return Skipped(place, "its response has no status")

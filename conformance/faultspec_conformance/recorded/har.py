@@ -28,7 +28,7 @@ def read(stream: BinaryIO, name: str) -> Iterator[Item]:
     text = stream.read().decode("utf-8-sig", "replace")
     for each in of_json(text, "log", "entries"):
         place = f"{name}:{each.line}"
-        yield Skipped(place, each.problem) if each.problem is not None else _item(each.value, place)
+        yield Skipped(place, each.problem, ends=each.ends) if each.problem is not None else _item(each.value, place)
 
 
 def _item(entry: object, place: str) -> Item:

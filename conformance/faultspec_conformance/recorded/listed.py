@@ -16,11 +16,12 @@ _DECODE = json.JSONDecoder().raw_decode
 
 
 class Listed(NamedTuple):
-    """An item and the line it begins in; or, as the last one, in ``problem`` why no more can be read."""
+    """An item and the line it begins in; or in ``problem`` why it cannot be read, and, where it ``ends``, nothing after it."""
 
     line: int
     value: object
     problem: str | None = None
+    ends: bool = False
 
 
 def of_json(text: str, *names: str) -> Iterator[Listed]:
@@ -47,7 +48,7 @@ def of_json(text: str, *names: str) -> Iterator[Listed]:
     except (ValueError, RecursionError) as error:
         reason = f"{error.msg} (column {error.colno})" if isinstance(error, json.JSONDecodeError) else str(error)
         place = error.pos if isinstance(error, json.JSONDecodeError) else offset
-        yield Listed(at(max(place, counted)), None, f"from here on it cannot be read: {reason}")
+        yield Listed(at(max(place, counted)), None, f"from here on it cannot be read: {reason}", ends=True)
 
 
 def _past(text: str, offset: int) -> int:
@@ -113,7 +114,7 @@ def of_yaml(stream: BinaryIO, *names: str) -> Iterator[Listed]:
     try:
         while not loader.check_event(yaml.MappingStartEvent):
             if loader.check_event(yaml.StreamEndEvent):
-                yield Listed(1, None, f"it has no `{names[0]}`")
+                yield Listed(1, None, f"it has no `{names[0]}`", ends=True)
                 return
             loader.get_event()
         loader.get_event()
@@ -132,11 +133,11 @@ def of_yaml(stream: BinaryIO, *names: str) -> Iterator[Listed]:
                 except (yaml.YAMLError, ValueError, TypeError) as error:
                     yield Listed(line, None, f"it cannot be read: {_first_line(error)}")
             return
-        yield Listed(line, None, f"it has no `{names[0]}`")
+        yield Listed(line, None, f"it has no `{names[0]}`", ends=True)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else line
-        yield Listed(line, None, f"from here on it cannot be read: {_first_line(error)}")
+        yield Listed(line, None, f"from here on it cannot be read: {_first_line(error)}", ends=True)
 
 
 def _composed(loader: _Loader) -> yaml.Node:

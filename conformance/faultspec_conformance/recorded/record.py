@@ -39,11 +39,15 @@ class Record(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """Something recorded that is not judged. ``broken``: because it cannot be read, not because it is no exchange."""
+    """Something recorded that is not judged. ``broken``: because it cannot be read, not because it is no exchange.
+
+    ``ends``: nothing after it can be read either.
+    """
 
     place: str
     reason: str
     broken: bool = True
+    ends: bool = False
 
 
 Item = Record | Skipped

@@ -1,6 +1,8 @@
-"""The format of a recording, told by how it begins."""
+"""The format of a recording, told by how it begins, or by its name."""
 
+import json
 import re
+from pathlib import PurePath
 
 _MARK = b"\xef\xbb\xbf"
 
@@ -14,11 +16,26 @@ _JSON_CASSETTE = re.compile(
 _YAML_CASSETTE = re.compile(rb"^(?:http_)?interactions:", re.MULTILINE)
 
 
-def told(head: bytes) -> str | None:
-    """``har``, ``vcr`` or ``ndjson``; None: none of them."""
+#: What logs of one object a line are called; what is in them may begin with lines that are none.
+_LOGS = frozenset({".ndjson", ".jsonl", ".log"})
+
+
+def told(head: bytes, name: str = "") -> str | None:
+    """``har``, ``vcr`` or ``ndjson``; None: none of them. ``name``: that of the file.
+
+    Whatever writes a log may have said something before its first record, so one line that is a record is enough.
+    """
     head = head.removeprefix(_MARK)
     if _HAR.match(head):
         return "har"
     if _JSON_CASSETTE.match(head) or _YAML_CASSETTE.search(head):
         return "vcr"
-    return "ndjson" if head.lstrip()[:1] == b"{" else None
+    named = PurePath(name.removesuffix(".gz")).suffix.lower() in _LOGS
+    return "ndjson" if named or head.lstrip()[:1] == b"{" or any(map(_object, head.splitlines())) else None
+
+
+def _object(line: bytes) -> bool:
+    try:
+        return line.lstrip()[:1] == b"{" and isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
