@@ -385,3 +385,79 @@ def test_a_response_of_json_rpc_has_a_result_or_an_error(shape: str, mark: str, 
     own = {**frame, "error": {"code": -32700, "message": "m"}}
     assert valid.is_valid(own)
     assert not valid.is_valid({**own, "result": None})
+
+
+TWINS = """
+faultspec: 1
+taxonomy: {name: rpc, version: 1.0.0}
+envelopes:
+  ours: {shape: {jsonrpc: "2.0", id: $request_id, error: {code: $code, message: $message, data?: $details}}}
+  far: {shape: {error: $code}}
+  theirs:
+    shape: {jsonrpc: "2.0", id: $request_id, error: {code: $code, message: $message, data?: $details}}
+    fields: {details: {type: [object, string]}}
+surfaces:
+  engine:
+    transport: jsonrpc
+    error_when: {present: /error}
+    envelope: ours
+    codes: %s
+    protocol: {envelope: %s, codes: {-32700: No JSON., -32099..-32000: The server's own.}}
+  far: {transport: event, error_when: {present: /error}, envelope: far, codes: [gone]}
+codes:
+  refused: {summary: Refused., wire: -32803, retriable: none}
+  within: {summary: One of the range., wire: -32050, retriable: none, details: {why: {type: string}}}
+  kept: {summary: Kept., wire: -32051, retriable: none, lifecycle: reserved}
+  gone: {summary: Of another surface., wire: -32052, retriable: none, envelope: far}
+operations:
+  step: {errors: {own: {summary: Its own., wire: -32053, retriable: none}}}
+"""
+
+
+@pytest.mark.parametrize("codes", ["[refused, within, kept]", "open"])
+@pytest.mark.parametrize("envelope", ["ours", "theirs"])
+@pytest.mark.parametrize(
+    ("number", "data", "accepted"),
+    [
+        (-32803, None, True),
+        (-32700, None, True),
+        (-32700.0, None, True),
+        (-32000, None, True),
+        (-32050, {"why": "x"}, True),
+        (-32050, {"why": 1}, False),
+        (-32050, None, False),
+        (-32051, None, False),
+        (-32052, None, True),
+        (-32053, None, True),
+        (-32999, None, None),
+        (True, None, False),
+        ("refused", None, False),
+    ],
+)
+def test_where_pictures_match_the_number_tells_whose_the_error_is(
+    codes: str, envelope: str, number: object, data: object, accepted: bool | None
+) -> None:
+    """Whether the protocol's errors share the picture of ours or have one that looks the same, an error is ours by the number of
+    a code that may be met there, the protocol's by another of its numbers, and undeclared by any third; schema and judge agree.
+    """
+    found = read(TWINS % (codes, envelope), "rpc.yaml")
+    assert found.taxonomy is not None, found.diagnostics
+    tree = render(found.taxonomy, [SHIPPED["surfaces"]], "rpc.yaml")
+    valid = jsonschema_rs.Draft202012Validator(json.loads(tree["surfaces/engine.schema.json"]))
+    error = {"code": number, "message": "m", **({} if data is None else {"data": data})}
+    body = {"jsonrpc": "2.0", "id": 1, "error": error}
+    judged = judge(
+        contract(found.taxonomy),
+        Exchange(Request("POST", "step"), Response(None, (), json.dumps(body).encode()), transport="jsonrpc"),
+    )
+    expected = codes == "open" if accepted is None else accepted
+    assert (valid.is_valid(body), not any(each.level == "error" for each in judged.findings)) == (expected, expected)
+
+
+def test_a_picture_that_the_protocol_shares_is_still_that_of_our_codes() -> None:
+    """The schema of an envelope takes the codes that travel in it, whoever else has errors of this picture."""
+    found = read(TWINS % ("closed", "ours"), "rpc.yaml")
+    assert found.taxonomy is not None, found.diagnostics
+    tree = render(found.taxonomy, [SHIPPED["jsonschema"]], "rpc.yaml")
+    valid = jsonschema_rs.Draft202012Validator(json.loads(tree["jsonschema/ours.schema.json"]))
+    assert valid.is_valid({"jsonrpc": "2.0", "id": 1, "error": {"code": -32803, "message": "m"}})

@@ -211,11 +211,11 @@ def _judge_success(bench: Bench, claim: Claim | None, operation: Operation | Non
         return
     bench.exercise("envelope/absent-on-success")
     best = fitting(bench.contract, claim, reading.value)
-    if best is not None and _is_envelope(bench, *best):
+    if best is not None and _is_envelope(bench, best.envelope, best.read):
         bench.broken(
             "envelope/absent-on-success",
-            f"a {bench.status} carries the error envelope `{best[0].name}` with the code "
-            f"{shown(best[1].slots['code'])}; an error has the status of one",
+            f"a {bench.status} carries the error envelope `{best.envelope.name}` with the code "
+            f"{shown(best.read.slots['code'])}; an error has the status of one",
             pointer="",
             source=claim.surface.source,
         )
@@ -246,12 +246,12 @@ def _hidden_failures(bench: Bench, claim: Claim, body: object) -> None:
             if item.body is None or item.status is None or item.status < 400:
                 continue
             best = fitting(bench.contract, other, resolve(item.value, item.body)[1])
-            if best is not None and _is_envelope(bench, *best):
+            if best is not None and _is_envelope(bench, best.envelope, best.read):
                 at = item.at + item.body
                 statuses = " or ".join(map(str, other.surface.match.statuses)) or "another status"
                 bench.broken(
                     "envelope/absent-on-success",
-                    f"a {bench.status} carries the error envelope `{best[0].name}` at {place(at)}; "
+                    f"a {bench.status} carries the error envelope `{best.envelope.name}` at {place(at)}; "
                     f"outcomes that differ travel under {statuses}",
                     pointer=at,
                     source=claim.surface.source,

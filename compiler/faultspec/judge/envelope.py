@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from math import ceil, isfinite
+from typing import NamedTuple
 
 from faultspec.body import resolve
 from faultspec.contract import Claim, Contract, Matcher
@@ -13,7 +14,7 @@ from faultspec.judge.bench import Bench
 from faultspec.judge.facts import Facts, facts_of, outcomes
 from faultspec.judge.words import place, sentence
 from faultspec.language import header_syntax
-from faultspec.language.carriers import wears
+from faultspec.language.carriers import shares, taken, wears
 from faultspec.language.model import Code, Envelope, Member, Operation, Schema, Source, Strictness
 from faultspec.language.values import Misfit, problems, same, shown
 from faultspec.runtime import ids
@@ -39,8 +40,17 @@ class Told:
         return self.slots.get(slot)
 
 
-Fitting = tuple[Envelope, Extraction]
-"""An envelope and what a body says when it is read as one."""
+class Fitting(NamedTuple):
+    """An envelope and what a body says when it is read as one; ``protocol``: as an error of the protocol that carries ours."""
+
+    envelope: Envelope
+    read: Extraction
+    protocol: bool = False
+
+    def departs(self, claim: Claim) -> tuple[int, int]:
+        """How far the body is from the picture. Of pictures that fit alike, the number decides whose the error is."""
+        theirs = 0 if _is_number(claim, self.read.slots.get("code")) else 2
+        return len(self.read.missing) + len(self.read.mismatched), theirs if self.protocol else 1
 
 
 def fitting(contract: Contract, claim: Claim, body: object) -> Fitting | None:
@@ -49,23 +59,43 @@ def fitting(contract: Contract, claim: Claim, body: object) -> Fitting | None:
     A body of another shape is foreign unless it begins like one of ours: with a declared code in the place of the code,
     or with a bare string above that place; or is, whole and with nothing more, the envelope of another surface.
     """
-    read = [(envelope, extract(envelope.shape, body)) for envelope in _candidates(contract, claim, body)]
-    if claim.surface.reason and not any(each.fits for _, each in read) and not _elsewhere(contract, claim, body):
+    read = _candidates(contract, claim, body)
+    if claim.surface.reason and not any(each.read.fits for each in read) and not _elsewhere(contract, claim, body):
         read = [
-            (envelope, each)
-            for envelope, each in read
-            if (not claim.surface.foreign and _has_declared_code(contract, each)) or _is_bare(envelope, body)
+            each
+            for each in read
+            if (not claim.surface.foreign and _has_declared_code(contract, each.read)) or _is_bare(each.envelope, body)
         ]
-    return min(read, key=lambda each: len(each[1].missing) + len(each[1].mismatched), default=None)
+    return min(read, key=lambda each: each.departs(claim), default=None)
 
 
-def _candidates(contract: Contract, claim: Claim, body: object) -> tuple[Envelope, ...]:
-    """The envelopes a body may be meant as: those that its code wears, where it has a declared one, else all."""
-    everything = (*claim.envelopes, *((claim.protocol,) if claim.protocol else ()))
-    if len(everything) == 1:
-        return everything
-    worn = tuple(envelope for envelope in claim.envelopes if _wears_declared(contract, envelope, body))
-    return worn or everything
+def _candidates(contract: Contract, claim: Claim, body: object) -> list[Fitting]:
+    """What a body may be meant as: the envelopes that its code wears, where it has a declared one, else all."""
+    ours = [Fitting(each, extract(each.shape, body)) for each in claim.envelopes]
+    if claim.protocol is None:
+        theirs = []
+    else:
+        theirs = [Fitting(claim.protocol, extract(claim.protocol.shape, body), protocol=True)]
+        if _is_theirs(contract, claim, theirs[0].read.slots.get("code")):
+            ours = [each for each in ours if not shares(each.envelope, claim.protocol)]
+    if len(ours) + len(theirs) == 1:
+        return [*ours, *theirs]
+    worn = [each for each in ours if _wears_declared(contract, each.envelope, body)]
+    return worn or [*ours, *theirs]
+
+
+def _is_number(claim: Claim, wire: object) -> bool:
+    """Whether it is a number of the errors of the protocol that carries ours."""
+    return claim.surface.protocol is not None and any(wire in each for each in claim.surface.protocol.codes)
+
+
+def _is_theirs(contract: Contract, claim: Claim, wire: object) -> bool:
+    """Whether a number that stands where both the protocol and we have ours is the protocol's: it is, and none of a code that
+    may be met there.
+    """
+    if not _is_number(claim, wire):
+        return False
+    return not any(same(each, wire) for each in taken(contract.taxonomy, claim.surface))
 
 
 def _wears_declared(contract: Contract, envelope: Envelope, body: object) -> bool:
@@ -129,7 +159,7 @@ def judge_envelope(
 
     ``extras``: whether members outside the picture count (not where an item of a batch is its own envelope).
     """
-    envelope, read = best
+    envelope, read, _ = best
     bench.exercise("envelope/shape", "envelope/types")
     _shape(bench, envelope, read, at)
     if envelope.additional != "allow" and extras and read.fits:
@@ -139,7 +169,7 @@ def judge_envelope(
         if read.more and ("code" in each.slots or _lists_codes(envelope)):
             bench.code = None  # that of the item before says nothing of this one
         where = {slot: at + pointer for slot, pointer in each.where.items()}
-        told = _judge_error(bench, claim, envelope, each.slots, where, operation)
+        told = _judge_error(bench, claim, best, each.slots, where, operation)
         first = first or told
     if read.more:
         bench.code = first.code.name if first is not None and first.code is not None else None
@@ -187,13 +217,13 @@ def _lists_codes(envelope: Envelope) -> bool:
 def _judge_error(
     bench: Bench,
     claim: Claim,
-    envelope: Envelope,
+    best: Fitting,
     slots: Mapping[str, object],
     where: Mapping[str, str],
     operation: Operation | None,
 ) -> Told:
-    code = _code(bench, claim, envelope, slots, where, operation) if "code" in slots else None
-    told = Told(envelope, slots, where, code, operation)
+    code = _code(bench, claim, best, slots, where, operation) if "code" in slots else None
+    told = Told(best.envelope, slots, where, code, operation)
     if code is not None:
         bench.code = code.name
     _types(bench, told)
@@ -214,14 +244,14 @@ def _judge_error(
 def _code(
     bench: Bench,
     claim: Claim,
-    envelope: Envelope,
+    best: Fitting,
     slots: Mapping[str, object],
     where: Mapping[str, str],
     operation: Operation | None,
 ) -> Code | None:
     """The declared code in the slot, after saying what is wrong with it; a reserved one too."""
     contract, wire, pointer = bench.contract, slots["code"], where["code"]
-    if envelope is claim.protocol:
+    if best.protocol:
         _protocol_code(bench, claim, wire, pointer)
         return None
     if not _is_scalar(wire) or ("string" if isinstance(wire, str) else "number") not in contract.kinds:
@@ -288,7 +318,7 @@ def _protocol_code(bench: Bench, claim: Claim, wire: object, pointer: str) -> No
     protocol = claim.surface.protocol
     assert protocol is not None  # or it would have no envelope
     bench.exercise("code/declared")
-    if not any(wire in each for each in protocol.codes):
+    if not _is_number(claim, wire):
         own = " or ".join(f"`{each.name}`" for each in claim.envelopes)
         bench.broken(
             "code/declared",
