@@ -367,12 +367,19 @@ codes:
 )
 def test_a_response_of_json_rpc_has_a_result_or_an_error(shape: str, mark: str, codes: str, additional: str) -> None:
     """Whatever the picture of the envelope and however strict, no response with both members is accepted, ours, an undeclared one
-    or the protocol's (JSON-RPC 2.0 section 5); with the one that is the error's, each is.
+    or the protocol's (JSON-RPC 2.0 section 5); with the one that is the error's, each is. The judge says the same, once.
     """
+
+    def broken(body: object) -> list[tuple[str, str | None]]:
+        answer = Response(None, (), json.dumps(body).encode())
+        judged = judge(rules, Exchange(Request("POST", "step"), answer, transport="jsonrpc"))
+        return [(each.clause, each.pointer) for each in judged.findings]
+
     found = read(RPC % (shape, additional, mark, codes), "rpc.yaml")
     assert found.taxonomy is not None, found.diagnostics
     tree = render(found.taxonomy, [SHIPPED["surfaces"]], "rpc.yaml")
     valid = jsonschema_rs.Draft202012Validator(json.loads(tree["surfaces/engine.schema.json"]))
+    rules = contract(found.taxonomy)
     frame: dict[str, object] = {"jsonrpc": "2.0", "id": 1}
     for code in ("refused", "no_such_code"):
         if mark == "/error":
@@ -381,10 +388,15 @@ def test_a_response_of_json_rpc_has_a_result_or_an_error(shape: str, mark: str, 
             body = {**frame, "result": {"failure": {"why": code, "message": "m"}}}
         other = "result" if "error" in body else "error"
         assert valid.is_valid(body) == (code == "refused" or codes == "open")
-        assert not any(valid.is_valid({**body, other: each}) for each in (None, {}, 1))
+        assert bool(broken(body)) != valid.is_valid(body)
+        for each in (None, {}, 1):
+            assert not valid.is_valid({**body, other: each})
+            assert broken({**body, other: each}) == sorted([*broken(body), ("envelope/shape", f"/{other}")])
     own = {**frame, "error": {"code": -32700, "message": "m"}}
     assert valid.is_valid(own)
     assert not valid.is_valid({**own, "result": None})
+    if mark == "/error":
+        assert (broken(own), broken({**own, "result": None})) == ([], [("envelope/shape", "/result")])
 
 
 TWINS = """

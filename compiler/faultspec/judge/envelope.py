@@ -153,24 +153,32 @@ def _is_bare(envelope: Envelope, body: object) -> bool:
 
 
 def judge_envelope(
-    bench: Bench, claim: Claim, best: Fitting, *, at: str = "", operation: Operation | None, extras: bool = True
+    bench: Bench,
+    claim: Claim,
+    best: Fitting,
+    *,
+    at: str = "",
+    operation: Operation | None,
+    extras: bool = True,
+    told: Collection[str] = (),
 ) -> Told | None:
     """Judge one envelope, read from the pointer ``at``; None where it tells no error.
 
-    ``extras``: whether members outside the picture count (not where an item of a batch is its own envelope).
+    ``extras``: whether members outside the picture count (not where an item of a batch is its own envelope). ``told``: places of
+    members of which it was said already that they must not be there.
     """
     envelope, read, _ = best
     bench.exercise("envelope/shape", "envelope/types")
     _shape(bench, envelope, read, at)
     if envelope.additional != "allow" and extras and read.fits:
-        _additional(bench, envelope, read, at)
+        _additional(bench, envelope, [each for each in (at + each for each in read.unexpected) if each not in told], at)
     first = None
     for each in _items(read):
         if read.more and ("code" in each.slots or _lists_codes(envelope)):
             bench.code = None  # that of the item before says nothing of this one
         where = {slot: at + pointer for slot, pointer in each.where.items()}
-        told = _judge_error(bench, claim, best, each.slots, where, operation)
-        first = first or told
+        found = _judge_error(bench, claim, best, each.slots, where, operation)
+        first = first or found
     if read.more:
         bench.code = first.code.name if first is not None and first.code is not None else None
     return first
@@ -192,13 +200,13 @@ def _shape(bench: Bench, envelope: Envelope, read: Extraction, at: str) -> None:
     )
 
 
-def _additional(bench: Bench, envelope: Envelope, read: Extraction, at: str) -> None:
+def _additional(bench: Bench, envelope: Envelope, unexpected: list[str], at: str) -> None:
     bench.exercise("envelope/additional")
-    if read.unexpected:
+    if unexpected:
         bench.broken(
             "envelope/additional",
-            f"{_are([at + each for each in read.unexpected])} not part of the envelope `{envelope.name}`",
-            pointer=at + read.unexpected[0] if len(read.unexpected) == 1 else at,
+            f"{_are(unexpected)} not part of the envelope `{envelope.name}`",
+            pointer=unexpected[0] if len(unexpected) == 1 else at,
             source=envelope.source,
             level="error" if envelope.additional == "forbid" else "warning",
         )
