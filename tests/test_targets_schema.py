@@ -473,3 +473,48 @@ def test_a_picture_that_the_protocol_shares_is_still_that_of_our_codes() -> None
     tree = render(found.taxonomy, [SHIPPED["jsonschema"]], "rpc.yaml")
     valid = jsonschema_rs.Draft202012Validator(json.loads(tree["jsonschema/ours.schema.json"]))
     assert valid.is_valid({"jsonrpc": "2.0", "id": 1, "error": {"code": -32803, "message": "m"}})
+
+
+SPELLED = """
+faultspec: 1
+taxonomy: {name: urn, version: 1.0.0}
+envelopes:
+  bare: {shape: {type: "urn:err:${code}", title: $message}}
+  both: {shape: {type: "urn:err:${code}", title: $message, code?: $code}}
+  listed: {shape: {errors: [{about: "E${code} of us", title: $message}]}}
+surfaces:
+  here: {transport: event, error_when: {present: %s}, at: /payload, envelope: %s, codes: %s}
+codes:
+  gone: {summary: Gone., wire: %s, retriable: none}
+  kept: {summary: Kept., wire: %s, retriable: none, lifecycle: reserved}
+  else: {summary: Else., wire: %s, retriable: none}
+operations:
+  step: {wire: step, errors: {own: {summary: Own., wire: %s, retriable: none}}}
+"""
+
+
+@pytest.mark.parametrize("wires", [(1001, 1002, 1003, 7), ('"1001"', '"1002"', 1003, '"7"'), ("a", "b", "c", "d")])
+@pytest.mark.parametrize("codes", ["[gone, kept]", "open"])
+@pytest.mark.parametrize("envelope", ["bare", "both", "listed"])
+def test_a_code_inside_a_text_is_text_there(envelope: str, codes: str, wires: tuple[object, ...]) -> None:
+    """What a code is on its own, a number or a text, makes no difference inside a text: schema and judge read it there, know the
+    declared one, the reserved one and the one of an operation, and take an undeclared one where it is allowed.
+    """
+    mark = "/payload/errors" if envelope == "listed" else "/payload/type"
+    found = read(SPELLED % (mark, envelope, codes, *wires), "urn.yaml")
+    assert found.taxonomy is not None, found.diagnostics
+    tree = render(found.taxonomy, [SHIPPED["surfaces"]], "urn.yaml")
+    valid = jsonschema_rs.Draft202012Validator(json.loads(tree["surfaces/here.schema.json"]))
+    rules = contract(found.taxonomy)
+    gone, kept, other, own = (str(each).strip('"') for each in wires)
+    known = {gone: "gone", kept: "kept", other: "else", own: "own"}
+    for text in (gone, kept, other, own, "none", "1009", "", "01001"):
+        inner = {"type": f"urn:err:{text}", "title": "m"}
+        body = {"payload": {"errors": [{"about": f"E{text} of us", "title": "m"}]} if envelope == "listed" else inner}
+        answer = Response(None, (), json.dumps(body).encode())
+        judged = judge(rules, Exchange(Request("POST", "step"), answer, transport="event"))
+        accepted = text in (gone, own) or (codes == "open" and text != kept)
+        broken = [each.clause for each in judged.findings]
+        assert (text, valid.is_valid(body), broken == []) == (text, accepted, accepted), broken
+        assert judged.code == (known.get(text) if text in (gone, own, kept) or codes == "open" else judged.code)
+        assert "envelope/types" not in broken

@@ -7,7 +7,7 @@ from itertools import islice
 from math import ceil, isfinite
 from typing import NamedTuple
 
-from faultspec.body import resolve
+from faultspec.body import resolve, steps
 from faultspec.contract import Claim, Contract, Matcher
 from faultspec.exchange import Exchange
 from faultspec.judge.bench import Bench
@@ -19,7 +19,7 @@ from faultspec.language.model import Code, Envelope, Member, Operation, Schema, 
 from faultspec.language.values import Misfit, problems, same, shown
 from faultspec.runtime import ids
 from faultspec.runtime.extraction import Extraction, Item, extract
-from faultspec.runtime.nodes import Array, Node, Object, child, slot_places, walk
+from faultspec.runtime.nodes import Array, Node, Object, Template, child, slot_places, walk
 
 _LISTED = 4
 """Places that one message names before it says "and others"."""
@@ -69,9 +69,30 @@ def fitting(contract: Contract, claim: Claim, body: object) -> Fitting | None:
     return min(read, key=lambda each: each.departs(claim), default=None)
 
 
+def _read(contract: Contract, envelope: Envelope, body: object) -> Extraction:
+    """What a body says when it is read as an envelope; a declared number inside a text is that number."""
+    read = extract(envelope.shape, body)
+    for each in _items(read):
+        code = each.slots.get("code")
+        if isinstance(code, str) and code in contract.texts and _in_text(envelope, each.where["code"]):
+            each.slots["code"] = contract.texts[code]
+    return read
+
+
+def _in_text(envelope: Envelope, pointer: str) -> bool:
+    """Whether the picture has a text with slots inside it where a pointer leads."""
+    node: Node | None = envelope.shape
+    for key in steps(pointer):
+        if isinstance(node, Object):
+            node = next((each.node for each in node.members if each.name == key), None)
+        else:
+            node = node.item if isinstance(node, Array) else None
+    return isinstance(node, Template)
+
+
 def _candidates(contract: Contract, claim: Claim, body: object) -> list[Fitting]:
     """What a body may be meant as: the envelopes that its code wears, where it has a declared one, else all."""
-    ours = [Fitting(each, extract(each.shape, body)) for each in claim.envelopes]
+    ours = [Fitting(each, _read(contract, each, body)) for each in claim.envelopes]
     if claim.protocol is None:
         theirs = []
     else:
@@ -102,7 +123,7 @@ def _wears_declared(contract: Contract, envelope: Envelope, body: object) -> boo
     """Whether a declared code stands in the place where the envelope has its own, alone or in the text that the envelope
     has there, and travels in that envelope.
     """
-    read = extract(envelope.shape, body)
+    read = _read(contract, envelope, body)
     bare = [resolve(body, at.path)[1] for at in slot_places(envelope.shape)["code"]]
     for wire in (*bare, *(each.slots.get("code") for each in _items(read))):
         shared, owners = _declared_by(contract, wire)
@@ -128,7 +149,7 @@ def _elsewhere(contract: Contract, claim: Claim, body: object) -> bool:
         if envelope.additional != "allow" and not any(_spreads(place.node) for place in walk(envelope.shape))
     }
     for envelope in others.values():
-        read = extract(envelope.shape, body)
+        read = _read(contract, envelope, body)
         if envelope in claim.envelopes or not read.fits or read.unexpected or not _is_scalar(read.slots.get("code")):
             continue
         schemas = {**contract.slots[envelope.name], **{slot: each.schema for slot, each in envelope.fields.items()}}
@@ -177,7 +198,8 @@ def judge_envelope(
         if read.more and ("code" in each.slots or _lists_codes(envelope)):
             bench.code = None  # that of the item before says nothing of this one
         where = {slot: at + pointer for slot, pointer in each.where.items()}
-        found = _judge_error(bench, claim, best, each.slots, where, operation)
+        spelled = "code" in each.where and _in_text(envelope, each.where["code"])
+        found = _judge_error(bench, claim, best, each.slots, where, operation, spelled=spelled)
         first = first or found
     if read.more:
         bench.code = first.code.name if first is not None and first.code is not None else None
@@ -229,8 +251,10 @@ def _judge_error(
     slots: Mapping[str, object],
     where: Mapping[str, str],
     operation: Operation | None,
+    *,
+    spelled: bool,
 ) -> Told:
-    code = _code(bench, claim, best, slots, where, operation) if "code" in slots else None
+    code = _code(bench, claim, best, slots, where, operation, spelled=spelled) if "code" in slots else None
     told = Told(best.envelope, slots, where, code, operation)
     if code is not None:
         bench.code = code.name
@@ -256,13 +280,16 @@ def _code(
     slots: Mapping[str, object],
     where: Mapping[str, str],
     operation: Operation | None,
+    *,
+    spelled: bool,
 ) -> Code | None:
-    """The declared code in the slot, after saying what is wrong with it; a reserved one too."""
+    """The declared code in the slot, after saying what is wrong with it; a reserved one too. ``spelled``: it stands inside a text."""
     contract, wire, pointer = bench.contract, slots["code"], where["code"]
     if best.protocol:
         _protocol_code(bench, claim, wire, pointer)
         return None
-    if not _is_scalar(wire) or ("string" if isinstance(wire, str) else "number") not in contract.kinds:
+    kind = "string" if isinstance(wire, str) else "number"
+    if not _is_scalar(wire) or (kind not in contract.kinds and not spelled):
         wanted = " or ".join(f"a {each}" for each in sorted(contract.kinds, reverse=True))
         bench.broken(
             "envelope/types", f"{place(pointer)}, the code, is {shown(wire)}; expected {wanted}", pointer=pointer

@@ -310,6 +310,12 @@ def _of_node(node: Node, envelope: Envelope, code: Code | None, taxonomy: Taxono
             return of_slot(name, envelope.fields.get(name), code, taxonomy)
         case Literal(value=value):
             return {"const": value}
+        case Template() if code is None and other is not None and "code" in node.slots:
+            # Whatever else the text says, a declared code in it is declared.
+            known = {
+                str(each.wire): each._replace(domain=None, boundaries=(), facts={}) for each in taxonomy.every_code()
+            }
+            return {**_template(node, None), "not": of_place(node, known.values())}
         case Template():
             return _template(node, code)
         case Array(item=item):
