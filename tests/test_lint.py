@@ -721,6 +721,21 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "operations: {o: {match: {routes: [/a]}, codes: [x1, x2, x3]}, p: {match: {tools: [t]}, codes: [x1]}}\n",
         ("operations/o/codes/2", "operations/p/codes/0"),
     ),
+    # methods: those of a surface against the route's, or the operation's
+    (
+        "listed-on-no-surface",
+        "surfaces:\n"
+        "  p: {transport: http, match: {methods: [POST]}, envelope: error, codes: [x1, x2]}\n"
+        "  g: {transport: http, envelope: error, codes: [x2]}\n"
+        "codes: {x1: {summary: a, http: 404}, x2: {summary: a, http: 500}}\n"
+        "operations:\n"
+        "  read: {match: {routes: ['GET /a']}, codes: [x1]}\n"
+        "  look: {match: {routes: [/a], methods: [GET]}, codes: [x1]}\n"
+        "  make: {match: {routes: ['POST /a']}, codes: [x1]}\n"
+        "  do: {match: {routes: [/a], methods: [GET, POST]}, codes: [x1]}\n"
+        "  any: {match: {routes: [/a]}, codes: [x1]}\n",
+        ("operations/read/codes/0", "operations/look/codes/0"),
+    ),
     # settings of a policy that nothing makes use of
     (
         "policy-arithmetic",

@@ -367,12 +367,19 @@ codes:
 )
 def test_a_response_of_json_rpc_has_a_result_or_an_error(shape: str, mark: str, codes: str, additional: str) -> None:
     """Whatever the picture of the envelope and however strict, no response with both members is accepted, ours, an undeclared one
-    or the protocol's (JSON-RPC 2.0 section 5); with the one that is the error's, each is.
+    or the protocol's (JSON-RPC 2.0 section 5); with the one that is the error's, each is. The judge says the same, once.
     """
+
+    def broken(body: object) -> list[tuple[str, str | None]]:
+        answer = Response(None, (), json.dumps(body).encode())
+        judged = judge(rules, Exchange(Request("POST", "step"), answer, transport="jsonrpc"))
+        return [(each.clause, each.pointer) for each in judged.findings]
+
     found = read(RPC % (shape, additional, mark, codes), "rpc.yaml")
     assert found.taxonomy is not None, found.diagnostics
     tree = render(found.taxonomy, [SHIPPED["surfaces"]], "rpc.yaml")
     valid = jsonschema_rs.Draft202012Validator(json.loads(tree["surfaces/engine.schema.json"]))
+    rules = contract(found.taxonomy)
     frame: dict[str, object] = {"jsonrpc": "2.0", "id": 1}
     for code in ("refused", "no_such_code"):
         if mark == "/error":
@@ -381,7 +388,133 @@ def test_a_response_of_json_rpc_has_a_result_or_an_error(shape: str, mark: str, 
             body = {**frame, "result": {"failure": {"why": code, "message": "m"}}}
         other = "result" if "error" in body else "error"
         assert valid.is_valid(body) == (code == "refused" or codes == "open")
-        assert not any(valid.is_valid({**body, other: each}) for each in (None, {}, 1))
+        assert bool(broken(body)) != valid.is_valid(body)
+        for each in (None, {}, 1):
+            assert not valid.is_valid({**body, other: each})
+            assert broken({**body, other: each}) == sorted([*broken(body), ("envelope/shape", f"/{other}")])
     own = {**frame, "error": {"code": -32700, "message": "m"}}
     assert valid.is_valid(own)
     assert not valid.is_valid({**own, "result": None})
+    if mark == "/error":
+        assert (broken(own), broken({**own, "result": None})) == ([], [("envelope/shape", "/result")])
+
+
+TWINS = """
+faultspec: 1
+taxonomy: {name: rpc, version: 1.0.0}
+envelopes:
+  ours: {shape: {jsonrpc: "2.0", id: $request_id, error: {code: $code, message: $message, data?: $details}}}
+  far: {shape: {error: $code}}
+  theirs:
+    shape: {jsonrpc: "2.0", id: $request_id, error: {code: $code, message: $message, data?: $details}}
+    fields: {details: {type: [object, string]}}
+surfaces:
+  engine:
+    transport: jsonrpc
+    error_when: {present: /error}
+    envelope: ours
+    codes: %s
+    protocol: {envelope: %s, codes: {-32700: No JSON., -32099..-32000: The server's own.}}
+  far: {transport: event, error_when: {present: /error}, envelope: far, codes: [gone]}
+codes:
+  refused: {summary: Refused., wire: -32803, retriable: none}
+  within: {summary: One of the range., wire: -32050, retriable: none, details: {why: {type: string}}}
+  kept: {summary: Kept., wire: -32051, retriable: none, lifecycle: reserved}
+  gone: {summary: Of another surface., wire: -32052, retriable: none, envelope: far}
+operations:
+  step: {errors: {own: {summary: Its own., wire: -32053, retriable: none}}}
+"""
+
+
+@pytest.mark.parametrize("codes", ["[refused, within, kept]", "open"])
+@pytest.mark.parametrize("envelope", ["ours", "theirs"])
+@pytest.mark.parametrize(
+    ("number", "data", "accepted"),
+    [
+        (-32803, None, True),
+        (-32700, None, True),
+        (-32700.0, None, True),
+        (-32000, None, True),
+        (-32050, {"why": "x"}, True),
+        (-32050, {"why": 1}, False),
+        (-32050, None, False),
+        (-32051, None, False),
+        (-32052, None, True),
+        (-32053, None, True),
+        (-32999, None, None),
+        (True, None, False),
+        ("refused", None, False),
+    ],
+)
+def test_where_pictures_match_the_number_tells_whose_the_error_is(
+    codes: str, envelope: str, number: object, data: object, accepted: bool | None
+) -> None:
+    """Whether the protocol's errors share the picture of ours or have one that looks the same, an error is ours by the number of
+    a code that may be met there, the protocol's by another of its numbers, and undeclared by any third; schema and judge agree.
+    """
+    found = read(TWINS % (codes, envelope), "rpc.yaml")
+    assert found.taxonomy is not None, found.diagnostics
+    tree = render(found.taxonomy, [SHIPPED["surfaces"]], "rpc.yaml")
+    valid = jsonschema_rs.Draft202012Validator(json.loads(tree["surfaces/engine.schema.json"]))
+    error = {"code": number, "message": "m", **({} if data is None else {"data": data})}
+    body = {"jsonrpc": "2.0", "id": 1, "error": error}
+    judged = judge(
+        contract(found.taxonomy),
+        Exchange(Request("POST", "step"), Response(None, (), json.dumps(body).encode()), transport="jsonrpc"),
+    )
+    expected = codes == "open" if accepted is None else accepted
+    assert (valid.is_valid(body), not any(each.level == "error" for each in judged.findings)) == (expected, expected)
+
+
+def test_a_picture_that_the_protocol_shares_is_still_that_of_our_codes() -> None:
+    """The schema of an envelope takes the codes that travel in it, whoever else has errors of this picture."""
+    found = read(TWINS % ("closed", "ours"), "rpc.yaml")
+    assert found.taxonomy is not None, found.diagnostics
+    tree = render(found.taxonomy, [SHIPPED["jsonschema"]], "rpc.yaml")
+    valid = jsonschema_rs.Draft202012Validator(json.loads(tree["jsonschema/ours.schema.json"]))
+    assert valid.is_valid({"jsonrpc": "2.0", "id": 1, "error": {"code": -32803, "message": "m"}})
+
+
+SPELLED = """
+faultspec: 1
+taxonomy: {name: urn, version: 1.0.0}
+envelopes:
+  bare: {shape: {type: "urn:err:${code}", title: $message}}
+  both: {shape: {type: "urn:err:${code}", title: $message, code?: $code}}
+  listed: {shape: {errors: [{about: "E${code} of us", title: $message}]}}
+surfaces:
+  here: {transport: event, error_when: {present: %s}, at: /payload, envelope: %s, codes: %s}
+codes:
+  gone: {summary: Gone., wire: %s, retriable: none}
+  kept: {summary: Kept., wire: %s, retriable: none, lifecycle: reserved}
+  else: {summary: Else., wire: %s, retriable: none}
+operations:
+  step: {wire: step, errors: {own: {summary: Own., wire: %s, retriable: none}}}
+"""
+
+
+@pytest.mark.parametrize("wires", [(1001, 1002, 1003, 7), ('"1001"', '"1002"', 1003, '"7"'), ("a", "b", "c", "d")])
+@pytest.mark.parametrize("codes", ["[gone, kept]", "open"])
+@pytest.mark.parametrize("envelope", ["bare", "both", "listed"])
+def test_a_code_inside_a_text_is_text_there(envelope: str, codes: str, wires: tuple[object, ...]) -> None:
+    """What a code is on its own, a number or a text, makes no difference inside a text: schema and judge read it there, know the
+    declared one, the reserved one and the one of an operation, and take an undeclared one where it is allowed.
+    """
+    mark = "/payload/errors" if envelope == "listed" else "/payload/type"
+    found = read(SPELLED % (mark, envelope, codes, *wires), "urn.yaml")
+    assert found.taxonomy is not None, found.diagnostics
+    tree = render(found.taxonomy, [SHIPPED["surfaces"]], "urn.yaml")
+    valid = jsonschema_rs.Draft202012Validator(json.loads(tree["surfaces/here.schema.json"]))
+    rules = contract(found.taxonomy)
+    gone, kept, other, own = (str(each).strip('"') for each in wires)
+    known = {gone: "gone", kept: "kept", other: "else", own: "own"}
+    for text in (gone, kept, other, own, "none", "1009", "", "01001"):
+        inner = {"type": f"urn:err:{text}", "title": "m"}
+        body = {"payload": {"errors": [{"about": f"E{text} of us", "title": "m"}]} if envelope == "listed" else inner}
+        answer = Response(None, (), json.dumps(body).encode())
+        judged = judge(rules, Exchange(Request("POST", "step"), answer, transport="event"))
+        accepted = text in (gone, own) or (codes == "open" and text != kept)
+        broken = [each.clause for each in judged.findings]
+        assert (text, valid.is_valid(body), broken == []) == (text, accepted, accepted), broken
+        assert judged.code == (known.get(text) if text in (gone, own, kept) or codes == "open" else judged.code)
+        assert "envelope/types" not in broken

@@ -174,6 +174,15 @@ def aws() -> str:
     )
 
 
+#: Codes that are numbers, and stand inside a text alone.
+NUMBERED = """
+faultspec: 1
+taxonomy: {name: numbered, version: 1.0.0}
+envelopes: {error: {shape: {type: "urn:err:${code}", title: $message}}}
+codes: {gone: {summary: Gone., wire: 1001, http: 409, retriable: false}}
+operations: {show: {errors: {own: {summary: Own., wire: 7, http: 409, retriable: false}}}}
+"""
+
 #: Codes that some services send bare and others behind a namespace, as the JSON protocols of AWS do.
 QUALIFIED = """
 faultspec: 1
@@ -237,6 +246,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compiled]:
     found["kinto"] = load(str(ROOT / "examples/kinto/taxonomy.yaml")).taxonomy
     found |= {"odd": odd(), "nasty": nasty(), "aws": read(aws(), "aws.yaml").taxonomy}
     found["qualified"] = read(QUALIFIED, "qualified.yaml").taxonomy
+    found["numbered"] = read(NUMBERED, "numbered.yaml").taxonomy
     taxonomies = {name: each for name, each in found.items() if each is not None}
     assert taxonomies.keys() == found.keys()
     for name, taxonomy in taxonomies.items():
@@ -576,6 +586,19 @@ def test_both_read_a_code_inside_a_text(compiled: Compiled) -> None:
     found = [each["error"] for each in compiled.ask(questions)]
     assert [each["code"] for each in found] == codes
     assert [each.get("namespace") for each in found[:3]] == ["com.amazonaws.dynamodb.v20120810", None, "a"]
+
+
+def test_both_read_a_number_inside_a_text(compiled: Compiled) -> None:
+    """A code that is a number is known inside a text, where it is drawn there and nowhere else: a shared one and an operation's own."""
+    bodies: list[dict[str, object]] = [{"type": f"urn:err:{each}", "title": "m"} for each in ("1001", "7", "1009", "x")]
+    python = compiled.python("numbered")
+    answers = [python.parse(each, status=409, operation="show") for each in bodies]
+    codes = [None if isinstance(each, python.UnknownError) else each.code for each in answers]
+    assert codes == ["gone", "own", None, None]
+    assert [python.to_envelope(each)["type"] for each in answers[:2]] == ["urn:err:1001", "urn:err:7"]
+    module, answer = compiled.module("numbered"), {"status": 409, "operation": "show"}
+    questions = [{"module": module, "ask": "answer", "body": each, "answer": answer} for each in bodies]
+    assert [each["error"]["code"] for each in compiled.ask(questions)] == codes
 
 
 @pytest.mark.parametrize(

@@ -81,10 +81,10 @@ class Contract:
     """What ``judge`` judges by.
 
     ``wires``: shared codes by what stands in the code slot. ``owners``: by the same, the operations that have a code of
-    their own. ``kinds``: what codes are on the wire, ``string`` and ``number``. ``statuses``: the names of the codes that may travel under
-    an error status. ``terms``: the members of each vocabulary that may stand on a wire. ``slots``: the schema of each
-    slot of each envelope, whatever the code. ``remembered``: what `headers` found out before. ``memory``: texts that are harmless and,
-    where it is `remembering`, errors that are sound.
+    their own. ``texts``: numbers among both by how they stand inside a text. ``kinds``: what codes are on the wire, ``string``
+    and ``number``. ``statuses``: the names of the codes that may travel under an error status. ``terms``: the members of each
+    vocabulary that may stand on a wire. ``slots``: the schema of each slot of each envelope, whatever the code. ``remembered``:
+    what `headers` found out before. ``memory``: texts that are harmless and, where it is `remembering`, errors that are sound.
     """
 
     taxonomy: Taxonomy
@@ -93,6 +93,7 @@ class Contract:
     operations: tuple[tuple[Operation, Matcher], ...]
     wires: Mapping[object, Code]
     owners: Mapping[object, tuple[tuple[Operation, Matcher], ...]]
+    texts: Mapping[str, int]
     kinds: frozenset[str]
     statuses: Mapping[int, tuple[str, ...]]
     terms: Vocabularies
@@ -153,6 +154,7 @@ def contract(taxonomy: Taxonomy) -> Contract:
     for each in operations:
         for code in each[0].errors.values():
             owners[code.wire] = (*owners.get(code.wire, ()), each)
+    codes = {**wires, **owners}
     return Contract(
         taxonomy=taxonomy,
         clauses=clauses_of(taxonomy),
@@ -168,7 +170,8 @@ def contract(taxonomy: Taxonomy) -> Contract:
         operations=operations,
         wires=wires,
         owners=owners,
-        kinds=frozenset("string" if isinstance(wire, str) else "number" for wire in (*wires, *owners)),
+        texts={str(wire): wire for wire in codes if isinstance(wire, int) and str(wire) not in codes},
+        kinds=frozenset("string" if isinstance(wire, str) else "number" for wire in codes),
         statuses={status: taxonomy.codes_for(status) for status in range(400, 600)},
         terms=vocabularies(taxonomy, reserved=False),
         slots={name: _slots(envelope, taxonomy) for name, envelope in taxonomy.envelopes.items()},

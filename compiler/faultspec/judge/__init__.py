@@ -1,7 +1,7 @@
 """Judge one exchange by a contract: pure, no I/O, and an answer for every exchange there can be."""
 
 from faultspec.alike import key_of
-from faultspec.body import Reading, read, read_success, resolve
+from faultspec.body import Reading, read, read_success, resolve, steps
 from faultspec.clauses import structured
 from faultspec.contract import Claim, Contract
 from faultspec.exchange import Exchange
@@ -17,7 +17,7 @@ from faultspec.language.model import Code, Envelope, Operation
 from faultspec.language.values import problems, same, shown
 from faultspec.runtime import ids
 from faultspec.runtime.extraction import Extraction
-from faultspec.runtime.nodes import slot_places
+from faultspec.runtime.nodes import Object, slot_places
 
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
@@ -130,11 +130,30 @@ def _judge_body(bench: Bench, claim: Claim, operation: Operation | None, reading
         )
         return None
     bench.exercise("envelope/json")
-    told = judge_envelope(bench, claim, best, at=at, operation=operation)
+    both = _judge_response(bench, best.envelope, at, reading.value)
+    told = judge_envelope(bench, claim, best, at=at, operation=operation, told=both)
     if told is not None and told.code is not None:
         _judge_mark(bench, told.code, reading.value)
         _judge_deadline(bench, told, told.code)
     return told
+
+
+def _judge_response(bench: Bench, envelope: Envelope, at: str, response: object) -> tuple[str, ...]:
+    """Whether a response has a result or an error, never both (JSON-RPC 2.0, section 5); the place of the one too many."""
+    if bench.exchange.transport != "jsonrpc" or not isinstance(response, dict):
+        return ()
+    if not {"result", "error"} <= response.keys():
+        return ()
+    shape = envelope.shape
+    drawn = steps(at)[:1] or ([each.name for each in shape.members] if isinstance(shape, Object) else [])
+    pointer = next((f"/{each}" for each in ("result", "error") if each not in drawn), "")
+    bench.broken(
+        "envelope/shape",
+        "the response has both `result` and `error`; JSON-RPC allows one of them (JSON-RPC 2.0, section 5)",
+        pointer=pointer,
+        source=envelope.source,
+    )
+    return (pointer,)
 
 
 def _judge_mark(bench: Bench, code: Code, result: object) -> None:
@@ -240,11 +259,11 @@ def _judge_success(bench: Bench, claim: Claim | None, operation: Operation | Non
         return
     bench.exercise("envelope/absent-on-success")
     best = fitting(bench.contract, claim, reading.value)
-    if best is not None and _is_envelope(bench, *best):
+    if best is not None and _is_envelope(bench, best.envelope, best.read):
         bench.broken(
             "envelope/absent-on-success",
-            f"a {bench.status} carries the error envelope `{best[0].name}` with the code "
-            f"{shown(best[1].slots['code'])}; an error has the status of one",
+            f"a {bench.status} carries the error envelope `{best.envelope.name}` with the code "
+            f"{shown(best.read.slots['code'])}; an error has the status of one",
             pointer="",
             source=claim.surface.source,
         )
@@ -275,12 +294,12 @@ def _hidden_failures(bench: Bench, claim: Claim, body: object) -> None:
             if item.body is None or item.status is None or item.status < 400:
                 continue
             best = fitting(bench.contract, other, resolve(item.value, item.body)[1])
-            if best is not None and _is_envelope(bench, *best):
+            if best is not None and _is_envelope(bench, best.envelope, best.read):
                 at = item.at + item.body
                 statuses = " or ".join(map(str, other.surface.match.statuses)) or "another status"
                 bench.broken(
                     "envelope/absent-on-success",
-                    f"a {bench.status} carries the error envelope `{best[0].name}` at {place(at)}; "
+                    f"a {bench.status} carries the error envelope `{best.envelope.name}` at {place(at)}; "
                     f"outcomes that differ travel under {statuses}",
                     pointer=at,
                     source=claim.surface.source,

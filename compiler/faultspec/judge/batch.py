@@ -75,7 +75,7 @@ def judge_batch(bench: Bench, claim: Claim, body: object, operation: Operation |
 def _judge_failed(bench: Bench, claim: Claim, item: Item, operation: Operation | None) -> None:
     body = resolve(item.value, item.body)[1] if item.body is not None else None
     best = fitting(bench.contract, claim, body)
-    if item.body is None or best is None or "code" not in best[1].slots:
+    if item.body is None or best is None or "code" not in best.read.slots:
         bench.broken(
             "batch/items",
             f"{place(item.at)} failed with {item.status} and carries no envelope",
@@ -98,7 +98,7 @@ def _is_an_error(bench: Bench, claim: Claim, item: Item) -> bool:
     if item.body is None:
         return False
     best = fitting(bench.contract, claim, resolve(item.value, item.body)[1])
-    if best is None or not best[1].fits:
+    if best is None or not best.read.fits:
         return False
-    code = best[1].slots.get("code")
+    code = best.read.slots.get("code")
     return isinstance(code, str | int) and code in bench.contract.wires

@@ -5,20 +5,21 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from math import ceil, isfinite
+from typing import NamedTuple
 
-from faultspec.body import resolve
+from faultspec.body import resolve, steps
 from faultspec.contract import Claim, Contract, Matcher
 from faultspec.exchange import Exchange
 from faultspec.judge.bench import Bench
 from faultspec.judge.facts import Facts, facts_of, outcomes
 from faultspec.judge.words import place, sentence
 from faultspec.language import header_syntax
-from faultspec.language.carriers import wears
+from faultspec.language.carriers import shares, taken, wears
 from faultspec.language.model import Code, Envelope, Member, Operation, Schema, Source, Strictness
 from faultspec.language.values import Misfit, problems, same, shown
 from faultspec.runtime import ids
 from faultspec.runtime.extraction import Extraction, Item, extract
-from faultspec.runtime.nodes import Array, Node, Object, child, slot_places, walk
+from faultspec.runtime.nodes import Array, Node, Object, Template, child, slot_places, walk
 
 _LISTED = 4
 """Places that one message names before it says "and others"."""
@@ -39,8 +40,17 @@ class Told:
         return self.slots.get(slot)
 
 
-Fitting = tuple[Envelope, Extraction]
-"""An envelope and what a body says when it is read as one."""
+class Fitting(NamedTuple):
+    """An envelope and what a body says when it is read as one; ``protocol``: as an error of the protocol that carries ours."""
+
+    envelope: Envelope
+    read: Extraction
+    protocol: bool = False
+
+    def departs(self, claim: Claim) -> tuple[int, int]:
+        """How far the body is from the picture. Of pictures that fit alike, the number decides whose the error is."""
+        theirs = 0 if _is_number(claim, self.read.slots.get("code")) else 2
+        return len(self.read.missing) + len(self.read.mismatched), theirs if self.protocol else 1
 
 
 def fitting(contract: Contract, claim: Claim, body: object) -> Fitting | None:
@@ -49,30 +59,71 @@ def fitting(contract: Contract, claim: Claim, body: object) -> Fitting | None:
     A body of another shape is foreign unless it begins like one of ours: with a declared code in the place of the code,
     or with a bare string above that place; or is, whole and with nothing more, the envelope of another surface.
     """
-    read = [(envelope, extract(envelope.shape, body)) for envelope in _candidates(contract, claim, body)]
-    if claim.surface.reason and not any(each.fits for _, each in read) and not _elsewhere(contract, claim, body):
+    read = _candidates(contract, claim, body)
+    if claim.surface.reason and not any(each.read.fits for each in read) and not _elsewhere(contract, claim, body):
         read = [
-            (envelope, each)
-            for envelope, each in read
-            if (not claim.surface.foreign and _has_declared_code(contract, each)) or _is_bare(envelope, body)
+            each
+            for each in read
+            if (not claim.surface.foreign and _has_declared_code(contract, each.read)) or _is_bare(each.envelope, body)
         ]
-    return min(read, key=lambda each: len(each[1].missing) + len(each[1].mismatched), default=None)
+    return min(read, key=lambda each: each.departs(claim), default=None)
 
 
-def _candidates(contract: Contract, claim: Claim, body: object) -> tuple[Envelope, ...]:
-    """The envelopes a body may be meant as: those that its code wears, where it has a declared one, else all."""
-    everything = (*claim.envelopes, *((claim.protocol,) if claim.protocol else ()))
-    if len(everything) == 1:
-        return everything
-    worn = tuple(envelope for envelope in claim.envelopes if _wears_declared(contract, envelope, body))
-    return worn or everything
+def _read(contract: Contract, envelope: Envelope, body: object) -> Extraction:
+    """What a body says when it is read as an envelope; a declared number inside a text is that number."""
+    read = extract(envelope.shape, body)
+    for each in _items(read):
+        code = each.slots.get("code")
+        if isinstance(code, str) and code in contract.texts and _in_text(envelope, each.where["code"]):
+            each.slots["code"] = contract.texts[code]
+    return read
+
+
+def _in_text(envelope: Envelope, pointer: str) -> bool:
+    """Whether the picture has a text with slots inside it where a pointer leads."""
+    node: Node | None = envelope.shape
+    for key in steps(pointer):
+        if isinstance(node, Object):
+            node = next((each.node for each in node.members if each.name == key), None)
+        else:
+            node = node.item if isinstance(node, Array) else None
+    return isinstance(node, Template)
+
+
+def _candidates(contract: Contract, claim: Claim, body: object) -> list[Fitting]:
+    """What a body may be meant as: the envelopes that its code wears, where it has a declared one, else all."""
+    ours = [Fitting(each, _read(contract, each, body)) for each in claim.envelopes]
+    if claim.protocol is None:
+        theirs = []
+    else:
+        theirs = [Fitting(claim.protocol, extract(claim.protocol.shape, body), protocol=True)]
+        if _is_theirs(contract, claim, theirs[0].read.slots.get("code")):
+            ours = [each for each in ours if not shares(each.envelope, claim.protocol)]
+    if len(ours) + len(theirs) == 1:
+        return [*ours, *theirs]
+    worn = [each for each in ours if _wears_declared(contract, each.envelope, body)]
+    return worn or [*ours, *theirs]
+
+
+def _is_number(claim: Claim, wire: object) -> bool:
+    """Whether it is a number of the errors of the protocol that carries ours."""
+    return claim.surface.protocol is not None and any(wire in each for each in claim.surface.protocol.codes)
+
+
+def _is_theirs(contract: Contract, claim: Claim, wire: object) -> bool:
+    """Whether a number that stands where both the protocol and we have ours is the protocol's: it is, and none of a code that
+    may be met there.
+    """
+    if not _is_number(claim, wire):
+        return False
+    return not any(same(each, wire) for each in taken(contract.taxonomy, claim.surface))
 
 
 def _wears_declared(contract: Contract, envelope: Envelope, body: object) -> bool:
     """Whether a declared code stands in the place where the envelope has its own, alone or in the text that the envelope
     has there, and travels in that envelope.
     """
-    read = extract(envelope.shape, body)
+    read = _read(contract, envelope, body)
     bare = [resolve(body, at.path)[1] for at in slot_places(envelope.shape)["code"]]
     for wire in (*bare, *(each.slots.get("code") for each in _items(read))):
         shared, owners = _declared_by(contract, wire)
@@ -98,7 +149,7 @@ def _elsewhere(contract: Contract, claim: Claim, body: object) -> bool:
         if envelope.additional != "allow" and not any(_spreads(place.node) for place in walk(envelope.shape))
     }
     for envelope in others.values():
-        read = extract(envelope.shape, body)
+        read = _read(contract, envelope, body)
         if envelope in claim.envelopes or not read.fits or read.unexpected or not _is_scalar(read.slots.get("code")):
             continue
         schemas = {**contract.slots[envelope.name], **{slot: each.schema for slot, each in envelope.fields.items()}}
@@ -123,24 +174,33 @@ def _is_bare(envelope: Envelope, body: object) -> bool:
 
 
 def judge_envelope(
-    bench: Bench, claim: Claim, best: Fitting, *, at: str = "", operation: Operation | None, extras: bool = True
+    bench: Bench,
+    claim: Claim,
+    best: Fitting,
+    *,
+    at: str = "",
+    operation: Operation | None,
+    extras: bool = True,
+    told: Collection[str] = (),
 ) -> Told | None:
     """Judge one envelope, read from the pointer ``at``; None where it tells no error.
 
-    ``extras``: whether members outside the picture count (not where an item of a batch is its own envelope).
+    ``extras``: whether members outside the picture count (not where an item of a batch is its own envelope). ``told``: places of
+    members of which it was said already that they must not be there.
     """
-    envelope, read = best
+    envelope, read, _ = best
     bench.exercise("envelope/shape", "envelope/types")
     _shape(bench, envelope, read, at)
     if envelope.additional != "allow" and extras and read.fits:
-        _additional(bench, envelope, read, at)
+        _additional(bench, envelope, [each for each in (at + each for each in read.unexpected) if each not in told], at)
     first = None
     for each in _items(read):
         if read.more and ("code" in each.slots or _lists_codes(envelope)):
             bench.code = None  # that of the item before says nothing of this one
         where = {slot: at + pointer for slot, pointer in each.where.items()}
-        told = _judge_error(bench, claim, envelope, each.slots, where, operation)
-        first = first or told
+        spelled = "code" in each.where and _in_text(envelope, each.where["code"])
+        found = _judge_error(bench, claim, best, each.slots, where, operation, spelled=spelled)
+        first = first or found
     if read.more:
         bench.code = first.code.name if first is not None and first.code is not None else None
     return first
@@ -162,13 +222,13 @@ def _shape(bench: Bench, envelope: Envelope, read: Extraction, at: str) -> None:
     )
 
 
-def _additional(bench: Bench, envelope: Envelope, read: Extraction, at: str) -> None:
+def _additional(bench: Bench, envelope: Envelope, unexpected: list[str], at: str) -> None:
     bench.exercise("envelope/additional")
-    if read.unexpected:
+    if unexpected:
         bench.broken(
             "envelope/additional",
-            f"{_are([at + each for each in read.unexpected])} not part of the envelope `{envelope.name}`",
-            pointer=at + read.unexpected[0] if len(read.unexpected) == 1 else at,
+            f"{_are(unexpected)} not part of the envelope `{envelope.name}`",
+            pointer=unexpected[0] if len(unexpected) == 1 else at,
             source=envelope.source,
             level="error" if envelope.additional == "forbid" else "warning",
         )
@@ -187,13 +247,15 @@ def _lists_codes(envelope: Envelope) -> bool:
 def _judge_error(
     bench: Bench,
     claim: Claim,
-    envelope: Envelope,
+    best: Fitting,
     slots: Mapping[str, object],
     where: Mapping[str, str],
     operation: Operation | None,
+    *,
+    spelled: bool,
 ) -> Told:
-    code = _code(bench, claim, envelope, slots, where, operation) if "code" in slots else None
-    told = Told(envelope, slots, where, code, operation)
+    code = _code(bench, claim, best, slots, where, operation, spelled=spelled) if "code" in slots else None
+    told = Told(best.envelope, slots, where, code, operation)
     if code is not None:
         bench.code = code.name
     _types(bench, told)
@@ -214,17 +276,20 @@ def _judge_error(
 def _code(
     bench: Bench,
     claim: Claim,
-    envelope: Envelope,
+    best: Fitting,
     slots: Mapping[str, object],
     where: Mapping[str, str],
     operation: Operation | None,
+    *,
+    spelled: bool,
 ) -> Code | None:
-    """The declared code in the slot, after saying what is wrong with it; a reserved one too."""
+    """The declared code in the slot, after saying what is wrong with it; a reserved one too. ``spelled``: it stands inside a text."""
     contract, wire, pointer = bench.contract, slots["code"], where["code"]
-    if envelope is claim.protocol:
+    if best.protocol:
         _protocol_code(bench, claim, wire, pointer)
         return None
-    if not _is_scalar(wire) or ("string" if isinstance(wire, str) else "number") not in contract.kinds:
+    kind = "string" if isinstance(wire, str) else "number"
+    if not _is_scalar(wire) or (kind not in contract.kinds and not spelled):
         wanted = " or ".join(f"a {each}" for each in sorted(contract.kinds, reverse=True))
         bench.broken(
             "envelope/types", f"{place(pointer)}, the code, is {shown(wire)}; expected {wanted}", pointer=pointer
@@ -288,7 +353,7 @@ def _protocol_code(bench: Bench, claim: Claim, wire: object, pointer: str) -> No
     protocol = claim.surface.protocol
     assert protocol is not None  # or it would have no envelope
     bench.exercise("code/declared")
-    if not any(wire in each for each in protocol.codes):
+    if not _is_number(claim, wire):
         own = " or ".join(f"`{each.name}`" for each in claim.envelopes)
         bench.broken(
             "code/declared",

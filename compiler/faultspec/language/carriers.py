@@ -1,6 +1,7 @@
 """Which codes travel in which envelopes."""
 
 from faultspec.language.model import Code, Envelope, Surface, Taxonomy
+from faultspec.runtime.nodes import Slot, slot_places
 
 
 def wears(code: Code, envelope: str) -> bool:
@@ -25,3 +26,29 @@ def carriers(taxonomy: Taxonomy, code: Code, *, of_operation: bool) -> tuple[Env
         if wears(code, envelope) and envelope in taxonomy.envelopes  # of a broken document it may be lost
     )
     return tuple(taxonomy.envelopes[each] for each in names or taxonomy.envelopes)
+
+
+def shares(envelope: Envelope, protocol: Envelope) -> bool:
+    """Whether an envelope has its code where the errors of a protocol have their number, which alone tells whose it is."""
+    theirs, ours = (
+        {place.path for place in slot_places(each.shape)["code"] if isinstance(place.node, Slot)}
+        for each in (protocol, envelope)
+    )
+    return not theirs.isdisjoint(ours)
+
+
+def taken(taxonomy: Taxonomy, surface: Surface) -> tuple[int, ...]:
+    """The numbers of our codes, reserved ones too, that stand on a surface where its protocol has its own."""
+    if surface.protocol is None:
+        return ()
+    protocol = taxonomy.envelopes[surface.protocol.envelope]
+    beside = [each for each in surface.envelopes if shares(taxonomy.envelopes[each], protocol)]
+    codes = [(code, False) for code in taxonomy.codes.values()]
+    codes += [(code, True) for each in taxonomy.operations.values() for code in each.errors.values()]
+    return tuple(
+        code.wire
+        for code, of_operation in codes
+        if isinstance(code.wire, int)
+        and reaches(surface, code, of_operation=of_operation)
+        and any(wears(code, each) for each in beside)
+    )

@@ -292,7 +292,9 @@ class NumberRange(NamedTuple):
     summary: str
 
     def __contains__(self, number: object) -> bool:
-        return isinstance(number, int) and not isinstance(number, bool) and self.low <= number <= self.high
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            return False
+        return self.low <= number <= self.high and number == int(number)  # 1.0 is 1 in JSON
 
 
 class Protocol(NamedTuple):

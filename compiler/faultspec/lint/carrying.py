@@ -279,7 +279,7 @@ def listed_on_no_surface(subject: Subject) -> Iterator[Remark]:
 
 
 def _surfaces_of(operation: Operation, taxonomy: Taxonomy) -> list[Surface]:
-    """Those that may claim an exchange of the operation, as far as routes tell, for the first match wins.
+    """Those that may claim an exchange of the operation, as far as routes and methods tell, for the first match wins.
 
     Events, logs and streams are beside the answer of a request, so any of them may be meant.
     """
@@ -289,13 +289,17 @@ def _surfaces_of(operation: Operation, taxonomy: Taxonomy) -> list[Surface]:
     found = [each for each in surfaces if each.transport not in ("http", "mcp", "jsonrpc")]
     for written in operation.match.routes:
         method, _, path = written.rpartition(" ")
+        asked = {method} if method else set(operation.match.methods)
         for surface in (each for each in surfaces if each.transport == "http"):
             match = surface.match
             patterns = [route(each) for each in match.routes]
             if match.routes and not any(each.claims(method or each.method or "", (path,)) for each in patterns):
                 continue
+            if match.methods and asked and asked.isdisjoint(match.methods):
+                continue
             found += [] if surface in found else [surface]
-            if not (match.statuses or match.methods or match.request):
+            every_method = not match.methods or (asked and asked.issubset(match.methods))
+            if every_method and not (match.statuses or match.request):
                 break
     return found
 

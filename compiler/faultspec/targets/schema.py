@@ -43,9 +43,9 @@ def is_open(taxonomy: Taxonomy, envelope: str) -> bool:
 
 def carried(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code], ...]:
     """The codes that may stand in an envelope, by the surfaces that use it; all of them where no surface does."""
-    if any(each.protocol and each.protocol.envelope == envelope for each in taxonomy.surfaces.values()):
-        return ()
     using = [surface for surface in taxonomy.surfaces.values() if envelope in surface.envelopes]
+    if not using and any(each.protocol and each.protocol.envelope == envelope for each in taxonomy.surfaces.values()):
+        return ()
     everything = not using or any(surface.codes is None and not surface.foreign for surface in using)
     named = {name for surface in using for name in surface.codes or ()}
     return tuple(
@@ -254,12 +254,19 @@ def of_body(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json:
     return {**body, "allOf": [*body.get("allOf", ()), *rules]} if rules else body
 
 
-def of_undeclared(envelope: Envelope, taxonomy: Taxonomy) -> Json:
-    """An envelope's branch point when it carries a code that is not declared, where that is allowed."""
+def of_undeclared(envelope: Envelope, taxonomy: Taxonomy, others: Iterable[Json] = ()) -> Json:
+    """An envelope's branch point when it carries a code that is not declared, where that is allowed.
+
+    ``others``: what stands in the place of the code and is none.
+    """
     # A reserved code, or a removed one, is declared: it must not come, whatever else may.
     known = list(dict.fromkeys(code.wire for code in taxonomy.every_code()))
     kinds = list(dict.fromkeys("string" if isinstance(each, str) else "number" for each in known))
-    other: Json = {"type": kinds[0] if len(kinds) == 1 else kinds, "not": {"enum": known}}
+    none: Json = {"enum": known}
+    other: Json = {
+        "type": kinds[0] if len(kinds) == 1 else kinds,
+        "not": {"anyOf": [none, *others]} if others else none,
+    }
     return _of_node(branch_point(envelope.shape), envelope, None, taxonomy, other)
 
 
@@ -303,6 +310,12 @@ def _of_node(node: Node, envelope: Envelope, code: Code | None, taxonomy: Taxono
             return of_slot(name, envelope.fields.get(name), code, taxonomy)
         case Literal(value=value):
             return {"const": value}
+        case Template() if code is None and other is not None and "code" in node.slots:
+            # Whatever else the text says, a declared code in it is declared.
+            known = {
+                str(each.wire): each._replace(domain=None, boundaries=(), facts={}) for each in taxonomy.every_code()
+            }
+            return {**_template(node, None), "not": of_place(node, known.values())}
         case Template():
             return _template(node, code)
         case Array(item=item):

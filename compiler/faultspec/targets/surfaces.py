@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from faultspec.body import steps
-from faultspec.language.carriers import reaches, wears
-from faultspec.language.model import Code, Envelope, Surface, Taxonomy
+from faultspec.language.carriers import reaches, shares, taken, wears
+from faultspec.language.model import Code, Envelope, Protocol, Surface, Taxonomy
 from faultspec.targets import marks
 from faultspec.targets import schema as schemas
 from faultspec.targets.jsonschema import DIALECT, definition
@@ -111,20 +111,30 @@ def undeclared(surface: Surface, taxonomy: Taxonomy) -> Iterator[tuple[str, sche
     for name in surface.envelopes if surface.codes is None else ():
         envelope = taxonomy.envelopes[name]
         label = "undeclared" if len(surface.envelopes) == 1 else f"undeclared.{name}"
-        yield label, schemas.of_envelope(envelope, schemas.of_undeclared(envelope, taxonomy), taxonomy)
+        theirs: list[schemas.Json] = []
+        if surface.protocol is not None and shares(envelope, taxonomy.envelopes[surface.protocol.envelope]):
+            theirs = _numbers(surface.protocol)
+        yield label, schemas.of_envelope(envelope, schemas.of_undeclared(envelope, taxonomy, theirs), taxonomy)
 
 
 def _protocol(surface: Surface, taxonomy: Taxonomy) -> schemas.Json:
-    """The protocol's own errors: its numbers, alone or in ranges."""
+    """The protocol's own errors: its numbers, alone or in ranges, without those of our codes."""
     assert surface.protocol is not None
     envelope = taxonomy.envelopes[surface.protocol.envelope]
-    numbers = [
+    number: schemas.Json = {"anyOf": _numbers(surface.protocol)}
+    ours = [each for each in taken(taxonomy, surface) if any(each in span for span in surface.protocol.codes)]
+    if ours:
+        number["not"] = {"enum": list(dict.fromkeys(ours))}
+    return schemas.of_shape(envelope, number, taxonomy)
+
+
+def _numbers(protocol: Protocol) -> list[schemas.Json]:
+    return [
         {"const": each.low, "description": each.summary}
         if each.low == each.high
         else {"type": "integer", "minimum": each.low, "maximum": each.high, "description": each.summary}
-        for each in surface.protocol.codes
+        for each in protocol.codes
     ]
-    return schemas.of_shape(envelope, {"anyOf": numbers}, taxonomy)
 
 
 def _carried(surface: Surface, code: Code | None, inner: schemas.Json) -> schemas.Json:

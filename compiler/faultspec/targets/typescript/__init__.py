@@ -8,7 +8,7 @@ from typing import NamedTuple
 import faultspec.runtime
 from faultspec.language.model import Code, Rule, StatusRange, Taxonomy, Test
 from faultspec.runtime.retry import Policy
-from faultspec.runtime.shape import slot_places
+from faultspec.runtime.shape import Slot, slot_places
 from faultspec.targets import schema as schemas
 from faultspec.targets.described import NO_MESSAGE, described, plain_policy, statuses, summary
 from faultspec.targets.filters import columns, tsdoc, visible
@@ -99,7 +99,7 @@ class Renderings(NamedTuple):
 class View(NamedTuple):
     """What the TypeScript templates see beside the model; see the row types.
 
-    ``slots``: what every error keeps beside its own members.
+    ``slots``: what every error keeps beside its own members. ``wire``: whether an envelope has the code by itself, not inside a text.
     ``operations``: source of the operation behind each name it is called by. ``unknown``: source of the code that stands for
     an unknown one, ``null`` where the taxonomy names none; ``unknown_facts`` what is known of it. ``ranges``,
     ``entry_ranges`` and ``rule_ranges``: whether the facts, those of operations' own codes, and the rules of policies
@@ -117,6 +117,7 @@ class View(NamedTuple):
     operations: str
     envelopes: tuple[EnvelopeRow, ...]
     envelope: str
+    wire: bool
     carried: str
     policies: tuple[PolicyRow, ...]
     policy_names: str
@@ -174,6 +175,11 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         operations=source(dict(wire_names(taxonomy))),
         envelopes=envelopes,
         envelope=alias("Envelope", [each.name for each in envelopes]),
+        wire=any(
+            place.node == Slot("code")
+            for each in taxonomy.envelopes.values()
+            for place in slot_places(each.shape).get("code", ())
+        ),
         carried=source(dict.fromkeys(carried_headers(taxonomy), True)),
         policies=policies,
         policy_names=alias("PolicyName", [literal(each) for each in taxonomy.retry_policies] or ["string"]),
