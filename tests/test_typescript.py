@@ -640,9 +640,11 @@ def test_both_know_one_kind_of_number(compiled: Compiled) -> None:
     ]
     wanted = [("busy", 503, 2), ("busy", 503, 2), *[(None, None, None)] * 3]
     python = compiled.python("numeric")
-    for read in ([python.parse(each) for each in texts], [python.parse(json.loads(each)) for each in texts]):
-        known = [None if isinstance(each, python.UnknownError) else each.code for each in read]
-        assert list(zip(known, [each.status for each in read], [each.attempt for each in read], strict=True)) == wanted
+    for parsed in ([python.parse(each) for each in texts], [python.parse(json.loads(each)) for each in texts]):
+        known = [None if isinstance(each, python.UnknownError) else each.code for each in parsed]
+        assert (
+            list(zip(known, [each.status for each in parsed], [each.attempt for each in parsed], strict=True)) == wanted
+        )
     assert [python.wire.parse_own(each.encode(), 503) is None for each in texts] == [False, False, True, True, True]
     module = compiled.module("numeric")
     found = compiled.ask([{"module": module, "ask": "answer", "answer": {}, "body": each} for each in texts])

@@ -209,7 +209,9 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         ),
         envelope=_first_envelope(taxonomy),
         http_envelope=_first_envelope(taxonomy, "http"),
-        headers=source(facts.general_constants(taxonomy), 0, len("HEADERS: Sequence[tuple[str, str, Sequence[range]]] = "), 0),
+        headers=source(
+            facts.general_constants(taxonomy), 0, len("HEADERS: Sequence[tuple[str, str, Sequence[range]]] = "), 0
+        ),
         fallbacks=source(
             tuple(
                 (Raw(facts.span(each.on)), None if each.code is None else Raw(f"ErrorCode.{members[each.code]}"))

@@ -194,7 +194,13 @@ class Constructor:
         items = {}
         for rule in (*self.taxonomy.headers, *self.code.headers):
             lower = rule.name.lower()
-            if lower in decided or rule.presence == "forbidden" or rule.equals or self.says(rule) or not self.concerns(rule):
+            if (
+                lower in decided
+                or rule.presence == "forbidden"
+                or rule.equals
+                or self.says(rule)
+                or not self.concerns(rule)
+            ):
                 continue
             decided.add(lower)
             if "retry-after" not in rule.format:
