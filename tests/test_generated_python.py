@@ -8,6 +8,7 @@ import math
 import os
 import pickle
 import re
+import string
 import subprocess
 import sys
 import textwrap
@@ -19,6 +20,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from faultspec.contract import contract
+from faultspec.exchange import Exchange, Request, Response
+from faultspec.judge import judge
 from faultspec.language import load, read
 from faultspec.render import render, write
 from faultspec.targets import SHIPPED
@@ -378,6 +382,109 @@ def test_an_error_cannot_be_made_without_the_header_of_its_status(shelves: Any) 
     with pytest.raises(ValueError, match="bad_input under 429 needs the header Retry-After"):
         shelves.BadInput(status=429)
     assert shelves.parse(b'{"code": "store_down", "message": "x"}', status=503).status == 503
+
+
+@st.composite
+def _rules(draw: st.DrawFn, *, codes: bool) -> dict[str, list[dict[str, object]]]:
+    rule = {
+        "token": st.sampled_from(["no-store", "private", "Private", "x"]),
+        "presence": st.sampled_from(["required", "required", "expected", "optional", "forbidden"]),
+    }
+    maybe = {"on": st.sampled_from(["4xx", "5xx", "404", "404-503"])}
+    if codes:
+        maybe["codes"] = st.lists(st.sampled_from(["a", "b", "rest"]), min_size=1, unique=True)
+    each = st.fixed_dictionaries(rule, optional=maybe)
+    names = st.sampled_from(["Cache-Control", "X-Kept"])
+    return draw(st.dictionaries(names, st.lists(each, min_size=1, max_size=3), max_size=2))
+
+
+@settings(max_examples=25, deadline=None)
+@given(general=_rules(codes=True), own=_rules(codes=False))
+def test_a_header_whose_value_is_known_is_sent(
+    tmp_path_factory: pytest.TempPathFactory, general: dict[str, Any], own: dict[str, Any]
+) -> None:
+    """Whatever rules give directives, by status, by code or of a code's own: no constructor asks for them, and the judge
+    misses nothing in what `render` sends.
+    """
+    common = {"summary": "S.", "message": "m", "retriable": False}
+    text = {
+        "faultspec": 1,
+        "taxonomy": {"name": "known", "version": "1.0.0"},
+        "envelopes": {"error": {"shape": {"error": "$code"}}},
+        "surfaces": {"api": {"transport": "http", "envelope": "error", "codes": "closed"}},
+        "fallback": {"4xx": {"code": "rest", "reason": "Whatever else."}},
+        "headers": general,
+        "codes": {
+            "a": {**common, "http": [400, 404, 503], "headers": own},
+            "b": {**common, "http": 404},
+            "rest": {**common, "http": 400},
+            "nowhere": {**common, "http": None, "http_reason": "It never travels over HTTP by itself."},
+        },
+    }
+    loaded = read(json.dumps(text), "k.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    folder = tmp_path_factory.mktemp("known")
+    write(render(loaded.taxonomy, [SHIPPED["python"]], "k.yaml"), folder, ["python"])
+    before = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "known_errors"}
+    sys.path.insert(0, str(folder / "python"))
+    try:
+        package: Any = importlib.import_module("known_errors")
+    finally:
+        sys.path.remove(str(folder / "python"))
+        for name in [name for name in sys.modules if name.split(".")[0] == "known_errors"]:
+            del sys.modules[name]
+        sys.modules.update(before)
+    errors = [package.B(), package.Rest(), package.Rest(status=418), package.Nowhere()]
+    errors += [package.A(status=status) for status in (400, 404, 503)]
+    for error in errors:
+        sent = package.render(error)
+        answer = Response(sent.status, tuple(sent.headers.items()), sent.body)
+        found = judge(contract(loaded.taxonomy), Exchange(Request("GET", "/x"), answer)).findings
+        assert [each.message for each in found if each.clause.startswith("headers/")] == [], (error, sent.headers)
+
+
+def test_the_header_that_a_caller_gives_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A header given by whoever raises the error takes the place of the known one, however its name is written; where the
+    rules leave the value open, it is asked for.
+    """
+    text = """
+faultspec: 1
+taxonomy: {name: given, version: 1.0.0}
+envelopes: {error: {shape: {error: $code}}}
+surfaces: {api: {transport: http, envelope: error, codes: closed}}
+headers: {Cache-Control: {codes: [a], token: no-store}, Allow: {codes: [b], token: no verb at all}}
+codes: {a: {summary: A., http: 400}, b: {summary: B., http: 405}}
+"""
+    loaded = read(text, "g.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    write(render(loaded.taxonomy, [SHIPPED["python"]], "g.yaml"), tmp_path, ["python"])
+    monkeypatch.syspath_prepend(str(tmp_path / "python"))
+    package = importlib.import_module("given_errors")
+    assert package.render(package.A()).headers["Cache-Control"] == "no-store"
+    sent = package.render(package.A(headers={"cache-control": "no-store, private", "content-type": "a/b"})).headers
+    assert sent == {"cache-control": "no-store, private", "content-type": "a/b"}
+    with pytest.raises(TypeError, match="allow"):
+        package.B()
+    assert package.render(package.B(allow="GET", headers={"allow": "PUT"})).headers["allow"] == "PUT"
+
+
+@given(name=st.text(max_size=8) | st.sampled_from(["X-A\r\nX-B", "X A", "", "é", "X:", "X-A\n"]))
+def test_only_what_is_a_token_names_a_header(folder: Path, name: str) -> None:
+    """A header is refused by the constructor, and not met in an answer, if its name is no token (RFC 9110 section 5.6.2)."""
+    platform = imported(folder, "platform_errors")
+    sound = name != "" and set(name) <= {*"!#$%&'*+-.^_`|~", *string.ascii_letters, *string.digits}
+    if sound:
+        assert platform.NotFound(correlation_id=ULID, headers={name: "x"}).headers[name] == "x"
+    else:
+        with pytest.raises(ValueError, match="no header can have the name"):
+            platform.NotFound(correlation_id=ULID, headers={name: "x"})
+
+
+@pytest.mark.parametrize("headers", [{"X-A": 1}, {"X-A": b"x"}, {"X-A": ["x"]}, {1: "x"}])
+def test_headers_are_strings(platform: Any, headers: Any) -> None:
+    """What is no string is refused where the error is made, and not where it is sent."""
+    with pytest.raises(TypeError, match="header"):
+        platform.NotFound(correlation_id=ULID, headers=headers)
 
 
 def test_an_error_takes_no_detail_that_its_code_does_not_declare_so(shelves: Any) -> None:

@@ -214,6 +214,28 @@ codes:
     retry: single
 """
 
+PLAIN_FIRST = """
+faultspec: 1
+taxonomy: {name: plain_first, version: 1.0.0}
+envelopes:
+  error: {shape: {__type: $code, message: $message}}
+  named: {shape: {__type: "com.amazonaws.tables#${code}", message: $message}}
+surfaces: {api: {transport: http, envelope: [error, named], codes: closed}}
+codes:
+  ThrottlingException: {summary: Too many., http: 400}
+operations:
+  Put: {codes: [ThrottlingException], errors: {TooLarge: {summary: Too large., http: 400}}}
+"""
+
+NUMERIC = """
+faultspec: 1
+taxonomy: {name: numeric, version: 1.0.0}
+envelopes: {error: {shape: {error: {code: $code, status: $status, attempt?: $attempt}}, fields: {attempt: {type: integer}}}}
+surfaces: {api: {transport: http, envelope: error, codes: closed}}
+codes:
+  busy: {wire: 1001, summary: Too busy., http: 503}
+"""
+
 
 class Compiled(NamedTuple):
     """Where everything was compiled. ``taxonomies``: by the name of their folder."""
@@ -247,6 +269,8 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compiled]:
     found |= {"odd": odd(), "nasty": nasty(), "aws": read(aws(), "aws.yaml").taxonomy}
     found["qualified"] = read(QUALIFIED, "qualified.yaml").taxonomy
     found["numbered"] = read(NUMBERED, "numbered.yaml").taxonomy
+    found["plain_first"] = read(PLAIN_FIRST, "plain_first.yaml").taxonomy
+    found["numeric"] = read(NUMERIC, "numeric.yaml").taxonomy
     taxonomies = {name: each for name, each in found.items() if each is not None}
     assert taxonomies.keys() == found.keys()
     for name, taxonomy in taxonomies.items():
@@ -599,6 +623,55 @@ def test_both_read_a_number_inside_a_text(compiled: Compiled) -> None:
     module, answer = compiled.module("numbered"), {"status": 409, "operation": "show"}
     questions = [{"module": module, "ask": "answer", "body": each, "answer": answer} for each in bodies]
     assert [each["error"]["code"] for each in compiled.ask(questions)] == codes
+
+
+def test_both_prefer_the_envelope_whose_code_is_declared(compiled: Compiled) -> None:
+    """Of the envelopes that a body fits it is read as the one in which its code is a declared one, wherever it is written;
+    where there is none, as the first.
+    """
+    wires = {
+        "com.amazonaws.tables#ThrottlingException": "ThrottlingException",
+        "ThrottlingException": "ThrottlingException",
+        "com.amazonaws.tables#TooLarge": "TooLarge",
+        "TooLarge": "TooLarge",
+        "com.amazonaws.tables#Other": None,
+        "Other": None,
+    }
+    bodies = [{"__type": each, "message": "m"} for each in wires]
+    python = compiled.python("plain_first")
+    read = [python.parse(each, status=400, operation="Put") for each in bodies]
+    assert [None if isinstance(each, python.UnknownError) else each.code for each in read] == list(wires.values())
+    assert [each.original_code for each in read[4:]] == ["com.amazonaws.tables#Other", "Other"]
+    own = [python.wire.parse_own(json.dumps(each).encode(), 400) for each in bodies]
+    assert [None if each is None else each.code for each in own] == list(wires.values())
+    module = compiled.module("plain_first")
+    asked = {"module": module, "ask": "answer", "answer": {"status": 400, "operation": "Put"}}
+    found = compiled.ask([{**asked, "body": each} for each in bodies])
+    assert [each["error"]["code"] for each in found] == list(wires.values())
+    assert [each["error"]["originalCode"] for each in found[4:]] == ["com.amazonaws.tables#Other", "Other"]
+    assert [each["envelope"] for each in found] == [True, True, False, False, False, False]
+
+
+def test_both_know_one_kind_of_number(compiled: Compiled) -> None:
+    """`1001.0` is 1001 in JSON, as a code and in whatever slot holds an integer; true is no number at all."""
+    texts = [
+        '{"error": {"code": 1001.0, "status": 503.0, "attempt": 2.0}}',
+        '{"error": {"code": 1.001e3, "status": 5.03e2, "attempt": 2}}',
+        '{"error": {"code": 1001.5, "status": 503.5, "attempt": 2.5}}',
+        '{"error": {"code": true, "status": true, "attempt": true}}',
+        '{"error": {"code": 1e400, "status": 1e400, "attempt": 1e400}}',
+    ]
+    wanted = [("busy", 503, 2), ("busy", 503, 2), *[(None, None, None)] * 3]
+    python = compiled.python("numeric")
+    for parsed in ([python.parse(each) for each in texts], [python.parse(json.loads(each)) for each in texts]):
+        known = [None if isinstance(each, python.UnknownError) else each.code for each in parsed]
+        assert (
+            list(zip(known, [each.status for each in parsed], [each.attempt for each in parsed], strict=True)) == wanted
+        )
+    assert [python.wire.parse_own(each.encode(), 503) is None for each in texts] == [False, False, True, True, True]
+    module = compiled.module("numeric")
+    found = compiled.ask([{"module": module, "ask": "answer", "answer": {}, "body": each} for each in texts])
+    assert [tuple(each["error"][name] for name in ("code", "status", "attempt")) for each in found] == wanted
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ def _read(contract: Contract, sent: Sent) -> _Read:
     best = fitting(contract, claim, body) if claim is not None else None
     if claim is None or best is None:
         return _Read({}, {}, frozenset())
-    envelope, read = best
+    envelope, read = best.envelope, best.read
     where = {slot: claim.surface.at + pointer for slot, pointer in read.where.items()}
     fields = envelope.fields.items()
     return _Read(

@@ -50,7 +50,7 @@ ENVELOPES: Mapping[EnvelopeName, Envelope] = {
 HEADERS: Sequence[tuple[str, str, Sequence[range]]] = (
     ("Cache-Control", "no-store", (range(400, 600),)),
 )
-"""Headers that every answer under these statuses carries."""
+"""Headers that every answer under these statuses carries, whatever the code."""
 
 
 CARRIED = frozenset(
@@ -145,20 +145,31 @@ def render(
     content = to_envelope(error, envelope=envelope, slots=slots)
     status = error.status or 500
     headers = {"Content-Type": ENVELOPES[envelope or error.envelope].media_type}
-    for name, value, on in HEADERS:
+    for name, value, on in (*HEADERS, *error.facts.constants):
         if any(status in each for each in on):
-            headers[name] = value
-    headers |= error.headers
+            _put(headers, name, value)
+    for name, value in error.headers.items():
+        _put(headers, name, value)
     if error.retry_after is not None:
-        headers["Retry-After"] = retry_after.render(error.retry_after)
+        _put(headers, "Retry-After", retry_after.render(error.retry_after))
     for place in PLACES:
         repeated = getattr(error, place.attribute)
         if place.header is not None and repeated is not None:
-            headers[place.header] = str(repeated)
+            _put(headers, place.header, str(repeated))
     # RFC 9110 section 5.5: such a character would end the field, or start another.
     headers = {name: re.sub(r"[\r\n\0]", " ", each) for name, each in headers.items()}
     body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return Rendered(status, headers, body.encode("utf-8", "backslashreplace"))
+
+
+def _put(headers: dict[str, str], name: str, value: str | None) -> None:
+    """Give a header its one value, None for none: its name has no case (RFC 9110
+    section 5.1).
+    """
+    for each in [each for each in headers if each.lower() == name.lower()]:
+        del headers[each]
+    if value is not None:
+        headers[name] = value
 
 
 def parse(
@@ -177,8 +188,7 @@ def parse(
     """
     headers = headers or {}
     found = _read(body)
-    wire = None if found is None else found.slots.get("code")
-    code = wire if isinstance(wire, str | int) and not isinstance(wire, bool) else None
+    code = None if found is None else _code(found)
     kind = None if code is None else error_class(code, operation)
     values: Mapping[str, object] = {} if found is None else found.slots
     details = values.get("details")
@@ -217,8 +227,8 @@ def parse_own(
     status that it may have; None for anything else.
     """
     found = _read(body)
-    wire = None if found is None or not found.fits else found.slots.get("code")
-    if not isinstance(wire, str | int):
+    wire = None if found is None or not found.fits else _code(found)
+    if wire is None:
         return None
     for kind in error_classes(wire):
         if kind.facts.allows(status):
@@ -227,8 +237,8 @@ def parse_own(
 
 
 def _read(body: bytes | str | Mapping[str, object]) -> Extraction | None:
-    """What the body says through the first envelope that fits, else through the first
-    in which a code can be found.
+    """What the body says through an envelope that fits, else through one in which a
+    code can be found: the first whose code is declared, else the first.
     """
     try:
         data: object = body if isinstance(body, Mapping) else json.loads(body)
@@ -237,7 +247,23 @@ def _read(body: bytes | str | Mapping[str, object]) -> Extraction | None:
     readings = [extract(envelope.shape, data) for envelope in ENVELOPES.values()]
     fitting = [each for each in readings if each.fits]
     coded = [each for each in readings if "code" in each.slots]
-    return next(iter(fitting or coded), None)
+    likely = fitting or coded
+    return next((each for each in likely if _declared(each)), next(iter(likely), None))
+
+
+def _code(read: Extraction) -> str | int | None:
+    wire = _whole(read.slots.get("code"))
+    return wire if isinstance(wire, str | int) and not isinstance(wire, bool) else None
+
+
+def _declared(read: Extraction) -> bool:
+    code = _code(read)
+    return code is not None and bool(error_classes(code))
+
+
+def _whole(value: object) -> object:
+    """JSON has one kind of number: 1001.0 is 1001 (RFC 8259 section 6)."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _flag(
@@ -252,6 +278,10 @@ def _flag(
 
 def _typed(value: object, kind: type | tuple[type, ...]) -> t.Any:
     """The value where it is of the kind; else None, as a body may hold anything."""
+    if kind is int:
+        value = _whole(value)
+    if isinstance(value, bool) and kind in (int, (int, float)):
+        return None
     return value if isinstance(value, kind) else None
 
 

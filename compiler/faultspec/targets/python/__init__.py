@@ -23,7 +23,6 @@ from faultspec.targets.python.wire import (
     EnvelopeRow,
     SlotRow,
     carried_headers,
-    constant_headers,
     envelope_row,
     slot_rows,
 )
@@ -209,7 +208,9 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         ),
         envelope=_first_envelope(taxonomy),
         http_envelope=_first_envelope(taxonomy, "http"),
-        headers=source(constant_headers(taxonomy), 0, len("HEADERS: Sequence[tuple[str, str, Sequence[range]]] = "), 0),
+        headers=source(
+            facts.general_constants(taxonomy), 0, len("HEADERS: Sequence[tuple[str, str, Sequence[range]]] = "), 0
+        ),
         fallbacks=source(
             tuple(
                 (Raw(facts.span(each.on)), None if each.code is None else Raw(f"ErrorCode.{members[each.code]}"))

@@ -10,6 +10,7 @@ from faultspec.targets.described import NAMED_STATUSES
 from faultspec.targets.filters import literal, pascal, snake, unique
 from faultspec.targets.layout import source, typed
 from faultspec.targets.python.annotations import Annotations, nullable, parts, union
+from faultspec.targets.python.facts import by_header, constant
 from faultspec.targets.python.names import PARAMETERS, parameter
 from faultspec.targets.python.wire import SlotRow
 
@@ -193,7 +194,13 @@ class Constructor:
         items = {}
         for rule in (*self.taxonomy.headers, *self.code.headers):
             lower = rule.name.lower()
-            if lower in decided or rule.presence == "forbidden" or rule.equals or rule.token or not self.concerns(rule):
+            if (
+                lower in decided
+                or rule.presence == "forbidden"
+                or rule.equals
+                or self.says(rule)
+                or not self.concerns(rule)
+            ):
                 continue
             decided.add(lower)
             if "retry-after" not in rule.format:
@@ -209,6 +216,12 @@ class Constructor:
         items |= derived
         lines = [f"{literal(name)}: {value}" for name, value in items.items()]
         self.arguments.append(_mapping("headers", [*lines, "**(headers or {})"]) if items else "headers=headers,")
+
+    def says(self, rule: HeaderRule) -> bool:
+        """Whether the rules themselves say the value of the header wherever the code asks for it."""
+        header, statuses = rule.name.lower(), self.statuses_of(rule)
+        groups = [by_header(self.taxonomy.header_rules(self.code, status))[header] for status in statuses]
+        return all(map(constant, groups or [[rule]]))
 
     def header(self, rule: HeaderRule, name: str, kind: str, doc: str) -> Parameter:
         """The parameter of a header; mandatory where every status of the code asks for it."""

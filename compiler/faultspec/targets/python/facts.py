@@ -1,15 +1,17 @@
 """What is known of a code, printed as the calls that ``codes.py`` makes; the names are those of its template."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from faultspec.language.model import Code, Rule, StatusRange, Taxonomy, Test
+from faultspec.language import formats
+from faultspec.language.model import Code, HeaderRule, Rule, StatusRange, Taxonomy, Test
 from faultspec.targets.described import statuses
 from faultspec.targets.filters import literal
 from faultspec.targets.layout import Raw, broken
 
 _ERRORS = range(400, 600)
+_STATUSES = range(100, 600)
 
 
 class Facts(NamedTuple):
@@ -30,6 +32,7 @@ class Facts(NamedTuple):
     deprecated: bool = False
     status_rules: tuple["StatusRule", ...] = ()
     headers: tuple[object, ...] = ()
+    constants: tuple[object, ...] = ()
 
 
 class StatusRule(NamedTuple):
@@ -64,6 +67,7 @@ def source_of(code: Code, taxonomy: Taxonomy) -> str:
         deprecated=code.lifecycle == "deprecated",
         status_rules=tuple(StatusRule(rule.then, tuple(map(_test, rule.when))) for rule in code.http.rules),
         headers=required_headers(code, taxonomy),
+        constants=own_constants(code, taxonomy),
     )
     # With rules it is made anew: 1 and true are equal, and are not written alike.
     text = broken(facts, 4) if facts.rules or facts.status_rules else _common(facts)
@@ -89,12 +93,65 @@ def required_headers(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
     spans = [*code.http.statuses, *(each.on for each in taxonomy.fallbacks if each.code == code.name)]
     found: dict[str, list[StatusRange]] = {}
     for status in sorted({status for each in spans for status in range(each.low, each.high + 1) if status in _ERRORS}):
-        # Of the rules for a header the last decides.
-        for rule in {each.name.lower(): each for each in rules if each.spans(status)}.values():
-            given = rule.equals or (rule.token and not rule.codes) or rule.name.lower() in filled
+        for group in by_header(each for each in rules if each.spans(status)).values():
+            rule = group[-1]  # it decides on the presence
+            given = rule.equals or constant(group) or rule.name.lower() in filled
             if rule.presence == "required" and not given:
                 found.setdefault(rule.name, []).append(StatusRange(status, status))
     return tuple((name, tuple(Raw(span(each)) for each in merged(on))) for name, on in found.items())
+
+
+def by_header(rules: Iterable[HeaderRule]) -> dict[str, list[HeaderRule]]:
+    """Rules by the header that they are for, in lower case."""
+    found: dict[str, list[HeaderRule]] = {}
+    for each in rules:
+        found.setdefault(each.name.lower(), []).append(each)
+    return found
+
+
+def constant(rules: Sequence[HeaderRule]) -> str | None:
+    """The value that all rules for one header ask for together; None where they leave it open."""
+    value = ", ".join({each.token.lower(): each.token for each in rules if each.token}.values())
+    open_ = any(each.equals or formats.problem(each.format, value) for each in rules)
+    return None if open_ else value or None
+
+
+def general_constants(taxonomy: Taxonomy) -> tuple[object, ...]:
+    """(name, value, ranges of statuses) of the headers that have the same value whatever the code."""
+    return _rows(_constants(None, taxonomy))
+
+
+def own_constants(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
+    """The same, of those that differ for a code; the value is None where it has not got the header."""
+    if not any(each.codes for each in taxonomy.headers if each.names(code.name)) and not code.headers:
+        return ()
+    general, own = _constants(None, taxonomy), _constants(code, taxonomy)
+    differing = {key: own.get(key, (name, None)) for key, (name, _) in {**general, **own}.items()}
+    return _rows({key: each for key, each in differing.items() if general.get(key) != each})
+
+
+def _constants(code: Code | None, taxonomy: Taxonomy) -> dict[tuple[str, int], tuple[str, str | None]]:
+    """Name and value of each constant header by its name in lower case and the status."""
+    found: dict[tuple[str, int], tuple[str, str | None]] = {}
+    filled = {(each.echo or each.mirror or "").lower() for each in taxonomy.fields()}
+    name = None if code is None else code.name
+    named = (each for each in (*taxonomy.headers, *(code.headers if code else ())) if each.names(name))
+    for header, rules in by_header(named).items():
+        if header in filled or not any(each.token for each in rules):
+            continue
+        for status in _STATUSES:
+            spanning = [each for each in rules if each.spans(status)]
+            value = constant(spanning)
+            if value is not None and spanning[-1].presence in ("required", "expected"):
+                found[header, status] = (rules[0].name, value)
+    return found
+
+
+def _rows(found: Mapping[tuple[str, int], tuple[str, str | None]]) -> tuple[object, ...]:
+    spans: dict[tuple[str, str | None], list[StatusRange]] = {}
+    for (_, status), each in found.items():
+        spans.setdefault(each, []).append(StatusRange(status, status))
+    return tuple((*each, tuple(Raw(span(on)) for on in merged(ons))) for each, ons in spans.items())
 
 
 def span(each: StatusRange) -> str:

@@ -10,7 +10,6 @@ from faultspec.targets import schema as schemas
 from faultspec.targets.filters import literal, pascal, unique
 from faultspec.targets.layout import Raw, name, source, typed
 from faultspec.targets.python.annotations import Annotations, listed, nullable, parts, union
-from faultspec.targets.python.facts import merged, span
 from faultspec.targets.python.names import ATTRIBUTES, parameter
 
 #: Slots whose value a code decides, or that the base class keeps under a name of its own.
@@ -156,15 +155,6 @@ def picture(node: Node) -> object:
         case Object(members=members, spread=spread):
             found = {each.name + "?" * each.optional: picture(each.node) for each in members}
             return found if spread is None else {**found, "...": f"${spread}"}
-
-
-def constant_headers(taxonomy: Taxonomy) -> tuple[object, ...]:
-    """(name, value, ranges of statuses) of the headers that have the same value on every answer."""
-    return tuple(
-        (rule.name, rule.token, tuple(Raw(span(each)) for each in merged(rule.on)))
-        for rule in taxonomy.headers
-        if rule.token is not None and not rule.codes and rule.presence in ("required", "expected")
-    )
 
 
 def carried_headers(taxonomy: Taxonomy) -> tuple[str, ...]:

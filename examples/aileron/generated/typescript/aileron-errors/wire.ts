@@ -12,7 +12,13 @@ import {
   has,
   isObject,
 } from "./_runtime/shape.js";
-import { type Entry, entryOf, factsOf, retriable } from "./catalog.js";
+import {
+  type Entry,
+  entryOf,
+  factsOf,
+  isDeclared,
+  retriable,
+} from "./catalog.js";
 import type { Facts, Wire } from "./codes.js";
 import type * as d from "./details.js";
 import type { AnyError, UnknownError } from "./errors.js";
@@ -190,8 +196,8 @@ export function isEnvelope(body: unknown): body is Envelope {
 }
 
 /**
- * What the body says through the first envelope that fits, else through the first
- * in which a code can be found.
+ * What the body says through an envelope that fits, else through one in which a
+ * code can be found: the first whose code is declared, else the first.
  */
 function read(body: unknown): Extraction | undefined {
   let data = body;
@@ -203,10 +209,10 @@ function read(body: unknown): Extraction | undefined {
     }
   }
   const readings = SHAPES.map((shape) => extract(shape, data));
-  return (
-    readings.find((each) => each.fits) ??
-    readings.find((each) => each.slots.has("code"))
-  );
+  const fitting = readings.filter((each) => each.fits);
+  const coded = readings.filter((each) => each.slots.has("code"));
+  const likely = fitting.length > 0 ? fitting : coded;
+  return likely.find((each) => isDeclared(each.slots.get("code"))) ?? likely[0];
 }
 
 function detailsIn(value: unknown): d.Details {

@@ -100,9 +100,7 @@ class Aria2Error(Exception):
         for slot, check in SLOT_CHECKS.items():
             if getattr(self, slot) is not None:
                 refuse(check, getattr(self, slot), f"{self.facts.wire}: {slot}")
-        self.headers = {
-            name: value for name, value in (headers or {}).items() if value is not None
-        }
+        self.headers = _sendable(headers or {})
         for name in lacking(self):
             way = "retry_after" if name.lower() == "retry-after" else "headers"
             under = f"{self.facts.wire} under {self.status}"
@@ -518,6 +516,26 @@ def entity_tag(value: str) -> str:
 
 def _entity_tag(value: str | None) -> str | None:
     return None if value is None else entity_tag(value)
+
+
+def _sendable(headers: Mapping[str, str | None]) -> dict[str, str]:
+    """The headers that have a value; of a name, which has no case, the last one.
+
+    A name is a token (RFC 9110 section 5.6.2).
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for name, value in headers.items():
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a header is a string, and not {name!r}")
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
+            raise ValueError(f"no header can have the name {name!r}")
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            kind = type(value).__name__
+            raise TypeError(f"the header {name} is a string, and not of type {kind}")
+        found[name.lower()] = (name, value)
+    return dict(found.values())
 
 
 def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:

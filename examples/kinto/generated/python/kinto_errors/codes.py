@@ -110,7 +110,8 @@ class Facts(t.NamedTuple):
     after which the request may be sent again. The first of ``rules`` that holds decides
     a conditional flag, and the first of ``status_rules`` a conditional status.
     ``headers`` are those that whoever raises the error gives: each with the statuses
-    under which it is required.
+    under which it is required. ``constants`` are those whose value the code decides:
+    name, value (None: it has no such header), and the statuses.
     """
 
     wire: str | int
@@ -128,6 +129,7 @@ class Facts(t.NamedTuple):
     deprecated: bool = False
     status_rules: tuple[StatusRule, ...] = ()
     headers: tuple[tuple[str, Sequence[range]], ...] = ()
+    constants: tuple[tuple[str, str | None, Sequence[range]], ...] = ()
 
     def allows(self, status: int) -> bool:
         """Whether the code may travel under a status: one of its own, else one that no

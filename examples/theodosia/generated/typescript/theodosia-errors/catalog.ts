@@ -78,6 +78,7 @@ const UNKNOWN: Facts = {
 const BY_WIRE = new Map(
   ENTRIES.map((each) => [key(each.operation, each.facts.wire), each]),
 );
+const DECLARED = new Set(ENTRIES.map((each) => String(each.facts.wire)));
 const BY_CODE = new Map(
   ENTRIES.map((each) => [key(each.operation, each.code), each]),
 );
@@ -96,6 +97,14 @@ export function entryOf(
       ? (OPERATIONS[operation] ?? null)
       : operation;
   return BY_WIRE.get(key(called, wire)) ?? BY_WIRE.get(key(null, wire));
+}
+
+/** Whether any error, of whatever operation, has this in the place of the code. */
+export function isDeclared(wire: unknown): boolean {
+  return (
+    (typeof wire === "string" || typeof wire === "number") &&
+    DECLARED.has(String(wire))
+  );
 }
 
 /** What is known of an error's code. */
