@@ -120,8 +120,12 @@ def likely_owners(world: World, kind: Kind, operation: Operation) -> Sequence[Id
     """Who might create one, the likeliest first."""
     if kind.config.identity is not None:
         return [world.target.identity(kind.config.identity)]
-    known = [each for each in world.identities() if authority(each, operation)]
-    return known or [world.caller]
+    return allowed(world, operation) or [world.caller]
+
+
+def allowed(world: World, operation: Operation) -> Sequence[Identity]:
+    """Who may do it, as far as anyone says."""
+    return [each for each in world.identities() if authority(each, operation)]
 
 
 def likely_bodies(world: World, operation: Operation, call: Call | None) -> Iterator[object]:

@@ -139,9 +139,9 @@ def violations(source: Source, schema: object, body: object, mark: str) -> Itera
             yield Violation(f"an object where `{name}` is {types[0]}", {**body, name: {"unexpected": mark}})
             break
     for name in dict.fromkeys((*numbers, *properties)):  # a number that is quietly corrected is the likelier mistake
-        beyond = _beyond(inner[name], mark)
-        if beyond is not None and inner[name].get("readOnly") is not True:
-            yield Violation(f"a value of `{name}` out of its range", {**body, name: beyond})
+        outside = beyond(inner[name], mark)
+        if outside is not None and inner[name].get("readOnly") is not True:
+            yield Violation(f"a value of `{name}` out of its range", {**body, name: outside})
             break
     for name in properties:
         named = inner[name].get("format")
@@ -154,7 +154,7 @@ def violations(source: Source, schema: object, body: object, mark: str) -> Itera
 _TOLD_APART = frozenset({"uuid", "date", "date-time", "time", "email", "ipv4", "ipv6", "uri"})
 
 
-def _beyond(node: Json, mark: str) -> object:
+def beyond(node: Json, mark: str) -> object:
     """A value just outside the bounds of a schema, or None where it has none; a text begins with the mark."""
     most, least = node.get("maximum"), node.get("minimum")
     if isinstance(most, int) and not isinstance(most, bool):

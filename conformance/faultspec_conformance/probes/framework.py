@@ -18,7 +18,7 @@ from faultspec_conformance.creating import fresh_key, likely_body
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.filling import readable, required_query, values_for
 from faultspec_conformance.kinds import JSON, content_type, is_json_write
-from faultspec_conformance.openapi import Operation
+from faultspec_conformance.openapi import Operation, Parameter
 from faultspec_conformance.probes import correlation
 from faultspec_conformance.target import ABSENT
 from faultspec_conformance.verdict import Outcome
@@ -38,6 +38,9 @@ _VALIDITY = re.compile(r"valid|malformed|unprocessable|bad_?request|bad_?input",
 
 #: So many bodies that a schema rules out are sent in all.
 _INVALID = 3
+
+#: So many query parameters are tried beyond their bounds.
+_BOUNDS = 6
 
 #: So many paths are asked for their methods: one router answers for all.
 _PATHS = 2
@@ -230,7 +233,7 @@ def not_acceptable(world: World) -> Iterator[Outcome]:
 
 
 def invalid_queries(world: World) -> Iterator[Outcome]:
-    """Query parameters left out or out of range, with values planted in others."""
+    """Query parameters left out or of another type, with values planted in others; then each that has bounds beyond them."""
     asked = 0
     for operation in world.description.operations:
         if operation.method != "GET" or operation.placeholders or asked >= _OPERATIONS // 3:
@@ -244,6 +247,41 @@ def invalid_queries(world: World) -> Iterator[Outcome]:
         query = {**broken, "contact": canaries[0].value, "access_key": canaries[1].value}
         sent = world.call("GET", operation.template, query=query, plant=(mark, *canaries))
         yield ruled_out(world, sent, "a query that the document rules out")
+    for operation, parameter in _bounded(world)[:_BOUNDS]:
+        yield from _beyond(world, operation, parameter)
+
+
+def _bounded(world: World) -> list[tuple[Operation, Parameter]]:
+    """The query parameters of lists that the document bounds, each of its own name before the same elsewhere: what reads `limit`
+    is the same for all lists, as a rule.
+    """
+    found = [
+        (operation, each)
+        for operation in world.description.operations
+        if operation.method == "GET" and not operation.placeholders
+        for each in operation.parameters
+        if each.where == "query" and synthesis.beyond(world.description.schema(each.schema), "faultspec") is not None
+    ]
+    first = {pair[1].name: pair for pair in reversed(found)}
+    return sorted(found, key=lambda pair: first[pair[1].name] is not pair)
+
+
+def _beyond(world: World, operation: Operation, parameter: Parameter) -> Iterator[Outcome]:
+    """A value just beyond the bounds of a parameter: the lower ones where there are, since many services take the largest they
+    have for whatever is larger.
+    """
+    clause, mark = "framework/invalid-input", world.canary("value")
+    schema = world.description.schema(parameter.schema)
+    lower = {name: each for name, each in schema.items() if name != "maximum"}
+    value = synthesis.beyond(lower if "minimum" in lower else schema, mark.value)
+    if value is None:
+        return
+    with world.guarded(clause):
+        query = {**required_query(world, operation), parameter.name: value}
+        plant = (mark,) if isinstance(value, str) else ()
+        sent = world.call("GET", operation.template, query=query, plant=plant)
+        shown = f"{value}" if isinstance(value, int) else "text"
+        yield ruled_out(world, sent, f"`{parameter.name}` beyond its bounds ({shown})")
 
 
 def searches(world: World) -> Iterator[Outcome]:

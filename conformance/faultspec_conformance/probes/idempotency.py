@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from faultspec.language.model import Idempotency
 from faultspec_conformance.answers import Sent, broken, difference, held, skipped
-from faultspec_conformance.creating import likely_body, untouched
+from faultspec_conformance.creating import allowed, likely_body, parent_values, untouched
 from faultspec_conformance.echoes import new_id
 from faultspec_conformance.filling import filled
 from faultspec_conformance.kinds import Kind, Made, below, content_type, identifier_of, is_json_write
@@ -21,6 +21,9 @@ _REPLAY, _CONCURRENT = "idempotency/replay", "idempotency/concurrent"
 
 #: So many of the same at the same time: two would do where all of them arrive while the first is written.
 _AT_ONCE = 3
+
+#: So many writes that make no resource known by itself are replayed: what looks keys up is the same for all of them.
+_OTHERS = 12
 
 #: What may be said to who comes while the first is written: wait (409, 423, 425, 429, 503).
 _BUSY = frozenset({409, 423, 425, 429, 503})
@@ -41,7 +44,7 @@ def replays(world: World) -> Iterator[Outcome]:
         assert operation is not None
         assert isinstance(made, Made)
         later = index > 0 or kind.name != world.kinds[0].name
-        if later and operation.parameter(rule.key, "header") is None:
+        if later and not promised(rule, operation):
             continue  # asked of one resource always, of the others where the document promises it
         yield from _creation(world, rule, kind, operation, made, at_once=index == 0)
     for kind in kinds:
@@ -251,27 +254,67 @@ def _change(world: World, rule: Idempotency, kind: Kind) -> Iterator[Outcome]:
 
 
 def replays_below(world: World) -> Iterator[Outcome]:
-    """What is done below an item under a key, such as closing it, done again; of those that the document promises a key.
+    """What else is written under a key, done again: below an item, such as closing it, where the document promises a key; and
+    whatever is made by POST, of which the taxonomy promises it.
 
     Nothing that reads the item comes after it but generated traffic: who knows what became of it.
     """
     rule = world.taxonomy.idempotency
-    for kind in world.turn if rule is not None else ():
-        made = world.made.get(kind.name)
-        for operation in world.description.operations if isinstance(made, Made) else ():
-            assert rule is not None
-            assert isinstance(made, Made)
-            promised = operation.method in rule.methods and operation.parameter(rule.key, "header") is not None
-            if promised and below(operation, kind):
-                with world.guarded(_REPLAY):
-                    yield _again(world, rule, made, operation)
+    if rule is None:
+        return
+    asked = 0
+    for operation in world.description.operations:
+        if operation.method not in rule.methods or not (promised(rule, operation) or _makes(operation)):
+            continue
+        made = _above(world, operation)
+        if made is None and (not _makes(operation) or not _first(world) or _created(world, rule, operation)):
+            continue
+        if made is not None and made.kind not in world.turn:
+            continue
+        if asked >= _OTHERS:
+            world.notes.append(f"{operation.name} is not replayed: {_OTHERS} others are")
+            continue
+        asked += 1
+        with world.guarded(_REPLAY):
+            yield _again(world, rule, made, operation)
 
 
-def _again(world: World, rule: Idempotency, made: Made, operation: Operation) -> Outcome:
+def promised(rule: Idempotency, operation: Operation) -> bool:
+    """Whether the document says that the operation takes a key."""
+    return operation.parameter(rule.key, "header") is not None
+
+
+def _makes(operation: Operation) -> bool:
+    """Whether an operation makes something by itself, which is there twice where the key is not looked at."""
+    return operation.method == "POST" and "201" in operation.responses and "207" not in operation.responses
+
+
+def _above(world: World, operation: Operation) -> Made | None:
+    """The resource below which an operation lies."""
+    found = (each for each in world.made.values() if isinstance(each, Made) and below(operation, each.kind))
+    return next(found, None)
+
+
+def _first(world: World) -> bool:
+    """Whether this is the turn of what has no kind of resource to itself."""
+    return not world.kinds or world.kinds[0] in world.turn
+
+
+def _created(world: World, rule: Idempotency, operation: Operation) -> bool:
+    """Whether it makes a resource, and is replayed with it."""
+    creates = ((index, each.operation("create")) for index, each in enumerate(world.kinds))
+    return any(op == operation and (index == 0 or promised(rule, operation)) for index, op in creates)
+
+
+def _again(world: World, rule: Idempotency, made: Made | None, operation: Operation) -> Outcome:
+    values = parent_values(world, operation) if made is None else made.values
+    if isinstance(values, str):
+        return skipped(_REPLAY, values)
     headers: dict[str, str | None] = {rule.key: world.tokens.hex(16)}
     body = body_for(world, operation) if is_json_write(operation) else ABSENT
-    values = dict(zip(operation.placeholders, made.values.values(), strict=False))
-    return _twice(world, rule, operation, made.owner, values, headers, body)
+    owner = made.owner if made is not None else next(iter(allowed(world, operation)), world.caller)
+    known = dict(zip(operation.placeholders, values.values(), strict=False))
+    return _twice(world, rule, operation, owner, known, headers, body)
 
 
 def _twice(

@@ -7,6 +7,7 @@ for: what differs between those two varies by itself (a counter, a clock) and te
 import re
 from collections.abc import Generator, Iterator, Mapping
 
+from faultspec.body import steps
 from faultspec.exchange import Canary
 from faultspec.language.model import Concealment
 from faultspec_conformance import pages, synthesis
@@ -30,6 +31,10 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\
 
 #: A validator that is never right, so that a precondition looked at before the tenant shows itself.
 _NEVER_GIVEN = '"faultspec-never-given"'
+
+
+#: What a member is called that holds an id.
+_ID = re.compile(r"(?:^|[_-])id$|Id$")
 
 
 def concealed(world: World) -> Iterator[Outcome]:
@@ -274,6 +279,24 @@ def _listed(world: World, kind: Kind, made: Made, stranger: Identity, own: tuple
         yield from shown(world.call("GET", listing.template, query=following, identity=stranger), first)
 
 
+def _names(world: World, kind: Kind, made: Made, stranger: Identity, sent: Sent) -> bool:
+    """Whether a refusal names a resource that is not its caller's: one that he may read under that id is his own, and an id that
+    he sent himself, such as a name of a host, tells him nothing.
+    """
+    if any(str(each) == str(made.id) for _, each in leaves(made.body)):
+        return False
+    text = sent.exchange.response.body.decode("utf-8", "replace")
+    if unguessable(made.id):
+        return str(made.id) in text
+    # A count may stand anywhere, so it counts only where an id does.
+    keys = {each.name for each in world.taxonomy.detail_keys.values() if each.refers_to == "resource"}
+    named = (steps(pointer)[-1:] for pointer, value in leaves(sent.json) if str(value) == str(made.id))
+    if not any(each and (each[0] in keys or _ID.search(each[0])) for each in named):
+        return False
+    read = kind.operation("read")
+    return read is None or not world.call("GET", read.template, identity=stranger, values=made.values).ok
+
+
 def _same_values(world: World, rule: Concealment, kind: Kind, made: Made, stranger: Identity) -> Iterator[Outcome]:
     """A creation with the values of another tenant's resource: that they are taken must not show."""
     operation = kind.operation("create")
@@ -287,8 +310,7 @@ def _same_values(world: World, rule: Concealment, kind: Kind, made: Made, strang
         body=made.body,
         content_type=content_type(operation),
     )
-    text = sent.exchange.response.body.decode("utf-8", "replace")
-    if not sent.ok and unguessable(made.id) and str(made.id) in text:
+    if not sent.ok and _names(world, kind, made, stranger, sent):
         yield broken(
             _CLAUSE,
             f"{operation.name} with another tenant's values is answered {sent}, with the id of its {kind.name}",
