@@ -96,12 +96,14 @@ def walks(world: Tools) -> Iterator[Outcome]:
         for clause in ("navigation/offered", "navigation/not-offered", "audit/recorded"):
             yield skipped(clause, f"no call under `calls` that may be sent has an action at {navigation.takes}")
         return
+    tried: set[str] = set()
     for _ in range(_WALKS):
         world.begin()
-        yield from _walk(world, navigation, moves)
+        yield from _walk(world, navigation, moves, tried)
 
 
-def _walk(world: Tools, navigation: Navigation, moves: Mapping[str, Sample]) -> Iterator[Outcome]:
+def _walk(world: Tools, navigation: Navigation, moves: Mapping[str, Sample], tried: set[str]) -> Iterator[Outcome]:
+    """One walk. ``tried``: the actions that were tried where they were not offered, which come after those that were not."""
     first = next(iter(moves.values()))
     seen: list[Sent] = []
     sent = world.call(first.call.path, _taking(world, navigation, first, "faultspec_no_such_action"))
@@ -117,7 +119,8 @@ def _walk(world: Tools, navigation: Navigation, moves: Mapping[str, Sample]) -> 
             yield broken("navigation/not-offered", f"{beyond[0]} is offered, and is none of the known actions", sent)
         others = [each for each in known if each not in offers]
         if others:
-            action = world.random.choice(others)
+            action = world.random.choice([each for each in others if each not in tried] or others)
+            tried.add(action)
             refused = world.call(first.call.path, _taking(world, navigation, moves.get(action, first), action))
             seen.append(refused)
             if refused.code != navigation.refused:
