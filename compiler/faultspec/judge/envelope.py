@@ -672,7 +672,8 @@ def _validators(bench: Bench, details: Mapping[str, object], at: str) -> None:
     for key in bench.contract.taxonomy.detail_keys.values():
         value = details.get(key.name)
         header = bench.exchange.received(key.equals_header) if key.equals_header else None
-        agrees = None if header is None else _repeats(value, header)
+        wait = (key.equals_header or "").lower() == "retry-after"
+        agrees = None if header is None else _is_wait(value, header) if wait else _is_validator(value, header)
         if agrees is None or header is None:
             continue
         bench.exercise("details/validator")
@@ -685,10 +686,13 @@ def _validators(bench: Bench, details: Mapping[str, object], at: str) -> None:
             bench.broken("details/validator", message, pointer=pointer, source=key.source)
 
 
-def _repeats(value: object, header: str) -> bool | None:
-    """Whether a detail is the validator of a header, or its seconds; None where it is neither."""
-    if isinstance(value, str):
-        return header_syntax.etag_value(value) == header_syntax.etag_value(header)
+def _is_validator(value: object, header: str) -> bool | None:
+    """Whether a detail is the validator of a header; None where it can be none."""
+    return header_syntax.etag_value(value) == header_syntax.etag_value(header) if isinstance(value, str) else None
+
+
+def _is_wait(value: object, header: str) -> bool | None:
+    """Whether a detail is the seconds of a header, rounded up; None where one of the two is no number of them."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not re.fullmatch("[0-9]{1,9}", header):
         return None
     return isfinite(value) and int(header) == ceil(value)
