@@ -515,7 +515,7 @@ KILLS: Mapping[str, Kill] = {
     "reused-key-adds-another": of("vault", caught("idempotency/mismatch")),
     "reused-key-unreadable": of("vault", caught("idempotency/mismatch")),
     "rpc-version-left-out": of("keenbench", caught("rpc/response", "envelope/shape")),
-    "rpc-result-beside-error": of("keenbench", caught("rpc/response", "~envelope/additional")),
+    "rpc-result-beside-error": of("keenbench", caught("rpc/response", "envelope/shape")),
     "rpc-error-as-text": of("keenbench", caught("rpc/response", "envelope/shape", "rpc/unknown-method")),
     "rpc-id-as-text": of("keenbench", caught("rpc/id")),
     "rpc-id-lost-on-errors": of("keenbench", caught("rpc/id")),
