@@ -1,6 +1,5 @@
 """What the document and the taxonomy promise is asked of every operation that it is promised of: each test says the law it holds."""
 
-import json
 from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
@@ -11,13 +10,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from faultspec.language import read
-from faultspec_conformance.drivers import Limits
-from faultspec_conformance.options import Options
-from faultspec_conformance.run import run
-from faultspec_conformance.target import Call, Identity, ResourceConfig, Target
-from faultspec_conformance.verdict import Report, Result
-from miniatures.serve import serving
+from faultspec_conformance.target import Call, ResourceConfig
+from faultspec_conformance.verdict import Result
+from tenants import judged as judged_tenants
 
 TAXONOMY = """
 faultspec: 1
@@ -182,32 +177,14 @@ def document() -> Mapping[str, object]:
 
 def judged(tmp_path: Path, app: Starlette, only: str) -> Result:
     """The clauses that are asked for, of the service."""
-    place = tmp_path / "openapi.json"
-    place.write_text(json.dumps(document()), encoding="utf-8")
-    loaded = read(TAXONOMY, "shelf.yaml")
-    assert loaded.taxonomy is not None, loaded.diagnostics
-    with serving(app) as url:
-        target = Target(
-            http=url,
-            openapi_file=str(place),
-            identities={
-                name: Identity(name, headers=(("Authorization", name),), shown=(("Authorization", name),), tenant=name)
-                for name in ("ann", "ben")
-            },
-            resources={
-                "thing": ResourceConfig(
-                    "thing",
-                    create=Call("POST", "/things", body={"title": "thing-${unique}"}),
-                    read=Call("GET", "/things/{id}"),
-                    id="/id",
-                    unique=("title",),
-                )
-            },
-            limits=Limits(requests=200, seconds=30, writes=True),
-        )
-        report = run(target, loaded.taxonomy, Options(sweep=False, only=only))
-    assert isinstance(report, Report)
-    return report.result
+    thing = ResourceConfig(
+        "thing",
+        create=Call("POST", "/things", body={"title": "thing-${unique}"}),
+        read=Call("GET", "/things/{id}"),
+        id="/id",
+        unique=("title",),
+    )
+    return judged_tenants(tmp_path, app, TAXONOMY, document(), thing, requests=200, only=only).result
 
 
 def told(result: Result) -> list[tuple[str, str]]:

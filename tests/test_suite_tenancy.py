@@ -1,6 +1,5 @@
 """Concealment where a PUT may create: each test says the law it holds."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,13 +9,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from faultspec.language import read
-from faultspec_conformance.drivers import Limits
-from faultspec_conformance.options import Options
-from faultspec_conformance.run import run
-from faultspec_conformance.target import Call, Identity, ResourceConfig, Target
-from faultspec_conformance.verdict import Report
-from miniatures.serve import serving
+from faultspec_conformance.target import Call, ResourceConfig
+from tenants import judged
 
 TAXONOMY = """
 faultspec: 1
@@ -95,31 +89,14 @@ def document(*statuses: str) -> Mapping[str, object]:
 
 def concealment(tmp_path: Path, app: Starlette, *statuses: str) -> list[str]:
     """The operations that are found to tell what belongs to another tenant."""
-    place = tmp_path / "openapi.json"
-    place.write_text(json.dumps(document(*statuses)), encoding="utf-8")
-    loaded = read(TAXONOMY, "things.yaml")
-    assert loaded.taxonomy is not None, loaded.diagnostics
-    with serving(app) as url:
-        target = Target(
-            http=url,
-            openapi_file=str(place),
-            identities={
-                name: Identity(name, headers=(("Authorization", name),), shown=(("Authorization", name),), tenant=name)
-                for name in ("ann", "ben")
-            },
-            resources={
-                "thing": ResourceConfig(
-                    "thing",
-                    create=Call("POST", "/things", body={"id": "thing-${unique}"}),
-                    read=Call("GET", "/things/{name}"),
-                    update=Call("PUT", "/things/{name}", body={"colour": "blue"}),
-                    id="/id",
-                )
-            },
-            limits=Limits(requests=100, seconds=30, writes=True),
-        )
-        report = run(target, loaded.taxonomy, Options(sweep=False, only="tenancy/*"))
-    assert isinstance(report, Report)
+    thing = ResourceConfig(
+        "thing",
+        create=Call("POST", "/things", body={"id": "thing-${unique}"}),
+        read=Call("GET", "/things/{name}"),
+        update=Call("PUT", "/things/{name}", body={"colour": "blue"}),
+        id="/id",
+    )
+    report = judged(tmp_path, app, TAXONOMY, document(*statuses), thing, requests=100, only="tenancy/*")
     assert report.result.clauses["tenancy/concealed"].occasions
     return [str(each.finding.operation) for each in report.result.findings]
 

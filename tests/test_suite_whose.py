@@ -1,6 +1,5 @@
 """Whose resource an answer shows, where ids are counted: each test says the law it holds."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,13 +9,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from faultspec.language import read
-from faultspec_conformance.drivers import Limits
-from faultspec_conformance.options import Options
-from faultspec_conformance.run import run
-from faultspec_conformance.target import Call, Identity, ResourceConfig, Target
+from faultspec_conformance.target import Call, ResourceConfig
 from faultspec_conformance.verdict import Report
-from miniatures.serve import serving
+from tenants import judged as judged_tenants
 
 TAXONOMY = """
 faultspec: 1
@@ -112,33 +107,15 @@ def document() -> Mapping[str, object]:
 
 def judged(tmp_path: Path, app: Starlette) -> Report:
     """A run of the probes that compare two tenants."""
-    place = tmp_path / "openapi.json"
-    place.write_text(json.dumps(document()), encoding="utf-8")
-    loaded = read(TAXONOMY, "tickets.yaml")
-    assert loaded.taxonomy is not None, loaded.diagnostics
-    with serving(app) as url:
-        target = Target(
-            http=url,
-            openapi_file=str(place),
-            identities={
-                name: Identity(name, headers=(("Authorization", name),), shown=(("Authorization", name),), tenant=name)
-                for name in ("ann", "ben")
-            },
-            resources={
-                "ticket": ResourceConfig(
-                    "ticket",
-                    create=Call("POST", "/tickets", body={"title": "Printer on fire ${unique}"}),
-                    read=Call("GET", "/tickets/{number}"),
-                    update=Call("PATCH", "/tickets/{number}", body={"title": "Printer still on fire"}),
-                    list=Call("GET", "/tickets"),
-                    id="/id",
-                )
-            },
-            limits=Limits(requests=150, seconds=30, writes=True),
-        )
-        report = run(target, loaded.taxonomy, Options(sweep=False))
-    assert isinstance(report, Report)
-    return report
+    ticket = ResourceConfig(
+        "ticket",
+        create=Call("POST", "/tickets", body={"title": "Printer on fire ${unique}"}),
+        read=Call("GET", "/tickets/{number}"),
+        update=Call("PATCH", "/tickets/{number}", body={"title": "Printer still on fire"}),
+        list=Call("GET", "/tickets"),
+        id="/id",
+    )
+    return judged_tenants(tmp_path, app, TAXONOMY, document(), ticket, requests=150)
 
 
 def found(report: Report) -> set[tuple[str, str]]:
