@@ -616,8 +616,7 @@ def test_alknets_operations_declare_what_they_publish() -> None:
     operation = taxonomy("alknet").operations["readFile"]
     assert operation.wire == published["name"]
     assert [(each["code"], each["description"], each["http_status"]) for each in published["error_schemas"]] == [
-        (code.name, code.summary, next((each.low for each in code.http.statuses), None))
-        for code in operation.errors.values()
+        (code.name, code.summary, code.http.own_default) for code in operation.errors.values()
     ]
     for each in published["error_schemas"]:
         declared = {name: member.schema.types for name, member in operation.errors[each["code"]].details.items()}

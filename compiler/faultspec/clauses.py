@@ -13,7 +13,7 @@ no occasion for a clause that needs it.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from faultspec.language.model import HeaderRule, RetryPolicy, Source, Surface, Taxonomy
+from faultspec.language.model import HeaderRule, RetryPolicy, Source, Taxonomy
 
 GROUPABLE = frozenset(
     {
@@ -1044,7 +1044,7 @@ def _idle(taxonomy: Taxonomy) -> frozenset[str]:
         "success/requires": any(each.success for each in taxonomy.surfaces.values()),
         "actions/agree": bool(taxonomy.sending_again) or any(each.actions for each in codes),
         "mcp/is-error": any(each.mcp for each in codes),
-        "mcp/text": any(structured(each) for each in taxonomy.surfaces.values()),
+        "mcp/text": any(each.structured for each in taxonomy.surfaces.values()),
         "deadline/kept": any(each.deadline for each in codes),
     }
     return frozenset(address for address, used in there.items() if not used)
@@ -1053,11 +1053,6 @@ def _idle(taxonomy: Taxonomy) -> frozenset[str]:
 def retries_upstream(taxonomy: Taxonomy) -> RetryPolicy | None:
     """The policy by which services call those behind them, if one is declared."""
     return taxonomy.retry_policies.get(taxonomy.upstream.retry or "") if taxonomy.upstream is not None else None
-
-
-def structured(surface: Surface) -> bool:
-    """Whether the errors of a surface stand in the structured content of a tool result."""
-    return surface.transport == "mcp" and f"{surface.at}/".startswith("/structuredContent/")
 
 
 def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
@@ -1102,7 +1097,7 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
         "success": tuple(member.source for each in taxonomy.surfaces.values() for member in each.success.values()),
         "rpc": tuple(each.source for each in taxonomy.surfaces.values() if each.transport == "jsonrpc"),
         "mcp": tuple(code.source for code in taxonomy.every_code() if code.mcp),
-        "mcp/text": tuple(each.source for each in taxonomy.surfaces.values() if structured(each)),
+        "mcp/text": tuple(each.source for each in taxonomy.surfaces.values() if each.structured),
         "navigation": (taxonomy.navigation.source,) if taxonomy.navigation else (),
         "audit": (taxonomy.audit.source,) if taxonomy.audit else (),
         "discovery": tuple(each.source for each in taxonomy.discovery.values()),

@@ -2,7 +2,6 @@
 
 from faultspec.alike import key_of
 from faultspec.body import Reading, read, read_success, resolve, steps
-from faultspec.clauses import structured
 from faultspec.contract import Claim, Contract
 from faultspec.exchange import Exchange
 from faultspec.finding import Judgement, Level
@@ -175,15 +174,12 @@ def _judge_text(bench: Bench, claim: Claim, result: object) -> None:
     """Whether a tool result says in its texts what it says in its structured content (MCP 2025-06-18, server/tools,
     "Structured Content").
     """
+    if not claim.surface.structured:
+        return
     found, said = resolve(result, "/structuredContent")
     first = next(texts_of(result), None)
     # The libraries of MCP wrap what is no object into `result`, and its text is what is wrapped.
-    if (
-        not structured(claim.surface)
-        or not found
-        or first is None
-        or (isinstance(said, dict) and set(said) == {"result"})
-    ):
+    if not found or first is None or (isinstance(said, dict) and set(said) == {"result"}):
         return
     bench.exercise("mcp/text")
     if not any(mirrors(result)):

@@ -101,7 +101,7 @@ def _candidates(contract: Contract, claim: Claim, body: object) -> list[Fitting]
             ours = [each for each in ours if not shares(each.envelope, claim.protocol)]
     if len(ours) + len(theirs) == 1:
         return [*ours, *theirs]
-    worn = [each for each in ours if _wears_declared(contract, each.envelope, body)]
+    worn = [each for each in ours if _wears_declared(contract, each, body)]
     return worn or [*ours, *theirs]
 
 
@@ -119,16 +119,15 @@ def _is_theirs(contract: Contract, claim: Claim, wire: object) -> bool:
     return not any(same(each, wire) for each in taken(contract.taxonomy, claim.surface))
 
 
-def _wears_declared(contract: Contract, envelope: Envelope, body: object) -> bool:
+def _wears_declared(contract: Contract, meant: Fitting, body: object) -> bool:
     """Whether a declared code stands in the place where the envelope has its own, alone or in the text that the envelope
     has there, and travels in that envelope.
     """
-    read = _read(contract, envelope, body)
-    bare = [resolve(body, at.path)[1] for at in slot_places(envelope.shape)["code"]]
-    for wire in (*bare, *(each.slots.get("code") for each in _items(read))):
+    bare = [resolve(body, at.path)[1] for at in slot_places(meant.envelope.shape)["code"]]
+    for wire in (*bare, *(each.slots.get("code") for each in _items(meant.read))):
         shared, owners = _declared_by(contract, wire)
         own = (each for operation, _ in owners for each in operation.errors.values() if same(each.wire, wire))
-        if any(wears(code, envelope.name) for code in (shared, *own) if code is not None):
+        if any(wears(code, meant.envelope.name) for code in (shared, *own) if code is not None):
             return True
     return False
 

@@ -146,6 +146,11 @@ class HttpMapping(NamedTuple):
     default: int | None = None
 
     @property
+    def own_default(self) -> int | None:
+        """The status that the code itself has unless told otherwise, and no surface gives it."""
+        return self.default if self.statuses else None
+
+    @property
     def carried(self) -> tuple[StatusRange, ...]:
         """The statuses that the code may have over HTTP: its own, or the one that a surface gives it."""
         lent = () if self.default is None else (StatusRange(self.default, self.default),)
@@ -337,6 +342,11 @@ class Surface(NamedTuple):
     level: Literal["must", "should"] = "must"
     source: Source = NOWHERE
     default_status: int | None = None
+
+    @property
+    def structured(self) -> bool:
+        """Whether its errors stand in the structured content of a tool result."""
+        return self.transport == "mcp" and f"{self.at}/".startswith("/structuredContent/")
 
 
 class Example(NamedTuple):

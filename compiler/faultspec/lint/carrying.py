@@ -237,13 +237,10 @@ def reserved_term(subject: Subject) -> Iterator[Remark]:
     """What is reserved is not in use: no live code has a reserved domain, boundary, action or term."""
     taxonomy = subject.taxonomy
     for path, code in live(taxonomy):
-        named = (
-            ("domain", taxonomy.domains, (code.domain,) if code.domain else ()),
-            ("boundary", taxonomy.boundaries, code.boundaries),
-            ("actions", taxonomy.actions, code.actions),
-        )
         told: list[tuple[Path, Mapping[str, Term], tuple[str, ...]]] = [
-            ((key,), terms, names) for key, terms, names in named
+            (("domain",), taxonomy.domains, (code.domain,) if code.domain else ()),
+            (("boundary",), taxonomy.boundaries, code.boundaries),
+            (("actions",), taxonomy.actions, code.actions),
         ]
         for slot, names in code.facts.items():
             field = taxonomy.field_of(slot)

@@ -41,7 +41,7 @@ def _item(publication: Publication, code: Code, taxonomy: Taxonomy) -> object:
     known = {
         "code": code.wire,
         "summary": code.summary,
-        "http": code.http.default if code.http.statuses else None,
+        "http": code.http.own_default,
         "details": schemas.of_details(code, taxonomy),
     }
     item: object = {}

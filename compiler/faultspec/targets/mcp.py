@@ -24,7 +24,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View | None:
     files = tuple(
         File(tool.replace("/", "."), _document(tool, surface, taxonomy, model))
         for surface in taxonomy.surfaces.values()
-        if surface.transport == "mcp" and surface.envelopes and f"{surface.at}/".startswith(f"{_CONTENT}/")
+        if surface.structured and surface.envelopes
         for tool in surface.match.tools
         if "*" not in tool
     )

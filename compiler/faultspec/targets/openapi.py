@@ -166,7 +166,7 @@ def _statuses(answered: Codes, taxonomy: Taxonomy) -> list[str]:
     """The statuses, in order of number, that one of the codes or a fallback claims; a whole class as ``4xx``."""
     claimed = {
         str(status) if each.width < 100 else str(each)
-        for operation, code in answered
+        for _, code in answered
         for each in code.http.carried
         for status in (range(each.low, each.high + 1) if each.width < 100 else (each.low,))
     }

@@ -38,14 +38,13 @@ def _compared(publication: Publication, operation: Operation, page: Sent) -> Out
             return broken(_CLAUSE, f"`{operation.name}` publishes the error {wire}, which it does not have", page)
         status = point(item, publication.item["http"]) if "http" in publication.item else None
         own = declared[wire].http
-        declared_status = own.default if own.statuses else None  # what a surface gives it is not published
         if (
             "http" in publication.item
-            and status != declared_status
+            and status != own.own_default
             and not (isinstance(status, int) and own.allows(status))
         ):
             message = (
-                f"`{operation.name}` publishes {wire} with the status {status}; the taxonomy has {declared_status}"
+                f"`{operation.name}` publishes {wire} with the status {status}; the taxonomy has {own.own_default}"
             )
             return broken(_CLAUSE, message, page)
     return held(_CLAUSE)

@@ -9,6 +9,7 @@ from faultspec.language.model import Code, HeaderRule, Rule, StatusRange, Taxono
 from faultspec.targets.described import statuses
 from faultspec.targets.filters import literal
 from faultspec.targets.layout import Raw, broken
+from faultspec.targets.once import once
 
 _ERRORS = range(400, 600)
 _STATUSES = range(100, 600)
@@ -118,14 +119,19 @@ def constant(rules: Sequence[HeaderRule]) -> str | None:
 
 def general_constants(taxonomy: Taxonomy) -> tuple[object, ...]:
     """(name, value, ranges of statuses) of the headers that have the same value whatever the code."""
-    return _rows(_constants(None, taxonomy))
+    return _rows(_general(taxonomy))
+
+
+@once
+def _general(taxonomy: Taxonomy) -> dict[tuple[str, int], tuple[str, str | None]]:
+    return _constants(None, taxonomy)
 
 
 def own_constants(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
     """The same, of those that differ for a code; the value is None where it has not got the header."""
     if not any(each.codes for each in taxonomy.headers if each.names(code.name)) and not code.headers:
         return ()
-    general, own = _constants(None, taxonomy), _constants(code, taxonomy)
+    general, own = _general(taxonomy), _constants(code, taxonomy)
     differing = {key: own.get(key, (name, None)) for key, (name, _) in {**general, **own}.items()}
     return _rows({key: each for key, each in differing.items() if general.get(key) != each})
 
