@@ -35,13 +35,13 @@ real: $(VENV)/.user
 	$(BIN)/python examples/aria2/run.py
 
 docs: $(VENV)/.dev
-	$(BIN)/python -m faultspec.lint.documents docs
-	$(BIN)/python -m faultspec.trace taxonomy.yaml $(foreach system,aileron alknet theodosia keenbench,examples/$(system)/taxonomy.yaml) > docs/trace.md.new
+	$(BIN)/python -m faultspec.docs.pages docs
+	$(BIN)/python -m faultspec.docs.trace taxonomy.yaml $(foreach system,aileron alknet theodosia keenbench,examples/$(system)/taxonomy.yaml) > docs/trace.md.new
 	mv docs/trace.md.new docs/trace.md
 
 # Imports every service of botocore and lints what came of it: under a minute, too long for each `make docs`.
 botocore: $(VENV)/.dev
-	$(BIN)/python -m faultspec.importers.census docs/botocore.md
+	$(BIN)/python -m faultspec.docs.botocore docs/botocore.md
 
 generate: $(VENV)/.user
 	$(BIN)/faultspec compile

@@ -32,6 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 import services  # noqa: E402 - the miniatures are part of the tests, not of a package
+
 from miniatures.core_platform import ENVIRONMENT  # noqa: E402
 from miniatures.serve import serving  # noqa: E402
 from miniatures.sins import SINS, sinning  # noqa: E402

@@ -24,13 +24,13 @@ from pathlib import Path
 import jsonschema
 
 from faultspec import language
-from faultspec.contract import Contract, contract, remembering
-from faultspec.exchange import Exchange, Request, Response
-from faultspec.finding import Judgement
+from faultspec.contract.model import Contract, contract, remembering
+from faultspec.exchange.finding import Judgement
+from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.runtime import ids
-from faultspec_conformance import world
 from faultspec_conformance.orders import demo
+from faultspec_conformance.session import http
 
 ROOT = Path(__file__).resolve().parents[1]
 TAXONOMY = ROOT / "taxonomy.yaml"
@@ -94,13 +94,13 @@ def share_of_a_run() -> tuple[float, float, int]:
     logging.disable(logging.CRITICAL)
     loaded = language.load(str(TAXONOMY))
     assert loaded.taxonomy is not None
-    world.judge = timed
+    http.judge = timed
     try:
         began = time.perf_counter()
         demo.judge(None, loaded.taxonomy, str(TAXONOMY), sweep=True)
         return time.perf_counter() - began, sum(spent), len(spent)
     finally:
-        world.judge = judge
+        http.judge = judge
 
 
 def main(count: int) -> None:

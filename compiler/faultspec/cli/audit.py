@@ -13,7 +13,7 @@ from faultspec.cli.reporting import COULD_NOT, Refused
 
 if TYPE_CHECKING:
     from faultspec.language.model import Taxonomy
-    from faultspec_conformance.waivers import Waiver
+    from faultspec_conformance.results.waivers import Waiver
 
 _RECORDINGS = ("har", "vcr", "ndjson")
 
@@ -60,9 +60,9 @@ def command(
     occasion to judge anything.
     """
     conformance()
-    from faultspec.clauses import clauses_of
-    from faultspec.contract import contract
-    from faultspec_conformance.audit import Options, audit
+    from faultspec.contract.clauses import clauses_of
+    from faultspec.contract.model import contract
+    from faultspec_conformance.observed.audit import Options, audit
 
     files_out = reporting.outputs(reports)
     wanted = reporting.covering(coverage)
@@ -97,7 +97,7 @@ def _progress(path: str, share: float, exchanges: int) -> None:
 
 
 def _waivers(path: str, taxonomy: "Taxonomy") -> tuple["Waiver", ...]:
-    from faultspec_conformance import waivers
+    from faultspec_conformance.results import waivers
 
     loaded = waivers.read(path)
     reporting.told([*loaded.diagnostics, *waivers.problems(loaded, taxonomy)], loaded.sources)

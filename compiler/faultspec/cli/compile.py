@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from faultspec import printers
-from faultspec.diagnostic import Diagnostic
+from faultspec.diagnostics import printers
+from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import load
 from faultspec.render import Drift, check, listed_targets, render, write
 from faultspec.source.tree import no_cyclic_gc

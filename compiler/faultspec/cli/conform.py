@@ -15,15 +15,15 @@ import click
 from faultspec.cli import reporting
 from faultspec.cli.extra import conformance
 from faultspec.cli.reporting import COULD_NOT, Refused
-from faultspec.diagnostic import Diagnostic
+from faultspec.diagnostics.model import Diagnostic
 from faultspec.language.grammar import closest
 
 if TYPE_CHECKING:
     from faultspec.language.model import Taxonomy
     from faultspec.source import Document
-    from faultspec_conformance.target import Target
-    from faultspec_conformance.verdict import Shard
-    from faultspec_conformance.waivers import Waiver
+    from faultspec_conformance.config import Target
+    from faultspec_conformance.results.model import Shard
+    from faultspec_conformance.results.waivers import Waiver
 
 
 @click.command(name="conform")
@@ -96,12 +96,12 @@ def command(
     then.
     """
     conformance()
-    from faultspec.clauses import clauses_of, clauses_of_clients
-    from faultspec_conformance.clients import watch
+    from faultspec.contract.clauses import clauses_of, clauses_of_clients
     from faultspec_conformance.drivers.http import shown
-    from faultspec_conformance.options import Options, Unreachable, quiet
-    from faultspec_conformance.run import run
-    from faultspec_conformance.waivers import in_force
+    from faultspec_conformance.results.waivers import in_force
+    from faultspec_conformance.run.clients import watch
+    from faultspec_conformance.run.service import run
+    from faultspec_conformance.session.options import Options, Unreachable, quiet
 
     outputs = reporting.outputs(reports)
     wanted = reporting.covering(coverage)
@@ -159,7 +159,7 @@ def command(
 
 
 def _shard(value: str | None) -> "Shard | None":
-    from faultspec_conformance.verdict import Shard
+    from faultspec_conformance.results.model import Shard
 
     if value is None:
         return None
@@ -205,8 +205,8 @@ def matched(only: str, clauses: Collection[str]) -> bool:
 
 def _configured(path: str, taxonomy_path: str | None) -> tuple["Target", tuple["Waiver", ...], "Taxonomy"]:
     from faultspec import language
-    from faultspec_conformance import target as configuration
-    from faultspec_conformance import waivers as known
+    from faultspec_conformance import config as configuration
+    from faultspec_conformance.results import waivers as known
 
     loaded = configuration.read(path)
     found = list(loaded.diagnostics)
@@ -249,7 +249,7 @@ def _told(diagnostics: Iterable[Diagnostic], document: "Document", key: str, pat
 def _bare(
     url: str, headers: Sequence[str], openapi: str | None, taxonomy_path: str | None
 ) -> tuple["Target", tuple["Waiver", ...], "Taxonomy"]:
-    from faultspec_conformance.target import Identity, Target
+    from faultspec_conformance.config import Identity, Target
 
     taxonomy = reporting.taxonomy(taxonomy_path)
     shown = []

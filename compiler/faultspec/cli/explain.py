@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import click
 
-from faultspec.clauses import CLAUSES, Clause, clauses_of, clauses_of_clients
+from faultspec.contract.clauses import CLAUSES, Clause, clauses_of, clauses_of_clients
+from faultspec.docs.pages import example_output
 from faultspec.language import load, reference
 from faultspec.language.catalog import CODES
+from faultspec.language.examples import EXAMPLES
 from faultspec.language.grammar import closest
 from faultspec.language.model import Code, Ruling, Taxonomy
-from faultspec.language.worked import EXAMPLES
 from faultspec.lint import RULES, Rule, suppressions
-from faultspec.lint.documents import example_output
 from faultspec.lint.places import codes
 from faultspec.runtime import shape
 from faultspec.source import CODES as SOURCE_CODES

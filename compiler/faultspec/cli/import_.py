@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 import click
 
-from faultspec import printers, source
-from faultspec.diagnostic import Diagnostic
+from faultspec import source
+from faultspec.diagnostics import printers
+from faultspec.diagnostics.model import Diagnostic
 from faultspec.importers import Loss, NotImportable
-from faultspec.importers.located import Located, located
 from faultspec.importers.reading import parse
-from faultspec.importers.settled import settled
-from faultspec.importers.written import written
+from faultspec.importers.source_map import Located, located
+from faultspec.importers.validate import settled
+from faultspec.importers.yaml_writer import written
 
 _OUT = click.option("--out", type=click.Path(), metavar="FILE", help="Where to write the taxonomy; default: stdout.")
 _FORCE = click.option("--force", is_flag=True, help="Overwrite what is there.")

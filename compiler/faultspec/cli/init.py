@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from faultspec.diagnostic import Diagnostic
+from faultspec.diagnostics.model import Diagnostic
+from faultspec.diagnostics.printers import text
 from faultspec.language import schema
-from faultspec.printers import text
 
 #: What else `init` can begin, each imported when it is asked for.
 KINDS: Mapping[str, str] = {"conformance": "faultspec.cli.init_conformance:command"}

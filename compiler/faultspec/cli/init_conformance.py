@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 import click
 
 from faultspec.cli.extra import conformance
-from faultspec.diagnostic import Diagnostic
-from faultspec.printers import text
+from faultspec.diagnostics.model import Diagnostic
+from faultspec.diagnostics.printers import text
 
 #: Where a service is when nobody says; the draft is to be edited anyway.
 _HERE = "http://127.0.0.1:8080"
@@ -29,8 +29,8 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     """
     conformance()
     from faultspec.language import load
-    from faultspec_conformance import openapi as description
-    from faultspec_conformance.draft import draft
+    from faultspec_conformance.openapi import document as description
+    from faultspec_conformance.run.draft import draft
 
     target = Path(file)
     if target.exists():
@@ -105,7 +105,7 @@ def _read(path: str) -> str | Diagnostic:
 
 
 def _fetched(url: str) -> str | Diagnostic:
-    from faultspec.exchange import Request
+    from faultspec.exchange.model import Request
     from faultspec_conformance.drivers import Limits, NoAnswer
     from faultspec_conformance.drivers.http import Http, shown
 

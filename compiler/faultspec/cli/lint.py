@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from faultspec import printers
-from faultspec.diagnostic import Diagnostic
+from faultspec.diagnostics import printers
+from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import Loaded, load, reread
 from faultspec.lint import check
 from faultspec.lint.fixing import fixed

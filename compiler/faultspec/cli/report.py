@@ -29,7 +29,7 @@ def merge(
     Exit codes: as of `faultspec conform`; 2 too when the reports are not all of one run. A shard without a report could not run.
     """
     conformance()
-    from faultspec_conformance.merging import Unlike, merged
+    from faultspec_conformance.results.merge import Unlike, merged
 
     targets = reporting.outputs(reports)
     wanted = reporting.covering(coverage)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from faultspec.printers import text
+from faultspec.diagnostics.printers import text
 
 if TYPE_CHECKING:
-    from faultspec.diagnostic import Diagnostic
+    from faultspec.diagnostics.model import Diagnostic
     from faultspec.language.model import Taxonomy
-    from faultspec_conformance.openapi import Description
-    from faultspec_conformance.required import Required
-    from faultspec_conformance.verdict import Report
+    from faultspec_conformance.openapi.document import Description
+    from faultspec_conformance.results.model import Report
+    from faultspec_conformance.results.required_coverage import Required
 
 #: Exit code of what could not run.
 COULD_NOT = 2
@@ -86,13 +86,13 @@ def taxonomy(path: str | None) -> "Taxonomy":
 
 def description(path: str | None) -> "Description | None":
     """What an OpenAPI document says, where one is given; raises Refused."""
-    from faultspec_conformance import openapi
+    from faultspec_conformance.openapi import document
 
     if path is None:
         return None
     try:
-        return openapi.read(openapi.of_file(path))
-    except openapi.NoDocument as error:
+        return document.read(document.of_file(path))
+    except document.NoDocument as error:
         say("no-openapi", str(error))
         raise Refused from None
 
@@ -111,7 +111,7 @@ def outputs(values: tuple[str, ...]) -> list[tuple[str, Path]]:
 
 def covering(value: str | None) -> "Required | None":
     """What `--require-coverage` asks for; raises BadParameter."""
-    from faultspec_conformance.required import required
+    from faultspec_conformance.results.required_coverage import required
 
     wanted = None if value is None else required(value)
     if value is not None and wanted is None:
@@ -137,8 +137,8 @@ def finished(report: "Report", baseline: str | None, wanted: "Required | None") 
     """The report compared with the baseline, and with what coverage lacks among its failures; raises Refused."""
     from dataclasses import replace
 
-    from faultspec_conformance.merging import compared
-    from faultspec_conformance.required import uncovered
+    from faultspec_conformance.results.merge import compared
+    from faultspec_conformance.results.required_coverage import uncovered
 
     result = report.result
     if baseline is not None:
@@ -156,7 +156,7 @@ def emit(report: "Report", files: list[tuple[str, Path]], format_name: str) -> i
     """Write the report to its files and to standard output; the exit code that it stands for."""
     from faultspec_conformance.reports import FORMATS as PRINTERS
     from faultspec_conformance.reports.console import text as table
-    from faultspec_conformance.verdict import exit_code
+    from faultspec_conformance.results.model import exit_code
 
     for name, path in files:
         try:

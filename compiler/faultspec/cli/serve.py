@@ -53,10 +53,10 @@ def command(
     conformance()
     from random import Random
 
-    from faultspec.contract import contract
+    from faultspec.contract.model import contract
+    from faultspec_conformance.drivers.serving import serving
     from faultspec_conformance.faults import script
     from faultspec_conformance.faults.server import FaultServer
-    from faultspec_conformance.serving import serving
 
     try:
         declared, description = reporting.taxonomy(taxonomy), reporting.description(openapi)

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from faultspec.importers import Imported, Json, Loss, NotImportable, pictures, reading, rules
-from faultspec.importers.assembly import Answer, Branch, Group, Header, Operation, Sample, Seen, assembled
+from faultspec.importers import Imported, Json, Loss, NotImportable, infer_envelope, reading, rules
+from faultspec.importers.build import Answer, Branch, Group, Header, Operation, Sample, Seen, assembled
 from faultspec.importers.dialect import Dialect
 from faultspec.importers.places import at as standing
 from faultspec.importers.places import child, nearest, steps, walk
@@ -189,14 +189,14 @@ class _Reader:
                 return None
             found.append((_last(ref), at, schema))
             ruled.append(rule)
-        code = pictures.code_place([each for *_, each in found], [each for each, *_ in found], told)
+        code = infer_envelope.code_place([each for *_, each in found], [each for each, *_ in found], told)
         if code is None:
             return None
         for _, place, schema in found:
             self._code_member(place, schema, steps(code))
         bodies = []
         for (ref, at, schema), rule in zip(found, ruled, strict=True):
-            wires = pictures.listing(schema)[code]
+            wires = infer_envelope.listing(schema)[code]
             if len(wires) > _CODES:
                 self.dialect.lose(at, "size", f"there are {len(wires)} codes in one list; the first {_CODES} are kept")
             for wire in dict.fromkeys(wires[:_CODES]):
@@ -204,7 +204,7 @@ class _Reader:
                     Branch(
                         ref if len(wires) == 1 else None,
                         at,
-                        pictures.Body(wire, _narrowed(schema, steps(code), wire), rule),
+                        infer_envelope.Body(wire, _narrowed(schema, steps(code), wire), rule),
                     )
                 )
         return Group(name, pointer, around, code, bodies, wrapper=self._wrapper(pointer, around))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from faultspec.body import resolve, steps
+from faultspec.exchange.body import resolve, steps
 from faultspec.runtime.nodes import child
 
 __all__ = ["at", "child", "nearest", "steps", "walk"]

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from faultspec import source
-from faultspec.diagnostic import Diagnostic, Span
+from faultspec.diagnostics.model import Diagnostic, Span
 from faultspec.importers import Json, Loss, NotImportable
 from faultspec.importers.places import child
 

@@ -1,10 +1,10 @@
 """Judge one exchange by a contract: pure, no I/O, and an answer for every exchange there can be."""
 
-from faultspec.alike import key_of
-from faultspec.body import Reading, read, read_success, resolve, steps
-from faultspec.contract import Claim, Contract
-from faultspec.exchange import Exchange
-from faultspec.finding import Judgement, Level
+from faultspec.contract.judgement_cache import key_of
+from faultspec.contract.model import Claim, Contract
+from faultspec.exchange.body import Reading, read, read_success, resolve, steps
+from faultspec.exchange.finding import Judgement, Level
+from faultspec.exchange.model import Exchange
 from faultspec.judge.batch import items_of, judge_batch
 from faultspec.judge.bench import Bench
 from faultspec.judge.envelope import Told, fitting, judge_envelope

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from faultspec.body import resolve
-from faultspec.contract import Claim
+from faultspec.contract.model import Claim
+from faultspec.exchange.body import resolve
 from faultspec.judge.bench import Bench
 from faultspec.judge.envelope import fitting, judge_envelope
 from faultspec.judge.headers import judge_repeated

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from faultspec.contract import Contract
-from faultspec.exchange import Exchange
-from faultspec.finding import Finding, Judgement, Level
+from faultspec.contract.model import Contract
+from faultspec.exchange.finding import Finding, Judgement, Level
+from faultspec.exchange.model import Exchange
 from faultspec.language.model import NOWHERE, Source
 
 

@@ -7,9 +7,9 @@ from itertools import islice
 from math import ceil, isfinite
 from typing import NamedTuple
 
-from faultspec.body import resolve, steps
-from faultspec.contract import Claim, Contract, Matcher
-from faultspec.exchange import Exchange
+from faultspec.contract.model import Claim, Contract, Matcher
+from faultspec.exchange.body import resolve, steps
+from faultspec.exchange.model import Exchange
 from faultspec.judge.bench import Bench
 from faultspec.judge.facts import Facts, facts_of, outcomes
 from faultspec.judge.words import place, sentence

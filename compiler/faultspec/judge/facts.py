@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from faultspec.exchange import Exchange
+from faultspec.exchange.model import Exchange
 from faultspec.language.model import Operation, Rule, Test
 
 

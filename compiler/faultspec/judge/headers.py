@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from faultspec.clauses import header_address
+from faultspec.contract.clauses import header_address
 from faultspec.judge.bench import Bench
 from faultspec.judge.envelope import Told
 from faultspec.judge.words import place

@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote_plus
 
-from faultspec.body import Reading, read, resolve, strings
-from faultspec.contract import Contract
-from faultspec.exchange import Exchange
+from faultspec.contract.model import Contract
+from faultspec.exchange.body import Reading, read, resolve, strings
+from faultspec.exchange.model import Exchange
 from faultspec.judge.bench import Bench
 from faultspec.judge.envelope import Told
 from faultspec.judge.words import place

@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from faultspec.diagnostic import Diagnostic, Path, ordered
+from faultspec.diagnostics.model import Diagnostic, Path, ordered
 from faultspec.language import constructs, grammar, layers
 from faultspec.language.model import Taxonomy
 from faultspec.language.prune import Remains, prune

@@ -1,147 +1,259 @@
-"""Does every example obey the code it is an example of?"""
+"""A worked example of every top-level construct, for the reference page. Together they are one taxonomy."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Mapping
 
-from faultspec.language import formats, header_syntax, values
-from faultspec.language.carriers import carriers
-from faultspec.language.grammar import Path, Problem
-from faultspec.language.model import IMPLIED, Code, Envelope, Example, HeaderRule, Schema, Strictness, Taxonomy
-
-
-def problems(
-    taxonomy: Taxonomy, codes: Iterable[tuple[Path, Code, bool]], lost: Callable[[Path], bool]
-) -> Iterator[Problem]:
-    """Every way in which an example of `codes` breaks its details, the fields of its slots, a status or a header rule.
-
-    Each code comes with its path and with whether its examples stand in a list. `lost`: whether something at a path of
-    the document could not be read; what might follow only from that is not said.
-    """
-    vocabularies = values.vocabularies(taxonomy)
-    unsure = _unsure(lost)
-    for path, code, listed in codes:
-        envelopes = carriers(taxonomy, code, of_operation=path[0] == "operations")
-        strict = _strictness(envelopes)
-        for index, example in enumerate(code.examples):
-            at: Path = (*path, "example", index) if listed else (*path, "example")
-            if lost(at):
-                continue
-            for misfit in _misfits(code, example, strict, vocabularies):
-                if misfit.keyword not in unsure:
-                    yield _in_details(misfit, code, at)
-            if not lost(("envelopes",)) and not lost(("surfaces",)) and not lost(("vocabularies",)):
-                yield from _slots(example, at, envelopes, vocabularies)
-                yield from _facts(code, example, at)
-            yield from _status(code, example, at)
-            yield from _headers(code, example, at, taxonomy.headers)
-
-
-def _strictness(envelopes: Iterable[Envelope]) -> Strictness:
-    """How undeclared details are taken where they are taken worst; details that are no object are no code's."""
-    fields = [each.fields["details"].schema for each in envelopes if "details" in each.fields]
-    found = {each.additional for each in fields if not each.types or "object" in each.types}
-    order: tuple[Strictness, ...] = ("forbid", "warn")
-    return next((each for each in order if each in found), "allow")
-
-
-def _unsure(lost: Callable[[Path], bool]) -> frozenset[str]:
-    """The keywords of misfits that might follow from what was lost; a lost schema has no keywords to break."""
-    declared = any(lost((each,)) for each in ("envelopes", "surfaces", "detail_keys"))
-    return frozenset({"additional"} if declared else ()) | frozenset({"vocabulary"} if lost(("vocabularies",)) else ())
-
-
-def _misfits(
-    code: Code, example: Example, strict: Strictness, vocabularies: values.Vocabularies
-) -> Iterator[values.Misfit]:
-    """Where the details leave what is declared; without any, what they lack."""
-    schema = code.details_schema or Schema(types=("object",), properties=code.details, additional=strict)
-    if example.details is None:
-        for name, member in code.details.items():
-            if member.presence == "required":
-                yield values.Misfit((name,), "", "absent")
-        return
-    for misfit in values.problems(schema, example.details, vocabularies):
-        if misfit.severity == "warning" and misfit.keyword == "missing":
-            continue  # `expected` is a wish to services; an example may show the other case
-        yield misfit
-
-
-def _in_details(misfit: values.Misfit, code: Code, path: Path) -> Problem:
-    if misfit.keyword == "absent":
-        return _bad(path, f"the example lacks `details.{misfit.path[0]}`, which `{code.name}` requires", on_key=True)
-    undeclared = misfit.keyword == "additional"
-    hint = (
-        f"declare it under `details:` of `{code.name}`, or in `detail_keys`"
-        if undeclared
-        else f"the details of `{code.name}` are declared otherwise: change one of the two"
-    )
-    return Problem(
-        "bad-example",
-        (*path, "details", *_there(misfit)),
-        f"the example breaks its own code: {_said(misfit, 'details')}",
-        hint,
-        undeclared or _there(misfit) == (),
-        misfit.severity,
-    )
-
-
-def _slots(
-    example: Example, path: Path, envelopes: Iterable[Envelope], vocabularies: values.Vocabularies
-) -> Iterator[Problem]:
-    """What is wrong with a slot in every envelope that has it: an example shows the code in one of them."""
-    filled = {slot: ((*path, "slots", slot), value) for slot, value in example.slots.items()}
-    if example.message is not None:
-        filled["message"] = ((*path, "message"), example.message)
-    for slot, (at, value) in filled.items():
-        declared = [each.fields[slot].schema if slot in each.fields else IMPLIED.get(slot) for each in envelopes]
-        schemas = [each for each in declared if each is not None]
-        found = [tuple(values.problems(each, value, vocabularies)) for each in schemas]
-        for misfit in min(found, key=len, default=()):
-            message = f"the example breaks the field `{slot}`: {_said(misfit, slot)}"
-            hint = "the envelope's `fields` say what the slot holds"
-            yield Problem("bad-example", (*at, *_there(misfit)), message, hint, False, misfit.severity)
-
-
-def _facts(code: Code, example: Example, path: Path) -> Iterator[Problem]:
-    """The slots of which the code itself says what they hold."""
-    for slot, terms in {"boundary": code.boundaries, **code.facts}.items():
-        value = example.slots.get(slot)
-        if terms and slot in example.slots and value not in terms:
-            message = f"`{slot}` of `{code.name}` is {' or '.join(f'`{each}`' for each in terms)}"
-            yield _bad((*path, "slots", slot), message, "change the example, or what the code says of the slot")
-
-
-def _said(misfit: values.Misfit, whole: str) -> str:
-    return f"`{'.'.join(map(str, misfit.path)) or whole}` {misfit.problem}"
-
-
-def _there(misfit: values.Misfit) -> Path:
-    """Where it is in the document: what is missing is missing in the object around it."""
-    return misfit.path[:-1] if misfit.keyword == "missing" else misfit.path
-
-
-def _status(code: Code, example: Example, path: Path) -> Iterator[Problem]:
-    if example.status is not None and not code.http.allows(example.status):
-        allowed = ", ".join(map(str, code.http.statuses)) or "none"
-        message = f"`{code.name}` never travels as {example.status}"
-        yield _bad((*path, "status"), message, f"its statuses: {allowed}")
-
-
-def _headers(code: Code, example: Example, path: Path, general: Iterable[HeaderRule]) -> Iterator[Problem]:
-    status = example.status or code.http.default
-    for name, value in example.headers.items():
-        at: Path = (*path, "headers", name)
-        for rule in (*general, *code.headers):
-            if rule.name.lower() != name.lower() or not rule.applies(code.name, status):
-                continue
-            if rule.presence == "forbidden":
-                yield _bad(at, f"`{name}` is forbidden here", on_key=True)
-            elif formats.problem(rule.format, value) is not None:
-                yield _bad(at, f"`{value}` is no {name}: it must be {formats.described(rule.format)}")
-            elif rule.token is not None and rule.token.lower() not in header_syntax.directives(value):
-                yield _bad(at, f"`{name}` must contain `{rule.token}`")
-            elif rule.equals is not None and str(example.slots.get(rule.equals, value)) != value:
-                yield _bad(at, f"`{name}` must repeat `${rule.equals}`, which is `{example.slots[rule.equals]}` here")
-
-
-def _bad(path: Path, message: str, hint: str | None = None, *, on_key: bool = False) -> Problem:
-    return Problem("bad-example", path, message, hint or "change the example, or the rule it breaks", on_key)
+EXAMPLES: Mapping[str, str] = {
+    "faultspec": "faultspec: 1\n",
+    "taxonomy": """\
+taxonomy: {name: shop, version: 1.2.0, title: Shop errors, owner: shop-platform}
+""",
+    "extends": """\
+# extends: ../platform/taxonomy.yaml     (or package:platform_errors/taxonomy.yaml)
+""",
+    "extensible": """\
+extensible: [codes, operations, detail_keys, codes.*.message, retry_policies.patient.max_attempts]
+""",
+    "rulings": """\
+rulings:
+  validation-status:
+    statements: [S4]
+    conflict: The guide says 400 and the framework answers 422.
+    decision: A failed validation is 400.
+    reason: The guide is what clients were given.
+""",
+    "domains": """\
+domains:
+  request: The client can fix the request.
+  capacity: There is not enough of something.
+  runtime: {summary: The service failed., source: {section: Failures}}
+""",
+    "boundaries": """\
+boundaries:
+  gateway: Refused before the service saw it.
+  service: The service itself refused or failed.
+  person: {summary: Waiting on a person., lifecycle: reserved}
+""",
+    "actions": """\
+actions:
+  correct_input: Change the request and send it again.
+  wait: {summary: "Wait, and send the same request again.", sends_again: true}
+""",
+    "vocabularies": """\
+vocabularies:
+  phases:
+    checkout: The cart is being paid for.
+    delivery: {summary: The parcel is on its way.}
+""",
+    "detail_keys": """\
+detail_keys:
+  field: {type: string, summary: The input that failed., everywhere: true}
+  retryable: {type: boolean, role: retriable, everywhere: true}
+  limit: {type: integer, minimum: 0, summary: Requests allowed in the window.}
+  existing_id: {type: string, refers_to: resource, summary: The id of what is there already.}
+""",
+    "envelopes": """\
+envelopes:
+  error:
+    media_type: application/json
+    shape:
+      code: $code
+      message: $message
+      request_id: $request_id
+      phase?: $phase
+      next?: $next
+      details?: $details
+    fields:
+      next: {type: array, items: {type: string}, description: What may be asked for from here.}
+      request_id: {type: string, format: [uuid7, ulid], echo: X-Request-Id, invalid_inbound: replace}
+      phase: {type: string, vocabulary: phases}
+      details: {type: object, additional: warn}
+    additional: forbid
+""",
+    "surfaces": """\
+surfaces:
+  health:
+    transport: http
+    match: {routes: [GET /healthz], statuses: 503}
+    envelope: none
+    reason: The load balancer reads text.
+  api:
+    transport: http
+    error_when: {status: [4xx, 5xx]}
+    envelope: error
+    codes: closed
+    default_status: 500
+""",
+    "headers": """\
+headers:
+  Retry-After:
+    - {on: 429, summary: When to come back.}
+    - {on: 503, presence: optional}
+  Cache-Control: {on: [4xx, 5xx], token: no-store}
+  X-Request-Id: {equals: $request_id}
+""",
+    "fallback": """\
+fallback:
+  405: {code: invalid_request, reason: The route exists and the method does not.}
+  4xx: {code: invalid_request, reason: Whatever else a framework refuses.}
+  5xx: {code: internal, reason: Whatever else a proxy answers.}
+""",
+    "retry_policies": """\
+retry_policies:
+  patient:
+    max_attempts: 6
+    backoff:
+      - {kind: linear, base: 2s, step: 2s, for: 30s}
+      - {kind: exponential, base: 5s, factor: 2, max: 60s}
+    jitter: {kind: full}
+    retry_after: {honor: true, max: 5m, at_least_computed: true}
+    budget: {tokens: 500, cost: 5}
+    max_elapsed: 10m
+""",
+    "idempotency": """\
+idempotency:
+  key: Idempotency-Key
+  methods: [POST]
+  window: 24h
+  replay: {equal: [status, body], headers: [Location]}
+  mismatch: key_reused
+""",
+    "upstream": """\
+upstream: {retry: patient, default: idempotent, keys: [Idempotency-Key]}
+""",
+    "codes": """\
+codes:
+  invalid_request:
+    summary: The request cannot be understood.
+    message: The request is not valid
+    domain: request
+    boundary: [service, gateway]
+    http: 400
+    retriable: false
+    actions: [correct_input]
+    example: {details: {field: quantity, retryable: false}}
+    source: {statement: S4, ruling: validation-status}
+  rate_limited:
+    summary: Too many requests.
+    message: "The limit is ${limit} requests"
+    domain: capacity
+    boundary: gateway
+    http: 429
+    retriable: {else: true, until: wait}
+    client_action: retry
+    retry: patient
+    effect: none
+    details: {limit: {}}
+    example: {message: The limit is 100 requests, details: {limit: 100}, headers: {Retry-After: "8"}}
+  key_reused:
+    summary: An idempotency key came back with another body.
+    domain: request
+    boundary: service
+    http: 409
+    retriable: false
+    details: {existing_id?: {}}
+    example: {details: {existing_id: order-1}}
+  internal:
+    summary: The service failed in a way it did not expect.
+    domain: runtime
+    boundary: service
+    http: [500, 502-504]
+    retriable: caller
+    facts: {phase: [checkout, delivery]}
+    example: {status: 502, slots: {phase: checkout}}
+""",
+    "operations": """\
+operations:
+  pay:
+    match: {routes: ["POST /carts/{id}/payment"]}
+    idempotent: false
+    codes: [invalid_request, internal]
+    errors:
+      card_declined:
+        summary: The bank said no.
+        http: 402
+        retriable: false
+        client_action: user
+        details: {reason?: {type: string, enum: [expired, limit, other]}}
+        example: {details: {reason: expired}}
+""",
+    "unknown": """\
+unknown: {becomes: internal, retriable: false}
+""",
+    "undeclared": """\
+undeclared: {becomes: internal, original_code: /details/code}
+""",
+    "imported": """\
+imported: {pattern: "HTTP_${status}", retriable: false}
+""",
+    "renderings": """\
+renderings:
+  chat_message:
+    summary: What the shop's assistant reads.
+    given: {call: The tool call that failed.}
+    shape: {role: tool, tool_call_id: $call, content: "${code}: ${message}\\nfield: ${details.field}"}
+""",
+    "navigation": """\
+navigation: {offers: /next, takes: /step, refused: key_reused, unknown: invalid_request}
+""",
+    "audit": """\
+audit:
+  id: $request_id
+  lookup: {request: GET /audit, items: /events, id: /request, order: newest-first}
+  record: {code: {type: string}, request: {type: string}, field?: {type: string}}
+  means: {code: $code, request: $request_id, field: details.field}
+""",
+    "discovery": """\
+discovery:
+  errors:
+    request: "GET /errors?operation=${operation}"
+    kind: errors
+    at: /errors
+    item: {code: /code, http: /status}
+""",
+    "privacy": """\
+privacy:
+  detectors: [stack-trace, sql, connection-string, path, secret, email]
+  never_echoed: [tenant]
+  conceal: [{across: tenant, answer: invalid_request, never: [key_reused]}]
+  internal_names: ["orders-db-\\\\d+"]
+""",
+    "telemetry": """\
+telemetry:
+  metrics:
+    errors: {kind: counter, labels: [code, http_status], counts: errors, summary: Errors by code.}
+    requests: {kind: counter, counts: requests, summary: Requests.}
+  log:
+    code: {type: string}
+    tenant?: {type: string, description: Logs only.}
+  span: {error.code: the code}
+  alerts:
+    failures:
+      severity: P1
+      when: More than 1 % of requests fail for 5 minutes.
+      statuses: 5xx
+      threshold: 0.01
+      window: 5m
+      runbook: [Page on-call., Roll back the last release.]
+    throttling:
+      severity: P3
+      when: Three times as many are refused for their rate as in the hour before.
+      codes: [rate_limited]
+      rise: {times: 3, over: 1h, at_least: 10}
+      window: 5m
+      for: 2m
+      runbook: [Ask who sends so much.]
+  means: {code: $code, http_status: $status, error.code: $code}
+  records:
+    access:
+      when: {/kind: access}
+      method: /method
+      url: /url
+      status: /http_status
+      slots: {code: /code, message: /message}
+  runbooks: "https://runbooks.example.com/shop/"
+""",
+    "obligations": """\
+obligations:
+  audit: {text: Every failure is written to the audit log., reason: The log is not visible from outside.}
+""",
+}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-from faultspec.diagnostic import Remedy, Severity
+from faultspec.diagnostics.model import Remedy, Severity
 from faultspec.source import UNTOLD
 
 Path = tuple[str | int, ...]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TypeVar
 
-from faultspec.language import around, examples, failures, policies, schemas, wire
+from faultspec.language import check_examples, failures, policies, schemas, surroundings, wire
 from faultspec.language.carriers import reaches
 from faultspec.language.grammar import Path, Problem
 from faultspec.language.model import Code, Obligation, Ruling, Taxonomy
@@ -28,7 +28,7 @@ def resolve(remains: Remains, document: object) -> tuple[Taxonomy, list[Problem]
     """
     scope = Scope(remains, document)
     taxonomy = _lent(_taxonomy(scope))
-    found = examples.problems(taxonomy, _codes(scope, taxonomy), scope.touched)
+    found = check_examples.problems(taxonomy, _codes(scope, taxonomy), scope.touched)
     return taxonomy, [*scope.problems, *found]
 
 
@@ -90,13 +90,15 @@ def _taxonomy(scope: Scope) -> Taxonomy:
         },
         unknown=policies.unknown(scope, "unknown"),
         undeclared=policies.unknown(scope, "undeclared"),
-        imported=_given(scope, "imported", around.imported),
+        imported=_given(scope, "imported", surroundings.imported),
         renderings={
-            name: around.rendering(scope, name, each, slots) for name, each in scope.section("renderings").items()
+            name: surroundings.rendering(scope, name, each, slots) for name, each in scope.section("renderings").items()
         },
-        navigation=_given(scope, "navigation", partial(around.navigation, slots=slots)),
-        audit=_given(scope, "audit", partial(around.audit, slots=slots)),
-        discovery={name: around.publication(scope, name, each) for name, each in scope.section("discovery").items()},
+        navigation=_given(scope, "navigation", partial(surroundings.navigation, slots=slots)),
+        audit=_given(scope, "audit", partial(surroundings.audit, slots=slots)),
+        discovery={
+            name: surroundings.publication(scope, name, each) for name, each in scope.section("discovery").items()
+        },
     )
 
 

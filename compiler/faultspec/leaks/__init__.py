@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from faultspec.exchange import Canary
+from faultspec.exchange.model import Canary
 from faultspec.leaks.detectors import DETECTORS, Pattern
 
 SCANNED = 256 * 1024

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from faultspec.diagnostic import Diagnostic, ordered
+from faultspec.diagnostics.model import Diagnostic, ordered
 from faultspec.language import Loaded, Partial
 from faultspec.language.model import Taxonomy
 from faultspec.lint import suppressions

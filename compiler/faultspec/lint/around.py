@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from faultspec.diagnostic import Path
-from faultspec.language.around import parameters
+from faultspec.diagnostics.model import Path
 from faultspec.language.carriers import reaches, wears
 from faultspec.language.model import IMPLIED, Code, Surface, Taxonomy
+from faultspec.language.surroundings import parameters
 from faultspec.lint.places import codes, live
 from faultspec.lint.rule import Remark, Subject
 from faultspec.runtime.nodes import Object, child, walk

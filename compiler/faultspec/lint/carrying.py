@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from faultspec.diagnostic import Path
+from faultspec.diagnostics.model import Path
 from faultspec.language.carriers import reaches, wears
 from faultspec.language.model import IMPLIED, Code, Envelope, Operation, Surface, Taxonomy, Term
 from faultspec.language.routes import route

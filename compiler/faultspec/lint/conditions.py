@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from faultspec.diagnostic import Path
+from faultspec.diagnostics.model import Path
 from faultspec.language import values
 from faultspec.language.model import Code, Rule, Schema, StatusRange, Taxonomy, Test
 from faultspec.lint.places import at, codes, codes_of_policy

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from faultspec.diagnostic import Path
+from faultspec.diagnostics.model import Path
 from faultspec.language.model import Schema
 from faultspec.leaks import detect, name_patterns
 from faultspec.leaks.detectors import DETECTORS

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from faultspec.diagnostic import Path
+from faultspec.diagnostics.model import Path
 from faultspec.language.model import Schema, Taxonomy
 from faultspec.language.scope import words
 from faultspec.lint.places import codes, live, schemas

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from faultspec.diagnostic import Diagnostic, Edit
+from faultspec.diagnostics.model import Diagnostic, Edit
 from faultspec.language import Loaded, reread
 from faultspec.lint import check
 from faultspec.source.document import Lines

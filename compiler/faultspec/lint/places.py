@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from faultspec.diagnostic import Path
+from faultspec.diagnostics.model import Path
 from faultspec.language.carriers import carriers, reaches
 from faultspec.language.model import Code, Envelope, RetryPolicy, Schema, Surface, Taxonomy
 from faultspec.lint.rule import Subject

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from faultspec.diagnostic import Path
+from faultspec.diagnostics.model import Path
 from faultspec.language.carriers import carriers
 from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Taxonomy
 from faultspec.lint.places import carried, example_path, live

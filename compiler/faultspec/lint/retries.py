@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from faultspec.diagnostic import Path
+from faultspec.diagnostics.model import Path
 from faultspec.language.model import Code, Example, Retriable, Taxonomy
 from faultspec.lint.places import at as places_at
 from faultspec.lint.places import codes, codes_of_policy, example_path, live, present

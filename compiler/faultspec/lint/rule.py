@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from faultspec.diagnostic import Path, Remedy, Severity
+from faultspec.diagnostics.model import Path, Remedy, Severity
 from faultspec.language.model import Taxonomy
 
 

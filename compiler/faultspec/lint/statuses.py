@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
-from faultspec.diagnostic import Path, Remedy
+from faultspec.diagnostics.model import Path, Remedy
 from faultspec.language.model import Code, HeaderRule, Match, Taxonomy
 from faultspec.lint.places import allowed_on, codes, example_path, live, meets, present
 from faultspec.lint.rule import Remark, Subject

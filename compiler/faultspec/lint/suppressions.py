@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from faultspec.diagnostic import Diagnostic, Edit, Fix, Span
+from faultspec.diagnostics.model import Diagnostic, Edit, Fix, Span
 from faultspec.language.grammar import closest
 from faultspec.source import Document
 

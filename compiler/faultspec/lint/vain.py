@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from faultspec.diagnostic import Path
+from faultspec.diagnostics.model import Path
 from faultspec.language import values
 from faultspec.language.model import Code, Envelope, HeaderRule, Match, Operation, Surface, Taxonomy
 from faultspec.lint.places import at, carried, example_path, live, meets, present

@@ -7,7 +7,7 @@ from typing import Any
 
 from yaml.nodes import MappingNode, Node, ScalarNode
 
-from faultspec.diagnostic import Diagnostic, Edit, Fix, Path, Related, Remedy, Severity, Span
+from faultspec.diagnostics.model import Diagnostic, Edit, Fix, Path, Related, Remedy, Severity, Span
 from faultspec.source.readers import ALIAS
 
 

@@ -3,7 +3,7 @@
 import os
 import stat
 
-from faultspec.diagnostic import Diagnostic, Span
+from faultspec.diagnostics.model import Diagnostic, Span
 from faultspec.source.document import Document, Lines
 from faultspec.source.tree import parse
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from yaml.events import AliasEvent
 
-from faultspec.diagnostic import Diagnostic, Related, Span
+from faultspec.diagnostics.model import Diagnostic, Related, Span
 from faultspec.source.document import Lines
 from faultspec.source.readers import MAX_DEPTH, Property
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from yaml.error import MarkedYAMLError
 
-from faultspec.diagnostic import Diagnostic, Related
+from faultspec.diagnostics.model import Diagnostic, Related
 from faultspec.source.document import Lines
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from yaml.error import MarkedYAMLError
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from faultspec.diagnostic import Diagnostic, Related, ordered
+from faultspec.diagnostics.model import Diagnostic, Related, ordered
 from faultspec.source import mistakes
 from faultspec.source.document import UNTOLD, Document, Lines, span_of
 from faultspec.source.readers import ALIAS, PLAIN, READER, TEXT, Forgiving, TooDeep

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from faultspec.diagnostic import Diagnostic
+from faultspec.diagnostics.model import Diagnostic
 from faultspec.language.model import Taxonomy
 from faultspec.targets.model import Model
 

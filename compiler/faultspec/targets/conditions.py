@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from faultspec.body import steps
+from faultspec.exchange.body import steps
 from faultspec.language.model import Code, Rule, StatusRange, Taxonomy, Test
 from faultspec.runtime.shape import Node, Template, slot_places
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from faultspec.diagnostic import Diagnostic, Span
+from faultspec.diagnostics.model import Diagnostic, Span
 from faultspec.language.grammar import closest
 from faultspec.source import Document, SourceError, load
 from faultspec.targets import LISTS, Output, Target, TargetError

@@ -4,7 +4,7 @@ One document a publication: by operation, what is at the place of the list in th
 schema of an item is JSON Schema 2020-12 of the error's details.
 """
 
-from faultspec.body import replaced
+from faultspec.exchange.body import replaced
 from faultspec.language.model import Code, Operation, Publication, Taxonomy
 from faultspec.targets import schema as schemas
 from faultspec.targets.model import Model

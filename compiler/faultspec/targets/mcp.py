@@ -10,7 +10,7 @@ from typing import NamedTuple
 from faultspec.language.model import Match, Operation, Surface, Taxonomy
 from faultspec.language.routes import named
 from faultspec.runtime.shape import slot_places
-from faultspec.targets import marks
+from faultspec.targets import discriminators
 from faultspec.targets import schema as schemas
 from faultspec.targets.jsonschema import DIALECT
 from faultspec.targets.model import Model
@@ -99,17 +99,17 @@ def _may_be(error: Carried, meant: _Meant, taxonomy: Taxonomy) -> bool:
 # Error or success
 
 
-def _visible(surface: Surface) -> list[marks.Mark]:
+def _visible(surface: Surface) -> list[discriminators.Mark]:
     """The marks of an error that structured content shows whole; the rest of the result it knows nothing about."""
-    found = (marks.below(each, _CONTENT) for each in marks.of_surface(surface))
+    found = (discriminators.below(each, _CONTENT) for each in discriminators.of_surface(surface))
     return [each for each in found if each is not None]
 
 
 def _marked(error: Carried, surface: Surface) -> schemas.Json:
     """The schema of the content of an error, marked in it where nothing else of the result may say that it is one."""
     found, visible = wrapped(error.schema, surface.at.removeprefix(_CONTENT)), _visible(surface)
-    elsewhere = True in marks.says_so(error.code) or len(visible) < len(marks.of_surface(surface))
-    return found if elsewhere else marks.marked(found, visible)
+    elsewhere = True in discriminators.says_so(error.code) or len(visible) < len(discriminators.of_surface(surface))
+    return found if elsewhere else discriminators.marked(found, visible)
 
 
 def _success(surface: Surface, refusals: Sequence[schemas.Json], taxonomy: Taxonomy) -> schemas.Json:
@@ -122,10 +122,10 @@ def _success(surface: Surface, refusals: Sequence[schemas.Json], taxonomy: Taxon
         if f"{pointer}/".startswith(f"{_CONTENT}/"):
             owed = schemas.of_value(member.schema, taxonomy)
             place = pointer.removeprefix(_CONTENT)
-            found = marks.member(found, place, owed, there=member.presence == "required")
+            found = discriminators.member(found, place, owed, there=member.presence == "required")
     visible = _visible(surface)
-    refused = [marks.shown(each) for each in visible]
-    if not all(any(marks.implied(each, mark) for mark in visible) for each in refusals):
+    refused = [discriminators.shown(each) for each in visible]
+    if not all(any(discriminators.implied(each, mark) for mark in visible) for each in refusals):
         refused += (wrapped(each, surface.at.removeprefix(_CONTENT)) for each in _alike(surface, taxonomy))
     if surface.error_pointer == "":
         refused = [{}]  # every answer is an error
@@ -140,5 +140,7 @@ def _alike(surface: Surface, taxonomy: Taxonomy) -> Iterator[schemas.Json]:
     for name in surface.envelopes:
         envelope = taxonomy.envelopes[name]
         places = slot_places(envelope.shape)["code"]
-        yield marks.coded(envelope.shape, {place.node: schemas.of_place(place.node, codes) for place in places})
+        yield discriminators.coded(
+            envelope.shape, {place.node: schemas.of_place(place.node, codes) for place in places}
+        )
         yield schemas.of_envelope(envelope, schemas.of_undeclared(envelope, taxonomy), taxonomy)

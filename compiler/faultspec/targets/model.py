@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from faultspec.language.model import Code, Member, Taxonomy, Term
 from faultspec.targets import schema as schemas
-from faultspec.targets.once import once
+from faultspec.targets.memo import once
 
 VERSION = 1
 

@@ -15,8 +15,8 @@ from faultspec.runtime import shape as shapes
 from faultspec.runtime.shape import Object, Slot
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import Fragment, pascal, unique
+from faultspec.targets.memo import once
 from faultspec.targets.model import Model, phrase
-from faultspec.targets.once import once
 
 Json = schemas.Json
 

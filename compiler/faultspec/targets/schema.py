@@ -16,7 +16,7 @@ from faultspec.runtime import ids
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places, walk
 from faultspec.targets import conditions
 from faultspec.targets.filters import Fragment
-from faultspec.targets.once import once
+from faultspec.targets.memo import once
 
 Json = dict[str, Any]
 

@@ -7,10 +7,10 @@ events, streams and logs the record. (On HTTP it is the envelope, and OpenAPI sa
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from faultspec.body import steps
+from faultspec.exchange.body import steps
 from faultspec.language.carriers import reaches, shares, taken, wears
 from faultspec.language.model import Code, Envelope, Protocol, Surface, Taxonomy
-from faultspec.targets import marks
+from faultspec.targets import discriminators
 from faultspec.targets import schema as schemas
 from faultspec.targets.jsonschema import DIALECT, definition
 from faultspec.targets.model import Model
@@ -139,17 +139,17 @@ def _numbers(protocol: Protocol) -> list[schemas.Json]:
 
 def _carried(surface: Surface, code: Code | None, inner: schemas.Json) -> schemas.Json:
     """The schema of the body that has ``inner`` where the surface keeps its envelope, and the marks of an error."""
-    found, mine = wrapped(inner, surface.at), marks.of_surface(surface)
+    found, mine = wrapped(inner, surface.at), discriminators.of_surface(surface)
     if surface.transport == "mcp":
-        said = marks.says_so(code)
+        said = discriminators.says_so(code)
         if code is not None and code.mcp is not None:
             # Left out, the mark is false (MCP, CallToolResult).
-            found = marks.member(found, "/isError", {"enum": list(said)}, there=False not in said)
+            found = discriminators.member(found, "/isError", {"enum": list(said)}, there=False not in said)
             if said == (True,):
                 return found
         if mine and True in said:
-            mine = (*mine, marks.IS_ERROR)
-    return marks.marked(found, mine)
+            mine = (*mine, discriminators.IS_ERROR)
+    return discriminators.marked(found, mine)
 
 
 def wrapped(inner: schemas.Json, place: str) -> schemas.Json:

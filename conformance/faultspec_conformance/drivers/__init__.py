@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, Self
 
-from faultspec.exchange import Request
+from faultspec.exchange.model import Request
 
 #: An error body is a few kilobytes; a list of resources may be more. What lies beyond is not read.
 BODY_LIMIT = 4 * 1024 * 1024

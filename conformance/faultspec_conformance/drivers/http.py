@@ -20,7 +20,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 
-from faultspec.exchange import Headers, Request, Response
+from faultspec.exchange.model import Headers, Request, Response
 from faultspec_conformance.drivers import BODY_LIMIT, SILENCE, TIMEOUT, Driver, Limits, NoAnswer
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from faultspec.exchange import Headers, Request, Response
+from faultspec.exchange.model import Headers, Request, Response
 from faultspec_conformance.drivers import TIMEOUT, Driver, Limits, NoAnswer
 from faultspec_conformance.drivers.http import Http
 

@@ -24,7 +24,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.types import CallToolRequest, CallToolRequestParams
 from pydantic import TypeAdapter, ValidationError
 
-from faultspec.exchange import Headers, Request, Response
+from faultspec.exchange.model import Headers, Request, Response
 from faultspec_conformance.drivers import TIMEOUT, Driver, Limits, NoAnswer
 from faultspec_conformance.drivers.http import Http, is_loopback
 

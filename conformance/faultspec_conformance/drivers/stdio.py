@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Self
 
-from faultspec.exchange import Response
+from faultspec.exchange.model import Response
 from faultspec_conformance.drivers import BODY_LIMIT, SILENCE, TIMEOUT, Framing, Limits, NoAnswer
 from faultspec_conformance.drivers.jsonrpc import Heard, Message, Peer
 

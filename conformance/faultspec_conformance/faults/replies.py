@@ -8,9 +8,9 @@ from dataclasses import replace
 from random import Random
 from typing import NamedTuple
 
-from faultspec.body import steps
-from faultspec.contract import Contract
-from faultspec.exchange import Exchange, Headers, Request, Response, first
+from faultspec.contract.model import Contract
+from faultspec.exchange.body import steps
+from faultspec.exchange.model import Exchange, Headers, Request, Response, first
 from faultspec.judge.facts import facts_of, outcomes
 from faultspec.language import formats
 from faultspec.language.carriers import reaches, wears
@@ -18,10 +18,10 @@ from faultspec.language.model import Code, Envelope, Example, HeaderRule, Operat
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
 from faultspec.targets import openapi as samples
-from faultspec_conformance import openapi, synthesis
+from faultspec_conformance.config import CREDENTIALS
 from faultspec_conformance.faults.script import Fault
-from faultspec_conformance.openapi import Description
-from faultspec_conformance.target import CREDENTIALS
+from faultspec_conformance.openapi import document, sampling
+from faultspec_conformance.openapi.document import Description
 
 #: Who may be asked in place of a caller without credentials (RFC 9110 section 11.6.1).
 _CHALLENGE = 'Bearer realm="api"'
@@ -87,13 +87,13 @@ def good(contract: Contract, request: Request, description: Description | None, 
     taxonomy = contract.taxonomy
     path = request.target.partition("?")[0]
     operation = description.at(request.method, path) if description is not None else None
-    promised = openapi.promised(description, operation) if description is not None and operation is not None else None
+    promised = document.promised(description, operation) if description is not None and operation is not None else None
     status, body = 204 if request.method == "DELETE" else 200, _owed(contract, request)
     if promised is not None and description is not None:
-        source = synthesis.Source(description.document, Random(0))
+        source = sampling.Source(description.document, Random(0))
         status = promised.status
         if promised.example is not None or promised.schema is not None:
-            body = promised.example or synthesis.value(source, promised.schema, fresh=False)
+            body = promised.example or sampling.value(source, promised.schema, fresh=False)
     headers: dict[str, tuple[str, str]] = {}
     for name, value in _repeated(taxonomy.envelopes.values(), request, {}):
         headers.setdefault(name.lower(), (name, value))

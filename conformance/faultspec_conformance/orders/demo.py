@@ -9,19 +9,20 @@ from pathlib import Path
 
 from starlette.types import ASGIApp
 
-from faultspec import language, printers
+from faultspec import language
+from faultspec.diagnostics import printers
 from faultspec.language.model import Taxonomy
 from faultspec.render import render, write
 from faultspec.targets import SHIPPED
 from faultspec_conformance import reports
-from faultspec_conformance.options import Options, Unreachable
+from faultspec_conformance.config import read
+from faultspec_conformance.drivers.serving import serving
 from faultspec_conformance.orders.app import CALLERS, Orders
 from faultspec_conformance.orders.sins import SINS
 from faultspec_conformance.reports.console import findings, summary
-from faultspec_conformance.run import run
-from faultspec_conformance.serving import serving
-from faultspec_conformance.target import read
-from faultspec_conformance.verdict import Report, exit_code
+from faultspec_conformance.results.model import Report, exit_code
+from faultspec_conformance.run.service import run
+from faultspec_conformance.session.options import Options, Unreachable
 
 CONFIG = "conformance.yaml"
 Say = Callable[[str], None]

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from faultspec_conformance.dialogue import Dialogue, Rpc, Tools
 from faultspec_conformance.probes import (
     audit,
     auth,
@@ -26,9 +25,10 @@ from faultspec_conformance.probes import (
     tenancy,
     upstreams,
 )
-from faultspec_conformance.seen import Seen
-from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import World
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.base import Seen
+from faultspec_conformance.session.calls import Dialogue, Rpc, Tools
+from faultspec_conformance.session.http import World
 
 Asking = TypeVar("Asking", bound=Seen, contravariant=True)
 

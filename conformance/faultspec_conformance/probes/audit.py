@@ -6,10 +6,10 @@ from faultspec.judge.words import sentence
 from faultspec.language.model import Audit
 from faultspec.language.values import problems, same, vocabularies
 from faultspec.runtime import ids
-from faultspec_conformance.answers import Sent, broken, held, point, skipped, slot
-from faultspec_conformance.seen import Seen
-from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import World
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.base import Seen
+from faultspec_conformance.session.http import World
+from faultspec_conformance.session.observation import Sent, broken, held, point, skipped, slot
 
 _CLAUSE = "audit/recorded"
 

@@ -3,17 +3,17 @@
 import base64
 from collections.abc import Iterator, Mapping
 
-from faultspec.exchange import Canary
-from faultspec_conformance.answers import Sent, broken, held, skipped
-from faultspec_conformance.callers import authority
-from faultspec_conformance.creating import fresh_key
-from faultspec_conformance.filling import values_for
-from faultspec_conformance.kinds import content_type, is_json_write
-from faultspec_conformance.openapi import Operation, Scheme
+from faultspec.exchange.model import Canary
+from faultspec_conformance.config import ABSENT, ANONYMOUS, CREDENTIALS, NOBODY, Identity
+from faultspec_conformance.openapi.document import Operation, Scheme
 from faultspec_conformance.probes.framework import body_for, one_of_each_method
-from faultspec_conformance.target import ABSENT, ANONYMOUS, CREDENTIALS, NOBODY, Identity
-from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import World
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.credentials import authority
+from faultspec_conformance.session.fixtures import fresh_key
+from faultspec_conformance.session.http import World
+from faultspec_conformance.session.observation import Sent, broken, held, skipped
+from faultspec_conformance.session.parameters import values_for
+from faultspec_conformance.session.resources import content_type, is_json_write
 
 #: So many operations are asked one by one.
 _OPERATIONS = 20

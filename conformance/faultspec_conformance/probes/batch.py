@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Mapping
 
 from faultspec.language.model import Batch
-from faultspec_conformance.answers import Sent, broken, held, skipped, slot
-from faultspec_conformance.creating import fresh_key, likely_body
-from faultspec_conformance.echoes import new_id
-from faultspec_conformance.filling import filled
-from faultspec_conformance.kinds import Kind, Made, content_type
-from faultspec_conformance.openapi import Operation
+from faultspec_conformance.config import ABSENT, Call, Identity
+from faultspec_conformance.openapi.document import Operation
 from faultspec_conformance.probes.idempotency import same
-from faultspec_conformance.target import ABSENT, Call, Identity
-from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import World
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.correlation import new_id
+from faultspec_conformance.session.fixtures import fresh_key, likely_body
+from faultspec_conformance.session.http import World
+from faultspec_conformance.session.observation import Sent, broken, held, skipped, slot
+from faultspec_conformance.session.parameters import filled
+from faultspec_conformance.session.resources import Kind, Made, content_type
 
 _BAD_ITEMS, _MIXED = "batch/bad-items", "batch/mixed-only"
 

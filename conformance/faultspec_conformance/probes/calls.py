@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from faultspec_conformance.answers import Sent, Unanswered, broken, held, point, said, skipped
-from faultspec_conformance.dialogue import Dialogue
-from faultspec_conformance.filling import filled, text
-from faultspec_conformance.target import ABSENT, Recipe, Step
-from faultspec_conformance.verdict import Outcome
+from faultspec_conformance.config import ABSENT, Recipe, Step
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.calls import Dialogue
+from faultspec_conformance.session.observation import Sent, Unanswered, broken, held, point, said, skipped
+from faultspec_conformance.session.parameters import filled, text
 
 _CLAUSE = "provoke/code"
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterator
 
-from faultspec_conformance.answers import Sent, broken, held, leaves, skipped
-from faultspec_conformance.creating import fresh_key, untouched
-from faultspec_conformance.kinds import Kind, Made, content_type
-from faultspec_conformance.openapi import Operation
+from faultspec_conformance.config import ABSENT
+from faultspec_conformance.openapi.document import Operation
 from faultspec_conformance.probes.idempotency import change_body, changes
-from faultspec_conformance.target import ABSENT
-from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import World
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.fixtures import fresh_key, untouched
+from faultspec_conformance.session.http import World
+from faultspec_conformance.session.observation import Sent, broken, held, leaves, skipped
+from faultspec_conformance.session.resources import Kind, Made, content_type
 
 _STALE, _RECOVERS = "preconditions/stale", "preconditions/recovers"
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from faultspec_conformance.answers import Sent, broken, held, slot
-from faultspec_conformance.echoes import valid
-from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import World
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.correlation import valid
+from faultspec_conformance.session.http import World
+from faultspec_conformance.session.observation import Sent, broken, held, slot
 
 _CLAUSE = "correlation/invalid-inbound"
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from faultspec.language.model import Operation, Publication
-from faultspec_conformance.answers import Sent, broken, held, point
-from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import World
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.http import World
+from faultspec_conformance.session.observation import Sent, broken, held, point
 
 _CLAUSE = "discovery/agrees"
 

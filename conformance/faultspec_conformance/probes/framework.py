@@ -9,20 +9,20 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from faultspec.exchange import Canary
-from faultspec.finding import Finding, Level
+from faultspec.exchange.finding import Finding, Level
+from faultspec.exchange.model import Canary
 from faultspec.language.model import Code, Taxonomy
-from faultspec_conformance import synthesis
-from faultspec_conformance.answers import FORM, Sent, broken, held, skipped
-from faultspec_conformance.creating import fresh_key, likely_body
+from faultspec_conformance.config import ABSENT
 from faultspec_conformance.drivers import NoAnswer
-from faultspec_conformance.filling import readable, required_query, values_for
-from faultspec_conformance.kinds import JSON, content_type, is_json_write
-from faultspec_conformance.openapi import Operation, Parameter
+from faultspec_conformance.openapi import sampling
+from faultspec_conformance.openapi.document import Operation, Parameter
 from faultspec_conformance.probes import correlation
-from faultspec_conformance.target import ABSENT
-from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import World
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.fixtures import fresh_key, likely_body
+from faultspec_conformance.session.http import World
+from faultspec_conformance.session.observation import FORM, Sent, broken, held, skipped
+from faultspec_conformance.session.parameters import readable, required_query, values_for
+from faultspec_conformance.session.resources import JSON, content_type, is_json_write
 
 #: Answers that say nothing of the body: something else was looked at first.
 _LOOKED_ELSEWHERE = frozenset({401, 403, 404, 405, 406, 409, 410, 412, 428, 429})
@@ -260,7 +260,7 @@ def _bounded(world: World) -> list[tuple[Operation, Parameter]]:
         for operation in world.description.operations
         if operation.method == "GET" and not operation.placeholders
         for each in operation.parameters
-        if each.where == "query" and synthesis.beyond(world.description.schema(each.schema), "faultspec") is not None
+        if each.where == "query" and sampling.beyond(world.description.schema(each.schema), "faultspec") is not None
     ]
     first = {pair[1].name: pair for pair in reversed(found)}
     return sorted(found, key=lambda pair: first[pair[1].name] is not pair)
@@ -273,7 +273,7 @@ def _beyond(world: World, operation: Operation, parameter: Parameter) -> Iterato
     clause, mark = "framework/invalid-input", world.canary("value")
     schema = world.description.schema(parameter.schema)
     lower = {name: each for name, each in schema.items() if name != "maximum"}
-    value = synthesis.beyond(lower if "minimum" in lower else schema, mark.value)
+    value = sampling.beyond(lower if "minimum" in lower else schema, mark.value)
     if value is None:
         return
     with world.guarded(clause):
@@ -305,7 +305,7 @@ def searches(world: World) -> Iterator[Outcome]:
 
 def _free(world: World, schema: object) -> bool:
     node = world.description.schema(schema)
-    return synthesis.kind(node) == "string" and not {"enum", "const", "format", "pattern", "default"} & set(node)
+    return sampling.kind(node) == "string" and not {"enum", "const", "format", "pattern", "default"} & set(node)
 
 
 def _broken_query(world: World, operation: Operation, mark: str) -> dict[str, object] | None:
@@ -314,7 +314,7 @@ def _broken_query(world: World, operation: Operation, mark: str) -> dict[str, ob
         return {}
     for each in parameters:
         schema = world.description.schema(each.schema)
-        kind = synthesis.kind(schema)
+        kind = sampling.kind(schema)
         if kind in ("integer", "number", "boolean") or (kind == "string" and isinstance(schema.get("enum"), list)):
             return {each.name: mark}
     return None
@@ -422,7 +422,7 @@ def malformed_bodies(world: World) -> Iterator[Outcome]:
 def _with_text(world: World, operation: Operation, text: bytes) -> bytes | None:
     """A body that is in order, but for what is put into its first free text; None where it has none."""
     body = body_for(world, operation)
-    free = synthesis.free_texts(world.description.document, operation.body.schema) if operation.body else frozenset()
+    free = sampling.free_texts(world.description.document, operation.body.schema) if operation.body else frozenset()
     name = next((each for each in body if each in free or not free), None) if isinstance(body, dict) else None
     if name is None or not isinstance(body, dict) or not isinstance(body[name], str):
         return None
@@ -435,7 +435,7 @@ def _needs_body(world: World, operation: Operation) -> bool:
     if operation.body is None:
         return False
     return operation.body.required or bool(
-        synthesis.merged(world.description.document, operation.body.schema).get("required")
+        sampling.merged(world.description.document, operation.body.schema).get("required")
     )
 
 
@@ -456,7 +456,7 @@ def invalid_bodies(world: World) -> Iterator[Outcome]:
         schema = operation.body.schema
         closed = world.description.schema(schema).get("additionalProperties") is False
         mark = world.canary("value")
-        wrong = list(synthesis.violations(world.source, schema, likely_body(world, operation), mark.value))
+        wrong = list(sampling.violations(world.source, schema, likely_body(world, operation), mark.value))
         for each in wrong[: 3 if asked == 0 else 1 if asked < _INVALID else 0]:
             what, body = each.what, each.body
             asked += 1

@@ -5,17 +5,17 @@ another.
 from collections.abc import Iterator, Mapping
 
 from faultspec.language.model import Idempotency
-from faultspec_conformance.answers import Sent, broken, difference, held, skipped
-from faultspec_conformance.creating import allowed, likely_body, parent_values, untouched
-from faultspec_conformance.echoes import new_id
-from faultspec_conformance.filling import filled
-from faultspec_conformance.kinds import Kind, Made, below, content_type, identifier_of, is_json_write
-from faultspec_conformance.openapi import Operation
+from faultspec_conformance.config import ABSENT, Identity
+from faultspec_conformance.openapi.document import Operation
 from faultspec_conformance.probes.framework import body_for
-from faultspec_conformance.probes.whose import marks, shows
-from faultspec_conformance.target import ABSENT, Identity
-from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import World
+from faultspec_conformance.probes.ownership import marks, shows
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.correlation import new_id
+from faultspec_conformance.session.fixtures import allowed, likely_body, parent_values, untouched
+from faultspec_conformance.session.http import World
+from faultspec_conformance.session.observation import Sent, broken, difference, held, skipped
+from faultspec_conformance.session.parameters import filled
+from faultspec_conformance.session.resources import Kind, Made, below, content_type, identifier_of, is_json_write
 
 _REPLAY, _CONCURRENT = "idempotency/replay", "idempotency/concurrent"
 

@@ -6,14 +6,14 @@ among them, nothing is asked that should be answered with it.
 
 from collections.abc import Iterator
 
-from faultspec.contract import Claim
-from faultspec.exchange import Canary
+from faultspec.contract.model import Claim
+from faultspec.exchange.model import Canary
 from faultspec.language.values import same
-from faultspec_conformance.answers import Sent, broken, held, parsed, protocol_error, skipped
-from faultspec_conformance.dialogue import Rpc, encoded, formed, notification, request
-from faultspec_conformance.filling import filled
-from faultspec_conformance.target import ABSENT, Sample
-from faultspec_conformance.verdict import Outcome
+from faultspec_conformance.config import ABSENT, Sample
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.calls import Rpc, encoded, formed, notification, request
+from faultspec_conformance.session.observation import Sent, broken, held, parsed, protocol_error, skipped
+from faultspec_conformance.session.parameters import filled
 
 PARSE, REQUEST, METHOD, PARAMS = -32700, -32600, -32601, -32602
 

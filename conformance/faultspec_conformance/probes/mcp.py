@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 
-from faultspec.body import replaced
+from faultspec.exchange.body import replaced
 from faultspec.language.model import Navigation
-from faultspec_conformance import synthesis
-from faultspec_conformance.answers import Sent, broken, held, point, protocol_error, skipped, slot
-from faultspec_conformance.dialogue import Tools
-from faultspec_conformance.filling import filled
+from faultspec_conformance.config import ABSENT, Sample
+from faultspec_conformance.openapi import sampling
 from faultspec_conformance.probes import audit
-from faultspec_conformance.target import ABSENT, Sample
-from faultspec_conformance.verdict import Outcome
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.calls import Tools
+from faultspec_conformance.session.observation import Sent, broken, held, point, protocol_error, skipped, slot
+from faultspec_conformance.session.parameters import filled
 
 #: Numbers of JSON-RPC 2.0 (section 5.1), which MCP refuses with: what the caller got wrong, and what the server did.
 _INVALID, _INTERNAL = -32602, -32603
@@ -47,7 +47,7 @@ def invalid_arguments(world: Tools) -> Iterator[Outcome]:
         yield skipped(clause, "the file names no call under `calls` that may be sent")
         return
     schemas = world.schemas()
-    source = synthesis.Source({}, world.random)
+    source = sampling.Source({}, world.random)
     tried: set[str] = set()
     for sample in world.samples:
         for arguments in sample.invalid:
@@ -57,7 +57,7 @@ def invalid_arguments(world: Tools) -> Iterator[Outcome]:
             continue
         tried.add(sample.call.path)
         body = {} if sample.call.body is ABSENT else filled(world.tokens, sample.call.body)
-        for each in synthesis.violations(source, schemas[sample.call.path], body, "x"):
+        for each in sampling.violations(source, schemas[sample.call.path], body, "x"):
             if each.sure and isinstance(each.body, dict):
                 with world.guarded(clause):
                     yield _refused(world, sample, each.what, each.body)

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 
-from faultspec_conformance.answers import Sent, Unanswered, broken, held, point, said, skipped
-from faultspec_conformance.callers import means_401, refused, tried
-from faultspec_conformance.creating import fresh_key
-from faultspec_conformance.filling import filled, text, values_for
-from faultspec_conformance.kinds import content_type, placed
-from faultspec_conformance.target import Recipe, Step
-from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import PATIENCE, World
+from faultspec_conformance.config import Recipe, Step
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.credentials import means_401, refused, tried
+from faultspec_conformance.session.fixtures import fresh_key
+from faultspec_conformance.session.http import PATIENCE, World
+from faultspec_conformance.session.observation import Sent, Unanswered, broken, held, point, said, skipped
+from faultspec_conformance.session.parameters import filled, text, values_for
+from faultspec_conformance.session.resources import content_type, placed
 
 _CLAUSE, _RECOVERS = "provoke/code", "retry/recovers"
 

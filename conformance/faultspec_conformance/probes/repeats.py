@@ -7,17 +7,17 @@ sends them when there is time may take until the end of the run.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from faultspec.body import resolve
-from faultspec.contract import Contract
-from faultspec.finding import Level
+from faultspec.contract.model import Contract
+from faultspec.exchange.body import resolve
+from faultspec.exchange.finding import Level
 from faultspec.judge.envelope import fitting
 from faultspec.judge.words import place
 from faultspec.language.model import Surface, Taxonomy
 from faultspec.language.values import same, shown
 from faultspec.runtime.nodes import child
-from faultspec_conformance.answers import Sent, broken, held, skipped
-from faultspec_conformance.dialogue import Dialogue
-from faultspec_conformance.verdict import Outcome
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.calls import Dialogue
+from faultspec_conformance.session.observation import Sent, broken, held, skipped
 
 _CLAUSE = "surface/repeated"
 

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator
 
-from faultspec.exchange import Canary
-from faultspec_conformance.answers import Sent, broken, held, skipped, slot
-from faultspec_conformance.creating import fixture, fresh_key
-from faultspec_conformance.filling import absent_value, known_values
-from faultspec_conformance.kinds import Kind, Made, content_type, is_json_write
-from faultspec_conformance.openapi import Operation
+from faultspec.exchange.model import Canary
+from faultspec_conformance.config import ABSENT
+from faultspec_conformance.openapi.document import Operation
 from faultspec_conformance.probes.framework import body_for, refused
-from faultspec_conformance.target import ABSENT
-from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import World
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.fixtures import fixture, fresh_key
+from faultspec_conformance.session.http import World
+from faultspec_conformance.session.observation import Sent, broken, held, skipped, slot
+from faultspec_conformance.session.parameters import absent_value, known_values
+from faultspec_conformance.session.resources import Kind, Made, content_type, is_json_write
 
 #: So many items of no resource are asked for by an id that names nothing.
 _OTHERS = 12

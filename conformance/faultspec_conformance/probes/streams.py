@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from faultspec_conformance.answers import ERROR_EVENTS, STREAM, Sent, broken, events, held, skipped
-from faultspec_conformance.filling import values_for
-from faultspec_conformance.openapi import Operation
-from faultspec_conformance.target import Recipe
-from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import World
+from faultspec_conformance.config import Recipe
+from faultspec_conformance.openapi.document import Operation
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.http import World
+from faultspec_conformance.session.observation import ERROR_EVENTS, STREAM, Sent, broken, events, held, skipped
+from faultspec_conformance.session.parameters import values_for
 
 _CLAUSE = "stream/announced"
 

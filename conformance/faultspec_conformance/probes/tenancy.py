@@ -7,20 +7,21 @@ for: what differs between those two varies by itself (a counter, a clock) and te
 import re
 from collections.abc import Generator, Iterator, Mapping
 
-from faultspec.body import steps
-from faultspec.exchange import Canary
+from faultspec.exchange.body import steps
+from faultspec.exchange.model import Canary
 from faultspec.language.model import Concealment
-from faultspec_conformance import pages, synthesis
-from faultspec_conformance.answers import Sent, broken, held, leaves, skipped, slot
-from faultspec_conformance.creating import fresh_key
-from faultspec_conformance.kinds import Kind, Made, below, content_type, is_json_write
-from faultspec_conformance.openapi import Operation, shape_of
+from faultspec_conformance.config import ABSENT, Identity
+from faultspec_conformance.openapi import sampling
+from faultspec_conformance.openapi.document import Operation, shape_of
 from faultspec_conformance.probes.idempotency import change_body
+from faultspec_conformance.probes.ownership import given, has, marks, namesake, unguessable, unshared
 from faultspec_conformance.probes.resources import nothing_there
-from faultspec_conformance.probes.whose import given, has, marks, namesake, unguessable, unshared
-from faultspec_conformance.target import ABSENT, Identity
-from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import World
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session import pagination
+from faultspec_conformance.session.fixtures import fresh_key
+from faultspec_conformance.session.http import World
+from faultspec_conformance.session.observation import Sent, broken, held, leaves, skipped, slot
+from faultspec_conformance.session.resources import Kind, Made, below, content_type, is_json_write
 
 _CLAUSE = "tenancy/concealed"
 
@@ -142,7 +143,7 @@ def _compared(
     own = dict(zip(names, made.values.values(), strict=False))
 
     def absent() -> tuple[Sent, object]:
-        identifier = synthesis.another(world.source, made.id)
+        identifier = sampling.another(world.source, made.id)
         values = {**own, names[len(made.values) - 1]: identifier} if names else own
         plant = Canary("id", str(identifier))
         return _ask(world, kind, operation, values, stranger, "valid", condition, plant), identifier
@@ -271,10 +272,10 @@ def _listed(world: World, kind: Kind, made: Made, stranger: Identity, own: tuple
         elif sent.ok:
             yield held(_CLAUSE)
 
-    first = world.call("GET", listing.template, query=pages.opening(listing), identity=stranger)
+    first = world.call("GET", listing.template, query=pagination.opening(listing), identity=stranger)
     outcomes = list(shown(first))
     yield from outcomes
-    following = pages.following(listing, first)
+    following = pagination.following(listing, first)
     if following is not None and [each.kind for each in outcomes] == ["held"]:
         yield from shown(world.call("GET", listing.template, query=following, identity=stranger), first)
 

@@ -5,20 +5,31 @@ What the service should do is what the planner does by the policy under `upstrea
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from faultspec.clauses import retries_upstream
-from faultspec.exchange import first
+from faultspec.contract.clauses import retries_upstream
+from faultspec.exchange.model import first
 from faultspec.judge.facts import Facts, outcomes
 from faultspec.language.model import Code, RetryPolicy
 from faultspec.runtime.retry import Failure
-from faultspec_conformance.answers import Sent, broken, held, parsed, skipped, slot
+from faultspec_conformance.config import UpstreamCall
 from faultspec_conformance.drivers.http import SAFE_METHODS
-from faultspec_conformance.filling import filled, text
-from faultspec_conformance.retrying import ROUNDS, Followed, Kind, Try, Wait, enough, follow, positions, scaled, spread
-from faultspec_conformance.target import UpstreamCall
-from faultspec_conformance.upstreams import Behaviour, Upstream
-from faultspec_conformance.upstreams import Call as Seen
-from faultspec_conformance.verdict import Outcome
-from faultspec_conformance.world import World
+from faultspec_conformance.faults.retry_observer import (
+    ROUNDS,
+    Followed,
+    Kind,
+    Try,
+    Wait,
+    enough,
+    follow,
+    positions,
+    scaled,
+    spread,
+)
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.http import World
+from faultspec_conformance.session.observation import Sent, broken, held, parsed, skipped, slot
+from faultspec_conformance.session.parameters import filled, text
+from faultspec_conformance.session.upstreams import Behaviour, Upstream
+from faultspec_conformance.session.upstreams import Call as Seen
 
 CLAUSES = (
     "upstream/attempts",

@@ -12,7 +12,7 @@ from faultspec_conformance.reports.markdown import markdown
 from faultspec_conformance.reports.page import html
 from faultspec_conformance.reports.sarif import sarif
 from faultspec_conformance.reports.xml import junit
-from faultspec_conformance.verdict import Report
+from faultspec_conformance.results.model import Report
 
 Printer = Callable[[Report], str]
 

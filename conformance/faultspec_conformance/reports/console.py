@@ -3,9 +3,9 @@
 import re
 from collections import Counter
 
-from faultspec.printers import visible
-from faultspec_conformance import curl
-from faultspec_conformance.verdict import ClauseResult, Report, Reported, Result, Standing, Verdict
+from faultspec.diagnostics.printers import visible
+from faultspec_conformance.reports import curl
+from faultspec_conformance.results.model import ClauseResult, Report, Reported, Result, Standing, Verdict
 
 #: How a verdict is written; three of the words are not one word in English.
 WORDS: dict[Verdict, str] = {

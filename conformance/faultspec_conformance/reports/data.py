@@ -5,10 +5,10 @@ import json as _json
 from collections.abc import Mapping
 from importlib.resources import files
 
-from faultspec.exchange import Exchange, Headers
-from faultspec_conformance import curl
-from faultspec_conformance.verdict import VERDICTS, Coverage, Report, Reported, Result
-from faultspec_conformance.waivers import Waiver
+from faultspec.exchange.model import Exchange, Headers
+from faultspec_conformance.reports import curl
+from faultspec_conformance.results.model import VERDICTS, Coverage, Report, Reported, Result
+from faultspec_conformance.results.waivers import Waiver
 
 #: The version of the report's own format; it changes when a reader would have to.
 VERSION = 1

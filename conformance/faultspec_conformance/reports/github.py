@@ -1,8 +1,8 @@
 """The report as workflow commands, which GitHub Actions turns into annotations."""
 
-from faultspec.printers import workflow_command
+from faultspec.diagnostics.printers import workflow_command
 from faultspec_conformance.reports.console import summary
-from faultspec_conformance.verdict import Report, Reported, Standing
+from faultspec_conformance.results.model import Report, Reported, Standing
 
 _COMMANDS: dict[Standing, str] = {"error": "error", "warning": "warning", "flaky": "warning", "known": "notice"}
 

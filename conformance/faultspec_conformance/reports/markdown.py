@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from faultspec.printers import markdown_text
+from faultspec.diagnostics.printers import markdown_text
 from faultspec_conformance.reports.console import WORDS, beside
-from faultspec_conformance.verdict import VERDICTS, Report, Reported, Standing, exit_code
+from faultspec_conformance.results.model import VERDICTS, Report, Reported, Standing, exit_code
 
 #: Rows of one table. A job summary holds 1 MiB, and nobody reads a hundred.
 _ROWS = 60

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from faultspec.exchange import Exchange
-from faultspec_conformance import curl
+from faultspec.exchange.model import Exchange
+from faultspec_conformance.reports import curl
 from faultspec_conformance.reports.console import STATES, WORDS, beside
 from faultspec_conformance.reports.data import SHOWN, shown
-from faultspec_conformance.verdict import VERDICTS, ClauseResult, Coverage, Report, Reported, Verdict, exit_code
+from faultspec_conformance.results.model import VERDICTS, ClauseResult, Coverage, Report, Reported, Verdict, exit_code
 
 #: The one word over the whole run is what its exit code says.
 _OVERALL: Mapping[int, Verdict] = {0: "passed", 1: "failed", 2: "could_not_run"}

@@ -13,11 +13,11 @@ from typing import Any
 
 import jsonschema
 
-from faultspec.exchange import Exchange, Headers, Request, Response
-from faultspec.finding import Finding
+from faultspec.exchange.finding import Finding
+from faultspec.exchange.model import Exchange, Headers, Request, Response
 from faultspec_conformance.reports.data import LONGEST, VERSION, schema
-from faultspec_conformance.verdict import ClauseResult, Coverage, Fixed, Report, Reported, Result, Shard
-from faultspec_conformance.waivers import Waiver
+from faultspec_conformance.results.model import ClauseResult, Coverage, Fixed, Report, Reported, Result, Shard
+from faultspec_conformance.results.waivers import Waiver
 
 Data = Mapping[str, Any]
 

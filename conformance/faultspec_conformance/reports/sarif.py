@@ -7,11 +7,11 @@ stands where it is recorded.
 import re
 from urllib.parse import quote
 
-from faultspec.exchange import Exchange, Headers
-from faultspec.printers import SARIF_SCHEMA, as_json
-from faultspec_conformance import curl
+from faultspec.diagnostics.printers import SARIF_SCHEMA, as_json
+from faultspec.exchange.model import Exchange, Headers
+from faultspec_conformance.reports import curl
 from faultspec_conformance.reports.data import SHOWN, shown
-from faultspec_conformance.verdict import Fixed, Report, Reported, exit_code
+from faultspec_conformance.results.model import Fixed, Report, Reported, exit_code
 
 #: Where a finding stands when no file configured the run: the file by which every service may be judged.
 _NOWHERE = "taxonomy.yaml"

@@ -3,9 +3,9 @@
 import re
 from xml.sax.saxutils import escape, quoteattr
 
-from faultspec_conformance import curl
+from faultspec_conformance.reports import curl
 from faultspec_conformance.reports.console import WORDS
-from faultspec_conformance.verdict import ClauseResult, Report
+from faultspec_conformance.results.model import ClauseResult, Report
 
 #: Characters that XML 1.0 cannot hold, not even escaped.
 _IMPOSSIBLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -3,10 +3,10 @@
 That one text is the hint of a message, the description in the editor and the sentence of the reference page.
 """
 
-from faultspec.language.constructs.around import AUDIT, IMPORTED, NAVIGATION, PUBLICATION, RENDERING
 from faultspec.language.constructs.failures import CODE, OPERATION
 from faultspec.language.constructs.parts import ACTION_VALUE, HEADER, NAME, SOURCE_KEY, STATUS_KEY, TERM, TERM_VALUE
 from faultspec.language.constructs.policies import IDEMPOTENCY, PRIVACY, RETRY_POLICY, TELEMETRY, UNKNOWN, UPSTREAM
+from faultspec.language.constructs.surroundings import AUDIT, IMPORTED, NAVIGATION, PUBLICATION, RENDERING
 from faultspec.language.constructs.wire import DETAIL_KEY, ENVELOPE, HEADER_RULES, SURFACE
 from faultspec.language.grammar import Either, Integer, Key, Many, Named, Nothing, Record, Text
 

@@ -14,8 +14,8 @@ from faultspec.targets.jsonschema import definition
 from faultspec.targets.markdown import words
 from faultspec.targets.markdown.text import bullets, data, fence, heading, inline, link, table
 from faultspec.targets.markdown.text import code as typed
+from faultspec.targets.memo import once
 from faultspec.targets.model import detail_row
-from faultspec.targets.once import once
 
 
 class Anchors(NamedTuple):

@@ -11,21 +11,15 @@ from faultspec.language.routes import route
 from faultspec.runtime import ids
 from faultspec.targets import layout
 from faultspec.targets import schema as schemas
-from faultspec.targets.described import NO_MESSAGE, described, plain_policy, summary
+from faultspec.targets.doc_text import NO_MESSAGE, described, plain_policy, summary
 from faultspec.targets.filters import literal, pascal
 from faultspec.targets.layout import Raw, bracketed, broken, source, string, subscript, typed
 from faultspec.targets.model import Model
 from faultspec.targets.python import checks, facts, names, renderings
 from faultspec.targets.python.annotations import Annotations
-from faultspec.targets.python.bare import BareRows, bare_rows
+from faultspec.targets.python.bare_codes import BareRows, bare_rows
 from faultspec.targets.python.constructors import Constructor, Package, Parameter, allowed, beyond, package_of
-from faultspec.targets.python.wire import (
-    EnvelopeRow,
-    SlotRow,
-    carried_headers,
-    envelope_row,
-    slot_rows,
-)
+from faultspec.targets.python.wire import EnvelopeRow, SlotRow, carried_headers, envelope_row, slot_rows
 
 #: What every error keeps, beside the slots of the envelopes.
 _ATTRIBUTES = ("_details", "_retriable", "boundary", "headers", "message", "retry_after", "status")

@@ -9,7 +9,7 @@ from faultspec.runtime import ids
 from faultspec.runtime.checking import Check
 from faultspec.targets import schema as schemas
 from faultspec.targets.layout import Laid, laid, source
-from faultspec.targets.once import once
+from faultspec.targets.memo import once
 from faultspec.targets.python.constructors import allowed
 from faultspec.targets.python.wire import SlotRow
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from faultspec.language.model import Code, Envelope, HeaderRule, Member, Rule, Taxonomy
 from faultspec.runtime.shape import slot_places
 from faultspec.targets import schema as schemas
-from faultspec.targets.described import NAMED_STATUSES
+from faultspec.targets.doc_text import NAMED_STATUSES
 from faultspec.targets.filters import literal, pascal, snake, unique
 from faultspec.targets.layout import source, typed
 from faultspec.targets.python.annotations import Annotations, nullable, parts, union

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from faultspec.language import formats
 from faultspec.language.model import Code, HeaderRule, Rule, StatusRange, Taxonomy, Test
-from faultspec.targets.described import statuses
+from faultspec.targets.doc_text import statuses
 from faultspec.targets.filters import literal
 from faultspec.targets.layout import Raw, broken
-from faultspec.targets.once import once
+from faultspec.targets.memo import once
 
 _ERRORS = range(400, 600)
 _STATUSES = range(100, 600)

@@ -10,7 +10,7 @@ from faultspec.language.model import Code, Rule, StatusRange, Taxonomy, Test
 from faultspec.runtime.retry import Policy
 from faultspec.runtime.shape import Slot, slot_places
 from faultspec.targets import schema as schemas
-from faultspec.targets.described import NO_MESSAGE, described, plain_policy, statuses, summary
+from faultspec.targets.doc_text import NO_MESSAGE, described, plain_policy, statuses, summary
 from faultspec.targets.filters import columns, tsdoc, visible
 from faultspec.targets.layout import Raw
 from faultspec.targets.model import Model

@@ -1,0 +1,1 @@
+"""Diagnostics as values, and the printers that show them."""

@@ -1,0 +1,1 @@
+"""Pages that are generated from the language, the lint rules and the importers."""

@@ -1,0 +1,120 @@
+"""What tells an error on a surface from a success, as JSON Schema: its marks.
+
+An answer is an error where a member is present, where members have their values, or, of an MCP tool, where the result
+says so itself (``faultspec.judge``). A mark is one of these: what stands at some pointers (RFC 6901) together.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from faultspec.exchange.body import steps
+from faultspec.language.model import Code, Surface
+from faultspec.runtime.nodes import Array, Node, Object, slot_places
+
+Json = dict[str, Any]
+Mark = Mapping[str, Json]
+"""By pointer, what stands there."""
+
+IS_ERROR: Mark = {"/isError": {"const": True}}
+"""What a tool result says of itself (Model Context Protocol 2025-06-18, CallToolResult)."""
+
+_LAST = 99
+"""The last index of a list that a pointer is followed to; each before it costs an item of the schema."""
+
+
+def of_surface(surface: Surface) -> tuple[Mark, ...]:
+    """What ``error_when`` says, any of which makes an error."""
+    present: tuple[Mark, ...] = () if surface.error_pointer is None else ({surface.error_pointer: {}},)
+    equal = {pointer: {"const": value} for pointer, value in surface.error_equals.items()}
+    return (*present, equal) if equal else present
+
+
+def says_so(code: Code | None) -> tuple[bool, ...]:
+    """What ``isError`` may be of a tool result with this code; of a code that nobody declared, or that leaves it open,
+    anything.
+    """
+    if code is None or code.mcp is None:
+        return (True, False)
+    return tuple(dict.fromkeys(each for each in (code.mcp.is_error, code.mcp.strict) if each is not None))
+
+
+def below(mark: Mark, place: str) -> Mark | None:
+    """The mark as what stands at ``place`` shows it; None where something else belongs to it."""
+    if not all(f"{pointer}/".startswith(f"{place}/") for pointer in mark):
+        return None
+    return {pointer.removeprefix(place): value for pointer, value in mark.items()}
+
+
+def shown(mark: Mark) -> Json:
+    """That the mark is there."""
+    parts = [at(steps(pointer), value) for pointer, value in mark.items()]
+    return parts[0] if len(parts) == 1 else {"allOf": parts}
+
+
+def implied(schema: Json, mark: Mark) -> bool:
+    """Whether whatever the schema accepts has the mark."""
+    return all(_implied(schema, steps(pointer), value) for pointer, value in mark.items())
+
+
+def _implied(schema: Json, keys: Sequence[str], value: Json) -> bool:
+    if not keys:
+        return not value or schema == value
+    if keys[0] == "0" and schema.get("minItems", 0) > 0:
+        return _implied(schema["items"], keys[1:], value)
+    return keys[0] in schema.get("required", ()) and _implied(schema.get("properties", {})[keys[0]], keys[1:], value)
+
+
+def marked(schema: Json, marks: Sequence[Mark]) -> Json:
+    """The schema of an error that has one of the marks; as it was where there are none, or it has one anyway."""
+    if not marks or any(implied(schema, each) for each in marks):
+        return schema
+    if len(marks) > 1:
+        return {"allOf": [schema, {"anyOf": [shown(each) for each in marks]}]}
+    for pointer, value in marks[0].items():
+        schema = member(schema, pointer, value)
+    return schema
+
+
+def member(schema: Json, pointer: str, value: Json, *, there: bool = True) -> Json:
+    """The schema, with ``value`` for what stands at ``pointer`` beside whatever it says already; ``there``: and something
+    does.
+    """
+    keys = steps(pointer)
+    if len(keys) == 1 and not _is_index(keys[0]) and keys[0] not in schema.get("properties", {}):
+        return {
+            **schema,
+            "type": "object",
+            "properties": {**schema.get("properties", {}), keys[0]: value},
+            **({"required": [*schema.get("required", ()), keys[0]]} if there else {}),
+        }
+    return {"allOf": [schema, at(keys, value, there=there)]}
+
+
+def at(keys: Sequence[str], schema: Json, *, there: bool = True) -> Json:
+    """The schema for what a pointer leads to, through objects and lists; ``there``: and it leads somewhere."""
+    for key in reversed(keys):
+        inner: Json = {"properties": {key: schema}} if schema else {}
+        named = {"type": "object", "required": [key], **inner} if there else inner
+        if not _is_index(key):
+            schema = named
+            continue
+        # The same step is a member of an object and an item of a list.
+        item: Json = {"prefixItems": [*[True] * int(key), schema]}
+        counted = {"type": "array", "minItems": int(key) + 1, **item} if there else item
+        schema = {"anyOf": [named, counted]} if there else {"allOf": [named, counted]}
+    return schema
+
+
+def _is_index(key: str) -> bool:
+    return key.isascii() and key.isdigit() and len(key) < 10 and int(key) <= _LAST
+
+
+def coded(shape: Node, codes: Mapping[Node, Json]) -> Json:
+    """That in the place of the code stands a code: by the node of the shape that has it, what may stand there."""
+    if shape in codes:
+        return codes[shape]
+    if isinstance(shape, Array):
+        return {"type": "array", "contains": coded(shape.item, codes)}
+    assert isinstance(shape, Object)  # or it would have no place for the code
+    places = [at([each.name], coded(each.node, codes)) for each in shape.members if "code" in slot_places(each.node)]
+    return places[0] if len(places) == 1 else {"anyOf": places}

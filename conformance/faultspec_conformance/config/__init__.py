@@ -1,0 +1,46 @@
+"""`conformance.yaml` → what is judged and as whom: the service, identities, resources, recipes, calls, limits."""
+
+from faultspec_conformance.config.form import CONFIGURATION, METHODS
+from faultspec_conformance.config.model import (
+    ABSENT,
+    ANONYMOUS,
+    CREDENTIALS,
+    NOBODY,
+    Call,
+    ClientConfig,
+    Identity,
+    Loaded,
+    Recipe,
+    ResourceConfig,
+    Sample,
+    Step,
+    Target,
+    Transport,
+    UpstreamCall,
+    UpstreamConfig,
+)
+from faultspec_conformance.config.reading import problems, read, understand
+
+__all__ = [
+    "ABSENT",
+    "ANONYMOUS",
+    "CONFIGURATION",
+    "CREDENTIALS",
+    "METHODS",
+    "NOBODY",
+    "Call",
+    "ClientConfig",
+    "Identity",
+    "Loaded",
+    "Recipe",
+    "ResourceConfig",
+    "Sample",
+    "Step",
+    "Target",
+    "Transport",
+    "UpstreamCall",
+    "UpstreamConfig",
+    "problems",
+    "read",
+    "understand",
+]

@@ -1,0 +1,1 @@
+"""Traffic that the suite did not send: recordings, logs, tests and middleware."""

@@ -1,0 +1,1 @@
+"""The service's own OpenAPI document, and values that its schemas allow."""

@@ -1,0 +1,1 @@
+"""The result of a run: verdicts, waivers, merging and coverage."""

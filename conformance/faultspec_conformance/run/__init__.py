@@ -1,0 +1,1 @@
+"""One run of the suite, from the first request to the report."""

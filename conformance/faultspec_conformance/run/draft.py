@@ -1,0 +1,167 @@
+"""A first draft of `conformance.yaml`, from a service's OpenAPI document and the taxonomy: what can be inferred is written,
+what cannot is left as a comment that says what is missing."""
+
+import json
+import re
+from collections.abc import Iterator
+from random import Random
+
+from faultspec.language.model import Code, Taxonomy
+from faultspec_conformance.openapi import sampling
+from faultspec_conformance.openapi.document import Description, Operation, Resource, Scheme, resources
+
+#: What the probes bring about by themselves on any service with a route, a body and a token.
+_GENERAL = frozenset({400, 401, 404, 405, 406, 413, 415})
+
+#: A draft names so many resources; a person can add the rest in the same words.
+_RESOURCES = 4
+
+
+def draft(description: Description, taxonomy: Taxonomy, *, http: str, openapi: str, taxonomy_path: str) -> str:
+    """The text of the file; it reads back without a diagnostic once its variables are set."""
+    out = [
+        "# How `faultspec conform` judges this service. Drafted from its OpenAPI document: check what it guessed, and fill in",
+        "# what stands in comments. The service is only written to once `writes` is true.",
+        f"taxonomy: {_quoted(taxonomy_path)}",
+        f"target: {{http: {_quoted(http)}, openapi: {_quoted(openapi)}}}",
+        "",
+        *_identities(description),
+        "",
+        *_resources(description),
+        "",
+        *_provoke(description, taxonomy),
+        "",
+        "limits: {requests: 400, seconds: 120, writes: false}   # true: create, change and delete resources of a test system",
+        "",
+        "# waivers: waivers.yaml   # known failures, each with clause, reason, owner and expires",
+    ]
+    return "\n".join(out) + "\n"
+
+
+def _identities(description: Description) -> Iterator[str]:
+    schemes = [each for each in description.schemes if each.where == "header"]
+    if not schemes and description.schemes:
+        yield "# identities: the document shows credentials in a place that needs a header of your own, such as Cookie"
+        return
+    if not schemes:
+        yield "# The document declares no credentials. Two callers of different tenants make concealment testable:"
+        yield "# identities:"
+        yield '#   first: {tenant: a, headers: {Authorization: "Bearer ${FIRST_TOKEN}"}}'
+        yield '#   second: {tenant: b, headers: {Authorization: "Bearer ${SECOND_TOKEN}"}}'
+        return
+    yield "# The most ordinary caller first. `tenant` is the tenant's real id where there is one: it must never be echoed."
+    yield "identities:"
+    for name, tenant in (("first", "a"), ("second", "b")):
+        yield f"  {name}: {{tenant: {tenant}, headers: {{{_credential(schemes[0], name)}}}}}"
+    yield f"  # reader: {{tenant: a, scopes: [read], headers: {{{_credential(schemes[0], 'reader')}}}}}   # may not do everything"
+
+
+def _credential(scheme: Scheme, name: str) -> str:
+    variable = "${" + f"{name.upper()}_TOKEN" + "}"
+    prefix = {"bearer": "Bearer ", "basic": "Basic "}.get(scheme.kind, "")
+    return f"{scheme.name}: {_quoted(prefix + variable)}"
+
+
+def _resources(description: Description) -> Iterator[str]:
+    found = [each for each in resources(description) if each.create is not None][:_RESOURCES]
+    if not found:
+        yield "# resources: no path creates something that another path reads; see the documentation for how to name them"
+        return
+    yield "resources:"
+    for resource in found:
+        yield f"  {resource.name}:"
+        yield from _resource(description, resource)
+
+
+def _resource(description: Description, resource: Resource) -> Iterator[str]:
+    assert resource.create is not None
+    create = [f"request: {_request(resource.create)}"]
+    if resource.create.body is not None:
+        create.append(f"body: {_body(description, resource.create)}")
+    create.append("id: /id")
+    yield f"    create: {{{', '.join(create)}}}"
+    if "409" in resource.create.responses:
+        yield "    # which members must be unique, for the test of duplicates: add `unique: [name]` to create"
+    for role, operation in (("read", resource.read), ("update", resource.update), ("delete", resource.delete)):
+        if operation is None:
+            continue
+        if role == "update" and operation.body is not None:
+            yield f"    update: {{request: {_request(operation)}, body: {_body(description, operation)}}}"
+        else:
+            yield f"    {role}: {_request(operation)}"
+    if resource.list is not None:
+        yield f"    list: {_request(resource.list)}"
+
+
+def _request(operation: Operation) -> str:
+    return _quoted(operation.name)
+
+
+def _body(description: Description, operation: Operation) -> str:
+    assert operation.body is not None
+    source = sampling.Source(description.document, Random(0))
+    schema = operation.body.schema
+    example = operation.body.example
+    body = example if example is not None else sampling.value(source, schema, fresh=False)
+    free = sampling.free_texts(description.document, schema)
+    if isinstance(body, dict):
+        body = {
+            key: f"{each}-${{unique}}" if key in free and isinstance(each, str) else each for key, each in body.items()
+        }
+    return json.dumps(body, ensure_ascii=False)
+
+
+def _provoke(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
+    wanted = [code for code in taxonomy.live_codes() if not _general(code, description)]
+    switched = {code.name: found for code in wanted if (found := _switch(description, code)) is not None}
+    if switched:
+        yield "# Codes that nothing general brings about. These have a switch in the document:"
+        yield "provoke:"
+        for name, (operation, header) in switched.items():
+            yield f"  {name}: {{request: {_request(operation)}, headers: {{{header}: {name}}}}}"
+    else:
+        yield "# Codes that nothing general brings about: say how, or why not (`not_provokable`)."
+        yield "# provoke:"
+    for code in wanted:
+        if code.name not in switched:
+            yield f"  # {code.name}: {_suggestion(description, code)}"
+
+
+def _general(code: Code, description: Description) -> bool:
+    statuses = set(code.http.all())
+    if not statuses:
+        return True  # never on HTTP
+    able = set(_GENERAL)
+    if any("409" in each.responses for each in description.operations):
+        able.add(409)
+    if any(
+        each.parameter("If-Match", "header") is not None or "412" in each.responses for each in description.operations
+    ):
+        able.add(412)
+    return bool(statuses & able)
+
+
+def _switch(description: Description, code: Code) -> tuple[Operation, str] | None:
+    """An operation that a header makes fail with the code, because its parameter lists the code's name."""
+    for operation in sorted(description.operations, key=lambda each: (each.method != "GET", len(each.placeholders))):
+        for parameter in operation.parameters:
+            values = description.schema(parameter.schema).get("enum")
+            if parameter.where == "header" and isinstance(values, list) and code.wire in values:
+                return operation, parameter.name
+    return None
+
+
+def _suggestion(description: Description, code: Code) -> str:
+    status = code.http.default or next(iter(code.http.all()), 500)
+    documented = next((each for each in description.operations if str(status) in each.responses), None)
+    request = _request(documented) if documented is not None else _quoted("GET /path")
+    if status == 429:
+        return f"{{request: {request}, repeat: {{until: 429, at_most: 60}}}}"
+    if status == 403:
+        return f"{{request: {request}, as: reader}}"
+    return f"{{request: {request}}}   # or {{not_provokable: why it cannot be brought about from outside}}"
+
+
+def _quoted(text: str) -> str:
+    """The text as YAML, in quotes where it needs them."""
+    return text if re.fullmatch(r"[A-Za-z/][\w./\-]*( /[\w./\-]*)?", text) else json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,233 @@
+"""One run of the suite: find the service, probe it, fold what was seen into a `Result`. Never raises for what a service does."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from random import Random
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit
+
+from faultspec.contract.clauses import Clause
+from faultspec.contract.model import Contract, contract
+from faultspec.exchange.model import Exchange, Response
+from faultspec.language.model import Taxonomy
+from faultspec_conformance.config import Identity, Target
+from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.drivers.http import Http
+from faultspec_conformance.drivers.jsonrpc import Peer, Remote
+from faultspec_conformance.drivers.processes import Failed
+from faultspec_conformance.drivers.stdio import Process
+from faultspec_conformance.openapi.document import Description
+from faultspec_conformance.probes import OF_A_KIND, OF_CALLS, OF_FAILURES, OF_JSONRPC, OF_MCP, PROBES, UNITS, Probe
+from faultspec_conformance.results.model import Report, overdue, settled
+from faultspec_conformance.run.flakiness import anew, unrepeated
+from faultspec_conformance.run.schedule import Part, chosen, mine, play, played
+from faultspec_conformance.run.summarize import Place, fold, hiding, provokable, shown
+from faultspec_conformance.session.base import Seen
+from faultspec_conformance.session.calls import Dialogue, Rpc, Tools
+from faultspec_conformance.session.credentials import refused, tried, unwelcome
+from faultspec_conformance.session.discovery import describe, no_address
+from faultspec_conformance.session.http import World
+from faultspec_conformance.session.observation import Unanswered
+from faultspec_conformance.session.options import Options, Unreachable, today
+from faultspec_conformance.session.upstreams import Upstream, attended
+
+if TYPE_CHECKING:
+    from faultspec_conformance.drivers.mcp import Mcp
+
+Talking = TypeVar("Talking", bound=Dialogue)
+
+#: So many kinds of resource are tested with everything else: the author's choice, or the simplest. The others come after.
+_KINDS = 4
+
+
+def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Report | Unreachable:
+    """Judge one service, which the file may start, and whose upstreams it may script."""
+    if target.transport != "http":
+        return by_name(target, taxonomy, options)
+    try:
+        with attended(target) as upstreams:
+            return over_http(target, taxonomy, options, upstreams)
+    except Failed as error:
+        return Unreachable(str(error), "check `target` and `upstreams` in the configuration")
+
+
+def over_http(
+    target: Target, taxonomy: Taxonomy, options: Options, upstreams: Mapping[str, Upstream]
+) -> Report | Unreachable:
+    """Judge a service over HTTP that runs already, by probes and by generated traffic."""
+    unfit = no_address(target.http)
+    if unfit is not None:
+        return Unreachable(
+            f"{target.http} is no address of a service: {unfit}", "give it as http://HOST:PORT or https://HOST"
+        )
+    parts = urlsplit(target.http)
+    base = f"{parts.scheme}://{parts.netloc}"
+    with Http(base, target.limits) as driver:
+        described = describe(target, driver, parts.path)
+        if isinstance(described, Unreachable):
+            return described
+        description, notes = (Description(), ()) if isinstance(described, NoAnswer) else described
+        world = World(
+            taxonomy=taxonomy,
+            contract=contract(taxonomy),
+            target=target,
+            description=description,
+            driver=driver,
+            random=Random(options.seed or 0),
+            upstreams=upstreams,
+        )
+        known = world.contract.clauses
+        world.notes += notes
+        interrupted, generated = False, 0
+        flaky: frozenset[Place] = frozenset()
+        if isinstance(described, NoAnswer):
+            world.lost(Exchange(described.request, Response(None)), described)
+            world.ended = f"the first request was not answered: {described.reason}"
+        else:
+            done: list[Part] = []
+            try:
+                done += probed(world, options, known)
+                if options.sweep and (options.shard is None or options.shard.has(len(UNITS))):
+                    generated = generate(world, options)
+                flaky = unrepeated(world, done, options)
+            except KeyboardInterrupt:
+                interrupted = True
+                world.ended = "the run was interrupted"
+        world.not_run[:0] = refused_identities(world)
+        report = concluded(world, known, options, base, flaky, interrupted=interrupted)
+        return replace(report, result=replace(report.result, generated=generated))
+
+
+def by_name(target: Target, taxonomy: Taxonomy, options: Options) -> Report | Unreachable:
+    """Judge a service whose methods or tools are called by name, by probes."""
+    rules = contract(taxonomy)
+    known = rules.clauses
+    try:
+        with dialled(target) as driver:
+            if not driver.listens():
+                return Unreachable(f"cannot connect to {target.address}")
+            world, played = spoken(driver, taxonomy, rules, target, options)
+            interrupted = False
+            try:
+                for part in played:
+                    part()
+            except KeyboardInterrupt:
+                interrupted = True
+                world.ended = "the run was interrupted"
+    except ImportError as error:
+        return Unreachable(f"judging MCP needs {error.name or 'mcp'}", "pip install 'faultspec[conformance,mcp]'")
+    except OSError as error:
+        return Unreachable(f"{target.address} cannot be started: {error.strerror or error}", "check `target`")
+    return concluded(world, known, options, target.address, frozenset(), interrupted=interrupted)
+
+
+def concluded(
+    world: Seen,
+    known: Mapping[str, Clause],
+    options: Options,
+    base: str,
+    flaky: frozenset[Place],
+    *,
+    interrupted: bool,
+) -> Report:
+    """What was seen as a report, masked; that of a shard is left to be settled with the others."""
+    world.notes += provokable(world)
+    world.not_run += ("the run was interrupted",) if interrupted else ()
+    seen = fold(world, known, options, flaky)
+    day = today(options)
+    result = overdue(seen, day) if options.shard is not None else settled(seen, day, only=options.only)
+    hidden = hiding(world)
+    return Report(shown(hidden, result), hidden.text(base), options.only, world.target.path, interrupted)
+
+
+def dialled(target: Target) -> "Peer | Mcp":
+    """The way to a service whose methods or tools are called by name. Raises ImportError where its library is missing."""
+    if target.transport == "stdio":
+        return Process(target.stdio, target.limits, framing=target.framing, cwd=target.directory)
+    if target.transport == "jsonrpc":
+        return Remote(target.jsonrpc, target.limits)
+    from faultspec_conformance.drivers.mcp import Mcp  # an extra of its own: nobody else needs the library
+
+    return Mcp(target.mcp, target.limits)
+
+
+def spoken(
+    driver: "Peer | Mcp", taxonomy: Taxonomy, rules: Contract, target: Target, options: Options
+) -> tuple[Dialogue, Iterator[Callable[[], None]]]:
+    """The run over a driver, and its parts: the calls of the file, the probes of the protocol, the recipes."""
+    samples, recipes, *after = OF_CALLS
+    if isinstance(driver, Peer):
+        rpc = Rpc(taxonomy, rules, target, driver)
+        return rpc, _parts(rpc, (samples, *OF_JSONRPC, recipes, *OF_FAILURES, *after), options)
+    tools = Tools(taxonomy, rules, target, driver)
+    return tools, _parts(tools, (samples, *OF_MCP, recipes, *after), options)
+
+
+def _parts(world: Talking, probes: tuple[Probe[Talking], ...], options: Options) -> Iterator[Callable[[], None]]:
+    mine = [
+        each for turn, each in enumerate(probes) if each.everywhere or options.shard is None or options.shard.has(turn)
+    ]
+    for probe in chosen(mine, options.only, world.contract.clauses):
+        options.progress(probe.name)
+        world.start(probe.name, options.seed)
+        yield partial(play, world, probe)
+
+
+def probed(world: World, options: Options, known: Iterable[str]) -> Iterator[Part]:
+    """Run the probes: all of them with the first few kinds of resource, those of one kind with the others."""
+    world.turn = world.kinds[:_KINDS]
+    for probe in chosen(mine(PROBES, options.shard), options.only, known):
+        options.progress(probe.name)
+        yield played(world, probe, options)
+    yield from other_kinds(world, options, known)
+
+
+def generate(world: World, options: Options) -> int:
+    """Send generated traffic; how many requests that took."""
+    from faultspec_conformance.run.sweep import sweep  # what needs schemathesis stays out of a run of probes only
+
+    options.progress("sweep")
+    before = world.driver.requests
+    world.begin("sweep", options.seed, "sweep")
+    swept = sweep(world, seed=options.seed or 0)
+    world.notes += swept.notes
+    world.not_run += swept.not_run
+    world.cut = world.cut or not swept.complete
+    return world.driver.requests - before
+
+
+def other_kinds(world: World, options: Options, known: Iterable[str]) -> Iterator[Part]:
+    """Test the kinds of resource after the first few, one probe after another, with half of the requests that are left."""
+    later = world.kinds[_KINDS:]
+    ceiling = (world.driver.requests + world.driver.limits.requests) // 2
+    for probe in chosen(mine(OF_A_KIND, options.shard), options.only, known) if later else ():
+        options.progress(f"{probe.name} of other resources")
+        for kind in later:
+            if world.driver.requests >= ceiling:
+                names = ", ".join(each.name for each in later[later.index(kind) :])
+                world.notes.append(f"the limit of requests leaves out {probe.name} of {names}")
+                world.cut = True
+                return
+            world.turn = (kind,)
+            yield played(world, probe, options)
+
+
+def refused_identities(world: World) -> tuple[str, ...]:
+    """The callers of the file whose credentials the service does not take; who shall be refused is not among them.
+
+    Each is asked for something ordinary before that is said of him: whatever else this part of the run has asked of him.
+    """
+    expected = unwelcome(world)
+    suspect = [(each, refused(world, each, world.exchanges)) for each in world.identities()]
+    said = (_confirmed(world, who, why) for who, why in suspect if why is not None and who.name not in expected)
+    return tuple(each for each in said if each is not None)
+
+
+def _confirmed(world: World, who: Identity, why: str) -> str | None:
+    beside = anew(world)  # so that nothing is judged in one part of a run that is not in another
+    beside.ended = world.ended
+    try:
+        return tried(beside, who, why)
+    except Unanswered:
+        return why

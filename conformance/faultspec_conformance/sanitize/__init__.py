@@ -1,0 +1,1 @@
+"""Masking of secrets in everything that is reported."""

@@ -1,0 +1,1 @@
+"""The state of one run against one service, over HTTP, JSON-RPC or MCP."""

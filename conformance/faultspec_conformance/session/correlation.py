@@ -1,0 +1,102 @@
+"""The correlation id: which are well formed, and whether each answer brings back the right one."""
+
+from collections.abc import Iterator, MutableMapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from faultspec.exchange.finding import Judgement
+from faultspec.exchange.model import Exchange
+from faultspec.language.model import Field, Taxonomy
+from faultspec.runtime import ids
+from faultspec_conformance.openapi.tokens import Tokens
+from faultspec_conformance.results.model import Outcome
+from faultspec_conformance.session.observation import Sent, broken, held, slot
+
+
+class Echo(NamedTuple):
+    """The request header that comes back, and the slot of the envelope it comes back in."""
+
+    header: str
+    slot: Field
+
+
+def echo_of(taxonomy: Taxonomy) -> Echo | None:
+    """The correlation id that a taxonomy has echoed, or None."""
+    for envelope in taxonomy.envelopes.values():
+        for each in envelope.fields.values():
+            if each.echo is not None:
+                return Echo(each.echo, each)
+    return None
+
+
+def new_id(echo: Echo | None, tokens: Tokens) -> str:
+    """A new correlation id, of the first allowed format; a word where none is declared."""
+    return next((tokens.id(each) for each in _formats(echo)), "none")
+
+
+def valid(echo: Echo | None, value: str) -> bool:
+    """Whether the value is a correlation id of an allowed format."""
+    formats = _formats(echo)
+    return ids.matches(formats, value) if formats else bool(value)
+
+
+def lenient(echo: Echo | None, exchange: Exchange, judgement: Judgement) -> Judgement:
+    """The judgement without complaints of an id's format, where it is a UUID of the caller's own that came back.
+
+    Who takes any UUID for an id departs from a format, not from what the id is for; a probe warns of it, once.
+    """
+    inbound = exchange.sent(echo.header) if echo is not None else None
+    if echo is None or inbound is None or valid(echo, inbound) or not ids.FORMATS["uuid"](inbound):
+        return judgement
+    overlooked = ("ids/format", f"headers/{echo.header.lower()}")
+    kept = tuple(each for each in judgement.findings if each.clause not in overlooked)
+    return replace(judgement, findings=kept)
+
+
+def _formats(echo: Echo | None) -> tuple[str, ...]:
+    return tuple(each for each in (echo.slot.schema.format if echo is not None else ()) if each in ids.FORMATS)
+
+
+def echoed(taxonomy: Taxonomy, echo: Echo, generated: MutableMapping[str, Sent], sent: Sent) -> Iterator[Outcome]:
+    """Whether an answer brings back the id of its request, or has a new one; ``generated`` are those seen, which it adds to."""
+    header, rule = echo
+    back = [value for name, value in sent.exchange.response.headers if name.lower() == (rule.mirror or header).lower()]
+    body = slot(taxonomy, sent, rule.slot) if sent.judgement.is_error else None
+    inbound = sent.exchange.sent(header)
+    streamed = sent.exchange.transport == "stream"  # its header is that of the answer around it, checked there
+    found = [*([] if streamed else back), *([body] if isinstance(body, str) else [])]
+    if streamed and inbound is None:
+        return
+    if inbound is not None and valid(echo, inbound):
+        if not found:
+            if sent.ok and not streamed:
+                message = f"a success does not bring back the {header} that was sent"
+                yield broken("correlation/echo", message, sent, level="warning", pointer=header)
+            return
+        wrong = next((each for each in found if each != inbound), None)
+        if wrong is None:
+            yield held("correlation/echo")
+        elif len(back) > 1 and inbound in back:
+            yield broken("correlation/echo", f"{header} comes back {len(back)} times, with different values", sent)
+        else:
+            place = f"the header {header}" if wrong in back else f"the body's {rule.slot}"
+            where = "an error" if sent.judgement.is_error else "a success"
+            yield broken("correlation/echo", f"{place} of {where} is not the {header} that was sent", sent)
+        return
+    if not sent.judgement.is_error and not back:
+        return
+    value = next((each for each in found if each), None)
+    if value is None:
+        if body is None and sent.judgement.is_error and isinstance(sent.json, dict):
+            message = "an error to a request without an id has none, neither in a header nor in its body"
+            yield broken("correlation/generated", message, sent)
+        return
+    earlier = generated.get(value)
+    if earlier is None:
+        generated[value] = sent
+        yield held("correlation/generated")
+        if len(generated) > 1:
+            yield held("correlation/unique")
+    else:
+        message = f"two requests without {header} were given the same id"
+        yield broken("correlation/unique", message, earlier, sent)

@@ -1,0 +1,162 @@
+"""The resources that are tested: what the file says of them where it does, what the document implies where it does not."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import quote, urlsplit
+
+from faultspec_conformance.config import Call, Identity, ResourceConfig, Target
+from faultspec_conformance.drivers.http import SAFE_METHODS
+from faultspec_conformance.openapi.document import Body, Description, Operation, Resource, matches, resources, shape_of
+from faultspec_conformance.session.observation import Sent, point
+
+JSON = "application/json"
+
+#: What a resource's operation is for.
+Role = Literal["create", "read", "update", "delete", "list"]
+
+
+#: The methods that are asked of what lies below an item.
+_BELOW = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A resource as it is tested: what the file says where it does, what the document implies where it does not."""
+
+    name: str
+    inferred: Resource
+    config: ResourceConfig
+
+    def operation(self, role: Role) -> Operation | None:
+        """The operation in this role."""
+        found = getattr(self.inferred, role)
+        return found if found is None or isinstance(found, Operation) else None
+
+    def call(self, role: Role) -> Call | None:
+        """The request that the file gives for this role."""
+        found = getattr(self.config, role)
+        return found if found is None or isinstance(found, Call) else None
+
+    @property
+    def item(self) -> str | None:
+        """The template of an item's path."""
+        return self.inferred.item
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A resource that was created. ``values`` fill the placeholders of its paths."""
+
+    kind: Kind
+    id: object
+    values: Mapping[str, object]
+    owner: Identity
+    body: object
+    sent: Sent
+
+
+def kinds(target: Target, description: Description) -> tuple[Kind, ...]:
+    """The resources: those of the file first, then those that the document implies beside them."""
+    inferred = list(resources(description))
+    found: list[Kind] = []
+    for config in target.resources.values():
+        match = next((each for each in inferred if _describes(config, each, description)), None)
+        if match is not None:
+            inferred.remove(match)
+        found.append(Kind(config.name, _completed(config, match or Resource(config.name), description), config))
+    if not found:
+        found = [Kind(each.name, each, ResourceConfig(each.name)) for each in inferred]
+    return tuple(found)
+
+
+def _describes(config: ResourceConfig, inferred: Resource, description: Description) -> bool:
+    pairs = ((config.create, inferred.create), (config.read, inferred.read), (config.update, inferred.update))
+    return any(
+        call is not None and found is not None and located(description, call.method, call.path).name == found.name
+        for call, found in pairs
+    )
+
+
+def _completed(config: ResourceConfig, inferred: Resource, description: Description) -> Resource:
+    def chosen(call: Call | None, found: Operation | None) -> Operation | None:
+        return located(description, call.method, call.path) if call is not None else found
+
+    return Resource(
+        config.name,
+        chosen(config.create, inferred.create),
+        chosen(config.read, inferred.read),
+        chosen(config.update, inferred.update),
+        chosen(config.delete, inferred.delete),
+        chosen(config.list, inferred.list),
+    )
+
+
+def below(operation: Operation, kind: Kind) -> bool:
+    """Whether an operation lies below an item, and leads to it with no other id."""
+    under = shape_of(operation.template).startswith(shape_of(kind.item or "") + "/")
+    return under and operation.method in _BELOW and len(operation.placeholders) == (kind.item or "").count("{")
+
+
+def placed(description: Description, method: str, path: str) -> str:
+    """A path of the file as it is sent: as it is written, or below the base path that the file left out."""
+    bare, mark, query = path.partition("?")
+    base = description.base
+    if _documented(description, bare) or (base and f"{bare}/".startswith(f"{base}/")):
+        return path
+    if base and (not description.operations or _documented(description, base + bare)):
+        return base + path
+    for each in description.operations:
+        prefix = each.template.removesuffix(bare)
+        if each.method == method and prefix != each.template and "{" not in prefix:
+            return prefix + bare + mark + query
+    return path
+
+
+def _documented(description: Description, path: str) -> bool:
+    return any(matches(template, path) for template in description.paths)
+
+
+def located(description: Description, method: str, path: str) -> Operation:
+    """The operation that a path of the file means, with or without the base path of the document."""
+    bare = placed(description, method, path).partition("?")[0]
+    found = description.at(method, bare)
+    if found is not None:
+        return found
+    writes = method not in SAFE_METHODS
+    return Operation(method, bare, body=Body((JSON,), True, {}) if writes and method != "DELETE" else None)
+
+
+def identifier_of(sent: Sent, parameter: str, kind: Kind) -> object:
+    """The id of what was created: where the file says, else under the usual names in the body, else from Location."""
+    body = sent.json
+    if kind.config.id is not None:
+        return point(body, kind.config.id)
+    names = (parameter, "id", f"{kind.name}_id", f"{kind.name}Id", "uuid", "_id", "key", "name")
+    layers = [body, *(each for each in body.values() if isinstance(each, dict))] if isinstance(body, dict) else []
+    for layer in layers:
+        for name in names:
+            if isinstance(layer, dict) and isinstance(layer.get(name), str | int) and not isinstance(layer[name], bool):
+                return layer[name]
+    location = sent.header("Location")
+    return urlsplit(location).path.rstrip("/").rpartition("/")[2] or None if location else None
+
+
+def path_of(template: str, values: Mapping[str, object]) -> str:
+    """A template with its placeholders filled; what has no value stays, percent-encoded."""
+
+    def fill(found: re.Match[str]) -> str:
+        return quote(str(values[found[1]]), safe="") if found[1] in values else quote(found[0], safe="")
+
+    return re.sub(r"{([^{}]+)}", fill, template)
+
+
+def content_type(operation: Operation) -> str:
+    """The JSON media type that an operation takes."""
+    return (operation.body.json_type if operation.body else None) or JSON
+
+
+def is_json_write(operation: Operation) -> bool:
+    """Whether the operation takes a JSON body."""
+    return operation.writes and operation.body is not None and operation.body.json_type is not None

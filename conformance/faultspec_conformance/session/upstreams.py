@@ -1,0 +1,97 @@
+"""A scripted upstream: what the service under test calls, on loopback. It fails as it is told and keeps what it was asked."""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from starlette.types import Receive, Scope, Send
+
+from faultspec.exchange.model import Request
+from faultspec_conformance.config import Target, UpstreamConfig
+from faultspec_conformance.drivers.processes import Failed, listening, running
+from faultspec_conformance.drivers.serving import HANG_UP, serving
+from faultspec_conformance.faults.server import body_of
+
+#: What the upstream does: it answers with a status, or hangs up.
+Behaviour = int | Literal["closed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What the service sent: when it had come, when the answer was begun, and what that was."""
+
+    request: Request
+    at: float
+    until: float
+    behaviour: Behaviour
+
+
+@dataclass(slots=True)
+class Upstream:
+    """An ASGI application. ``failing``: what it does ``times`` times (None: always); afterwards it answers well.
+
+    ``wait``: the `Retry-After` of its failures. ``calls``: what came since ``script`` was called last, in order.
+    """
+
+    config: UpstreamConfig
+    failing: Behaviour = 200
+    times: int | None = None
+    wait: int | None = None
+    calls: list[Call] = field(default_factory=list)
+
+    def script(self, failing: Behaviour, times: int | None = None, wait: int | None = None) -> None:
+        """Begin anew."""
+        self.failing, self.times, self.wait = failing, times, wait
+        self.calls = []
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection, as ASGI has it."""
+        if scope["type"] != "http":
+            return
+        at = time.monotonic()
+        calls = self.calls  # of this script, even if another one begins before the answer is sent
+        behaviour: Behaviour = 200
+        if self.times != 0:
+            behaviour, self.times = self.failing, None if self.times is None else self.times - 1
+        query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
+        headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
+        request = Request(scope["method"], scope["path"] + query, headers, await body_of(receive))
+        calls.append(Call(request, at, time.monotonic(), behaviour))
+        if behaviour == "closed":
+            scope["extensions"][HANG_UP]()
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            return
+        body = json.dumps(self.config.answer if behaviour == 200 else {"error": f"scripted {behaviour}"}).encode()
+        fields = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        if self.wait is not None and behaviour != 200:
+            fields.append((b"retry-after", str(self.wait).encode()))
+        await send({"type": "http.response.start", "status": behaviour, "headers": fields})
+        await send({"type": "http.response.body", "body": body})
+
+
+@contextmanager
+def attended(target: Target) -> Iterator[Mapping[str, Upstream]]:
+    """The upstreams of a configuration, listening, and the service, if the file starts it; all gone when the block is left.
+
+    Raises Failed when the service does not start, or a port of an upstream is taken.
+    """
+    with ExitStack() as stack:
+        found, environment = {}, {}
+        for config in target.upstreams:
+            found[config.name] = upstream = Upstream(config)
+            try:
+                url = stack.enter_context(serving(upstream, config.port))
+            except OSError as error:
+                taken = f"the upstream {config.name} can't listen on port {config.port}: {error.strerror}"
+                raise Failed(taken) from None
+            if config.env is not None:
+                environment[config.env] = url
+        if target.command:
+            folder = Path(target.path or ".").resolve().parent
+            listening(stack.enter_context(running(target.command, environment, folder)), target.http)
+        yield found

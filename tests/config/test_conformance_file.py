@@ -1,0 +1,317 @@
+"""`conformance.yaml`: what it says becomes values, and everything wrong with it is told with its place."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from faultspec import language, source
+from faultspec.diagnostics import printers
+from faultspec_conformance import config
+from faultspec_conformance.results import waivers
+from faultspec_conformance.sanitize.masking import masking
+from paths import ROOT, TESTS
+
+ENVIRONMENT = {"TOKEN_A": "alpha-secret-1", "TOKEN_B": "beta-secret-2", "EMPTY": ""}
+BASE = 'taxonomy: taxonomy.yaml\ntarget: {http: "http://127.0.0.1:8080", openapi: /openapi.json}\n'
+
+
+def understood(text: str) -> config.Loaded:
+    """The configuration in a text."""
+    document, found = source.parse(text, "conformance.yaml")
+    assert document is not None, found
+    return config.understand(document, ENVIRONMENT)
+
+
+def complaint(text: str) -> str:
+    """The one thing that is wrong with a configuration."""
+    loaded = understood(text)
+    assert loaded.target is None
+    assert len(loaded.diagnostics) == 1, loaded.diagnostics
+    each = loaded.diagnostics[0]
+    assert each.span is not None
+    return f"{each.span.line}:{each.span.column} {each.code}: {each.message} | {each.hint}"
+
+
+def good(text: str) -> config.Target:
+    """The target that a text without mistakes describes."""
+    loaded = understood(text)
+    assert loaded.target is not None, loaded.diagnostics
+    return loaded.target
+
+
+def test_everything_the_design_names_is_accepted() -> None:
+    """The configuration of the design document reads as it is written there."""
+    read = good(
+        BASE
+        + """
+identities:
+  alice: {tenant: a, headers: {Authorization: "Bearer ${TOKEN_A}"}}
+  bob:   {tenant: b, headers: {Authorization: "Bearer ${TOKEN_B}"}, scopes: [read]}
+resources:
+  order:
+    create: {request: POST /orders, body: {sku: "A-${unique}", quantity: 1}, id: /id, unique: [sku]}
+    read: GET /orders/{id}
+    update: {request: "PUT /orders/{id}", body: {quantity: 2}}
+provoke:
+  dependency_unavailable: {request: GET /orders, headers: {X-Fault: dependency_unavailable}}
+  serialization_failure: {not_provokable: no transaction conflict can be forced from outside}
+  rate_limited: {request: GET /orders, as: alice, repeat: {until: 429, at_most: 60}}
+limits: {requests: 400, seconds: 120, writes: true}
+waivers: waivers.yaml
+"""
+    )
+    assert read.http == "http://127.0.0.1:8080"
+    assert read.identities["alice"].headers == (("Authorization", "Bearer alpha-secret-1"),)
+    assert read.identities["alice"].secrets == (("alpha-secret-1", "${TOKEN_A}"),)
+    assert read.identities["bob"].scopes == ("read",)
+    assert read.resources["order"].unique == ("sku",)
+    assert read.resources["order"].read == config.Call("GET", "/orders/{id}")
+    assert read.limits.writes
+    assert read.recipes[1].not_provokable == "no transaction conflict can be forced from outside"
+    assert (read.recipes[2].steps[0].until, read.recipes[2].steps[0].at_most) == (429, 60)
+    assert read.waivers == "waivers.yaml"
+
+
+def test_a_service_that_is_called_by_name() -> None:
+    """A process, its calls and its recipes; nothing of HTTP is in them."""
+    read = good(
+        """
+taxonomy: taxonomy.yaml
+target: {stdio: [server, "--token=${TOKEN_A}"], framing: content-length}
+calls:
+  hello: engine.hello
+  open: {request: open, params: {name: "${unique}"}, invalid: [{}, {name: 7}], safe: true}
+provoke:
+  full: {steps: [{request: open, save: {id: /result/id}}, {request: fill, params: {id: "${id}"}, repeat: {at_most: 3}}]}
+"""
+    )
+    assert (read.transport, read.stdio, read.framing) == (
+        "stdio",
+        ("server", "--token=alpha-secret-1"),
+        "content-length",
+    )
+    assert read.secrets == (("alpha-secret-1", "${TOKEN_A}"),)
+    hello, opened = read.samples
+    assert (hello.call, hello.safe) == (config.Call("POST", "engine.hello"), False)
+    assert (opened.invalid, opened.safe) == (({}, {"name": 7}), True)
+    first, second = read.recipes[0].steps
+    assert (first.call.path, first.call.body) == ("open", config.ABSENT)
+    assert (second.call.body, second.at_most, second.until) == ({"id": "${id}"}, 3, None)
+    for name, url in (("jsonrpc", "http://127.0.0.1:6800/jsonrpc?token=a"), ("mcp", "http://127.0.0.1:8000/mcp")):
+        other = good(f'taxonomy: t.yaml\ntarget: {{{name}: "{url}"}}\n')
+        assert (other.transport, other.address) == (name, url)
+
+
+def test_several_recipes_and_steps() -> None:
+    """A code may have several recipes, and a recipe several steps that hand values on."""
+    read = good(
+        BASE
+        + """
+provoke:
+  conflict:
+    - {request: GET /a}
+    - steps:
+        - {request: POST /orders, as: anonymous, body: {n: 1}, save: {order: /id}}
+        - {request: "POST /orders/{order}/cancel"}
+"""
+    )
+    first, second = read.recipes
+    assert first.code == second.code == "conflict"
+    assert [step.call.path for step in second.steps] == ["/orders", "/orders/{order}/cancel"]
+    assert second.steps[0].save == {"order": "/id"}
+    assert second.steps[0].identity == "anonymous"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            BASE + "identites: {}\n",
+            "3:1 unknown-key: the configuration has no key `identites` | did you mean `identities`?",
+        ),
+        (BASE + "limits: {requests: many}\n", "3:20 wrong-type: `requests` must be a whole number, not text"),
+        (BASE + "provoke: {x: {request: orders}}\n", "3:24 bad-value: `orders` is not a method and a path"),
+        (
+            BASE + "provoke: {x: {request: GET /a, as: alise}}\nidentities: {alice: {tenant: a}}\n",
+            "3:36 unknown-identity: there is no identity `alise` | did you mean `alice`?",
+        ),
+        (
+            BASE + 'identities: {a: {headers: {Authorization: "Bearer ${TOKEN_C}"}}}\n',
+            "3:43 missing-variable: the environment has no variable TOKEN_C | set it: export TOKEN_C=…",
+        ),
+        (
+            BASE + 'identities: {a: {headers: {Authorization: "Bearer ${EMPTY}"}}}\n',
+            "3:43 empty-variable: the variable EMPTY is empty",
+        ),
+        (
+            BASE + "provoke: {x: {steps: [{request: GET /a}], request: GET /b}}\n",
+            "3:11 conflicting-keys: the recipe for `x` needs one of",
+        ),
+        (
+            BASE + "provoke: {x: {steps: [{request: GET /a}], body: {}}}\n",
+            "3:43 conflicting-keys: `body` belongs to one of the steps, not to the recipe",
+        ),
+        (
+            BASE + "resources: {a: {create: {request: POST /a, body: {reference: x}, unique: [refrence]}}}\n",
+            "3:74 unknown-member: the body has no member `refrence` | did you mean `reference`?",
+        ),
+        (BASE + "provoke: {x: {as: anonymous}}\n", "3:11 missing-key: the recipe for `x` needs one of"),
+        ("taxonomy: t.yaml\n", "1:1 missing-key: the configuration says nothing of `target`"),
+        ('target: {stdio: [server], jsonrpc: "http://a"}\n', "1:27 conflicting-keys: a service is reached in one way"),
+        ("target: {}\n", "1:1 missing-key: a target says nothing of where the service is"),
+        ('target: {http: "ftp://x"}\n', "1:16 bad-value: `ftp://x` is not an address"),
+        (
+            BASE + 'identities: {anonymous: {headers: {X: "1"}}}\n',
+            "3:14 bad-name: `anonymous` is the caller without headers",
+        ),
+        (
+            BASE + 'identities: {a: {headers: {X: "a\\nb"}}}\n',
+            "3:31 bad-value: the value of `X` cannot stand in a header",
+        ),
+        (
+            BASE + "provoke: {x: {request: POST /a, body: {}, raw: b}}\n",
+            "3:43 conflicting-keys: a request has either `body` or `raw`",
+        ),
+    ],
+)
+def test_mistakes_are_told_with_their_place(text: str, said: str) -> None:
+    """A mistake is one diagnostic with line, column and what to do."""
+    assert complaint(text).startswith(said)
+
+
+def test_a_misspelt_key_brings_no_errors_after_it() -> None:
+    """Who calls is under a key that there is not: that is one mistake, not one for every identity that is named."""
+    text = BASE + "identitties: {anna: {tenant: a}}\nprovoke: {x: {request: GET /a, as: anna}}\n"
+    assert "unknown-key: the configuration has no key `identitties` | did you mean `identities`?" in complaint(text)
+
+
+def test_unknown_codes_are_told() -> None:
+    """A recipe for a code that the taxonomy does not have is an error with a suggestion."""
+    taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
+    assert taxonomy is not None
+    loaded = understood(BASE + "provoke: {rate_limitted: {request: GET /a}, not_found: {request: GET /b}}\n")
+    assert loaded.target is not None
+    assert loaded.document is not None
+    found = config.problems(loaded.target, taxonomy, loaded.document)
+    assert [(each.code, each.hint) for each in found] == [("unknown-code", "did you mean `rate_limited`?")]
+
+
+GOLDENS = TESTS / "goldens" / "conformance"
+BROKEN = sorted(GOLDENS.glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", BROKEN, ids=lambda path: path.stem)
+def test_broken_configurations_are_explained(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each mistake is reported with file, line, column, a caret and what to do, all in one run, word for word.
+
+    To accept new wording, run with UPDATE_GOLDENS=1 and review the diff.
+    """
+    monkeypatch.chdir(GOLDENS)
+    loaded = config.read(path.name, ENVIRONMENT)
+    taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
+    assert taxonomy is not None
+    found = list(loaded.diagnostics)
+    if loaded.draft is not None and loaded.document is not None:
+        found += config.problems(loaded.draft, taxonomy, loaded.document)
+        if loaded.draft.waivers is not None:
+            known = waivers.read(loaded.draft.waivers)
+            found += [*known.diagnostics, *waivers.problems(known, taxonomy)]
+    assert any(each.severity == "error" for each in found)
+    assert [each for each in found if each.span is None or not each.hint] == []
+    said = printers.text(found, loaded.sources)
+    golden = path.with_suffix(".txt")
+    if os.environ.get("UPDATE_GOLDENS"):
+        golden.write_text(said, encoding="utf-8")
+    assert said == golden.read_text(encoding="utf-8")
+
+
+def test_every_key_of_the_configuration_has_a_golden() -> None:
+    """No section of a configuration is without a page of what is said when it is wrong."""
+    said = "\n".join(path.read_text(encoding="utf-8") for path in BROKEN)
+    for name in config.CONFIGURATION.keys:
+        assert f"\n{name}:" in said, name
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from([*config.CONFIGURATION.keys, "x", "request", "http"]), inner, max_size=4)
+        ),
+        max_leaves=12,
+    )
+)
+def test_no_data_whatever_raises(data: object) -> None:
+    """Whatever stands in the file, the answer is a value: a target or diagnostics."""
+    import json
+
+    document, found = source.parse(json.dumps(data), "conformance.yaml")
+    if document is None:
+        assert found
+        return
+    loaded = config.understand(document, {})
+    assert loaded.target is not None or loaded.diagnostics
+
+
+def test_what_a_recipe_says_holds_for_its_steps() -> None:
+    """Identity, headers and query of a recipe hold for every step that says nothing else."""
+    read = good(
+        BASE
+        + """
+identities: {alice: {tenant: a, headers: {X-Key: a}}}
+provoke:
+  conflict:
+    as: alice
+    headers: {X-Fault: lock, X-Mode: all}
+    query: {dry: true}
+    steps:
+      - {request: POST /orders}
+      - {request: POST /orders, as: anonymous, headers: {x-mode: one}}
+"""
+    )
+    first, second = read.recipes[0].steps
+    assert (first.identity, second.identity) == ("alice", "anonymous")
+    assert first.call.headers == {"X-Fault": "lock", "X-Mode": "all"}
+    assert second.call.headers == {"X-Fault": "lock", "x-mode": "one"}
+    assert first.call.query == second.call.query == {"dry": "true"}
+
+
+def test_a_value_from_the_environment_is_a_secret_wherever_it_is_sent() -> None:
+    """Not only an identity's headers: what a recipe or a resource takes from the environment is masked in reports too."""
+    read = good(
+        BASE
+        + """
+resources: {order: {create: {request: POST /orders, headers: {X-Shop: "shop ${TOKEN_A}"}}}}
+provoke: {late: {request: GET /orders, headers: {X-Fault-Key: "${TOKEN_B}", X-Plain: plain}}}
+"""
+    )
+    assert set(read.secrets) == {("alpha-secret-1", "${TOKEN_A}"), ("beta-secret-2", "${TOKEN_B}")}
+    hidden = masking(read.identities.values(), read.secrets)
+    assert hidden.headers((("X-Shop", "shop alpha-secret-1"), ("X-Fault-Key", "beta-secret-2"))) == (
+        ("X-Shop", "shop ${TOKEN_A}"),
+        ("X-Fault-Key", "${TOKEN_B}"),
+    )
+
+
+def test_commands_take_values_from_the_environment() -> None:
+    """What starts a service, and what is watched as a client, may have `${NAME}` in its words; the values are masked."""
+    read = good(
+        """
+target: {http: "http://127.0.0.1:1", command: ["${TOKEN_A}", -m, orders]}
+client: {command: [call, "--key=${TOKEN_B}"], env: URL, request: GET /orders}
+"""
+    )
+    assert read.command == ("alpha-secret-1", "-m", "orders")
+    assert read.clients[0].command == ("call", "--key=beta-secret-2")
+    assert set(read.secrets) == {("alpha-secret-1", "${TOKEN_A}"), ("beta-secret-2", "${TOKEN_B}")}
+
+
+def test_the_path_of_an_address_may_be_secret_and_its_host_is_not() -> None:
+    """What the path of the address takes from the environment is masked; its host is told, or no report would say who was asked."""
+    read = good('target: {http: "http://${TOKEN_A}.test:1/base/${TOKEN_B}"}\n')
+    assert set(read.secrets) == {("beta-secret-2", "${TOKEN_B}")}

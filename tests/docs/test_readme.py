@@ -1,0 +1,102 @@
+"""The transcripts of the README and of docs/audit.md are real: each command in a ``console`` block is run, and what it prints is what stands there."""
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from observed.test_pytest_plugin import INSTALLED
+from paths import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+AUDIT = (ROOT / "docs/audit.md").read_text(encoding="utf-8")
+
+#: Commands of ``make``: CI runs them itself, and a test that ran ``make test`` would never end.
+MAKE = re.compile(r"^make \w+$")
+
+
+def transcripts(page: str = README) -> list[tuple[str, str]]:
+    """Commands and the output below each, in order; ``...`` stands for anything, as in doctest."""
+    found = []
+    for block in re.findall(r"^```console\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            found.append((command.partition("#")[0].strip(), output))
+    return found
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One empty folder for all commands of the page, which build on each other."""
+    return tmp_path_factory.mktemp("readme")
+
+
+def run(command: str, cwd: Path) -> str:
+    """What a terminal would show, both streams in one."""
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "COLUMNS": "120",
+        "NO_COLOR": "1",
+        "LC_ALL": "C.UTF-8",
+    }
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=cwd,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.stdout
+
+
+def test_every_transcript_is_what_happens(workplace: Path) -> None:
+    """Running the page from top to bottom prints the page."""
+    commands = [each for each in transcripts() if not MAKE.match(each[0])]
+    assert len(commands) >= 5
+    check(commands, workplace)
+
+
+def test_every_transcript_of_the_audit_is_what_happens(tmp_path: Path) -> None:
+    """So does that page, beside the flagship as `platform.yaml` and the test module that stands on it."""
+    (tmp_path / "platform.yaml").write_bytes((ROOT / "taxonomy.yaml").read_bytes())
+    for name, module in re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```", AUDIT, re.MULTILINE | re.DOTALL):
+        (tmp_path / name).write_text(module, encoding="utf-8")
+    commands = transcripts(AUDIT)
+    assert len(commands) >= 4
+    if not INSTALLED:
+        commands = [
+            (each.replace("pytest ", "pytest -p faultspec_conformance.observed.pytest_plugin "), told)
+            for each, told in commands
+        ]
+    check(commands, tmp_path)
+
+
+def check(commands: list[tuple[str, str]], workplace: Path) -> None:
+    """Run the commands in a folder; each prints what stands below it."""
+    checker = doctest.OutputChecker()
+    for command, expected in commands:
+        shown = run(command, workplace)
+        if not checker.check_output(expected, shown, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE):
+            pytest.fail(f"$ {command}\n--- README\n{expected}\n--- shown\n{shown}")
+
+
+def test_every_make_target_of_the_page_exists() -> None:
+    """A command the page names is a target of the Makefile."""
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = {command.split()[1] for command, _ in transcripts() if MAKE.match(command)}
+    assert {"demo", "test"} <= named <= targets
+
+
+@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/audit.md"])
+def test_links_lead_somewhere(page: str) -> None:
+    """Every relative link of a page names a file of the checkout."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", text):
+        assert (ROOT / page).parent.joinpath(target).exists(), f"{page} links to {target}"

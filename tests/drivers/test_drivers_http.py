@@ -1,0 +1,213 @@
+"""The driver sends what it is given, within its limits, and whatever goes wrong is a value."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from faultspec.exchange.model import Request, Response
+from faultspec_conformance.drivers import BODY_LIMIT, Limits, NoAnswer
+from faultspec_conformance.drivers.http import Http
+
+WRITES = Limits(requests=50, seconds=30, writes=True)
+
+
+@contextmanager
+def answering(*answers: bytes) -> Iterator[tuple[str, list[bytes]]]:
+    """A listener that gives each connection the next answer, raw, and keeps what it was sent; b"" closes at once."""
+    seen: list[bytes] = []
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        for answer in answers:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection:
+                connection.settimeout(2)
+                received = b""
+                try:
+                    while b"\r\n\r\n" not in received:
+                        chunk = connection.recv(65536)
+                        if not chunk:
+                            break
+                        received += chunk
+                    head = received.partition(b"\r\n\r\n")[0].lower()
+                    if b"content-length: " in head:
+                        length = int(head.split(b"content-length: ")[1].split(b"\r\n")[0])
+                        while len(received.partition(b"\r\n\r\n")[2]) < length:
+                            received += connection.recv(65536)
+                    seen.append(received)
+                    connection.sendall(answer)
+                except OSError:
+                    continue
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", seen
+    finally:
+        listener.close()
+        thread.join(3)
+
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\nX-A: 1\r\nX-A: 2\r\n\r\n{}"
+
+
+def test_sends_exactly_what_it_is_given() -> None:
+    """No header is added but those that HTTP needs, a body of any bytes goes out as it is, the target is not normalised."""
+    with answering(OK) as (base, seen), Http(base, WRITES) as driver:
+        answer = driver.send(
+            Request("FROBNICATE", "/a/%7Eb?q=%20x", (("X-One", "ä"), ("Content-Type", "text/plain")), b'{"broken')
+        )
+    assert isinstance(answer, Response)
+    assert answer.status == 200
+    assert [value for name, value in answer.headers if name == "X-A"] == ["1", "2"]
+    head, _, body = seen[0].partition(b"\r\n\r\n")
+    first, *lines = head.split(b"\r\n")
+    assert first == b"FROBNICATE /a/%7Eb?q=%20x HTTP/1.1"
+    assert body == b'{"broken'
+    names = {line.partition(b":")[0].lower() for line in lines}
+    assert names == {b"host", b"x-one", b"content-type", b"content-length"}
+
+
+def test_nothing_is_written_without_leave() -> None:
+    """Without `writes` no method but GET, HEAD and OPTIONS leaves the machine, nor a request that asks for another."""
+    unsafe = [Request(method, "/") for method in ("POST", "PUT", "PATCH", "DELETE", "TRACE", "FROBNICATE")]
+    unsafe += [Request("GET", "/", (("x-http-method-OVERRIDE", "DELETE"),)), Request("GET", "/?a=1&_method=delete")]
+    with answering(OK) as (base, seen), Http(base, Limits()) as driver:
+        for request in unsafe:
+            answer = driver.send(request)
+            assert isinstance(answer, NoAnswer)
+            assert answer.kind == "read-only"
+            assert not answer.sent
+        assert driver.requests == 0
+        assert seen == []
+
+
+def test_the_budget_of_requests_holds() -> None:
+    """After the last request of the budget nothing is sent."""
+    with answering(OK, OK, OK) as (base, seen), Http(base, Limits(requests=2)) as driver:
+        kinds = [getattr(driver.send(Request("GET", "/")), "kind", "answer") for _ in range(4)]
+    assert kinds == ["answer", "answer", "budget", "budget"]
+    assert len(seen) == 2
+
+
+def test_the_budget_of_seconds_holds() -> None:
+    """When the time is up nothing is sent, and no wait is begun that would not end in time."""
+    now = [0.0]
+    with (
+        answering(OK) as (base, seen),
+        Http(base, Limits(seconds=5), clock=lambda: now[0], pause=lambda s: None) as driver,
+    ):
+        assert driver.pause(4)
+        assert not driver.pause(6)
+        now[0] = 5.0
+        answer = driver.send(Request("GET", "/"))
+    assert isinstance(answer, NoAnswer)
+    assert answer.kind == "budget"
+    assert seen == []
+
+
+@pytest.mark.parametrize(
+    ("raw", "kind"),
+    [
+        (b"", "closed"),
+        (b"SSH-2.0-OpenSSH_9\r\n\r\n", "garbled"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", "garbled"),
+    ],
+)
+def test_what_is_no_answer_is_a_value(raw: bytes, kind: str) -> None:
+    """A connection that closes, speaks another protocol or breaks off is no exception."""
+    with answering(raw) as (base, _), Http(base, WRITES) as driver:
+        answer = driver.send(Request("POST", "/", (), b"{}"))
+    assert isinstance(answer, NoAnswer)
+    assert answer.kind == kind
+    assert answer.reason
+
+
+def test_nobody_listening_is_a_value() -> None:
+    """A refused connection says where nobody was."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    for method in ("GET", "HEAD"):
+        with Http(f"http://127.0.0.1:{port}", WRITES) as driver:
+            answer = driver.send(Request(method, "/"))
+        assert isinstance(answer, NoAnswer)
+        assert answer.kind == "refused"
+        assert str(port) in answer.reason
+
+
+def test_a_header_that_cannot_be_written_is_a_value() -> None:
+    """A value with a line end never leaves, and is not blamed on the service."""
+    with answering(OK) as (base, seen), Http(base, WRITES) as driver:
+        answer = driver.send(Request("GET", "/", (("X", "a\r\nY: b"),)))
+    assert isinstance(answer, NoAnswer)
+    assert answer.kind == "unsendable"
+    assert not any(seen)
+
+
+def test_the_body_of_an_answer_to_head_is_seen() -> None:
+    """A client library would hide it; the clause about it needs it."""
+    with (
+        answering(b"HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nabc") as (base, _),
+        Http(base, WRITES) as driver,
+    ):
+        answer = driver.send(Request("HEAD", "/x"))
+    assert isinstance(answer, Response)
+    assert (answer.status, answer.body) == (404, b"abc")
+
+
+def test_redirects_are_not_followed() -> None:
+    """A redirect is an answer like any other."""
+    with (
+        answering(b"HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n") as (
+            base,
+            seen,
+        ),
+        Http(base, WRITES) as driver,
+    ):
+        answer = driver.send(Request("GET", "/a"))
+    assert isinstance(answer, Response)
+    assert answer.status == 302
+    assert len(seen) == 1
+
+
+def test_a_large_answer_is_cut() -> None:
+    """No more of a body is kept than the limit."""
+    size = BODY_LIMIT + 100_000
+    raw = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % size + b"x" * size
+    with answering(raw) as (base, _), Http(base, WRITES) as driver:
+        answer = driver.send(Request("GET", "/"))
+    assert isinstance(answer, Response)
+    assert len(answer.body) == BODY_LIMIT
+
+
+def test_no_answer_in_time_is_a_value() -> None:
+    """A service that hangs costs a timeout, not the run."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        base = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with Http(base, WRITES, timeout=0.2) as driver:
+            kinds = {getattr(driver.send(Request(method, "/")), "kind", "answer") for method in ("GET", "HEAD")}
+    assert kinds == {"timeout"}
+
+
+def test_a_stream_that_does_not_end_is_left() -> None:
+    """What came of a stream within a few seconds is its body; the run goes on."""
+    now = [0.0]
+
+    def clock() -> float:
+        now[0] += 1.0
+        return now[0]
+
+    raw = (
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + b"data: tick\n\n" * 50_000
+    )
+    with answering(raw) as (base, _), Http(base, Limits(seconds=1_000), clock=clock) as driver:
+        answer = driver.send(Request("GET", "/"))
+    assert isinstance(answer, Response)
+    assert answer.body.startswith(b"data: tick\n\n")
+    assert len(answer.body) < 600_000

@@ -1,0 +1,204 @@
+"""JSON-RPC drivers: every answer finds its request, every deadline is kept, and nothing is left behind."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faultspec_conformance.drivers import Limits, NoAnswer
+from faultspec_conformance.drivers.jsonrpc import Heard, Message, Remote
+from faultspec_conformance.drivers.stdio import Process
+from paths import ROOT
+
+PEER = ROOT / "tests" / "miniatures" / "peer.py"
+WRITES = Limits(writes=True)
+
+
+def peer(*habits: str, limits: Limits = WRITES, timeout: float = 5.0) -> Process:
+    """A driver of the scripted peer."""
+    framing: Any = "content-length" if "--content-length" in habits else "lines"
+    return Process([sys.executable, str(PEER), *habits], limits, framing=framing, timeout=timeout)
+
+
+def request(id: object, method: str = "echo", **more: Any) -> Message:
+    """A request."""
+    return Message(
+        method, json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": {"n": id}}).encode(), (id,), **more
+    )
+
+
+def told(heard: Heard | NoAnswer) -> Any:
+    """The JSON of an answer."""
+    assert isinstance(heard, Heard), heard
+    return json.loads(heard.response.body)
+
+
+@pytest.mark.parametrize("framing", [(), ("--content-length",)])
+@pytest.mark.parametrize("habit", [(), ("chatty",)])
+def test_an_answer_finds_its_request(framing: tuple[str, ...], habit: tuple[str, ...]) -> None:
+    """Whatever the framing, and whatever is said in between; what is said unasked is kept with the answer."""
+    with peer(*habit, *framing) as driver:
+        for id in (1, "two", 3):
+            heard = driver.say(request(id))
+            assert told(heard) == {"jsonrpc": "2.0", "id": id, "result": {"n": id}}
+            assert isinstance(heard, Heard)
+            assert [json.loads(each)["method"] for each in heard.between] == (["progress", "ask"] if habit else [])
+        assert told(driver.say(Message("x", b'{"jsonrpc": ')))["error"]["code"] == -32700
+        assert driver.requests == 4
+
+
+def test_a_notification_waits_for_silence_only() -> None:
+    """Nothing is due, so nothing is waited for longer than a moment; the next answer is not confused by it."""
+    with peer(timeout=20) as driver:
+        began = time.monotonic()
+        heard = driver.say(Message("echo", b'{"jsonrpc": "2.0", "method": "echo"}', due=False))
+        assert isinstance(heard, Heard)
+        assert heard.response.body == b""
+        assert time.monotonic() - began < 5
+        assert told(driver.say(request(2)))["id"] == 2
+
+
+@pytest.mark.parametrize(
+    ("habit", "kind", "said"),
+    [
+        ("silent", "timeout", r"no answer within 0\.5 s"),
+        ("flood", "timeout", r"no answer within 0\.5 s, and \d+ messages that are none"),
+        ("dies", "closed", r"the process ended with exit code 3; its last words: panic: out of luck"),
+        ("long", "garbled", r"a line is longer than \d+ bytes"),
+    ],
+)
+def test_a_peer_that_does_not_answer_is_told_apart(habit: str, kind: str, said: str) -> None:
+    """Silence, a flood, an end and a line without end are four things, each within the deadline."""
+    with peer(habit, timeout=5.0 if habit in ("dies", "long") else 0.5) as driver:
+        answer = driver.say(request(1))
+        assert isinstance(answer, NoAnswer)
+        assert (answer.kind, re.fullmatch(said, answer.reason) is not None) == (kind, True), answer.reason
+        assert driver.listens() == (habit in ("silent", "flood"))
+
+
+def test_a_peer_that_does_not_read_is_not_waited_for() -> None:
+    """A pipe is full after some kilobytes; writing has a deadline too."""
+    with peer("deaf", timeout=0.3) as driver:
+        answer = driver.say(Message("echo", b"x" * 1_000_000, (1,)))
+        assert isinstance(answer, NoAnswer)
+        assert answer.kind == "timeout"
+
+
+def test_a_late_answer_is_nobody_elses() -> None:
+    """What comes after its deadline is dropped, not taken for the answer to the next request."""
+    with peer("late", timeout=0.3) as driver:
+        assert isinstance(driver.say(request(1)), NoAnswer)
+        time.sleep(0.6)
+        assert told(driver.say(request(2)))["id"] == 2
+
+
+def test_the_budgets_hold() -> None:
+    """No more requests than allowed, and nothing that may write without leave."""
+    with peer(limits=Limits(requests=1, writes=False)) as driver:
+        first, second, third = (
+            driver.say(request(1)),
+            driver.say(request(2, harmless=True)),
+            driver.say(request(3, harmless=True)),
+        )
+    assert isinstance(first, NoAnswer)
+    assert first.reason == "`echo` is not sent without `limits: {writes: true}`"
+    assert told(second)["id"] == 2
+    assert isinstance(third, NoAnswer)
+    assert third.kind == "budget"
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; a zombie does not."""
+    try:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="processes are looked up in /proc")
+def test_nothing_is_left_of_a_process_that_will_not_end() -> None:
+    """Neither the process, which ignores the end of its input and SIGTERM, nor what it started."""
+    with peer("stubborn") as driver:
+        driver.say(request(1))
+        process = driver._process
+        assert process is not None
+        deadline = time.monotonic() + 5  # what it says of its child comes by another stream than its answer
+        while not (said := re.findall(rb"child (\d+)\n", driver._last_words)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        child = int(said[0])
+        assert alive(child)
+    deadline = time.monotonic() + 5
+    while alive(child) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not alive(child)
+    assert not alive(process.pid)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="processes are looked up in /proc")
+def test_nothing_is_left_of_an_interrupted_run(tmp_path: Path, number: int) -> None:
+    """A run that is interrupted ends its service, and says what it saw until then."""
+    config = tmp_path / "conformance.yaml"
+    taxonomy = ROOT / "examples" / "keenbench" / "taxonomy.yaml"
+    command = [
+        sys.executable,
+        "-c",
+        f"import os, sys; open('pid', 'w').write(str(os.getpid())); os.execv(sys.executable, [sys.executable, {str(PEER)!r}, 'silent'])",
+    ]
+    config.write_text(f"taxonomy: {taxonomy}\ntarget: {{stdio: {json.dumps(command)}}}\nlimits: {{writes: true}}\n")
+    suite = subprocess.Popen(
+        [sys.executable, "-c", "from faultspec.cli import main; main()", "conform", str(config)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # nohup has it ignored, and that is respected
+    )
+    try:
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        pid = int((tmp_path / "pid").read_text())
+        time.sleep(0.3)
+        suite.send_signal(number)
+        out, err = suite.communicate(timeout=20)
+    finally:
+        suite.kill()
+    assert suite.returncode == 130, (out, err)
+    assert b"the run was interrupted" in out
+    assert not alive(pid)
+
+
+def test_a_command_that_is_none_is_said_to_be_none(tmp_path: Path) -> None:
+    """No traceback, and nothing judged."""
+    from faultspec import language
+    from faultspec_conformance.config import Target
+    from faultspec_conformance.run.service import run
+    from faultspec_conformance.session.options import Options, Unreachable
+
+    loaded = language.load(str(ROOT / "examples" / "keenbench" / "taxonomy.yaml"))
+    assert loaded.taxonomy is not None
+    for command in (("no-such-command-anywhere",), (str(tmp_path),)):
+        found = run(Target(stdio=command), loaded.taxonomy, Options())
+        assert isinstance(found, Unreachable)
+        assert "cannot be started" in found.reason
+
+
+def test_nobody_listens_on_http() -> None:
+    """A port that nobody listens on is refused, as over HTTP."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with Remote(f"http://127.0.0.1:{port}/rpc", WRITES) as driver:
+        answer = driver.say(request(1))
+    assert isinstance(answer, NoAnswer)
+    assert answer.kind == "refused"
+    assert os.path.basename(answer.request.target) == "echo"

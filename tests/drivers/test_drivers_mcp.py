@@ -1,0 +1,117 @@
+"""The MCP driver: the same answers in process and over HTTP, each deadline kept, and no thread left behind."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from faultspec_conformance.drivers import Limits, NoAnswer
+from faultspec_conformance.drivers.mcp import Answered, Mcp
+from miniatures.serve import serving
+from support.services import service
+
+WRITES = Limits(writes=True)
+
+
+@contextmanager
+def driver(way: str, timeout: float = 5.0, limits: Limits = WRITES) -> Iterator[Mcp]:
+    """A driver of the coffee order, in process or over HTTP."""
+    if way == "in-process":
+        with Mcp(service("theodosia").server(), limits, timeout=timeout) as opened:
+            yield opened
+        return
+    with (
+        serving(service("theodosia").app(), lifespan="on") as base,
+        Mcp(f"{base}/mcp", limits, timeout=timeout) as opened,
+    ):
+        yield opened
+
+
+def told(answer: Answered | NoAnswer) -> Any:
+    """The JSON of an answer."""
+    assert isinstance(answer, Answered), answer
+    return json.loads(answer.response.body)
+
+
+WAYS = pytest.mark.parametrize("way", ["in-process", "http"])
+
+
+@WAYS
+def test_a_result_comes_as_it_is(way: str) -> None:
+    """The whole result of a tool, with what the library has no name for; an error of the protocol is told apart."""
+    with driver(way) as opened:
+        taken = told(opened.call("step", {"action": "take_order"}))
+        assert taken["structuredContent"]["valid_next_actions"] == ["add_modifier", "pay", "fetch_report", "cancel"]
+        refused = told(opened.call("step", {"action": "fulfill"}))
+        assert refused["structuredContent"]["error"] == "invalid_transition"
+        assert refused["isError"] is False
+        unknown = opened.call("none", {})
+        assert isinstance(unknown, Answered)
+        assert unknown.protocol
+        assert told(unknown)["error"]["code"] == -32602
+        assert [each.name for each in opened.tools() or ()] == ["step"]  # type: ignore[union-attr]
+        assert [each["action"] for each in told(opened.read("theodosia://history"))] == ["take_order", "fulfill"]
+
+
+@WAYS
+def test_a_session_begins_anew(way: str) -> None:
+    """What a session had done is forgotten by the next."""
+    with driver(way) as opened:
+        told(opened.call("step", {"action": "take_order"}))
+        opened.begin()
+        assert told(opened.call("step", {"action": "pay"}))["structuredContent"]["error"] == "invalid_transition"
+
+
+@WAYS
+def test_a_deadline_is_kept(way: str) -> None:
+    """A tool that takes longer than an answer may is not waited for, and the next is answered."""
+    with driver(way, timeout=0.15) as opened:
+        told(opened.call("step", {"action": "take_order"}))
+        began = time.monotonic()
+        answer = opened.call("step", {"action": "fetch_report", "inputs": {"seconds": 9}})
+        assert isinstance(answer, NoAnswer)
+        assert (answer.kind, time.monotonic() - began < 2) == ("timeout", True)
+        assert told(opened.call("step", {"action": "cancel"}))["structuredContent"]["state"] == "empty"
+
+
+@WAYS
+def test_nothing_is_left_behind(way: str) -> None:
+    """Neither a thread nor a socket, even where a call was under way."""
+    before = set(threading.enumerate())
+    with driver(way, timeout=0.1) as opened:
+        told(opened.call("step", {"action": "take_order"}))
+        opened.call("step", {"action": "fetch_report", "inputs": {"seconds": 9}})
+    deadline = time.monotonic() + 5
+    while (
+        left := {each for each in threading.enumerate() if each not in before and not each.daemon}
+    ) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not left
+
+
+def test_nobody_listens() -> None:
+    """Told as it is over HTTP."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with Mcp(f"http://127.0.0.1:{port}/mcp", WRITES) as opened:
+        answer = opened.call("step", {})
+    assert isinstance(answer, NoAnswer)
+    assert answer.kind == "refused"
+
+
+def test_the_budgets_hold() -> None:
+    """No more requests than allowed, and nothing that may write without leave."""
+    with driver("in-process", limits=Limits(requests=1)) as opened:
+        first = opened.call("step", {"action": "take_order"})
+        assert isinstance(first, NoAnswer)
+        assert first.kind == "read-only"
+        told(opened.call("step", {"action": "take_order"}, harmless=True))
+        last = opened.tools()
+        assert isinstance(last, NoAnswer)
+        assert last.kind == "budget"

@@ -1,0 +1,345 @@
+"""Laws of the fault server: what it sends is what the taxonomy declares, when it was told to."""
+
+import doctest
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faultspec import language
+from faultspec.cli import main
+from faultspec.contract.model import Contract, contract
+from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.judge import judge
+from faultspec.language.model import Code, Operation, Surface, Taxonomy
+from faultspec.runtime import ids
+from faultspec_conformance.drivers.serving import serving
+from faultspec_conformance.faults.script import Fault, Script, Turns, parse, problem
+from faultspec_conformance.faults.server import FaultServer
+from faultspec_conformance.openapi import document as openapi
+from paths import ROOT
+
+TAXONOMIES = ("", "aileron", "alknet", "keenbench", "kinto", "theodosia")
+
+
+def taxonomy(system: str) -> Taxonomy:
+    """The taxonomy of a system; the Core Platform's where none is named."""
+    loaded = language.load(str(ROOT / "examples" / system / "taxonomy.yaml" if system else ROOT / "taxonomy.yaml"))
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    return loaded.taxonomy
+
+
+def server(contract: Contract, *faults: Fault, **rest: Any) -> FaultServer:
+    """A fault server that was never started."""
+    return FaultServer(contract, Turns(Script(faults, **rest), Random(0)))
+
+
+def on(surface: Surface, operation: Operation | None = None) -> Request:
+    """A request that the surface claims, and the operation, if one is given."""
+    method, _, path = (surface.match.routes or ("POST /things",))[0].rpartition(" ")
+    body = {pointer[1:]: values[0] for pointer, values in operation.match.request.items()} if operation else {}
+    path = path.replace("**", "things").replace("*", "things")
+    return Request(method or "POST", path, (("Authorization", "Bearer t"),), json.dumps(body).encode())
+
+
+def travelling(taxonomy: Taxonomy) -> Iterator[tuple[Surface, Operation | None, Code]]:
+    """Every live code with every HTTP surface that may send it, by the declarations alone."""
+    for surface in taxonomy.surfaces.values():
+        if surface.transport != "http" or surface.foreign or surface.batch is not None or not surface.envelopes:
+            continue
+        for code in taxonomy.live_codes():
+            if code.http.statuses and (surface.codes is None or code.name in surface.codes):
+                yield surface, None, code
+        for operation in taxonomy.operations.values():
+            for code in operation.errors.values():
+                if code.live and code.http.statuses:
+                    yield surface, operation, code
+
+
+@pytest.mark.parametrize("system", TAXONOMIES)
+def test_whatever_is_served_obeys_the_taxonomy(system: str) -> None:
+    """Each live code, under each of its statuses, on each HTTP surface that sends it, is judged without a finding."""
+    rules = contract(taxonomy(system))
+    seen = 0
+    for surface, operation, code in travelling(rules.taxonomy):
+        asked = on(surface, operation)
+        conditional = bool(code.http.rules)  # who asks decides on the status, and this caller is known
+        for status in (None, *code.http.all()):
+            if conditional and status is not None:
+                continue
+            served = server(rules, Fault(code.name, status)).answer(asked)
+            exchange = Exchange(asked, served.response, identity="caller")
+            said = judge(rules, exchange)
+            assert said.findings == (), (surface.name, code.name, status, said.findings[0].message)
+            assert said.is_error
+            assert (said.surface, said.code) == (surface.name, code.name)
+            assert status is None or served.response.status == status
+            seen += 1
+    over_http = any(each.transport == "http" for each in rules.taxonomy.surfaces.values())
+    assert bool(seen) == over_http
+
+
+@pytest.mark.parametrize("system", TAXONOMIES)
+def test_a_good_answer_is_no_error(system: str) -> None:
+    """Whatever is asked for, a good answer is a success in which the judge finds nothing."""
+    rules = contract(taxonomy(system))
+    for surface in rules.taxonomy.surfaces.values():
+        for method in ("GET", "POST", "DELETE"):
+            asked = Request(method, on(surface).target)
+            exchange = Exchange(asked, server(rules).answer(asked).response)
+            said = judge(rules, exchange)
+            assert not said.is_error
+            assert said.findings == ()
+
+
+def test_who_asks_decides_where_a_condition_says_so() -> None:
+    """alknet's FORBIDDEN is 401 to a caller without credentials and 403 to one with."""
+    rules = contract(taxonomy("alknet"))
+    fault = server(rules, Fault("FORBIDDEN"))
+    assert fault.answer(Request("POST", "/call")).response.status == 401
+    assert fault.answer(Request("POST", "/call", (("Authorization", "Bearer t"),))).response.status == 403
+
+
+@pytest.mark.parametrize(
+    ("system", "code", "request_", "where"),
+    [
+        ("aileron", "network_error", Request("GET", "/v1/intents"), "POST /v1/chat/completions"),
+        ("alknet", "FILE_NOT_FOUND", Request("POST", "/call"), "the operation fs/readFile"),
+    ],
+)
+def test_what_does_not_travel_here_is_refused(system: str, code: str, request_: Request, where: str) -> None:
+    """The server never sends an error where the taxonomy has none; it says where it travels instead."""
+    served = server(contract(taxonomy(system)), Fault(code)).answer(request_)
+    assert served.response.status == 501
+    assert where in served.response.body.decode()
+
+
+def test_ids_come_back_and_are_new_otherwise() -> None:
+    """A well-formed correlation id is echoed in body and header; a malformed one, or none, is replaced by a new one."""
+    rules = contract(taxonomy(""))
+    fault = server(rules, Fault("timeout"))
+    sent = ids.new("uuid7")
+    seen = set()
+    for value in (sent, None, "", "no-id", None):
+        headers = () if value is None else (("X-Correlation-Id", value),)
+        response = fault.answer(Request("GET", "/orders", headers)).response
+        body = json.loads(response.body)["correlation_id"]
+        assert dict(response.headers)["X-Correlation-Id"] == body
+        assert (body == sent) == (value == sent)
+        seen.add(body)
+    assert len(seen) == 5
+
+
+def test_a_stale_write_has_a_newer_validator() -> None:
+    """Each refusal of a stale write names another entity tag, in header and details, and a read then has the same."""
+    fault = server(contract(taxonomy("")), Fault("stale_read"), times=2)
+    tags = [dict(fault.answer(Request("PUT", "/orders/1")).response.headers)["ETag"] for _ in range(2)]
+    read = fault.answer(Request("GET", "/orders/1")).response
+    assert tags[0] != tags[1] == dict(read.headers)["ETag"]
+
+
+def test_a_request_may_ask_by_header_query_or_path() -> None:
+    """All three say the same, and none of them takes a turn of the script."""
+    fault = server(contract(taxonomy("")), Fault("not_found"), after=1)
+    asked = "dependency_unavailable,status=502,retry-after=7"
+    ways = (
+        Request("GET", "/orders", (("x-fault", asked),)),
+        Request("GET", f"/orders?a=b&x-fault={asked}"),
+        Request("GET", f"/~{asked}/orders"),
+    )
+    for each in ways:
+        response = fault.answer(each).response
+        assert response.status == 502
+        assert dict(response.headers)["Retry-After"] == "7"
+    assert [fault.answer(Request("GET", "/orders")).response.status for _ in range(2)] == [200, 404]
+    refused = fault.answer(Request("GET", "/orders", (("X-Fault", "timeuot"),))).response
+    assert refused.status == 501
+    assert "did you mean `timeout`?" in refused.body.decode()
+
+
+@given(
+    st.lists(st.sampled_from("abc"), max_size=3),
+    st.integers(0, 4),
+    st.none() | st.integers(1, 3),
+    st.integers(0, 30),
+)
+def test_a_script_is_played_as_written(codes: list[str], after: int, times: int | None, requests: int) -> None:
+    """First the good answers, then each fault in a row, then good answers, or the last fault for ever."""
+    turns = Turns(Script(tuple(map(Fault, codes)), after, times), Random(0))
+    played = [turns.next() for _ in range(requests)]
+    due = [Fault(code) for code in codes for _ in range(times or 1)]
+    then = Fault(codes[-1]) if codes and times is None else None
+    assert played == ([None] * after + due + [then] * requests)[:requests]
+
+
+@given(st.floats(0, 1), st.integers(0, 5))
+def test_chance_is_the_seed(probability: float, seed: int) -> None:
+    """With the same seed the same requests fail; never with probability 0, always with 1; none of the faults is skipped."""
+    script = Script((Fault("a"), Fault("b")), times=3, probability=probability)
+    one, two = ([turns.next() for turns in [Turns(script, Random(seed))] for _ in range(40)] for _ in range(2))
+    assert one == two
+    assert [each for each in one if each is not None] == list(script.due())[: sum(each is not None for each in one)]
+    if probability in (0, 1):
+        assert sum(each is not None for each in one) == 6 * probability
+
+
+@given(st.text("abc_,=- 0123459\nstatusretry-after"))
+def test_any_text_is_a_fault_or_a_sentence(text: str) -> None:
+    """What asks for a fault is understood and then known or not, or refused with a sentence; never anything else."""
+    with suppress(ValueError):
+        assert problem(parse(text), taxonomy_once()) is not None
+
+
+@pytest.mark.parametrize("text", ["timeout,", "timeout,504", "timeout,status=200", "timeout,retry-after=soon"])
+def test_what_is_no_fault_is_refused(text: str) -> None:
+    """What stands after the code is a status of an error or whole seconds."""
+    with pytest.raises(ValueError, match="none of"):
+        parse(text)
+
+
+def taxonomy_once(found: list[Taxonomy] = []) -> Taxonomy:  # noqa: B006 - loaded once for many examples
+    """The Core Platform taxonomy."""
+    if not found:
+        found.append(taxonomy(""))
+    return found[0]
+
+
+def test_a_document_says_what_a_good_answer_is() -> None:
+    """With an OpenAPI document a success has its status and body; what the document does not know is answered anyhow."""
+    document, _ = openapi.parse("""
+openapi: 3.1.0
+servers: [{url: /v1}]
+paths:
+  /orders:
+    post:
+      responses:
+        "201":
+          content:
+            application/json:
+              schema: {type: object, required: [id], properties: {id: {type: string, enum: [o-1]}}}
+  /orders/{id}:
+    get: {responses: {"200": {content: {application/json: {example: {id: o-2}}}}}}
+    delete: {responses: {"204": {}}}
+""")
+    assert document is not None
+    fault = FaultServer(contract(taxonomy("")), Turns(Script(), Random(0)), description=openapi.read(document))
+    answers = {}
+    for method, path in (("POST", "/v1/orders"), ("GET", "/v1/orders/7"), ("DELETE", "/v1/orders/7"), ("GET", "/")):
+        response = fault.answer(Request(method, path)).response
+        answers[method, path] = (response.status, json.loads(response.body) if response.body else None)
+    assert answers == {
+        ("POST", "/v1/orders"): (201, {"id": "o-1"}),
+        ("GET", "/v1/orders/7"): (200, {"id": "o-2"}),
+        ("DELETE", "/v1/orders/7"): (204, None),
+        ("GET", "/"): (200, {"id": "1"}),
+    }
+
+
+def test_over_a_connection_it_is_the_same() -> None:
+    """A real client gets what was made: status, headers and body, none for HEAD; the log has each with its times."""
+    rules = contract(taxonomy(""))
+    app = server(rules, Fault("rate_limited", retry_after="3"), times=2)
+    with serving(app) as url, httpx.Client(base_url=url, trust_env=False) as client:
+        refused = client.post("/orders", json={"a": 1})
+        head = client.head("/orders")
+        good = client.get("/orders?q=1")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "3")
+    assert refused.json()["code"] == "rate_limited"
+    exchange = Exchange(Request("POST", "/orders"), Response(429, tuple(refused.headers.items()), refused.content))
+    assert judge(rules, exchange).findings == ()
+    assert (head.status_code, head.content, good.status_code) == (429, b"", 200)
+    assert [str(each) for each in app.served] == [
+        "POST /orders -> 429 rate_limited,retry-after=3",
+        "HEAD /orders -> 429 rate_limited,retry-after=3",
+        "GET /orders?q=1 -> 200 as usual",
+    ]
+    assert app.served[0].request.body == b'{"a":1}'
+    assert all(0 < each.at <= each.until for each in app.served)
+
+
+COMMAND = (sys.executable, "-c", "from faultspec.cli import main; main()", "serve")
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_serves_until_it_is_ended(ending: signal.Signals) -> None:
+    """It prints its address when it listens, on loopback; a signal ends it with exit code 0 and nothing but its lines."""
+    command = [*COMMAND, str(ROOT / "taxonomy.yaml"), "--fail", "timeout", "--after", "1", "--times", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        assert url.startswith("http://127.0.0.1:")
+        statuses = [httpx.get(f"{url}/orders", trust_env=False).status_code for _ in range(3)]
+        process.send_signal(ending)
+        out, lines = process.communicate(timeout=20)
+    assert statuses == [200, 504, 200]
+    assert (process.returncode, out) == (0, "")
+    assert lines.splitlines() == [
+        "GET /orders -> 200 as usual",
+        "GET /orders -> 504 timeout",
+        "GET /orders -> 200 as usual",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--fail", "rate_limitd"], "did you mean `rate_limited`?"),
+        (["--fail", "rate_limited,status=503"], "`rate_limited` never travels as 503; its statuses: 429"),
+        (["--fail", "rate_limited,soon"], "none of `status=`"),
+        (["--openapi", "nothing.json"], "cannot be read"),
+        (["nothing.yaml"], "nothing.yaml"),
+        ([str(ROOT / "examples" / "theodosia" / "taxonomy.yaml")], "no surface on HTTP"),
+    ],
+)
+def test_what_cannot_be_served_is_said(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 2 and one sentence, before anything listens."""
+    first = [] if arguments[0].endswith(".yaml") else [str(ROOT / "taxonomy.yaml")]
+    with pytest.raises(SystemExit) as ended:
+        main(["serve", *first, *arguments])
+    shown = capsys.readouterr()
+    assert (ended.value.code, shown.out) == (2, "")
+    assert said in shown.err
+
+
+PAGE = (ROOT / "docs" / "fault-server.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the page asks with curl")
+def test_the_transcript_of_the_page_is_what_happens(tmp_path: Path) -> None:
+    """The server of the first block answers the commands of the second as the page shows, and says so as the third does."""
+    started, asked, shown = re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[:3]
+    checker = doctest.OutputChecker()
+    command = shlex.split(started.splitlines()[0].removeprefix("$ faultspec serve "))
+    (tmp_path / "taxonomy.yaml").write_text((ROOT / "taxonomy.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*COMMAND, *command], cwd=tmp_path, text=True, **pipes) as process:  # type: ignore[call-overload]
+        try:
+            url = process.stdout.readline()
+            assert checker.check_output(started.partition("\n")[2], url, doctest.ELLIPSIS), url
+            for part in re.split(r"^\$ ", asked, flags=re.MULTILINE)[1:]:
+                line, _, expected = part.partition("\n")
+                environment = {**os.environ, "URL": url.strip(), "NO_PROXY": "127.0.0.1"}
+                done = subprocess.run(
+                    ["bash", "-c", line], env=environment, capture_output=True, text=True, check=False
+                )
+                printed = done.stdout.replace("\r", "") + done.stderr
+                flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+                assert checker.check_output(expected, printed, flags), f"$ {line}\n{printed}"
+        finally:
+            process.send_signal(signal.SIGINT)
+        lines = process.stderr.read()
+    assert checker.check_output(shown, lines, doctest.ELLIPSIS), lines

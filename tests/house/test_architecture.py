@@ -1,0 +1,200 @@
+"""The house of ARCHITECTURE.md: which room may import which, and which outside package only one module may import."""
+
+import ast
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from paths import ROOT
+
+SOURCES = {
+    "faultspec": ROOT / "compiler" / "faultspec",
+    "faultspec_conformance": ROOT / "conformance" / "faultspec_conformance",
+}
+COMPILER, SUITE = SOURCES.values()
+
+ROOMS: Mapping[str, str] = {
+    "faultspec.runtime": "Standard library only: envelope shapes, ids, Retry-After, the retry planner, the ASGI boundary. "
+    "Copied verbatim into generated Python; `runtime/typescript` is its one port",
+    "faultspec.exchange": "One request and its answer on any transport, values in bodies, and the finding",
+    "faultspec.diagnostics": "The diagnostic value and its printers",
+    "faultspec.source": "YAML text to data with a span for every key and value, from one parse",
+    "faultspec.language": "The grammar (also the JSON Schema and the reference page), the frozen model, and the way from YAML data to it",
+    "faultspec.leaks": "Detectors of secrets, stack traces and internal names in texts",
+    "faultspec.contract": "The clauses, to which taxonomies they apply, and what an error may look like on each surface",
+    "faultspec.judge": "Contract × exchange to findings. Pure",
+    "faultspec.targets": "Taxonomy to view, one module a target",
+    "faultspec.render": "View to files through the Jinja templates; write and check the output folder",
+    "faultspec.lint": "The lint rules, suppressions and fixes",
+    "faultspec.importers": "OpenAPI documents and botocore models to taxonomy data, with everything that was not carried over",
+    "faultspec.docs": "The generated pages: language, lint rules, trace, botocore",
+    "faultspec_conformance.drivers": "Requests to running systems: HTTP, JSON-RPC, standard streams, MCP; processes, local servers, budgets",
+    "faultspec_conformance.openapi": "The service's OpenAPI document, and values that its schemas allow",
+    "faultspec_conformance.config": "The conformance file: identities, resources, recipes, limits",
+    "faultspec_conformance.results": "Verdicts, coverage, waivers, and merging the results of shards",
+    "faultspec_conformance.faults": "The fault server, and the judgement of the retries that a server observes",
+    "faultspec_conformance.session": "The state of one run: requests over HTTP or calls by name, observations, resources, credentials",
+    "faultspec_conformance.sanitize": "Masking of secrets in everything that is reported",
+    "faultspec_conformance.reports": "Results as table, JSON, JUnit, SARIF, Markdown, HTML, command lines",
+    "faultspec_conformance.probes": "Requests that provoke an error or test a relation between answers",
+    "faultspec_conformance.run": "One run: schedule, sweep, repeated failures, summary; clients under faults",
+    "faultspec_conformance.observed": "Traffic that the suite did not send: recordings, logs, tests, middleware",
+    "faultspec_conformance.orders": "The reference service, and the demo",
+    "faultspec.cli": "The composition root: a table of commands, each imported when it is called",
+}
+"""Every room of both packages from the ground up, with what it contains. A room imports only rooms that stand before it."""
+
+FLOOR = {name: index for index, name in enumerate(ROOMS)}
+
+
+def modules(root: Path) -> list[Path]:
+    """Every Python file of a source root."""
+    return sorted(root.rglob("*.py"))
+
+
+def imports(path: Path) -> Iterator[tuple[str, int]]:
+    """Absolute names imported by a file, with their lines; submodules named by ``from package import module`` too."""
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, node.lineno
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            if node.module in SOURCES:
+                for alias in node.names:
+                    yield f"{node.module}.{alias.name}", node.lineno
+            else:
+                yield node.module, node.lineno
+
+
+def room(name: str) -> str | None:
+    """``faultspec.language.model`` is in the room ``faultspec.language``; None outside the two packages."""
+    parts = name.split(".")
+    return ".".join(parts[:2]) if parts[0] in SOURCES and len(parts) > 1 else None
+
+
+def upward(own: str, path: Path) -> Iterator[str]:
+    """The imports of a file in the room ``own`` that do not lead downwards, each as a message."""
+    for name, line in imports(path):
+        other = room(name)
+        if other is not None and other != own and FLOOR[other] > FLOOR[own]:
+            yield f"{path}:{line}: {own} imports {other}, which stands above it"
+
+
+FILES = [(package, path) for package, root in SOURCES.items() for path in modules(root) if path.parent != root]
+
+
+@pytest.mark.parametrize(
+    ("package", "path"), FILES, ids=lambda each: str(each) if isinstance(each, str) else "/".join(each.parts[-3:])
+)
+def test_rooms_import_downwards(package: str, path: Path) -> None:
+    """Every module stands in a room of the table, and imports its own room or one below it."""
+    own = f"{package}.{path.relative_to(SOURCES[package]).parts[0]}"
+    assert own in ROOMS, f"{own} is in no room: add it to ROOMS"
+    assert list(upward(own, path)) == []
+
+
+def test_every_module_stands_in_a_room() -> None:
+    """Beside the rooms a package has nothing but its ``__init__.py``, and every room of the table exists."""
+    loose = [path for root in SOURCES.values() for path in root.glob("*.py") if path.name != "__init__.py"]
+    assert loose == []
+    missing = [
+        name for name in ROOMS if not (SOURCES[name.split(".")[0]] / name.split(".")[1] / "__init__.py").exists()
+    ]
+    assert missing == []
+
+
+def test_the_tests_mirror_the_rooms() -> None:
+    """Every folder of tests is named after a room, or is one of the few that concern several."""
+    shared = {"fixtures", "goldens", "house", "miniatures", "support", "systems", "taxonomies", "vectors"}
+    folders = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders - shared <= {name.split(".")[1] for name in ROOMS}
+
+
+PAGE = ROOT / "ARCHITECTURE.md"
+_START, _END = "<!-- rooms: written by FAULTSPEC_WRITE=1 pytest tests/house -->\n", "<!-- end of rooms -->\n"
+
+
+def table() -> str:
+    """The table of rooms in ARCHITECTURE.md."""
+    rows = [f"| `{name.replace('.', '/', 1)}` | {contents} |" for name, contents in reversed(ROOMS.items())]
+    return "\n".join(["| room, from the top | contents |", "|---|---|", *rows]) + "\n"
+
+
+def test_the_page_shows_the_rooms() -> None:
+    """The table of ARCHITECTURE.md is the one that is enforced; with FAULTSPEC_WRITE set it is written."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, _, rest = text.partition(_START)
+    shown, _, after = rest.partition(_END)
+    if os.environ.get("FAULTSPEC_WRITE"):
+        PAGE.write_text(before + _START + table() + _END + after, encoding="utf-8")
+        shown = table()
+    assert shown == table()
+
+
+@pytest.mark.parametrize("path", modules(COMPILER / "runtime"), ids=lambda p: p.name)
+def test_the_runtime_is_standard_library_only(path: Path) -> None:
+    """The runtime is copied into generated code, so it imports the standard library and itself, relatively."""
+    for name, line in imports(path):
+        assert name.split(".")[0] in sys.stdlib_module_names, f"{path}:{line} imports {name}"
+
+
+@pytest.mark.parametrize("path", modules(SUITE), ids=lambda p: str(p.relative_to(SUITE)))
+def test_one_module_knows_schemathesis(path: Path) -> None:
+    """Schemathesis changes from release to release; only the sweep imports it."""
+    if path.name != "sweep.py":
+        assert not any(name.split(".")[0] == "schemathesis" for name, _ in imports(path))
+
+
+@pytest.mark.parametrize("path", modules(SUITE), ids=lambda p: str(p.relative_to(SUITE)))
+def test_one_module_knows_the_mcp_library(path: Path) -> None:
+    """It is an extra of its own, so a run over HTTP must not need it."""
+    if path != SUITE / "drivers" / "mcp.py":
+        assert not any(name.split(".")[0] in ("mcp", "httpx2", "anyio") for name, _ in imports(path))
+
+
+@pytest.mark.parametrize("path", modules(SUITE), ids=lambda p: str(p.relative_to(SUITE)))
+def test_the_suite_knows_no_service(path: Path) -> None:
+    """Nothing but the orders service itself imports the orders service: the suite judges any service."""
+    relative = path.relative_to(SUITE)
+    if relative.parts[0] != "orders":
+        assert not any(name.startswith("faultspec_conformance.orders") for name, _ in imports(path))
+
+
+@pytest.mark.parametrize("path", modules(ROOT / "tests" / "miniatures"), ids=lambda p: p.name)
+def test_miniatures_import_nothing_of_ours(path: Path) -> None:
+    """A miniature that shared code with the judge would share its misreadings."""
+    for name, line in imports(path):
+        first = name.split(".")[0]
+        assert first not in {"faultspec", "faultspec_conformance", "platform_errors"}, f"{path}:{line} imports {name}"
+
+
+def test_the_check_sees_what_it_forbids(tmp_path: Path) -> None:
+    """A planted upward import is found, so silence above means something."""
+    planted = tmp_path / "planted.py"
+    planted.write_text("import schemathesis\nfrom faultspec.cli import main\nfrom faultspec_conformance import run\n")
+    assert [name for name, _ in imports(planted)] == ["schemathesis", "faultspec.cli", "faultspec_conformance.run"]
+    assert len(list(upward("faultspec.language", planted))) == 2
+    assert list(upward("faultspec.cli", planted)) == []
+
+
+def reached(name: str, seen: set[str]) -> set[str]:
+    """The modules of the conformance package that a module of it imports, and those that they import, and so on."""
+    if name not in seen:
+        seen.add(name)
+        path = ROOT / "conformance" / "faultspec_conformance" / name.replace(".", "/")
+        for file in (path.with_suffix(".py"), path / "__init__.py"):
+            for found, _ in imports(file) if file.exists() else ():
+                if found.startswith("faultspec_conformance."):
+                    reached(found.removeprefix("faultspec_conformance."), seen)
+    return seen
+
+
+@pytest.mark.parametrize("name", ["reports", "results.merge", "results.model", "results.required_coverage"])
+def test_what_reads_results_sends_nothing(name: str) -> None:
+    """Reports of a run are made, merged and compared without anything that could start one."""
+    rooms = {each.partition(".")[0] for each in reached(name, set())}
+    assert not rooms & {"run", "session", "drivers", "probes", "config"}

@@ -1,0 +1,947 @@
+"""Laws of the importers: what is exported is read back, what is lost is told, and no document ends in a traceback."""
+
+import copy
+import functools
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from faultspec.contract.model import contract
+from faultspec.docs import botocore as census
+from faultspec.exchange.body import resolve
+from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.importers import Imported, NotImportable, botocore, openapi, reading
+from faultspec.importers.places import child, walk
+from faultspec.importers.reading import parse, readable
+from faultspec.importers.source_map import located
+from faultspec.importers.validate import settled
+from faultspec.importers.yaml_writer import written
+from faultspec.judge import judge
+from faultspec.language import load, read
+from faultspec.language.model import Taxonomy
+from faultspec.lint import check
+from faultspec.render import render
+from faultspec.source.document import Lines
+from faultspec.targets import SHIPPED
+from faultspec.targets import openapi as target
+from faultspec.targets.model import model_of
+from paths import ROOT
+
+OURS = [ROOT / "taxonomy.yaml", *sorted(ROOT.glob("examples/*/taxonomy.yaml"))]
+OTHERS = [*sorted((ROOT / "tests/taxonomies").glob("*.yaml")), ROOT / "compiler/faultspec/cli/starter.yaml"]
+FAULTSPEC = [sys.executable, "-c", "from faultspec.cli import main; main()"]
+DIALECTS = pytest.mark.parametrize("dialect", ["v31", "v30"])
+
+#: What a library of schemas says of itself, which is its file's business and no taxonomy's.
+OF_THE_FILE = {"/info/version", "/info/description"}
+
+
+@functools.cache
+def taxonomy(path: Path) -> Taxonomy:
+    """A taxonomy that has nothing wrong with it."""
+    loaded = load(str(path))
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    return loaded.taxonomy
+
+
+def exported(of: Taxonomy, dialect: str) -> Any:
+    """The document of the OpenAPI target, as a reader of JSON has it."""
+    return json.loads(json.dumps(getattr(target.view(of, model_of(of, "taxonomy.yaml")), dialect)))
+
+
+def taken_in(imported: Imported) -> Taxonomy:
+    """The taxonomy that was imported, from the text that is written for it; without a mistake.
+
+    A document says nothing of privacy, so every detector looks at its examples, where a path may be meant.
+    """
+    loaded = read(written(imported.data, "faultspec.schema.json"), "imported.yaml")
+    errors = [each for each in check(loaded) if each.severity == "error" and each.code != "message-leaks"]
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    assert not errors
+    return loaded.taxonomy
+
+
+def bytes_of(document: Any) -> str:
+    """A document as the target writes it."""
+    return json.dumps(document["components"], indent=2, ensure_ascii=False)
+
+
+@DIALECTS
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.parent.name)
+def test_what_was_exported_comes_back_to_the_byte(path: Path, dialect: str) -> None:
+    """Law 4: export(import(export(t))) = export(t), and the report has nothing of the components."""
+    document = exported(taxonomy(path), dialect)
+    imported = openapi.read(document)
+    again = exported(taken_in(imported), dialect)
+    assert again["info"]["title"] == document["info"]["title"]
+    assert bytes_of(again) == bytes_of(document)
+    assert {each.kind for each in imported.losses} <= {"version", "description", "transport", "condition"}
+
+
+@DIALECTS
+@pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.stem)
+def test_what_was_exported_comes_back(path: Path, dialect: str) -> None:
+    """Law 4 for taxonomies that use every corner of the language; but for the order of members, of which JSON has none."""
+    document = exported(taxonomy(path), dialect)
+    assert exported(taken_in(openapi.read(document)), dialect)["components"] == document["components"]
+
+
+# Taxonomies made by hypothesis
+
+names = st.sampled_from(["not_found", "RATE_LIMITED", "conflict", "Timeout", "e404", "bad_input", "gone"])
+schemas = st.recursive(
+    st.sampled_from(
+        [
+            {"type": "string"},
+            {"type": "string", "format": "uuid7"},
+            {"type": "string", "format": ["ulid", "uri"], "description": "Which one."},
+            {"type": "string", "format": "token", "pattern": "^a"},
+            {"type": ["integer", "null"], "minimum": 0},
+            {"type": "string", "enum": ["a", "b"]},
+            {"type": "boolean"},
+            {"type": "number", "minimum": 1, "maximum": 2.5},
+            {"type": "string", "minLength": 1, "maxLength": 3},
+            {},
+        ]
+    ),
+    lambda inner: st.one_of(
+        inner.map(lambda each: {"type": "array", "items": each}),
+        st.dictionaries(st.sampled_from(["x", "y?", "z_1"]), inner, min_size=1, max_size=2).map(
+            lambda each: {"type": "object", "properties": each, "additional": "forbid"}
+        ),
+    ),
+    max_leaves=3,
+)
+#: Flags by what a body shows in some envelopes and not in others.
+CONDITIONAL: tuple[dict[str, Any], ...] = (
+    {"when": [{"if": {"status": 503}, "then": True}], "else": False},
+    {"when": [{"if": {"status": [429, "5xx"]}, "then": False}], "else": True},
+    {"when": [{"if": {"details.hint": "a"}, "then": True}], "else": False},
+    {"when": [{"if": {"operation.idempotent": False}, "then": False}], "else": True},
+)
+codes = st.fixed_dictionaries(
+    {"summary": st.sampled_from(["It failed.", "“Nothing” is there: 100 %.", "a\tb"])},
+    optional={
+        "http": st.sampled_from([404, [503, 502], "502-504", [429, 500], "4xx"]),
+        "retriable": st.sampled_from([True, False, "caller", "none", *CONDITIONAL]),
+        "boundary": st.sampled_from(["gateway", ["service", "gateway"]]),
+        "domain": st.sampled_from(["request", "runtime"]),
+        "details": st.dictionaries(st.sampled_from(["field?", "limit", "hint?", "self"]), schemas, max_size=3),
+        "wire": st.integers(1, 9),
+        "lifecycle": st.sampled_from(["stable", "deprecated", "reserved"]),
+        "message": st.just("It failed"),
+    },
+)
+shapes = st.sampled_from(
+    [
+        {"code": "$code", "message": "$message", "details?": "$details"},
+        {"error": {"class": "$code", "boundary": "$boundary", "retriable": "$retriable", "details?": "$details"}},
+        {"errors": [{"code": "$code", "title": "$summary", "domain": "$domain"}], "trace?": "$request_id"},
+        {"error": "$code", "...": "$details"},
+        {
+            "jsonrpc": "2.0",
+            "id": "$request_id",
+            "error": {"code": -32000, "message": "$message", "data": {"why": "$code"}},
+        },
+        {"code": "$code", "retryable?": "$retriable", "text": "$message", "status": "$status"},
+        {"type": "https://example.com/${code}", "code": "$code", "details": "$details"},
+        {"code": "$code", "status": "$status", "text": "$message"},
+    ]
+)
+
+
+@st.composite
+def taxonomies(draw: st.DrawFn) -> dict[str, Any]:
+    """Taxonomies as data; some of them are refused by the language."""
+    found = draw(st.dictionaries(names, codes, min_size=1, max_size=4))
+    for code in found.values():
+        if "http" not in code:
+            code |= {"http": None, "http_reason": "Not over HTTP."}
+    if sum(each.get("lifecycle") != "reserved" for each in found.values()) < 2:
+        # One number alone is no more a code than any other number of the body.
+        for code in found.values():
+            code.pop("wire", None)
+    picture = draw(shapes)
+    return {
+        "faultspec": 1,
+        "taxonomy": {"name": "made", "version": "1.0.0"},
+        "domains": {"request": "Theirs.", "runtime": "Ours."},
+        "boundaries": {"gateway": "In front.", "service": "Behind."},
+        "envelopes": {
+            "error": {"shape": picture, "additional": draw(st.sampled_from(["warn", "forbid"]))},
+            **({"second": {"shape": {"at": "$code", "m": "$message"}}} if draw(st.booleans()) else {}),
+        },
+        "surfaces": {
+            "api": {"transport": "http", "envelope": "error", "codes": "closed"},
+            "rest": {"transport": "event", "envelope": "error"},
+        },
+        "headers": draw(
+            st.fixed_dictionaries(
+                {},
+                optional={
+                    "Retry-After": st.sampled_from([{"on": 429}, {"on": [429, 503], "presence": "optional"}]),
+                    "Cache-Control": st.just({"on": ["4xx", "5xx"], "token": "no-store", "summary": "Not kept."}),
+                },
+            )
+        ),
+        "codes": found,
+    }
+
+
+class Plain(yaml.SafeDumper):
+    """Writes what is shared twice: the language has no aliases."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        """Always."""
+        return True
+
+
+@DIALECTS
+@given(taxonomies())
+@settings(max_examples=150)
+def test_any_taxonomy_comes_back(dialect: str, made: dict[str, Any]) -> None:
+    """Law 4 for taxonomies that nobody wrote, and with which nothing is wrong."""
+    loaded = read(yaml.dump(made, Dumper=Plain, sort_keys=False, allow_unicode=True), "made.yaml")
+    if loaded.taxonomy is None or not any(each.live for each in loaded.taxonomy.codes.values()):
+        return
+    if any(each.severity == "error" for each in check(loaded)):
+        return
+    document = exported(loaded.taxonomy, dialect)
+    imported = openapi.read(document)
+    assert exported(taken_in(imported), dialect)["components"] == document["components"]
+
+
+# What is lost is told
+
+
+def changed(change: Callable[[Any], None]) -> Any:
+    """The Core Platform document with something in it that no taxonomy says."""
+    document = exported(taxonomy(ROOT / "taxonomy.yaml"), "v31")
+    change(document)
+    return document
+
+
+LOST: list[tuple[str, Callable[[Any], None], str]] = [
+    ("keyword", lambda d: d["components"]["schemas"]["NotFound"].update(minProperties=2), "/components/schemas/NotFound/minProperties"),
+    ("link", lambda d: d["components"]["responses"]["Error404"].update(links={"next": {}}), "/components/responses/Error404/links"),
+    ("media", lambda d: d["components"]["responses"]["Error404"]["content"].update({"text/html": {}}), "/components/responses/Error404/content/text~1html"),
+    ("status", lambda d: d["components"]["responses"].update(Gone={"description": "Gone."}), "/components/responses/Gone"),
+    ("outside", lambda d: d["components"]["responses"].update(Error410={"$ref": "other.json#/x"}), "/components/responses/Error410"),
+    ("dangling", lambda d: d["components"]["responses"].update(Error410={"$ref": "#/nowhere"}), "/components/responses/Error410"),
+    ("circle", lambda d: d["components"]["responses"].update(Error410={"$ref": "#/components/responses/Error410"}), "/components/responses/Error410"),
+    ("example", lambda d: d["components"]["examples"]["NotFound"]["value"].pop("message"), "/components/examples/NotFound"),
+    ("header", lambda d: d["components"]["headers"]["ETag"].update(schema={"type": "integer"}), "/components/headers/ETag/schema"),
+    ("union", lambda d: d["components"]["schemas"].update(Pet={"oneOf": [{"$ref": "#/components/schemas/Error"}]}), "/components/schemas/Pet"),
+    ("slot", lambda d: d["components"]["schemas"]["NotFound"]["properties"]["message"].update(title="T"), "/components/schemas/NotFound/properties/message"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "pointer"), [each[1:] for each in LOST], ids=[each[0] for each in LOST])
+def test_the_report_names_what_was_lost(change: Callable[[Any], None], pointer: str) -> None:
+    """A statement that a taxonomy has no word for is named by its place, and the rest comes back as it was."""
+    imported = openapi.read(changed(change))
+    assert pointer in {each.pointer for each in imported.losses}
+    kept = exported(taken_in(imported), "v31")["components"]["schemas"]
+    whole = exported(taxonomy(ROOT / "taxonomy.yaml"), "v31")["components"]["schemas"]
+    assert kept["Conflict"].keys() == whole["Conflict"].keys()
+
+
+#: What may be wrong in a document with paths, and where the report says so.
+CART = "/paths/~1carts~1{id}/get"
+IN_PATHS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "spaces": (lambda d: d["paths"].update({"/a b": {"get": {"responses": {}}}}), "/paths/~1a b"),
+    "no path item": (lambda d: d["paths"].update({"/a": None}), "/paths/~1a"),
+    "path item elsewhere": (lambda d: d["paths"].update({"/a": {"$ref": "other.json#/x"}}), "/paths/~1a"),
+    "beside a path item": (lambda d: beside(d), "/paths/~1carts~1{id}/put"),
+    "path item of none": (lambda d: d["components"].update(pathItems={"P": {}}), "/components/pathItems/P"),
+    "no operation": (lambda d: d["paths"]["/carts/{id}"].update(put=None), "/paths/~1carts~1{id}/put"),
+    "one name twice": (lambda d: d["paths"]["/carts/{id}"].update(put={"operationId": "readCart"}), "/paths/~1carts~1{id}/put/operationId"),
+    "webhooks": (lambda d: d.update(webhooks={"sent": {}}), "/webhooks"),
+    "no response": (lambda d: responses(d).update({"410": None}), f"{CART}/responses/410"),
+    "a word": (lambda d: responses(d)["404"].update(summary="No."), f"{CART}/responses/404/summary"),
+    "no body": (lambda d: body(d).update(schema=False), f"{CART}/responses/404/content/application~1json/schema"),
+    "a list for a schema": (lambda d: body(d).update(schema=[]), f"{CART}/responses/404/content/application~1json/schema"),
+    "a body without a code": (lambda d: None, f"{CART}/responses/404/content/application~1json"),
+    "the same in XML": (lambda d: responses(d)["404"]["content"].update({"application/xml": body(d)}), f"{CART}/responses/404/content/application~1xml"),
+    "a coded one in XML": (lambda d: responses(d)["409"]["content"].update({"application/xml": body(d, "409")}), f"{CART}/responses/409/content/application~1xml"),
+    "nullable in 3.1": (lambda d: error(d)["message"].update(nullable=True), "/components/schemas/Error/properties/message/nullable"),
+    "a null code": (lambda d: error(d)["code"].update(type=["string", "null"]), "/components/schemas/Error/properties/code/type"),
+    "a null body": (lambda d: d["components"]["schemas"]["Error"].update(type=["object", "null"]), "/components/schemas/Error/type"),
+    "never": (lambda d: error(d).update(never=False), "/components/schemas/Error/properties/never"),
+    "what is XML": (lambda d: error(d)["message"].update(xml={"name": "m"}), "/components/schemas/Error/properties/message/xml"),
+    "no example": (lambda d: body(d).update(examples={"a": None}), f"{CART}/responses/404/content/application~1json/examples/a"),
+    "an example of nothing": (lambda d: body(d, "409").update(example={"code": "other"}), f"{CART}/responses/409/content/application~1json/example"),
+    "an example that breaks": (lambda d: body(d, "409").update(example={"code": "gone", "message": 12}), f"{CART}/responses/409/content/application~1json/example"),
+    "an example that has more": (lambda d: body(d, "409").update(example={"code": "gone", "more": 1}), f"{CART}/responses/409/content/application~1json/example/more"),
+    "prose": (lambda d: responses(d)["409"].update(description="Held."), f"{CART}/responses/409/description"),
+    "a header of default": (lambda d: responses(d).update(default={**responses(d)["409"], "headers": {"A": {}}}), f"{CART}/responses/default/headers/A"),
+    "a word of a header": (lambda d: responses(d)["409"].update(headers={"A": {"style": "simple"}}), f"{CART}/responses/409/headers/A/style"),
+}  # fmt: skip
+
+
+def beside(of: Any) -> None:
+    """Its one path item by reference, and an operation beside that."""
+    of["components"]["pathItems"] = {"P": of["paths"]["/carts/{id}"]}
+    of["paths"]["/carts/{id}"] = {"$ref": "#/components/pathItems/P", "put": {}}
+
+
+def responses(of: Any) -> Any:
+    """The responses of the one operation."""
+    return of["paths"]["/carts/{id}"]["get"]["responses"]
+
+
+def body(of: Any, status: str = "404") -> Any:
+    """What one of them says of its body."""
+    return responses(of)[status]["content"]["application/json"]
+
+
+def error(of: Any) -> Any:
+    """The members of the error that names its code."""
+    return of["components"]["schemas"]["Error"]["properties"]
+
+
+def with_paths() -> Any:
+    """A document with a failure that names its code and one that does not."""
+    coded = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    made = document(
+        **{"404": {"description": "No.", "content": ANY}, "409": {"description": "The code gone.", "content": coded}}
+    )
+    made["components"]["schemas"]["Error"]["description"] = "Gone."
+    return copy.deepcopy(made)
+
+
+@pytest.mark.parametrize("what", IN_PATHS)
+def test_the_report_names_what_was_lost_of_paths(what: str) -> None:
+    """Whatever a document with paths says of failures is carried or reported, by a place that is there; what it does
+    not say is not reported.
+    """
+    change, pointer = IN_PATHS[what]
+    whole = with_paths()
+    before = {each.pointer for each in settled(openapi.read(whole)).losses}
+    change(whole)
+    imported = settled(openapi.read(whole))
+    taken_in(imported)
+    assert pointer in {each.pointer for each in imported.losses}
+    assert (pointer in before) == (what in ("a body without a code", "prose"))
+    assert all(resolve(whole, each.pointer)[0] for each in imported.losses)
+
+
+def test_nullable_of_old_documents_is_a_type_or_lost() -> None:
+    """3.0 has `nullable` for a type; without one beside it the word says nothing, and that is told."""
+    whole = with_paths() | {"openapi": "3.0.3"}
+    error(whole)["message"]["nullable"] = True
+    error(whole)["other"] = {"nullable": True}
+    imported = openapi.read(whole)
+    assert imported.data["envelopes"]["error"]["fields"]["message_value"] == {"type": ["string", "null"]}
+    places = {each.pointer for each in imported.losses if each.kind == "schema"}
+    assert places == {"/components/schemas/Error/properties/other/nullable"}
+
+
+def test_one_bad_example_takes_no_other_with_it() -> None:
+    """Of several examples of a code only those are lost that break it."""
+    whole = with_paths()
+    body(whole, "409")["examples"] = {
+        "one": {"value": {"code": "gone", "message": 12}},
+        "two": {"value": {"code": "gone", "message": "It went"}},
+    }
+    imported = settled(openapi.read(whole))
+    assert imported.data["codes"]["gone"]["example"] == {"message": "It went"}
+    assert [each.pointer for each in imported.losses if each.kind == "example"] == [
+        f"{CART}/responses/409/content/application~1json/examples/one"
+    ]
+
+
+def test_an_extension_is_never_read() -> None:
+    """An `x-` extension changes nothing, wherever it stands."""
+    document = exported(taxonomy(ROOT / "taxonomy.yaml"), "v31")
+    planted = copy.deepcopy(document)
+    planted["x-taxonomy"] = {"codes": ["other"]}
+    planted["components"]["schemas"]["NotFound"]["x-code"] = "other"
+    planted["components"]["schemas"]["NotFound"]["properties"]["message"]["x-wire"] = 1
+    assert openapi.read(planted).data == openapi.read(document).data
+
+
+# Documents with paths
+
+
+def document(**responses: Any) -> dict[str, Any]:
+    """A document with one operation."""
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Shop", "version": "2.1.0"},
+        "paths": {"/carts/{id}": {"get": {"operationId": "readCart", "responses": responses}}},
+        "components": {
+            "schemas": {
+                "Error": {
+                    "type": "object",
+                    "properties": {"code": {"type": "string", "enum": ["gone", "locked"]}, "message": {"type": "string"}},
+                    "required": ["code"],
+                },
+                "Any": {"type": "object", "properties": {"text": {"type": "string"}}},
+            },
+            "responses": {"Missing": {"description": "No such cart.", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Any"}}}}},
+        },
+    }  # fmt: skip
+
+
+ANY = {"application/json": {"schema": {"$ref": "#/components/schemas/Any"}}}
+
+
+def errors_of(found: Imported) -> Any:
+    """The codes of the one operation."""
+    taken_in(found)
+    return found.data["operations"]["read_cart"]["errors"]
+
+
+def test_a_response_without_a_code_is_called_by_its_status() -> None:
+    """K17: a non-2xx response is HTTP_<status> of its operation, with its schema; a redirect is none, and told."""
+    found = openapi.read(
+        document(
+            **{
+                "200": {"description": "OK"},
+                "302": {"description": "Moved."},
+                "404": {"$ref": "#/components/responses/Missing"},
+            }
+        )
+    )
+    assert errors_of(found) == {
+        "HTTP_404": {
+            "summary": "No such cart.",
+            "http": 404,
+            "schema": {"type": "object", "properties": {"text": {"type": "string"}}},
+        }
+    }
+    assert found.data["imported"] == {"pattern": "HTTP_${status}", "retriable": False}
+    assert [(each.pointer, each.kind) for each in found.losses] == [
+        ("/paths/~1carts~1{id}/get/responses/302", "redirect"),
+        ("/components/responses/Missing/content/application~1json", "body"),
+    ]
+
+
+def test_classes_and_default_are_codes_too() -> None:
+    """`4XX` is one code for the class; `default` one for all errors, and told."""
+    found = openapi.read(
+        document(**{"4XX": {"description": "Yours.", "content": ANY}, "default": {"description": "Any."}})
+    )
+    codes = errors_of(found)
+    assert (codes["HTTP_4XX"]["http"], codes["HTTP_DEFAULT"]["http"]) == ("4xx", ["4xx", "5xx"])
+    assert "default" in {each.kind for each in found.losses}
+
+
+def test_a_body_that_is_no_json_is_told() -> None:
+    """The status is kept, the body is not, and the report says so; headers are kept as rules."""
+    response = {
+        "description": "Wait.",
+        "content": {"text/html": {}},
+        "headers": {"Retry-After": {"required": True}, "WWW-Authenticate": {}},
+    }
+    found = openapi.read(document(**{"429": response}))
+    code = errors_of(found)["HTTP_429"]
+    assert "schema" not in code
+    assert code["headers"] == {"Retry-After": "required", "WWW-Authenticate": "optional"}
+    assert [each.kind for each in found.losses] == ["media-type"]
+
+
+def test_a_schema_that_names_its_codes_is_believed() -> None:
+    """A list in the member that stands for the code is a code for each value; the operation names them."""
+    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    found = openapi.read(
+        document(**{"409": {"description": "No.", "content": content}, "404": {"description": "None."}})
+    )
+    known = taken_in(found)
+    assert {name: str(code.http.statuses[0]) for name, code in known.codes.items()} == {"gone": "409", "locked": "409"}
+    assert known.operations["read_cart"].codes == ("gone", "locked")
+    assert known.envelopes["error"].media_types == ("application/problem+json",)
+    assert list(known.operations["read_cart"].errors) == ["HTTP_404"]
+
+
+@pytest.mark.parametrize("media", ["*/*", "application/*", "application/*; q=0.5", "APPLICATION/*+JSON"])
+def test_a_range_of_media_types_that_includes_json_is_read_as_json(media: str) -> None:
+    """What may be anything may be JSON: the schema counts, the envelope is plain JSON, and what else there may be is told."""
+    schema = {"schema": {"$ref": "#/components/schemas/Error"}}
+    found = openapi.read(document(**{"409": {"description": "No.", "content": {media: schema}}}))
+    known = taken_in(found)
+    assert list(known.codes) == ["gone", "locked"]
+    assert known.envelopes["error"].media_types == ("application/json",)
+    assert [each.kind for each in found.losses] == ["media-type"]
+    content = {media: schema, "application/problem+json": schema}
+    exact = taken_in(openapi.read(document(**{"409": {"description": "No.", "content": content}})))
+    assert exact.envelopes["error"].media_types == ("application/problem+json",)
+
+
+def test_a_range_of_media_types_without_json_is_none() -> None:
+    """What can't be JSON is not read as such."""
+    content = {"text/*": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    found = openapi.read(document(**{"409": {"description": "No.", "content": content}}))
+    assert errors_of(found) == {"HTTP_409": {"summary": "No.", "http": 409}}
+
+
+@pytest.mark.parametrize("word", ["oneOf", "anyOf"])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("inline", [False, True])
+def test_an_alternative_that_names_codes_is_read_whatever_stands_beside_it(
+    word: str, turned: bool, inline: bool
+) -> None:
+    """Of a body that is one of several, those with a code are that code, and the others are the code of the status; each of
+    them is told.
+    """
+    made = document()
+    plain = {"type": "object", "properties": {"title": {"type": "string"}}}
+    made["components"]["schemas"] |= {"Problem": plain}
+    named = made["components"]["schemas"]["Error"] if inline else {"$ref": "#/components/schemas/Error"}
+    listed = [named, {"$ref": "#/components/schemas/Problem"}, {"type": "string"}]
+    listed = listed[::-1] if turned else listed
+    content = {"application/json": {"schema": {word: listed}}}
+    made["paths"]["/carts/{id}"]["get"]["responses"] = {"409": {"description": "No.", "content": content}}
+    found = openapi.read(made)
+    known = taken_in(found)
+    assert {name: str(code.http.statuses[0]) for name, code in known.codes.items()} == {"gone": "409", "locked": "409"}
+    assert known.operations["read_cart"].codes == ("gone", "locked")
+    assert found.data["operations"]["read_cart"]["errors"]["HTTP_409"]["schema"] == {
+        "anyOf": [{"type": "string"}, plain] if turned else [plain, {"type": "string"}]
+    }
+    place = f"/paths/~1carts~1{{id}}/get/responses/409/content/application~1json/schema/{word}"
+    assert {each.pointer for each in found.losses if each.kind == "body"} == {
+        f"{place}/{index}" for index in (0, 1, 2) if index != (2 if turned else 0)
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "said"),
+    [
+        ('{"openapi": "3.1.0", "a":\n  {"NaN": "NaN", "x": NaN}}', (2, 23), "NaN is no number of JSON"),
+        ('{"a": "Infinity",\n "b": [1, -Infinity]}', (2, 11), "-Infinity is no number of JSON"),
+        ('{"a": {"400": 1,\n "400": 2}}', (2, 2), "400"),
+    ],
+)
+def test_what_json_does_not_allow_has_its_place(text: str, place: tuple[int, int], said: str) -> None:
+    """A number that is none, and a member that stands twice, are mistakes at their line and column, not guesses."""
+    data, found = reading.parse(text, "x.json")
+    assert data is None
+    assert [(each.span.line, each.span.column) for each in found if each.span] == [place]
+    assert said in found[0].message
+
+
+SUGGESTING = """
+faultspec: 1
+taxonomy: {name: shop, version: 1.0.0}
+actions: {again: {summary: Send it again., sends_again: true}, wait: Wait.}
+envelopes: {error: {shape: {error: {code: $code, retry: $retriable, next: $actions}}}}
+codes:
+  busy: {summary: Too much to do., http: 503, retriable: true, actions: [again]}
+  full: {summary: There is no room., http: 507, retriable: false, actions: [wait]}
+  slow: {summary: It takes long., http: 504, retriable: caller, actions: [again, wait]}
+"""
+
+
+def test_actions_that_send_again_come_back() -> None:
+    """What codes suggest comes back, and that a retriable error suggests one; a condition of another kind is told as lost."""
+    loaded = read(SUGGESTING, "t.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    written_out = exported(loaded.taxonomy, "v31")
+    found = openapi.read(written_out)
+    assert {each: term.sends_again for each, term in taken_in(found).actions.items()} == {"again": True, "wait": False}
+    assert not [each for each in found.losses if each.kind == "condition"]
+    assert bytes_of(exported(taken_in(found), "v31")) == bytes_of(written_out)
+    for name, schema in written_out["components"]["schemas"].items():
+        for each in schema.get("allOf", ()) if name in ("Busy", "Slow") else ():
+            each["if"]["properties"]["error"]["properties"]["retry"] = {"const": "yes"}
+    other = openapi.read(written_out)
+    assert not any(each.sends_again for each in taken_in(other).actions.values())
+    assert {each.kind for each in other.losses} >= {"condition"}
+
+
+def test_a_code_of_the_form_of_imported_ones_is_called_otherwise() -> None:
+    """A document's own code `HTTP_404` is not the code of a status: it keeps its wire, gets another name, and that is told."""
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    made = document(**{"409": {"description": "No.", "content": content}, "404": {"description": "None."}})
+    made["components"]["schemas"]["Error"]["properties"]["code"]["enum"] = ["HTTP_404", "locked"]
+    found = openapi.read(made)
+    assert {name: code.wire for name, code in taken_in(found).codes.items()} == {
+        "own_HTTP_404": "HTTP_404",
+        "locked": "locked",
+    }
+    assert list(found.data["operations"]["read_cart"]["errors"]) == ["HTTP_404"]
+    assert [each.kind for each in found.losses] == ["collision"]
+
+
+@pytest.mark.parametrize(
+    ("made", "code"),
+    [
+        ({"swagger": "2.0", "paths": {}}, "swagger"),
+        ({"asyncapi": "3.0.0"}, "not-openapi"),
+        ({"openapi": "4.0.0", "paths": {}}, "not-openapi"),
+        ({"openapi": 3.1, "paths": {}}, "not-openapi"),
+        ([], "not-openapi"),
+        ({"openapi": "3.1.0", "paths": {}}, "no-failures"),
+        ({"openapi": "3.0.0", "paths": []}, "no-failures"),
+    ],
+)
+def test_what_is_no_openapi_is_refused(made: object, code: str) -> None:
+    """Each with a code and a sentence of its own."""
+    with pytest.raises(NotImportable) as caught:
+        openapi.read(made)
+    assert caught.value.code == code
+
+
+MUTABLE = [
+    exported(taxonomy(ROOT / "tests/taxonomies/registry.yaml"), "v31"),
+    exported(taxonomy(ROOT / "tests/taxonomies/theodosia.yaml"), "v30"),
+    document(
+        **{
+            "404": {"$ref": "#/components/responses/Missing"},
+            "409": {"description": "x", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}, "example": {"code": "gone"}}}},
+            "default": {"description": "y", "headers": {"Retry-After": {"schema": {"type": "integer"}}}, "content": ANY},
+        }
+    ),
+]  # fmt: skip
+JUNK = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.floats(allow_nan=False),
+    st.text(max_size=5),
+    st.sampled_from(["#/components/schemas/Error", "$code", "x?", "...", "4xx", "a: b", "\ud800", "{", "- x"]),
+    st.just({"$ref": "#"}),
+    st.just({"$ref": "#/components/schemas/Error"}),
+    st.lists(st.sampled_from(["a", 1, None]), max_size=2),
+    st.dictionaries(st.text(max_size=3), st.sampled_from(["a", {}, [], 404, None]), max_size=2),
+)
+
+
+@pytest.mark.full
+@given(st.sampled_from(MUTABLE), st.data())
+@settings(max_examples=250)
+def test_a_broken_document_is_imported_or_refused(good: Any, data: st.DataObject) -> None:
+    """Whatever is done to a document, it is imported soundly or refused with a reason; nothing else is ever raised."""
+    broken = copy.deepcopy(good)
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = broken
+        for _ in range(data.draw(st.integers(1, 9))):
+            keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+            if not keys:
+                break
+            key = data.draw(st.sampled_from(keys))
+            if isinstance(place[key], dict | list) and place[key] and data.draw(st.booleans() | st.just(True)):
+                place = place[key]
+            else:
+                place[key] = copy.deepcopy(data.draw(JUNK))
+                break
+        else:
+            if isinstance(place, dict):
+                place[
+                    data.draw(st.text(max_size=4) | st.sampled_from(["oneOf", "enum", "const", "allOf", "required"]))
+                ] = copy.deepcopy(data.draw(JUNK))
+    try:
+        found = settled(openapi.read(broken))
+    except NotImportable as problem:
+        found, refused = None, problem.message
+    assert found is not None or "the taxonomy would not hold" not in refused, refused
+    if found is not None:
+        taken_in(found)
+
+
+# botocore
+
+data = pytest.importorskip("botocore", reason="botocore is not installed").__path__[0] + "/data"
+MODELS = dict(census.models(data))
+#: Three of each protocol, large ones and small ones, and those with something of their own.
+SAMPLED = [
+    "dynamodb", "kinesis", "organizations",  # json
+    "lambda", "apigateway", "iot", "glacier",  # rest-json
+    "s3", "cloudfront", "route53",  # rest-xml
+    "sts", "iam", "elb",  # query
+    "sqs", "cloudwatch", "arc-region-switch",  # smithy-rpc-v2-cbor, with json or query beside it
+]  # fmt: skip
+
+
+def model(service: str) -> Any:
+    """The model of a service."""
+    path = MODELS[service]
+    return json.loads(gzip.open(path).read() if path.endswith(".gz") else Path(path).read_bytes())
+
+
+@pytest.mark.parametrize("service", SAMPLED)
+def test_a_service_model_becomes_a_sound_taxonomy(service: str) -> None:
+    """Every error shape is a code with its wire name and status, every operation names its codes; and it compiles."""
+    found = model(service)
+    known = taken_in(botocore.read(found, service))
+    shapes = {name: each for name, each in found["shapes"].items() if each.get("exception")}
+    wires = {each.get("error", {}).get("code", name) for name, each in shapes.items()}
+    assert {code.wire for code in known.codes.values()} == wires
+    for name, each in shapes.items():
+        code = next(c for c in known.codes.values() if c.wire == each.get("error", {}).get("code", name))
+        if "error" in each and each["error"].get("code", name) not in ("ResourceNotFound",):
+            assert code.http.allows(each["error"].get("httpStatusCode", code.http.default))
+        if each.get("retryable") is not None:
+            assert code.retryable
+    for key, operation in found["operations"].items():
+        if operation.get("errors"):
+            mine = next(o for o in known.operations.values() if o.wire == key)
+            assert len(mine.codes or ()) == len(
+                {found["shapes"][e["shape"]].get("error", {}).get("code", e["shape"]) for e in operation["errors"]}
+            )
+    assert render(known, SHIPPED.values(), "imported.yaml")
+
+
+@pytest.mark.parametrize("service", ["dynamodb", "lambda", "cloudwatch"])
+@pytest.mark.parametrize("namespace", ["", "com.amazonaws.sample#"])
+def test_a_code_of_a_json_protocol_may_have_a_namespace(service: str, namespace: str) -> None:
+    """What botocore reads as an error's code the judge reads as it: bare, and behind the namespace of the service."""
+    known = taken_in(botocore.read(model(service), service))
+    code = next(each for each in known.codes.values() if each.http.statuses and each.http.default < 500)
+    content = json.dumps({"__type": f"{namespace}{code.wire}"}).encode()
+    answer = Response(code.http.default, (("Content-Type", known.envelopes["error"].media_types[0]),), content)
+    found = judge(contract(known), Exchange(Request("POST", "/", ()), answer, "http"))
+    assert found.code == code.name
+    assert "code/declared" not in {each.clause for each in found.findings}
+
+
+def test_the_retry_facts_are_those_of_botocore() -> None:
+    """The lists and numbers of the standard mode are the installed botocore's."""
+    from botocore.retries import quota, standard
+
+    assert set(standard.TransientRetryableChecker._TRANSIENT_ERROR_CODES) == botocore.TRANSIENT
+    assert set(standard.TransientRetryableChecker._TRANSIENT_STATUS_CODES) == botocore.TRANSIENT_STATUSES
+    assert set(standard.ThrottledRetryableChecker._THROTTLED_ERROR_CODES) == botocore.THROTTLED
+    assert botocore.POLICY["max_attempts"] == standard.DEFAULT_MAX_ATTEMPTS
+    checker = standard.RetryQuotaChecker
+    assert botocore.POLICY["budget"] == {
+        "tokens": quota.RetryQuota.INITIAL_CAPACITY,
+        "cost": checker._RETRY_COST,
+        "idle_refund": checker._NO_RETRY_INCREMENT,
+    }
+    assert botocore.POLICY["kinds"]["throttled"]["cost"] == checker._THROTTLING_RETRY_COST
+
+
+def test_throttling_is_a_kind_of_the_policy() -> None:
+    """A code that botocore or the model calls throttling pays what the standard mode takes for it."""
+    known = taken_in(botocore.read(model("dynamodb"), "dynamodb"))
+    kinds = known.retry_policies["standard"].kind_of
+    named = {code.wire for code in known.codes.values() if kinds.get(code.name) == "throttled"}
+    assert named == botocore.THROTTLED & {code.wire for code in known.codes.values()} != set()
+    marked = taken_in(botocore.read(SMALL, "small"))
+    assert dict(marked.retry_policies["standard"].kind_of) == {"No": "throttled"}
+
+
+def test_the_page_of_all_services_is_current() -> None:
+    """Each sampled row of docs/botocore.md says what came of the service, as long as botocore is the one of the page."""
+    page = (ROOT / "docs/botocore.md").read_text(encoding="utf-8")
+    assert f"botocore {version('botocore')}:" in page, (
+        "another botocore is installed than the page is about: make botocore"
+    )
+    for service in SAMPLED:
+        assert census.line(census.row(service, MODELS[service])) in page.splitlines(), "make botocore"
+    assert len(MODELS) == sum(each.startswith("| ") for each in page.splitlines()) - 1
+    assert " 0 errors of lint" in page
+
+
+@pytest.mark.full
+@given(st.data())
+@settings(max_examples=80)
+def test_a_broken_model_is_imported_or_refused(data: st.DataObject) -> None:
+    """Whatever is done to a model, it is imported soundly or refused with a reason."""
+    broken: Any = copy.deepcopy(SMALL)
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = broken
+        while isinstance(place, dict | list) and place:
+            key = data.draw(st.sampled_from(list(place) if isinstance(place, dict) else list(range(len(place)))))
+            if isinstance(place[key], dict | list) and place[key] and data.draw(st.integers(0, 4)):
+                place = place[key]
+            else:
+                place[key] = copy.deepcopy(data.draw(JUNK))
+                break
+    try:
+        found = settled(botocore.read(broken, "small"))
+    except NotImportable as problem:
+        found, refused = None, problem.message
+    assert found is not None or "the taxonomy would not hold" not in refused, refused
+    if found is not None:
+        taken_in(found)
+
+
+SMALL = {
+    "metadata": {"protocol": "rest-json", "protocols": ["rest-json", "json"], "serviceFullName": "Small"},
+    "operations": {"Get": {"name": "Get", "http": {"method": "GET", "requestUri": "/x/{Key+}?a"}, "errors": [{"shape": "No"}], "idempotent": True}},
+    "shapes": {
+        "No": {
+            "type": "structure",
+            "exception": True,
+            "documentation": "<p>No. Not <b>at</b> all.</p>",
+            "error": {"code": "NoSuch", "httpStatusCode": 404, "senderFault": True},
+            "retryable": {"throttling": True},
+            "required": ["why"],
+            "members": {"message": {"shape": "S"}, "why": {"shape": "T"}, "after": {"shape": "S", "location": "header", "locationName": "Retry-After"}},
+        },
+        "S": {"type": "string", "enum": ["a", "b"], "max": 3},
+        "T": {"type": "structure", "members": {"inner": {"shape": "T"}, "list": {"shape": "L"}, "at": {"shape": "D"}}},
+        "L": {"type": "list", "member": {"shape": "M"}},
+        "M": {"type": "map", "key": {"shape": "S"}, "value": {"shape": "S"}},
+        "D": {"type": "timestamp"},
+    },
+}  # fmt: skip
+
+
+# Texts and the command line
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"a": NaN}', "{", '{"a": 1,}', "[" * 100_000, "a: &b 1", "\x00", "", "a:\n\t- b", "- x: [", '{"a": "\ud800"}'],
+)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    """No text ends in a traceback: there is data, or a diagnostic."""
+    data, found = parse(text, "x")
+    assert (data is None) == bool(found)
+
+
+KEYS = st.text(st.characters(exclude_characters="\ufffd"), max_size=4) | st.sampled_from(
+    ["a", "/", "~1", "0", "\ud800", "\U0001f600", "\u2028"]
+)
+PARTS = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | KEYS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(PARTS) | st.dictionaries(KEYS, PARTS),
+    st.sampled_from([None, 0, 2, "\t"]),
+    st.sampled_from([(",", ":"), (" ,\r\n", " : ")]),
+    st.booleans(),
+)
+def test_every_place_of_a_json_text_is_found(
+    data: Any, indent: int | str | None, separators: tuple[str, str], ascii_only: bool
+) -> None:
+    """However it is written: a pointer leads to its key or item, and one that goes on beyond leads to where it ends."""
+    text = json.dumps(data, indent=indent, separators=separators, ensure_ascii=ascii_only)
+    places = located(text, "x")
+    assert places is not None
+    for pointer, value in walk(data):
+        found = places.span(readable(pointer))
+        shown = Lines(text).within(found)
+        above, _, name = pointer.rpartition("/")
+        if not pointer or isinstance(resolve(data, above)[1], list):
+            assert shown == text[:1] if not pointer else shown in ("[", "{") or json.loads(shown) == value
+        else:
+            assert child("", json.loads(shown)) == f"/{name}"
+        if value in ([], {}) or not isinstance(value, list | dict):
+            assert places.span(f"{readable(pointer)}/none/at/all") == found
+
+
+def test_a_place_is_the_same_in_json_and_in_the_same_text_as_yaml() -> None:
+    """A document that both readers take has the same lines and columns by either."""
+    text = json.dumps(document(**{"404": {"description": "None."}, "409": {"content": ANY}}), indent=2)
+    as_json, as_yaml = located(text, "x"), located(f"# as YAML\n{text}", "x")
+    assert as_json is not None
+    assert as_yaml is not None
+    for pointer, _ in list(walk(json.loads(text)))[1:]:
+        one, other = as_json.span(pointer), as_yaml.span(pointer)
+        assert (one.line + 1, one.column) == (other.line, other.column), pointer
+    assert located("a: [", "x") is None
+
+
+def test_what_is_said_of_a_document_is_said_of_its_lines(tmp_path: Path) -> None:
+    """Errors and losses have the line and the column of what they are about, in JSON and YAML; of a packed model, which no
+    editor shows by lines, they have the pointer.
+    """
+    (tmp_path / "empty.json").write_text('{"openapi": "3.1.0",\n "paths": {}}')
+    (tmp_path / "empty.yaml").write_text('openapi: "3.1.0"\npaths: {}\n')
+    for name, place in {"empty.json": "2:2", "empty.yaml": "2:1"}.items():
+        assert f"{name}:{place}: error: " in run("openapi", name, cwd=tmp_path).stderr
+    made = json.dumps(document(**{"302": {"description": "Moved."}, "404": {"description": "None."}}), indent=1)
+    (tmp_path / "api.json").write_text(made)
+    (tmp_path / "api.yaml").write_text(f"# as YAML\n{made}")
+    line = next(number for number, each in enumerate(made.splitlines(), 1) if '"302"' in each)
+    for name, at in {"api.json": line, "api.yaml": line + 1}.items():
+        assert f"\n{name}:{at}:6: not carried [redirect]: " in "\n" + run("openapi", name, cwd=tmp_path).stderr
+        told = run("openapi", name, "--format", "json", cwd=tmp_path).stderr
+        loss = json.loads(told[told.index("[") :])[0]["losses"][0]
+        assert (loss["line"], loss["column"], loss["kind"]) == (at, 6, "redirect")
+    model = {"metadata": {"protocol": "json"}, "operations": {}, "shapes": {}}
+    (tmp_path / "service-2.json").write_text(json.dumps(model))
+    (tmp_path / "service-2.json.gz").write_bytes(gzip.compress(json.dumps(model).encode()))
+    column = json.dumps(model).index('"shapes"') + 1
+    assert f"service-2.json:1:{column}: error: the model" in run("botocore", "./service-2.json", cwd=tmp_path).stderr
+    packed = run("botocore", "./service-2.json.gz", cwd=tmp_path).stderr
+    assert "service-2.json.gz: error: the model declares no errors (at /shapes)" in packed
+
+
+def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """The command line in a folder."""
+    return subprocess.run([*FAULTSPEC, "import", *arguments], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def test_the_command_writes_once_and_reports(tmp_path: Path) -> None:
+    """A taxonomy that lint and compile accept; nothing is overwritten untold; the report is data on request."""
+    (tmp_path / "api.json").write_text(
+        json.dumps(document(**{"302": {"description": "Moved."}, "404": {"description": "None."}}))
+    )
+    done = run("openapi", "api.json", "--out", "taxonomy.yaml", "--format", "json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stderr[done.stderr.index("[") :])
+    assert report[0]["losses"][0]["kind"] == "redirect"
+    for command in ("lint", "compile"):
+        again = subprocess.run(
+            [*FAULTSPEC, command, "taxonomy.yaml"], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert again.returncode == 0, again.stdout + again.stderr
+    before = (tmp_path / "taxonomy.yaml").read_text()
+    (tmp_path / "taxonomy.yaml").write_text("mine")
+    refused = run("openapi", "api.json", "--out", "taxonomy.yaml", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "file-exists" in refused.stderr
+    assert (tmp_path / "taxonomy.yaml").read_text() == "mine"
+    assert run("openapi", "api.json", "--out", "taxonomy.yaml", "--force", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "taxonomy.yaml").read_text() == before
+
+
+def test_an_editor_is_sent_to_a_schema_that_is_there(tmp_path: Path) -> None:
+    """The line that names the schema is written where the schema stands beside the taxonomy, and nowhere else."""
+    (tmp_path / "api.json").write_text(json.dumps(document(**{"404": {"description": "None."}})))
+    (tmp_path / "with").mkdir()
+    (tmp_path / "with/faultspec.schema.json").write_text("{}")
+    (tmp_path / "faultspec.schema.json").write_text("{}")
+    for out, first in {
+        "with/a.yaml": "# yaml-language-server: $schema=faultspec.schema.json",
+        "new/a.yaml": "faultspec: 1",
+    }.items():
+        assert run("openapi", "api.json", "--out", out, cwd=tmp_path).returncode == 0
+        text = (tmp_path / out).read_text()
+        assert text.splitlines()[0] == first
+        assert read(text, out).taxonomy is not None
+    assert run("openapi", "api.json", cwd=tmp_path).stdout.startswith("faultspec: 1\n\n")
+
+
+def test_the_command_refuses_in_one_line(tmp_path: Path) -> None:
+    """What can't be imported is exit code 2 with a diagnostic, and no file is left behind."""
+    (tmp_path / "swagger.json").write_text('{"swagger": "2.0"}')
+    (tmp_path / "broken.yaml").write_text("a: [")
+    with (tmp_path / "large.json").open("wb") as file:
+        file.truncate(100 * 1024**2)
+    for name, code in {
+        "swagger.json": "swagger",
+        "broken.yaml": "yaml-syntax",
+        "large.json": "file-too-large",
+        "none.json": "file-not-found",
+    }.items():
+        done = run("openapi", name, "--out", "out.yaml", cwd=tmp_path)
+        assert (done.returncode, f"[{code}]" in done.stderr) == (2, True), done.stderr
+        assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out.yaml").exists()
+    done = run("botocore", "dynamdb", cwd=tmp_path)
+    assert (done.returncode, "Did you mean 'dynamodb'?" in done.stderr) == (2, True)
+    assert run("botocore", "sts", "iam", "--out", "all", cwd=tmp_path).returncode == 0
+    assert sorted(each.name for each in (tmp_path / "all").iterdir()) == ["iam.yaml", "sts.yaml"]

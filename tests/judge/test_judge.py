@@ -1,0 +1,651 @@
+"""Laws of the judge, one clause at a time, on the Core Platform and on taxonomies of other shapes."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from textwrap import dedent
+
+import pytest
+
+from faultspec.contract.clauses import CLAUSES, GROUPABLE, VALUES
+from faultspec.contract.model import Contract, contract
+from faultspec.exchange.finding import Judgement
+from faultspec.exchange.model import Canary, Exchange, Headers, Request, Response
+from faultspec.judge import judge
+from faultspec.language import load, read
+from faultspec.language.routes import route
+from paths import ROOT
+
+ULID = "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T"
+OTHER = "0190b2a4-7c1e-7d3a-9f00-3b5f3a8e6c11"
+
+
+@cache
+def platform() -> Contract:
+    """The contract of the Core Platform."""
+    loaded = load(str(ROOT / "taxonomy.yaml"))
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    return contract(loaded.taxonomy)
+
+
+@cache
+def of(text: str) -> Contract:
+    """The contract of a taxonomy given as text, below a common head."""
+    head = "faultspec: 1\ntaxonomy: {name: t, version: 1.0.0}\n"
+    loaded = read(head + dedent(text), "t.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    return contract(loaded.taxonomy)
+
+
+def exchange(
+    status: int | None,
+    body: object,
+    *headers: tuple[str, str],
+    request: str = "GET /orders/1",
+    sent: Headers = (),
+    drop: str = "",
+    **known: object,
+) -> Exchange:
+    """An answer of the Core Platform with its usual headers, but for the ones to drop."""
+    method, _, target = request.partition(" ")
+    usual = (("Content-Type", "application/json"), ("Cache-Control", "no-store"), ("X-Correlation-Id", ULID))
+    given = {name.lower() for name, _ in headers} | {drop.lower()}
+    kept = tuple(each for each in usual if each[0].lower() not in given)
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return Exchange(Request(method, target, sent), Response(status, (*kept, *headers), raw), **known)  # type: ignore[arg-type]  # the tests' own keywords
+
+
+def error(code: str = "not_found", details: Mapping[str, object] | None = None, **members: object) -> dict[str, object]:
+    """An envelope of the Core Platform."""
+    told: dict[str, object] = {"code": code, "message": "It failed", "correlation_id": ULID}
+    return told | ({"details": details} if details is not None else {}) | members
+
+
+def broken(judgement: Judgement, *, warnings: bool = True) -> dict[str, str | None]:
+    """The clauses broken, each with the pointer of its first finding."""
+    found: dict[str, str | None] = {}
+    for finding in judgement.findings:
+        if warnings or finding.level == "error":
+            found.setdefault(finding.clause, finding.pointer)
+    return found
+
+
+def on_platform(seen: Exchange) -> dict[str, str | None]:
+    """What is wrong with an exchange by the Core Platform."""
+    return broken(judge(platform(), seen))
+
+
+def test_an_error_that_keeps_the_contract_has_no_finding() -> None:
+    """A good answer is silent, and is known for what it is."""
+    found = judge(platform(), exchange(404, error(details={"retryable": False})))
+    assert (found.findings, found.surface, found.code, found.is_error) == ((), "api", "not_found", True)
+    assert {"envelope/shape", "code/status", "retriable/agrees", "headers/cache-control"} <= found.exercised
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers", "clauses"),
+    [
+        (404, b"<h1>Not Found</h1>", [("Content-Type", "text/html")], {"envelope/json", "envelope/media-type"}),
+        (404, b"", [("Content-Type", "text/html")], {"envelope/json"}),
+        (404, b'{"code":', [], {"envelope/json"}),
+        (404, b'{"code": NaN}', [], {"envelope/json"}),
+        (404, b"\xff\xfe{", [], {"envelope/json"}),
+        (404, b"[" * 100_000, [], {"envelope/json"}),
+        (404, b"9" * 5000, [], {"envelope/json"}),
+        (404, error(), [("Content-Type", "text/plain")], {"envelope/media-type"}),
+        (404, error(), [("Content-Type", "application/json; charset=latin-1")], {"envelope/media-type"}),
+        (404, error(), [("Content-Type", "Application/JSON;charset=UTF-8")], set()),
+        (404, {"detail": "Not Found"}, [], {"envelope/shape"}),
+        (404, [error()], [], {"envelope/shape"}),
+        (404, {"error": error()}, [], {"envelope/shape"}),
+        (404, {**error(), "timestamp": 4}, [], {"envelope/additional"}),
+        (404, error(message=None), [], {"envelope/types"}),
+        (404, error(message=""), [], {"envelope/types"}),
+        (404, {**error(), "details": None}, [], {"envelope/types"}),
+        (404, {**error(), "details": []}, [], {"envelope/types"}),
+        (404, {**error(), "code": 404}, [], {"envelope/types"}),
+        (404, {**error(), "code": {}}, [], {"envelope/types"}),
+        (404, {**error(), "code": None}, [], {"envelope/types"}),
+        (404, error("NOT_FOUND"), [], {"code/declared"}),
+        (410, error(), [], {"code/status"}),
+        (404, error("invalid_request"), [], {"code/status"}),
+        (405, error("invalid_request"), [("Allow", "PUT")], set()),
+        (418, error("invalid_request"), [], set()),
+        (507, error("internal_error"), [], set()),
+        (404, error(correlation_id="12"), [], {"ids/format"}),
+        (404, error(correlation_id=OTHER), [], {"correlation/header-equals-body"}),
+        (404, error(details={"retryable": True}), [], {"retriable/agrees"}),
+        (404, error(details={"retryable": "no"}), [], {"details/schema"}),
+        (404, error(details={"colour": 1}), [], {"details/registered"}),
+        (404, error(details={"limit": "x"}), [], {"details/registered"}),
+        (409, error("conflict"), [], {"details/required"}),
+        (409, error("conflict", {"existing_id": 4}), [], set()),
+        (409, error("conflict", {"existing_id": {}}), [], {"details/schema"}),
+        (412, error("stale_read", {"expected_etag": "a"}), [("ETag", 'W/"a"')], set()),
+        (412, error("stale_read", {"expected_etag": '"a"'}), [("ETag", '"a"')], set()),
+        (412, error("stale_read", {"expected_etag": "a"}), [("ETag", '"b"')], {"details/validator"}),
+        (412, error("stale_read", {"expected_etag": "a"}), [("ETag", "a")], {"headers/etag"}),
+        (412, error("stale_read", {"expected_etag": "a"}), [], {"headers/etag"}),
+        (200, error(), [], {"envelope/absent-on-success"}),
+        (302, error(), [], {"envelope/absent-on-success"}),
+        (200, error("fine"), [], {"envelope/absent-on-success"}),
+        (200, {"code": "not_found"}, [], set()),
+        (200, {"id": 4}, [], set()),
+        (200, b"not json", [], set()),
+    ],
+)
+def test_each_clause_has_its_occasion(
+    status: int, body: object, headers: list[tuple[str, str]], clauses: set[str]
+) -> None:
+    """One mistake is one finding: what follows from it is not exercised rather than failed."""
+    assert on_platform(exchange(status, body, *headers)).keys() == clauses
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "headers", "clauses"),
+    [
+        (404, "not_found", [("Cache-Control", "no-storefoo")], {"headers/cache-control"}),
+        (404, "not_found", [("Cache-Control", "private, No-Store")], set()),
+        (404, "not_found", [("Cache-Control", "private"), ("Cache-Control", "no-store")], set()),
+        (404, "not_found", [("Cache-Control", 'private="no-store"')], {"headers/cache-control"}),
+        (404, "not_found", [("Cache-Control", 'ext="a, no-store"')], {"headers/cache-control"}),
+        (404, "not_found", [("Retry-After", "soon")], set()),
+        (429, "rate_limited", [], {"headers/retry-after"}),
+        (429, "rate_limited", [("Retry-After", "8")], set()),
+        (429, "rate_limited", [("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")], set()),
+        (429, "rate_limited", [("Retry-After", "8"), ("Retry-After", "8")], {"headers/retry-after"}),
+        (429, "rate_limited", [("Retry-After", "8"), ("Retry-After", "9")], {"headers/retry-after"}),
+        *(
+            (429, "rate_limited", [("Retry-After", value)], {"headers/retry-after"})
+            for value in ("", "-1", "1.5", "8s", "1732230000")
+        ),
+        (
+            429,
+            "rate_limited",
+            [("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT"), ("Date", "Sun, 06 Nov 1994 08:50:00 GMT")],
+            {"headers/retry-after"},
+        ),
+        (503, "timeout", [], set()),
+        (503, "timeout", [("Retry-After", "x")], {"headers/retry-after"}),
+        (401, "unauthenticated", [], {"headers/www-authenticate"}),
+        (401, "unauthenticated", [("WWW-Authenticate", "Bearer")], set()),
+        (401, "unauthenticated", [("WWW-Authenticate", 'Basic realm="a, b", charset="UTF-8", Bearer')], set()),
+        (401, "unauthenticated", [("WWW-Authenticate", "Bearer"), ("WWW-Authenticate", "Basic realm=x")], set()),
+        (401, "unauthenticated", [("WWW-Authenticate", "")], {"headers/www-authenticate"}),
+        (401, "unauthenticated", [("WWW-Authenticate", '"Bearer"')], {"headers/www-authenticate"}),
+        (405, "invalid_request", [], {"headers/allow"}),
+        (405, "invalid_request", [("Allow", "")], set()),
+        (405, "invalid_request", [("Allow", "PUT, POST")], set()),
+        (405, "invalid_request", [("Allow", "PUT POST")], {"headers/allow"}),
+        (405, "invalid_request", [("Allow", "PUT, GET")], {"headers/allow"}),
+        (404, "not_found", [("X-Correlation-Id", ULID), ("X-Correlation-Id", OTHER)], {"headers/x-correlation-id"}),
+    ],
+)
+def test_headers_are_parsed_not_searched(
+    status: int, code: str, headers: list[tuple[str, str]], clauses: set[str]
+) -> None:
+    """Presence, form, directives and lists of headers are judged as RFC 9110 reads them."""
+    assert on_platform(exchange(status, error(code), *headers)).keys() == clauses
+
+
+def test_a_missing_header_is_its_own_clause() -> None:
+    """An error without its correlation header breaks that clause and no other."""
+    assert on_platform(exchange(404, error(), drop="X-Correlation-Id")).keys() == {"headers/x-correlation-id"}
+
+
+def test_head_has_headers_and_no_body() -> None:
+    """HEAD is judged by its headers; its body is not asked for, and not wanted."""
+    good = judge(platform(), exchange(404, b"", request="HEAD /orders/1"))
+    assert good.findings == ()
+    assert "envelope/json" not in good.exercised
+    assert "headers/cache-control" in good.exercised
+    assert on_platform(exchange(404, error(), request="HEAD /orders/1")).keys() == {"http/head-body"}
+    assert on_platform(exchange(204, b"x")).keys() == {"http/head-body"}
+    assert on_platform(exchange(404, b"", request="HEAD /x", drop="Cache-Control")).keys() == {"headers/cache-control"}
+
+
+def test_a_refused_validator_is_not_the_current_one() -> None:
+    """A 412 that tells the caller its own tag again tells it nothing."""
+    body, etag = error("stale_read", {"expected_etag": "a"}), ("ETag", '"a"')
+    assert on_platform(exchange(412, body, etag, sent=(("If-Match", '"a"'),))).keys() == {"details/validator"}
+    assert on_platform(exchange(412, body, etag, sent=(("If-Match", '"b"'),))) == {}
+    assert on_platform(exchange(412, body, etag, sent=(("If-None-Match", '"a"'),))) == {}
+
+
+def test_a_mixed_batch_is_judged_item_by_item() -> None:
+    """Each failed item is an error of its own: its pointer is prefixed, its status is the item's."""
+    fine = {"status": 201, "body": {"id": 1}}
+    good = {"responses": [fine, {"status": 404, "body": error()}]}
+    assert on_platform(exchange(207, good, request="POST /batch")) == {}
+    bad = {"responses": [fine, {"status": 409, "body": error()}, {"status": 404, "error": error(message=4)}]}
+    judged = judge(platform(), exchange(207, bad, request="POST /batch"))
+    assert broken(judged) == {"code/status": None, "envelope/types": "/responses/2/error/message"}
+    assert [(each.clause, each.status) for each in judged.findings] == [("code/status", 409), ("envelope/types", 404)]
+    assert judged.surface == "batch"
+
+
+@pytest.mark.parametrize(
+    ("body", "clauses"),
+    [
+        ({"responses": [{"status": 201}, {"status": 201}]}, {"batch/mixed-only"}),
+        ({"items": [{"status": 404, "error": error()}]}, {"batch/mixed-only"}),
+        ([{"status": 201}, {"status": 404, **error()}], set()),
+        ({"responses": []}, {"batch/mixed-only"}),
+        ({"responses": [{"status": 201}, {"status": 404, "body": "no"}]}, {"batch/items"}),
+        ({"responses": [{"status": 201}, {"status": 404, "error": {"oops": 1}}]}, {"batch/items"}),
+        ({"responses": [{"status": 201}, {"body": error()}]}, {"batch/items"}),
+        ({"responses": [{"status": 201}, {"status": 200, "body": error()}]}, {"batch/items"}),
+        ({"something": "else"}, set()),
+    ],
+)
+def test_multi_status_is_for_outcomes_that_differ(body: object, clauses: set[str]) -> None:
+    """207 without a difference, without statuses or without envelopes is found; an unknown layout is not judged."""
+    judged = judge(platform(), exchange(207, body, request="POST /batch"))
+    assert broken(judged).keys() == clauses
+    assert ("batch/items" in judged.exercised) == (not isinstance(body, dict) or "something" not in body)
+
+
+def test_failures_hidden_in_a_plain_success_are_found_in_writes() -> None:
+    """A 200 that holds failed outcomes passes for a success; a list of past errors is data."""
+    body = {"responses": [{"status": 201}, {"status": 404, "body": error()}]}
+    assert on_platform(exchange(200, body, request="POST /batch")).keys() == {"envelope/absent-on-success"}
+    assert on_platform(exchange(200, body, request="GET /failures")) == {}
+
+
+def test_a_stream_says_how_far_it_had_come() -> None:
+    """An error on a stream carries its offset; its status and headers are nobody's."""
+    good = judge(platform(), exchange(None, error("timeout", {"offset": 4}), transport="stream", drop="Cache-Control"))
+    assert good.findings == ()
+    assert {"code/status", "envelope/media-type", "headers/cache-control"}.isdisjoint(good.exercised)
+    missing = judge(platform(), exchange(None, error("timeout"), transport="stream"))
+    assert broken(missing) == {"stream/offset": "/details/offset"}
+
+
+def test_leaks_are_found_wherever_an_error_can_hold_them() -> None:
+    """Body, details, headers and pages are searched; the message names the place and never the secret."""
+    token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+    for seen in (
+        exchange(500, error("internal_error", message=f"refused {token}")),
+        exchange(500, error("internal_error", {"hint": token})),
+        exchange(500, error("internal_error"), ("X-Debug", token)),
+        exchange(500, f"<pre>{token}</pre>".encode(), ("Content-Type", "text/html")),
+        exchange(207, {"items": [{"status": 201}, {"status": 404, **error(message=token)}]}),
+    ):
+        judged = judge(platform(), seen)
+        assert "leaks/secret" in broken(judged)
+        assert not any(token[4:12] in finding.message for finding in judged.findings)
+    assert on_platform(exchange(200, {"token": token})) == {}
+
+
+def test_planted_values_and_tenants_are_told_apart() -> None:
+    """A canary anywhere is a leak; a tenant's value is one, its key is not; a success may repeat what it was given."""
+    known = (Canary("tenant", "tnt-7f3"), Canary("canary", "cnry-91ab"))
+    assert on_platform(exchange(404, error(message="cnry-91ab?"), forbidden=known)).keys() == {"leaks/canary"}
+    assert on_platform(exchange(404, error(message="tnt-7f3"), forbidden=known)).keys() == {"leaks/echoed-tenant"}
+    assert on_platform(exchange(404, error(message="`tenant_id` is required"), forbidden=known)) == {}
+    assert on_platform(exchange(200, {"title": "cnry-91ab"}, forbidden=known)) == {}
+    in_header = judge(platform(), exchange(404, error(), ("X-Tenant", "tnt-7f3"), forbidden=known))
+    assert [(each.clause, each.level) for each in in_header.findings] == [("leaks/echoed-tenant", "warning")]
+
+
+AILERON = """
+boundaries: {sandbox: In the sandbox, external: Behind us, user: {summary: A person, lifecycle: reserved}}
+vocabularies: {phase: {plan: Planning, apply: Applying}}
+envelopes:
+  failure:
+    shape: {error: {class: $code, message: $message, retriable: $retriable, boundary: $boundary, audit_id?: $audit_id, phase?: $phase, details?: $details}}
+    fields: {audit_id: {type: string, pattern: "^audit-[0-9]+$"}, phase: {type: string, vocabulary: phase}}
+    additional: forbid
+  bare: {shape: {fault: $code}}
+surfaces:
+  proxy: {transport: http, match: {routes: ["POST /v1/proxy/**"]}, envelope: [failure], codes: open, reason: upstream bodies pass through}
+  bare: {transport: http, match: {routes: [/v1/bare]}, envelope: bare, codes: [denied]}
+  text: {transport: http, match: {routes: ["/static/*"]}, envelope: none, reason: a file server in front}
+  api: {transport: http, match: {routes: ["/v1/**"]}, envelope: failure}
+headers: {X-Old: {presence: forbidden}, X-Hint: {presence: expected, on: 403}}
+codes:
+  denied:
+    {summary: No, http: 403, boundary: [sandbox, external], retriable: false, details: {}}
+  external:
+    summary: Upstream
+    http: 502
+    boundary: external
+    retriable: {when: [{if: {details.status: [429, 5xx]}, then: true}], else: false}
+    details: {status: {type: integer}, trace?: {type: string}}
+    passthrough: [trace]
+  network: {summary: Net, http: 502, boundary: external, retriable: {when: [{if: {operation.idempotent: false}, then: false}], else: true}, facts: {phase: apply}}
+  login: {summary: Who, http: [{if: {caller.authenticated: false}, status: 401}, {else: 403}], retriable: none}
+  never: {summary: Not on the web, http: null, http_reason: jobs only}
+  later: {summary: Reserved, http: 403, lifecycle: reserved}
+operations:
+  readFile: {match: {routes: ["GET /v1/files/{path}"]}, idempotent: true, errors: {FILE_GONE: {summary: Gone, http: 404, retriable: false, schema: {type: object, required: [path], properties: {path: {type: string}}}}}}
+  write: {match: {routes: ["PUT /v1/files/{path}"]}, idempotent: false, codes: [network]}
+privacy: {detectors: [stack-trace, sql, path, secret], internal_names: []}
+"""
+
+
+def failure(code: str, retriable: bool = False, boundary: str = "external", **members: object) -> dict[str, object]:
+    """A failure of Aileron's shape."""
+    return {"error": {"class": code, "message": "It failed", "retriable": retriable, "boundary": boundary, **members}}
+
+
+@pytest.mark.parametrize(
+    ("status", "request_line", "body", "clauses"),
+    [
+        (403, "GET /v1/x", failure("denied"), set()),
+        (403, "GET /v1/x", failure("denied", boundary="user"), {"boundary/allowed"}),
+        (502, "GET /v1/x", failure("external", boundary="sandbox", details={"status": 404}), {"boundary/allowed"}),
+        (403, "GET /v1/x", failure("denied", retriable=True), {"retriable/agrees"}),
+        (403, "GET /v1/x", {**failure("denied"), "more": 1}, {"envelope/additional"}),
+        (403, "GET /v1/x", failure("denied", audit_id="audit-4"), set()),
+        (403, "GET /v1/x", failure("denied", audit_id="4"), {"ids/format"}),
+        (403, "GET /v1/x", failure("denied", audit_id="audit-4\n"), {"ids/format"}),
+        (403, "GET /v1/x", failure("denied", phase="publish"), {"envelope/types"}),
+        (502, "GET /v1/x", failure("external", True, details={"status": 429}), set()),
+        (502, "GET /v1/x", failure("external", True, details={"status": 503}), set()),
+        (502, "GET /v1/x", failure("external", True, details={"status": 404}), {"retriable/agrees"}),
+        (502, "GET /v1/x", failure("external", False, details={"status": 429}), {"retriable/agrees"}),
+        (502, "GET /v1/x", failure("external", True), {"details/required"}),
+        (502, "GET /v1/files/a", failure("network", True, phase="apply"), set()),
+        (502, "GET /v1/files/a", failure("network", False), {"retriable/agrees"}),
+        (502, "PUT /v1/files/a", failure("network", True), {"retriable/agrees"}),
+        (502, "GET /v1/unknown", failure("network", False), set()),
+        (502, "GET /v1/unknown", failure("network", True), set()),
+        (502, "GET /v1/x", failure("network", True, phase="plan"), {"boundary/allowed"}),
+        (403, "PUT /v1/files/a", failure("denied"), {"code/operation"}),
+        (404, "GET /v1/files/a", failure("FILE_GONE", details={"path": "a"}), set()),
+        (404, "GET /v1/files/a", failure("FILE_GONE", details={"path": 4}), {"details/schema"}),
+        (404, "GET /v1/files/a", failure("FILE_GONE", details={}), {"details/schema"}),
+        (404, "PUT /v1/files/a", failure("FILE_GONE", details={"path": "a"}), {"code/operation"}),
+        (403, "GET /v1/x", failure("later"), {"code/reserved"}),
+        (500, "GET /v1/x", failure("never"), {"code/status"}),
+        (401, "GET /v1/x", failure("login"), set()),
+        (403, "GET /v1/x", failure("login"), {"code/status"}),
+        (502, "POST /v1/proxy/a", failure("whatever"), set()),
+        (502, "POST /v1/proxy/a", {"upstream": "shape"}, set()),
+        (502, "GET /v1/proxy/a", {"upstream": "shape"}, {"envelope/shape"}),
+        (403, "GET /v1/bare", {"fault": "denied"}, set()),
+        (502, "GET /v1/bare", {"fault": "network"}, {"code/operation"}),
+        (404, "GET /static/x.css", b"no such file", set()),
+        (404, "GET /static/deep/x.css", b"no such file", {"surface/known"}),
+        (404, "GET /elsewhere", failure("denied"), {"surface/known"}),
+    ],
+)
+def test_other_shapes_are_judged_alike(status: int, request_line: str, body: object, clauses: set[str]) -> None:
+    """Layers, flags by condition, codes of one operation, imported schemas, open and foreign surfaces."""
+    seen = exchange(status, body, request=request_line)
+    assert broken(judge(of(AILERON), seen), warnings=False).keys() == clauses
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"error": {"class": "never", "class": "denied", "message": "m", "retriable": false, "boundary": "external"}}',
+        b'{"error": {"class": "denied", "message": "m", "retriable": true, "retriable": false, "boundary": "external"}}',
+        b'{"error": {"class": "denied", "message": "m", "retriable": false, "boundary": "external"}, "error": {}}',
+    ],
+)
+def test_a_member_that_stands_twice_is_no_json_to_rely_on(body: bytes) -> None:
+    """Of two members of one name some readers take the first and others the last (RFC 8259 section 4)."""
+    judged = judge(of(AILERON), exchange(403, body, request="GET /v1/x"))
+    found = [each for each in judged.findings if each.level == "error"]
+    assert [each.clause for each in found] == ["envelope/json"]
+    assert "repeats the member" in found[0].message
+
+
+def test_a_callers_secret_is_a_secret_whoever_asks_for_planted_values() -> None:
+    """A taxonomy that asks for secrets and not for canaries still has the credential reported that the caller sent."""
+    body = failure("denied", details={"field": "no such key: k-17"})
+    seen = replace(exchange(403, body, request="GET /v1/x"), forbidden=(Canary("secret", "k-17"),))
+    assert broken(judge(of(AILERON), seen), warnings=False).keys() == {"leaks/secret"}
+    both = AILERON.replace("path, secret]", "path, secret, canary]")
+    assert broken(judge(of(both), seen), warnings=False).keys() == {"leaks/canary"}
+    neither = AILERON.replace("path, secret]", "path]")
+    assert broken(judge(of(neither), seen), warnings=False).keys() == set()
+
+
+def test_a_path_that_was_sent_encoded_may_be_named() -> None:
+    """An answer may repeat a path of the caller's query, however the query had to write it."""
+    body = failure("denied", details={"field": "/data/in/x.csv: No such file or directory"})
+    assert "leaks/path" in broken(judge(of(AILERON), exchange(403, body, request="GET /v1/x")))
+    sent = exchange(403, body, request="GET /v1/x?file=%2Fdata%2Fin%2Fx.csv")
+    assert "leaks/path" not in broken(judge(of(AILERON), sent))
+
+
+def test_what_is_not_known_is_not_guessed() -> None:
+    """A flag or a status that hangs on an unknown fact is not exercised."""
+    idempotence = judge(of(AILERON), exchange(502, failure("network"), request="GET /v1/unknown"))
+    assert "retriable/agrees" not in idempotence.exercised
+    sent = (("Authorization", "Bearer who-knows"),)
+    for status in (401, 403):
+        unknown = exchange(status, failure("login"), request="GET /v1/x", sent=sent)
+        assert "code/status" not in broken(judge(of(AILERON), unknown))
+        known = exchange(status, failure("login"), request="GET /v1/x", sent=sent, identity="alice")
+        assert ("code/status" in broken(judge(of(AILERON), known))) == (status == 401)
+
+
+def test_presence_has_four_degrees() -> None:
+    """A forbidden header is an error where it stands, an expected one a warning where it doesn't."""
+    body = failure("denied")
+    judged = judge(of(AILERON), exchange(403, body, ("X-Old", "1"), request="GET /v1/x"))
+    assert [(each.clause, each.level) for each in judged.findings] == [
+        ("headers/x-hint", "warning"),
+        ("headers/x-old", "error"),
+    ]
+    assert judge(of(AILERON), exchange(403, body, ("X-Hint", "1"), request="GET /v1/x")).findings == ()
+
+
+def test_foreign_text_is_exempt_from_its_shape_never_from_secrets() -> None:
+    """A member that passes foreign text through may hold a trace and no secret."""
+    trace = 'Traceback (most recent call last):\n  File "/srv/x.py", line 3, in y'
+
+    def told(**details: object) -> dict[str, str | None]:
+        body = failure("external", details={"status": 404, **details})
+        return broken(judge(of(AILERON), exchange(502, body, request="GET /v1/x")))
+
+    assert told(trace=trace) == {}
+    assert told(trace="password=hunter2") == {"leaks/secret": "/error/details/trace"}
+    assert "leaks/stack-trace" in told(other=trace)
+
+
+RPC = """
+envelopes:
+  info: {shape: {jsonrpc: "2.0", id: $request_id, error: {code: -32000, message: $message, data: {error_code: $code, retryable: $retriable, actions: $actions}}}}
+actions: {retry: Again, edit: Change it}
+surfaces:
+  rpc: {transport: jsonrpc, error_when: {present: /error}, envelope: info}
+  step: {transport: mcp, match: {tools: [step]}, error_when: {present: /error}, envelope: refusal, codes: [denied]}
+codes: {denied: {summary: No, http: null, http_reason: no HTTP here, retriable: true}}
+"""
+
+
+def test_other_transports_know_errors_by_presence() -> None:
+    """Where there is no status, the presence of a member makes an error, and its literals are held to."""
+    rules = of(
+        RPC.replace(
+            "actions: {retry", '  refusal: {shape: {error: $code, "...": $details}, additional: allow}\nactions: {retry'
+        )
+    )
+
+    def told(body: object, transport: str = "jsonrpc", target: str = "step") -> Judgement:
+        return judge(rules, exchange(None, body, request=f"CALL {target}", transport=transport))
+
+    data = {"error_code": "denied", "retryable": True, "actions": ["edit"]}
+    whole = {"jsonrpc": "2.0", "id": 4, "error": {"code": -32000, "message": "No", "data": data}}
+    assert (told(whole).findings, told(whole).code) == ((), "denied")
+    assert not told({"jsonrpc": "2.0", "id": 4, "result": {}}).is_error
+    wrong = {**whole, "error": {"code": -32001, "message": "No", "data": {**data, "actions": ["dance"]}}}
+    assert broken(told(wrong)) == {"envelope/shape": "/error/code", "envelope/types": "/error/data/actions/0"}
+    assert told({"error": "denied", "requested": "pay"}, "mcp").findings == ()
+    assert told({"error": "denied"}, "mcp", "other").surface is None
+    assert broken(told({"error": "denied"}, "mcp", "other")).keys() == {"surface/known"}
+
+
+KINTO = """
+envelopes:
+  error: {shape: {code: $status, errno: $code, error: $summary, message?: $message, details?: $details}, additional: allow, fields: {details: {additional: allow}}}
+  many: {shape: {errors: [{code: $code, message: $message}]}}
+surfaces:
+  list: {transport: http, match: {routes: [/list]}, envelope: many}
+  api: {transport: http, envelope: error}
+codes:
+  missing: {wire: 110, summary: Missing, http: 404, retriable: none}
+  invalid: {wire: 107, summary: Invalid, http: 400, retriable: none}
+"""
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "clauses"),
+    [
+        (404, {"code": 404, "errno": 110, "error": "Not Found"}, {}),
+        (404, {"code": 404, "errno": 110.0, "error": "Not Found"}, {}),
+        (404, {"code": 400, "errno": 110, "error": "Not Found"}, {"envelope/status": "/code"}),
+        (404, {"code": 404, "errno": "110", "error": "Not Found"}, {"envelope/types": "/errno"}),
+        (404, {"code": 404, "errno": True, "error": "Not Found"}, {"envelope/types": "/errno"}),
+        (404, {"code": 404, "errno": 111, "error": "Not Found"}, {"code/declared": "/errno"}),
+        (404, {"code": 404, "errno": 107, "error": "Not Found"}, {"code/status": None}),
+    ],
+)
+def test_codes_may_be_numbers(status: int, body: object, clauses: dict[str, str | None]) -> None:
+    """A numeric code is a number as JSON has it, and a status repeated in the body is the response's."""
+    assert broken(judge(of(KINTO), exchange(status, body))) == clauses
+
+
+def test_every_error_of_a_list_is_judged() -> None:
+    """A body that tells several errors is judged error by error, each at its own place."""
+    body = {"errors": [{"code": 107, "message": "a"}, {"code": 999, "message": "b"}, {"code": 107, "message": 4}]}
+    judged = judge(of(KINTO), exchange(400, body, request="GET /list"))
+    assert broken(judged) == {"code/declared": "/errors/1/code", "envelope/types": "/errors/2/message"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "method", "path", "claimed"),
+    [
+        ("/**", "GET", "/", True),
+        ("/orders/**", "GET", "/orders", True),
+        ("/orders/**", "GET", "/orders/1/lines", True),
+        ("/orders/**", "GET", "/ordersheet", False),
+        ("/orders/{id}", "GET", "/orders/1", True),
+        ("/orders/{id}", "GET", "/orders/1/lines", False),
+        ("/orders/{id}", "GET", "/orders/", False),
+        ("/orders/*", "GET", "/orders/", True),
+        ("GET /orders", "POST", "/orders", False),
+        ("GET /orders", "GET", "/orders", True),
+        ("/a.b", "GET", "/aXb", False),
+        ("/v1/**/lines", "GET", "/v1/orders/1/lines", True),
+    ],
+)
+def test_routes_are_matched_by_segment(pattern: str, method: str, path: str, claimed: bool) -> None:
+    """A parameter is one segment, a star part of one, two stars any number; dots are dots."""
+    assert route(pattern).claims(method, (path,)) is claimed
+
+
+def test_findings_name_their_statements() -> None:
+    """A finding carries the statements of the construct it breaks, else those of its clause in this taxonomy."""
+    (etag,) = judge(platform(), exchange(412, error("stale_read", {"expected_etag": "a"}))).findings
+    assert etag.statements == ("C14",)
+    (canary,) = judge(
+        platform(), exchange(404, error(message="c-123456"), forbidden=(Canary("canary", "c-123456"),))
+    ).findings
+    assert canary.statements == ("C24", "C25")
+
+
+def test_the_table_of_clauses_is_closed() -> None:
+    """Addresses are their keys, presupposed clauses exist, nothing presupposes itself, and every fact is a known one."""
+    for address, clause in platform().clauses.items():
+        assert address == clause.address
+        assert clause.title
+        assert clause.why
+        assert clause.applies
+        assert set(clause.reads) <= GROUPABLE | VALUES | {"sequence"}
+        for each in clause.presupposes:
+            assert each != address
+            assert each in platform().clauses
+    elsewhere = {"success/requires", "surface/repeated", "mcp/is-error", "deadline/kept", "actions/agree"}
+    elsewhere |= {
+        each
+        for each in CLAUSES
+        if each.partition("/")[0] in ("rpc", "mcp", "navigation", "audit", "discovery", "upstream", "client")
+    }
+    assert set(CLAUSES) - set(platform().clauses) == elsewhere
+    assert {each for each in platform().clauses if each.startswith("headers/")} == {
+        "headers/x-correlation-id",
+        "headers/retry-after",
+        "headers/cache-control",
+        "headers/www-authenticate",
+        "headers/allow",
+        "headers/etag",
+    }
+
+
+GATEWAY = """
+detail_keys: {wait: {type: number, equals_header: Retry-After}}
+envelopes: {error: {shape: {code: $code, details?: $details}}}
+surfaces: {api: {transport: http, envelope: error, default_status: 500}}
+headers: {Retry-After: {on: 429, presence: optional, format: retry-after}}
+codes:
+  limited: {summary: Too many., http: 429, retriable: true, effect: none, details: {wait?: {}}}
+  local: {summary: A failure of what is called., http: null, http_reason: It is told over a queue.}
+"""
+
+
+@pytest.mark.parametrize(("status", "clauses"), [(500, set()), (503, {"code/status"}), (429, {"code/status"})])
+def test_a_code_without_a_status_has_the_one_of_the_surface(status: int, clauses: set[str]) -> None:
+    """Where a surface gives a status to what has none, such a code may come, under that status and no other."""
+    found = judge(of(GATEWAY), exchange(status, {"code": "local"}))
+    assert set(broken(found)) == clauses
+    without = judge(of(GATEWAY.replace(", default_status: 500", "")), exchange(500, {"code": "local"}))
+    assert "code/status" in broken(without)
+
+
+@pytest.mark.parametrize(
+    ("wait", "header", "agrees"),
+    [(2, "2", True), (1.5, "2", True), (2.0, "2", True), (2, "3", False), (1.2, "1", False), (0, "0", True)],
+)
+def test_a_wait_among_the_details_is_the_one_of_the_header(wait: float, header: str, agrees: bool) -> None:
+    """A detail that repeats Retry-After is its seconds, rounded up; neither is judged without the other, nor is a date."""
+    body = {"code": "limited", "details": {"wait": wait}}
+    found = judge(of(GATEWAY), exchange(429, body, ("Retry-After", header)))
+    assert broken(found) == ({} if agrees else {"details/validator": "/details/wait"})
+    assert "details/validator" in found.exercised
+    for others in ((), (("Retry-After", "Sun, 22 Nov 2026 06:07:17 GMT"),)):
+        assert "details/validator" not in judge(of(GATEWAY), exchange(429, body, *others)).exercised
+
+
+IMPORTING = """
+faultspec: 1
+taxonomy: {name: importing, version: 1.0.0}
+envelopes: {error: {shape: {code: $code}}}
+surfaces: {api: {transport: http, envelope: error, codes: closed}}
+codes: {gone: {summary: Gone., http: 410}}
+fallback: {4xx: {code: gone, reason: Whatever else.}}
+operations:
+  pay: {match: {routes: [/pay]}, errors: {HTTP_404: {summary: No such account., http: 404}}}
+  look: {match: {routes: [/look]}}
+imported: {pattern: "HTTP_${status}"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "clause", "told"),
+    [
+        ("/pay", "HTTP_404", None, False),
+        ("/look", "HTTP_404", "code/operation", False),
+        ("/pay", "HTTP_409", "code/declared", True),
+        ("/else", "HTTP_409", "code/declared", True),
+        ("/pay", "HTTP_4040", "code/declared", False),
+        ("/pay", "nothing", "code/declared", False),
+    ],
+)
+def test_an_imported_code_is_declared_by_its_operation(path: str, code: str, clause: str | None, told: bool) -> None:
+    """The form of imported codes declares none: one that its operation has is an error of it (K5, K17), any other is not
+    declared, and the finding says where it would be.
+    """
+    loaded = read(IMPORTING, "importing.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    answer = Response(404, (("Content-Type", "application/json"),), json.dumps({"code": code}).encode())
+    found = judge(contract(loaded.taxonomy), Exchange(Request("GET", path), answer)).findings
+    codes = [each for each in found if each.clause.startswith("code/") and each.clause != "code/status"]
+    assert [each.clause for each in codes] == ([clause] if clause else [])
+    assert any("`HTTP_${status}` is declared among the `errors`" in each.message for each in codes) is told

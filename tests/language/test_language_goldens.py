@@ -1,0 +1,72 @@
+"""What the compiler says of broken taxonomies, word for word: one golden per construct, with every kind of mistake in it.
+
+To accept new wording, run with UPDATE_GOLDENS=1 and review the diff.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from faultspec.diagnostics import printers
+from faultspec.language import read
+from faultspec.language.catalog import CODES
+from faultspec.language.constructs import DOCUMENT
+from paths import TESTS
+
+GOLDENS = TESTS / "goldens" / "language"
+BROKEN = sorted(GOLDENS.glob("*.yaml"))
+
+#: Top-level constructs whose goldens are called otherwise; the others are called as they are.
+ELSEWHERE = {
+    "faultspec": "document-version",
+    "domains": "terms",
+    "boundaries": "terms",
+    "actions": "terms",
+    "vocabularies": "terms",
+    "codes": "codes-values",
+    "undeclared": "unknown",
+    "extends": "extensible",
+}
+
+
+@pytest.mark.parametrize("path", BROKEN, ids=lambda path: path.stem)
+def test_broken_taxonomies_are_explained(path: Path) -> None:
+    """Each mistake is reported with file, line, column, a caret and what to do; the text is exactly the golden's."""
+    source = path.read_text(encoding="utf-8")
+    loaded = read(source, path.name)
+    found = printers.text(loaded.diagnostics, {path.name: source})
+    golden = path.with_suffix(".txt")
+    if os.environ.get("UPDATE_GOLDENS"):
+        golden.write_text(found, encoding="utf-8")
+    assert found == golden.read_text(encoding="utf-8")
+    assert loaded.taxonomy is None
+    assert all(each.span is not None and each.hint for each in loaded.diagnostics)
+
+
+def test_every_code_has_a_golden() -> None:
+    """No diagnostic code of the language is without an example of its use."""
+    seen = set(re.findall(r"\[([a-z-]+)\]$", "\n".join(path.with_suffix(".txt").read_text() for path in BROKEN), re.M))
+    # These two take two files, so tests/language/test_layers.py shows them.
+    assert set(CODES) - seen == {"bad-base", "not-extensible"}
+
+
+def test_every_construct_has_a_golden() -> None:
+    """Each section of a taxonomy has a golden of its own."""
+    names = {path.stem for path in BROKEN}
+    sections = {ELSEWHERE.get(name, name.replace("_", "-")) for name in DOCUMENT.keys}
+    assert sections - names == set()
+
+
+def test_every_reported_code_is_in_the_catalog() -> None:
+    """What the language reports it also explains: no code is made up at the place of its use."""
+    written = set()
+    for path in Path(read.__code__.co_filename).parent.glob("*.py"):
+        written |= set(
+            re.findall(
+                r'(?:Problem|wrong)\(\s*(?:[^"()]|\((?:[^()]|\([^()]*\))*\))*?"([a-z]+(?:-[a-z]+)+)"', path.read_text()
+            )
+        )
+    assert written
+    assert written <= set(CODES)

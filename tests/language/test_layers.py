@@ -1,0 +1,219 @@
+"""`extends`: what comes of laying one taxonomy over another, and what the base keeps for itself."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faultspec.diagnostics import printers
+from faultspec.language import load, read
+from faultspec.language.layers import laid_over
+from faultspec.lint import check
+
+BASE = """\
+faultspec: 1
+taxonomy: {name: base, version: 1.0.0}
+extensible: [codes, detail_keys, codes.*.message, codes.failed.details, retry_policies.slow.max_attempts, headers]
+detail_keys: {field: {type: string}}
+envelopes:
+  error: {shape: {code: $code, message: $message, details?: $details}}
+retry_policies:
+  slow: {max_attempts: 3, backoff: {kind: constant, base: 1s}}
+codes:
+  failed: {summary: It failed., message: It failed, http: 500, retriable: true, retry: slow, effect: none, details: {field?: {}}, example: {details: {field: x}}}
+  # faultspec: ignore[ambiguous-status] They are told apart by people.
+  refused: {summary: It was refused., message: No, http: 400, retriable: false}
+"""
+
+HEAD = "faultspec: 1\ntaxonomy: {name: team, version: 2.0.0}\nextends: base.yaml\n"
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    """The folder of a base."""
+    (tmp_path / "base.yaml").write_text(BASE)
+    return tmp_path
+
+
+def said(folder: Path, text: str) -> list[tuple[str, str, str]]:
+    """Code, file and message of everything that is said of an overlay."""
+    (folder / "team.yaml").write_text(text)
+    loaded = load(str(folder / "team.yaml"))
+    return [(each.code, Path(each.path).name, each.message) for each in loaded.diagnostics]
+
+
+def test_what_the_base_allows_is_laid_over_it(base: Path) -> None:
+    """New codes and keys stand behind the base's, allowed values replace the base's, the header is the overlay's."""
+    (base / "team.yaml").write_text(
+        HEAD
+        + """\
+detail_keys: {sku: {type: string}}
+retry_policies: {slow: {max_attempts: 5}}
+codes:
+  refused: {message: Not today}
+  sold_out: {summary: It is sold out., http: 409, retriable: false, details: {sku: {}}, example: {details: {sku: a}}}
+"""
+    )
+    loaded = load(str(base / "team.yaml"))
+    assert loaded.diagnostics == ()
+    taxonomy = loaded.taxonomy
+    assert taxonomy is not None
+    assert (taxonomy.name, taxonomy.version) == ("team", "2.0.0")
+    assert list(taxonomy.codes) == ["failed", "refused", "sold_out"]
+    assert (taxonomy.codes["refused"].message, taxonomy.codes["refused"].http.default) == ("Not today", 400)
+    assert taxonomy.retry_policies["slow"].policy.max_attempts == 5
+
+
+def test_an_overlay_that_says_nothing_is_the_base(base: Path) -> None:
+    """Laid over by a header alone, a base is what it was, but for its name."""
+    assert said(base, HEAD) == []
+    loaded, plain = load(str(base / "team.yaml")).taxonomy, load(str(base / "base.yaml")).taxonomy
+    assert loaded is not None
+    assert plain is not None
+    assert loaded._replace(name="base", version="1.0.0", title="base") == plain
+
+
+@pytest.mark.parametrize(
+    ("overlay", "path"),
+    [
+        ("codes: {refused: {http: 403}}", "`codes.refused.http` is the base's, and may not be changed here"),
+        (
+            "codes: {refused: {details: {a: {type: string}}}}",
+            "the base does not allow adding `details` to `codes.refused`",
+        ),
+        ("retry_policies: {fast: {max_attempts: 1}}", "the base does not allow adding `fast` to `retry_policies`"),
+        ("privacy: {detectors: [sql]}", "the base does not allow adding `privacy` to the document"),
+        ("envelopes: {error: {additional: allow}}", "the base does not allow adding `additional` to `envelopes.error`"),
+        ("codes: {failed: {example: []}}", "`codes.failed.example` is the base's, and may not be changed here"),
+    ],
+)
+def test_what_the_base_keeps_is_refused_where_it_is_written(base: Path, overlay: str, path: str) -> None:
+    """Whatever the base does not name may be neither changed nor added to; the overlay's own line is shown."""
+    found = said(base, HEAD + overlay + "\n")
+    assert ("not-extensible", "team.yaml", path) in found
+    assert {file for _, file, _ in found} == {"team.yaml"}
+
+
+def test_an_addition_may_be_allowed_before_there_is_anything(base: Path) -> None:
+    """A section that the base names and has not may be added."""
+    assert said(base, HEAD + "headers: {Retry-After: {on: 429}}\n") == []
+
+
+def test_a_mistake_is_shown_in_the_file_that_makes_it(base: Path) -> None:
+    """A new code that refers to nothing is shown in the overlay, with its line; its base's suppressions still hold."""
+    text = HEAD + "codes:\n  sold_out: {summary: Sold out., http: 409, retry: nope}\n"
+    (base / "team.yaml").write_text(text)
+    loaded = load(str(base / "team.yaml"))
+    (found,) = loaded.diagnostics
+    assert (found.code, found.path, found.span.line if found.span else 0) == (
+        "dangling-reference",
+        str(base / "team.yaml"),
+        5,
+    )
+    assert "retry: nope" in printers.text(loaded.diagnostics, loaded.sources)
+
+
+def test_lint_of_an_overlay_heeds_the_comments_of_its_base(base: Path) -> None:
+    """What the base suppressed stays suppressed; what it suppresses in vain is not the overlay's business."""
+    (base / "team.yaml").write_text(HEAD)
+    found = check(load(str(base / "team.yaml")))
+    assert "unused-suppression" not in {each.code for each in found}
+    assert "unused-suppression" in {each.code for each in check(load(str(base / "base.yaml")))}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("https://example.com/base.yaml", "a base is a file or part of an installed package; nothing is fetched"),
+        ("package:no_such_package/base.yaml", "no installed package has `no_such_package/base.yaml`"),
+        ("package:json/../base.yaml", "no installed package has `json/../base.yaml`"),
+        ("team.yaml", "this extends itself"),
+        ("./sub/../team.yaml", "this extends itself"),
+        ("missing.yaml", "the base `missing.yaml` can't be used"),
+        (".", "the base `.` can't be used"),
+    ],
+)
+def test_a_base_that_cannot_be_used_is_said(base: Path, name: str, message: str) -> None:
+    """A base that is not there, is fetched, or is the overlay itself: the place of `extends`, and no traceback."""
+    found = said(base, HEAD.replace("base.yaml", name))
+    assert found[-1] == ("bad-base", "team.yaml", message) or ("bad-base", "team.yaml", message) in found
+
+
+def test_a_broken_base_is_shown_with_its_own_mistakes(base: Path) -> None:
+    """What is wrong with the base stands beside the remark that it can't be used."""
+    (base / "base.yaml").write_text(BASE.replace("retry: slow", "retry: slo"))
+    found = said(base, HEAD)
+    assert {(code, file) for code, file, _ in found} == {("dangling-reference", "base.yaml"), ("bad-base", "team.yaml")}
+
+
+def test_bases_may_have_bases(base: Path) -> None:
+    """What the middle names is what the top may touch; a circle of files is found out."""
+    middle = HEAD + "extensible: [codes]\ncodes: {gone: {summary: Gone., http: 410, retriable: false}}\n"
+    (base / "middle.yaml").write_text(middle)
+    top = HEAD.replace("base.yaml", "middle.yaml")
+    assert said(base, top + "codes: {lost: {summary: Lost., http: 404, retriable: false}}\n") == []
+    assert said(base, top + "detail_keys: {x: {type: string}}\n")[0][0] == "not-extensible"
+    (base / "base.yaml").write_text(BASE + "extends: team.yaml\n")
+    assert ("bad-base", "base.yaml", "this extends itself") in said(base, top)
+
+
+@pytest.mark.parametrize(
+    ("top", "refused"),
+    [
+        ("codes: {refused: {http: 410}}", "`codes.refused.http` is the base's, and may not be changed here"),
+        ("retry_policies: {fast: {max_attempts: 1}}", "the base does not allow adding `fast` to `retry_policies`"),
+        ("privacy: {detectors: [sql]}", "the base does not allow adding `privacy` to the document"),
+        ("codes: {gone: {http: 404}}", None),
+        ("codes: {refused: {message: Not today}}", None),
+        (
+            "retry_policies: {slow: {max_attempts: 5}}",
+            "`retry_policies.slow.max_attempts` is the base's, and may not be changed here",
+        ),
+    ],
+)
+def test_no_layer_gives_away_what_one_below_it_keeps(base: Path, top: str, refused: str | None) -> None:
+    """The top may touch what every layer below it allows: of the middle's own what the middle does, of the base's what both do."""
+    middle = HEAD + (
+        "extensible: [codes.*.http, codes.*.message, retry_policies, privacy]\n"
+        "codes: {gone: {summary: Gone., http: 410, retriable: false}}\n"
+    )
+    (base / "middle.yaml").write_text(middle)
+    found = said(base, HEAD.replace("base.yaml", "middle.yaml") + top + "\n")
+    assert [each for each in found if each[0] == "not-extensible"] == (
+        [("not-extensible", "team.yaml", refused)] if refused else []
+    )
+
+
+def test_a_base_may_be_part_of_a_package(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`package:name/path` is found where the package is installed, without importing it."""
+    package = base / "site" / "team_platform"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise RuntimeError('imported')\n")
+    (package / "taxonomy.yaml").write_text(BASE)
+    monkeypatch.syspath_prepend(str(base / "site"))
+    assert said(base, HEAD.replace("base.yaml", "package:team_platform/taxonomy.yaml")) == []
+    assert "team_platform" not in sys.modules
+
+
+def test_the_pure_half_follows_nothing() -> None:
+    """A text alone has no place from which a base could be looked for: what the base would bring is missing."""
+    assert {each.code for each in read(HEAD, "team.yaml").diagnostics} == {"missing-key"}
+
+
+values = st.recursive(
+    st.integers(), lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3), max_leaves=8
+)
+data = st.dictionaries(st.sampled_from("abc"), values, max_size=3)
+
+
+@given(data, data)
+def test_without_permission_only_the_base_comes_out_or_something_is_refused(base: object, overlay: object) -> None:
+    """If nothing is refused, an overlay over a base that allows nothing has changed nothing."""
+    assert isinstance(base, dict)
+    assert isinstance(overlay, dict)
+    merged, problems = laid_over(base, overlay)
+    assert problems or merged == base
+    again, _ = laid_over(merged, overlay)
+    assert again == merged

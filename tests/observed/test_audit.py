@@ -1,0 +1,628 @@
+"""Recorded reality: whatever tool wrote it down, a recording is judged as the exchanges were, and never for what it leaves out."""
+
+import gzip
+import json
+import logging
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import httpx
+import jsonschema
+import pytest
+import requests
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cli.test_conform_command import faultspec
+from faultspec.contract.clauses import GROUPABLE, VALUES
+from faultspec.contract.model import Contract, contract
+from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.judge import judge
+from faultspec.language import load, read
+from faultspec_conformance import reports
+from faultspec_conformance.drivers.serving import serving
+from faultspec_conformance.observed.accumulator import Tally
+from faultspec_conformance.observed.audit import Options, audit
+from faultspec_conformance.observed.formats import opened
+from faultspec_conformance.observed.formats.record import ALWAYS, Record, Skipped
+from faultspec_conformance.observed.formats.told import told
+from faultspec_conformance.orders.app import CALLERS
+from faultspec_conformance.orders.demo import service
+from faultspec_conformance.results.model import Report, exit_code
+from judge.test_judge_laws import exchanges
+from paths import ROOT
+
+TAXONOMY = str(ROOT / "taxonomy.yaml")
+TOKEN = next(iter(CALLERS))
+NO_OPTIONS = Options()
+ULID = "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T"
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    """The service logs what is provoked; the report tells it."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@cache
+def platform(extra: str = "") -> Contract:
+    """The contract of the Core Platform, with ``extra`` kinds of lines in front of its own."""
+    text = Path(TAXONOMY).read_text(encoding="utf-8").replace("\n  records:\n", f"\n  records:\n{extra}")
+    loaded = read(text, "taxonomy.yaml")
+    assert loaded.taxonomy is not None, loaded.diagnostics
+    return contract(loaded.taxonomy)
+
+
+def clauses(*paths: Path, by: Contract | None = None, options: Options = NO_OPTIONS) -> dict[str, int]:
+    """The clauses that an audit finds broken, and how often."""
+    found = audit([str(each) for each in paths], by or platform(), options).result
+    return {
+        address: each.failures + each.warnings
+        for address, each in found.clauses.items()
+        if each.failures + each.warnings
+    }
+
+
+def items(path: Path, by: Contract | None = None) -> list[Record | Skipped]:
+    """Everything in a recording."""
+    with opened(str(path), by or platform()) as recording:
+        return list(recording.items)
+
+
+def ask(url: str) -> None:
+    """Some traffic, by two clients that teams use."""
+    for client in (requests, httpx):
+        caller = {"Authorization": f"Bearer {TOKEN}"}
+        client.get(f"{url}/orders", headers=caller)
+        client.get(f"{url}/nothing")
+        client.get(f"{url}/prices/tea", headers={**caller, "X-Fault": "internal_error"})
+        client.post(f"{url}/orders", headers=caller, json={"password": "hunter2hunter2", "sku": 1})
+
+
+@pytest.fixture(scope="module")
+def schemathesis_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """What schemathesis writes of one run against the service that leaks: each format, texts and base64."""
+    folder = tmp_path_factory.mktemp("schemathesis")
+    found = {}
+    with serving(service("leaks-stack-trace")) as url:
+        for kind, options in {"text": [], "bytes": ["--report-preserve-bytes"]}.items():
+            paths = {form: folder / f"{kind}.{form}" for form in ("vcr", "har", "ndjson")}
+            words = [word for form, path in paths.items() for word in (f"--report-{form}-path", str(path))]
+            caller = ["--header", f"Authorization: Bearer {TOKEN}", "--header", "X-Fault: internal_error"]
+            chosen = ["--phases", "examples", "--max-examples", "1", "--include-path", "/prices/{sku}", "--seed", "1"]
+            program = [sys.executable, "-m", "schemathesis.cli", "run", f"{url}/openapi.json", "--url", url]
+            subprocess.run(
+                [*program, *words, *chosen, *caller, "--checks", "not_a_server_error", *options],
+                cwd=folder,
+                capture_output=True,
+                timeout=120,
+                check=False,
+            )
+            found |= {f"{kind}.{form}": path for form, path in paths.items()}
+    return found
+
+
+def test_what_schemathesis_recorded_is_judged(schemathesis_files: dict[str, Path]) -> None:
+    """Each format it writes, texts or base64, tells the same: the trace that leaked, and nothing else."""
+    for name, path in schemathesis_files.items():
+        broken = clauses(path)
+        assert set(broken) == {"leaks/stack-trace"}, name
+        assert all(isinstance(each, Record) for each in items(path)), name
+
+
+@pytest.mark.parametrize("serializer", ["yaml", "json"])
+@pytest.mark.parametrize(("sin", "expected"), [(None, {}), ("leaks-stack-trace", {"leaks/stack-trace": 2})])
+def test_what_vcrpy_recorded_is_judged(
+    serializer: str, sin: str | None, expected: dict[str, int], tmp_path: Path
+) -> None:
+    """A cassette of a team's own tests: nothing of a service that behaves, its sin of one that does not, at the right line."""
+    vcr = pytest.importorskip("vcr", reason="vcrpy comes with the dev extra")
+    cassette = tmp_path / f"cassette.{serializer}"
+    with serving(service(sin)) as url, vcr.VCR(serializer=serializer).use_cassette(str(cassette)):
+        ask(url)
+    assert clauses(cassette) == expected
+    assert [each.exchange.response.status for each in items(cassette) if isinstance(each, Record)] == [
+        200,
+        404,
+        500,
+        400,
+    ] * 2
+    for each in audit([str(cassette)], platform()).result.findings:
+        assert each.count == 2
+        for place in each.places:
+            line = int(place.rpartition(":")[2])
+            rest = cassette.read_text().splitlines()[line - 1 :]
+            assert rest[0].strip() in ("- request:", "{")
+            assert "prices/tea" in "\n".join(rest[:40])
+    for report in reports.FORMATS.values():
+        shown = report(audit([str(cassette)], platform()))
+        assert "hunter2" not in shown
+        assert TOKEN not in shown
+
+
+def har(*entries: tuple[int, str, dict[str, str]], url: str = "https://api.acme.com/orders/1") -> str:
+    """An archive of answers, each a status, a body and headers."""
+    return json.dumps(
+        {
+            "log": {
+                "version": "1.2",
+                "creator": {"name": "WebInspector", "version": "537.36"},
+                "pages": [],
+                "entries": [
+                    {
+                        "startedDateTime": "2026-01-01T00:00:00Z",
+                        "time": 12.5,
+                        "request": {
+                            "method": "GET",
+                            "url": url,
+                            "httpVersion": "http/2.0",
+                            "headers": [{"name": ":authority", "value": "api.acme.com"}],
+                            "queryString": [],
+                            "cookies": [],
+                        },
+                        "response": {
+                            "status": status,
+                            "statusText": "",
+                            "headers": [{"name": name, "value": value} for name, value in headers.items()],
+                            "cookies": [],
+                            "content": {"size": len(body), "mimeType": "application/json", "text": body},
+                        },
+                    }
+                    for status, body, headers in entries
+                ],
+            }
+        },
+        indent=1,
+    )
+
+
+def envelope(number: int, code: str = "not_found", **more: object) -> str:
+    """An error of the Core Platform with an id of its own."""
+    own = f"01JAH8ZJ0Z8Z0N7M1X6JZ8{number:04d}"
+    return json.dumps({"code": code, "message": "There is no such resource", "correlation_id": own, **more})
+
+
+def answer(number: int, code: str = "not_found", status: int = 404, **headers: str) -> tuple[int, str, dict[str, str]]:
+    """An answer as it should be, but for what is asked to be otherwise."""
+    body = envelope(number, code, details={"retryable": False})
+    own = json.loads(body)["correlation_id"]
+    fields = {"content-type": "application/json", "cache-control": "no-store", "x-correlation-id": own, **headers}
+    return status, body, {name: value for name, value in fields.items() if value}
+
+
+def test_an_archive_is_judged(tmp_path: Path) -> None:
+    """Findings are counted and name the first places by line; entries that are no exchange are told and not judged."""
+    path = tmp_path / "browser.har"
+    wrong = answer(2, status=500)
+    path.write_text(har(answer(1), wrong, (0, "", {}), answer(3, status=500), answer(4)))
+    report = audit([str(path)], platform())
+    (found,) = [each for each in report.result.findings if each.finding.clause == "code/status"]
+    lines = path.read_text().splitlines()
+    assert [lines[int(each.rpartition(":")[2]) - 1].strip() for each in found.places] == ["{", "{"]
+    assert found.count == 2
+    assert report.result.requests == 4
+    assert any("there was no answer" in note for note in report.result.notes)
+    jsonschema.Draft202012Validator(reports.schema()).validate(json.loads(reports.FORMATS["json"](report)))
+
+
+def test_values_that_a_tool_left_out_are_not_judged(tmp_path: Path) -> None:
+    """`[Filtered]` is no challenge, and nobody sent it."""
+    path = tmp_path / "filtered.har"
+    path.write_text(
+        har(answer(1, "unauthenticated", 401, **{"www-authenticate": "[Filtered]", "cache-control": "***"}))
+    )
+    assert clauses(path) == {}
+    path.write_text(har(answer(1, "unauthenticated", 401, **{"www-authenticate": ";;", "cache-control": "public"})))
+    assert set(clauses(path)) == {"headers/www-authenticate", "headers/cache-control"}
+
+
+def test_an_id_that_comes_twice_is_seen_and_a_copy_is_not(tmp_path: Path) -> None:
+    """Generated ids are compared within a recording; the same exchange recorded twice is one."""
+    path, copy = tmp_path / "a.har", tmp_path / "b.har"
+    path.write_text(har(answer(1), answer(2), answer(1)))
+    copy.write_text(path.read_text())
+    assert clauses(path) == {}  # to the byte the same: recorded twice
+    other = (405, answer(1, "invalid_request")[1], {**answer(1)[2], "allow": "POST"})
+    path.write_text(har(answer(1), other))
+    assert clauses(path) == {"correlation/unique": 1}
+    path.write_text(har(answer(1)))
+    copy.write_text(har(other))
+    assert clauses(path, copy) == {}
+
+
+def test_only_the_service_that_is_meant(tmp_path: Path) -> None:
+    """`base` leaves out what browsers fetch elsewhere; without it, that more hosts were judged is said."""
+    ours, theirs = tmp_path / "ours.har", tmp_path / "theirs.har"
+    ours.write_text(har(answer(1)))
+    theirs.write_text(har((500, "<html>", {"content-type": "text/html"}), url="https://cdn.example.net/x"))
+    assert "envelope/json" in clauses(ours, theirs)
+    assert clauses(ours, theirs, options=Options(base="https://api.acme.com")) == {}
+    assert any("2 hosts" in each for each in audit([str(ours), str(theirs)], platform()).result.notes)
+    assert clauses(ours, theirs, options=Options(base="https://api.acme")) == {}
+
+
+@settings(max_examples=40)
+@given(exchange=exchanges, lacks=st.frozensets(st.sampled_from(sorted(GROUPABLE | VALUES))))
+def test_what_is_lacking_only_ever_silences(exchange: Exchange, lacks: frozenset[str]) -> None:
+    """Whatever a recording leaves out, no clause is exercised or broken that the whole exchange would not have broken."""
+    whole = judge(platform(), exchange)
+    part = judge(platform(), replace(exchange, lacks=lacks))
+    known = platform().clauses
+    still = {each for each in whole.exercised if known[each].judgeable(lacks)}
+    assert part.exercised <= still if "identity" in lacks else part.exercised == still
+    assert {each.clause for each in part.findings} <= {each.clause for each in whole.findings}
+
+
+KINDS = """\
+    access:
+      when: {/kind: access}
+      method: /method
+      url: /url
+      route: /route
+      status: /status
+      milliseconds: /took
+      request: {headers: /request/headers, body: /request/body}
+      response: {headers: /response/headers, body: /response/body}
+    slots: {when: {/kind: slots}, url: /url, status: /status, slots: {code: /code, message: /message, details: /details}}
+"""
+
+
+def access(status: int = 404, body: object = None, headers: object = None, **more: object) -> dict[str, object]:
+    """A line of an access log."""
+    told: dict[str, object] = {}
+    if body is not None:
+        told["body"] = body
+    if headers is not None:
+        told["headers"] = headers
+    return {"kind": "access", "method": "GET", "url": "/orders/1?x=1", "status": status, "response": told, **more}
+
+
+def log(path: Path, *lines: object) -> Path:
+    """A log of such lines; texts stand there as they are."""
+    path.write_text("".join((each if isinstance(each, str) else json.dumps(each)) + "\n" for each in lines))
+    return path
+
+
+def test_a_log_is_judged_for_what_it_tells(tmp_path: Path) -> None:
+    """With headers and body everything is judged, with a body what stands in it, and with a code its status alone."""
+    by, path = platform(KINDS), tmp_path / "access.ndjson"
+    body = json.loads(envelope(1))
+    bare: dict[str, str] = {"content-type": "application/json"}
+    assert set(clauses(log(path, access(500, body, bare)), by=by)) == {
+        "code/status",
+        "headers/cache-control",
+        "headers/x-correlation-id",
+    }
+    assert set(clauses(log(path, access(500, body)), by=by)) == {"code/status"}
+    assert set(clauses(log(path, access(500, json.dumps(body))), by=by)) == {"code/status"}
+    assert clauses(log(path, access(500), access(404), access(200, {"orders": []})), by=by) == {}
+    errors = {"endpoint": "GET /orders", "http_status": 500, "code": "not_found", "correlation_id": "7"}
+    assert set(clauses(log(path, errors), by=by)) == {"code/status", "ids/format"}
+    slots = {"kind": "slots", "url": "https://api.acme.com/orders", "status": 404, "code": "not_found"}
+    assert clauses(log(path, {**slots, "message": "See /etc/orders.ini", "details": {"retryable": True}}), by=by) == {
+        "retriable/agrees": 1
+    }
+    assert clauses(log(path, {**slots, "message": "Password='hunter2hunter2'"}), by=by) == {"leaks/secret": 1}
+    assert set(clauses(log(path, {**slots, "code": "lost_in_space"}), by=by)) == {"code/declared"}
+
+
+def test_a_body_that_was_cut_is_not_judged(tmp_path: Path) -> None:
+    """A log that keeps the first bytes of a body is no service that sends broken JSON."""
+    by, path = platform(KINDS), tmp_path / "cut.ndjson"
+    told = {"content-type": "application/json", "cache-control": "no-store", "x-correlation-id": ULID}
+    cut = access(404, '{"code": "not_f', {**told, "content-length": "300"})
+    assert clauses(log(path, cut), by=by) == {}
+    assert "envelope/json" in clauses(
+        log(path, access(404, '{"code": "not_f', {**told, "content-length": "15"})), by=by
+    )
+
+
+def test_lines_of_a_log_surface_are_judged_as_they_are(tmp_path: Path) -> None:
+    """Where the taxonomy says that errors stand in a log, the line is the error."""
+    loaded = load(str(ROOT / "examples/keenbench/taxonomy.yaml"))
+    assert loaded.taxonomy is not None
+    bad = {"type": "system_event", "error": {"error_code": "no_such_code", "phase": "review"}}
+    path = log(tmp_path / "conversation.jsonl", {"type": "message", "text": "hello"}, bad)
+    report = audit([str(path)], contract(loaded.taxonomy))
+    assert {each.places for each in report.result.findings} == {(f"{path}:2",)}
+    assert "code/declared" in {each.finding.clause for each in report.result.findings}
+
+
+BROKEN = ("{", "[]", "7", '{"kind": "access"', "\x00", "\ufeff", '{"a": 1}', "nonsense", '"' * 9)
+
+
+def test_a_broken_line_is_told_and_skipped(tmp_path: Path) -> None:
+    """What cannot be read is counted with its line; what stands around it is judged all the same."""
+    wrong = {"kind": "slots", "url": "/orders", "status": 500, "code": "not_found"}
+    path = log(tmp_path / "torn.ndjson", wrong, *BROKEN, "", wrong)
+    report = audit([str(path)], platform(KINDS))
+    assert report.result.requests == 2
+    (found,) = report.result.findings
+    assert (found.count, found.places) == (2, (f"{path}:1", f"{path}:{len(BROKEN) + 3}"))
+    assert sum(isinstance(each, Skipped) for each in items(path, platform(KINDS))) == len(BROKEN)
+    assert any(f"{path}:2" in each and "not JSON" in each for each in report.result.notes)
+
+
+def test_a_line_without_end_is_not_held(tmp_path: Path) -> None:
+    """A line longer than any record is skipped, and the next one read."""
+    path = tmp_path / "long.ndjson"
+    wrong = {"kind": "slots", "url": "/orders", "status": 500, "code": "not_found"}
+    path.write_text('{"kind": "slots", "x": "' + "x" * (17 * 1024 * 1024) + '"}\n' + json.dumps(wrong) + "\n")
+    assert [type(each).__name__ for each in items(path, platform(KINDS))] == ["Skipped", "Record"]
+
+
+@pytest.mark.parametrize("end", range(40, 3000, 370))
+def test_a_torn_recording_is_read_as_far_as_it_goes(end: int, tmp_path: Path) -> None:
+    """Wherever an archive or a cassette breaks off, what came before is judged and the rest told."""
+    text = har(*(answer(number) for number in range(3)))
+    path = tmp_path / "torn"
+    path.write_text(text[:end])
+    found = items(path)
+    assert isinstance(found[-1], Skipped)
+    assert len(found) - 1 == text[:end].count("\n   }")  # as an entry ends in this layout
+    cassette = "http_interactions:\n" + "".join(
+        f"- request: {{method: get, uri: 'http://x/{n}', body: {{string: ''}}, headers: {{}}}}\n"
+        f"  response: {{status: {{code: 404}}, headers: {{}}, body: {{string: '{{}}'}}}}\n"
+        for n in range(30)
+    )
+    path.write_text(cassette[:end])
+    whole = [each for each in items(path) if isinstance(each, Record)]
+    assert len(whole) >= cassette[:end].count("\n- request") - 1
+
+
+def test_other_dialects_of_cassettes(tmp_path: Path) -> None:
+    """Ruby's VCR with its tags, compressed bodies as vcrpy keeps them, aliases, and bodies nobody here can unpack."""
+    packed = gzip.compress(envelope(1).encode())
+    path = tmp_path / "cassette.yml"
+    path.write_text(
+        "---\nhttp_interactions:\n- request:\n    method: get\n    uri: http://x/orders/1\n    body: &none\n"
+        "      encoding: US-ASCII\n      string: ''\n    headers: {}\n  response:\n    status:\n      code: 404\n"
+        "      message: Not Found\n    headers: !ruby/hash:Net::HTTPHeader\n      Content-Type:\n      - application/json\n"
+        "    body: *none\n  recorded_at: Thu, 01 Jan 2026 00:00:00 GMT\nrecorded_with: VCR 6.1.0\n"
+    )
+    (found,) = items(path)
+    assert isinstance(found, Record)
+    assert found.exchange.request.method == "GET"
+    import base64
+
+    for coding, body, kept in (
+        ("gzip", packed, envelope(1).encode()),
+        ("br", b"\xce\xff\x00", b""),
+        ("gzip", b"{}", b"{}"),
+    ):
+        path.write_text(
+            f"interactions:\n- request: {{method: GET, uri: 'http://x/o', body: null, headers: {{}}}}\n  response:\n"
+            f"    body: {{string: !!binary {base64.b64encode(body).decode()}}}\n"
+            f"    headers: {{Content-Encoding: [{coding}]}}\n    status: {{code: 404, message: x}}\n"
+        )
+        (found,) = items(path)
+        assert isinstance(found, Record)
+        assert found.exchange.response.body == kept
+        assert ("body" in found.exchange.lacks) == (kept == b"")
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (b'{"log": {"version": "1.2", "entries": []}}', "har"),
+        (b'\xef\xbb\xbf{"log":{"creator":{}}}', "har"),
+        (b'{"log": {"level": "info"}, "http": {}}\n', "ndjson"),
+        (b'{"version": 1, "interactions": []}', "vcr"),
+        (b'{"interactions": []}', "vcr"),
+        (b'{"version": 1, "url": "/"}\n', "ndjson"),
+        (b"interactions:\n- request:", "vcr"),
+        (b"command: 'st run'\nhttp_interactions:\n", "vcr"),
+        (b'127.0.0.1 - - [01/Jan/2026] "GET /" 200', None),
+        (b"", None),
+        (b'Jan 01 server started\n{"a": 1}\n', "ndjson"),
+        (b'\x00\x00\n\xff\xfe\xfd\n{"a": 1}\n', "ndjson"),
+        (b"{ this is a template }\n{% and so is this %}\n"[2:], None),
+    ],
+)
+def test_the_format_is_told_by_content(head: bytes, expected: str | None) -> None:
+    """Whatever the name of the file says, its content tells; one line that is a record makes a log."""
+    for name in ("a.har", "a.yaml", "a", "a.txt.gz"):
+        assert told(head, name) == expected
+
+
+@pytest.mark.parametrize("name", ["a.ndjson", "a.jsonl", "a.log", "a.LOG.gz".lower()])
+def test_what_is_called_a_log_is_one_where_its_content_does_not_tell(name: str) -> None:
+    """However many lines come before the first record; what says by its content what it is, is that."""
+    assert told(b"Jan 01 server started\n" * 9, name) == "ndjson"
+    assert told(b"interactions:\n- request:", name) == "vcr"
+
+
+@pytest.mark.parametrize("first", [b"Jan 01 server started", b"\x00\x00\x00", b"\xff\xfe\xfd", b"", b"\xef\xbb\xbf"])
+def test_a_bad_line_costs_itself_alone(tmp_path: Path, first: bytes) -> None:
+    """Wherever it stands in a log, at its beginning too, under whatever name."""
+    plain = log(tmp_path / "a.ndjson", {"endpoint": "GET /orders", "http_status": 500, "code": "not_found"})
+    good = plain.read_bytes().splitlines()
+    for index in range(len(good) + 1):
+        path = tmp_path / "b"
+        path.write_bytes(b"\n".join([*good[:index], first, *good[index:], b""]))
+        assert clauses(path) == clauses(plain)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("form", ["har", "json", "yaml", "log.gz"])
+def test_what_breaks_off_was_not_read(tmp_path: Path, form: str, packed: bool) -> None:
+    """Cut anywhere, an archive or a cassette, or a compressed file, could not be read, and what was read of it is judged.
+
+    A log has an end after every line, so one that is cut is a whole one; only its last line may be broken.
+    """
+    one = {"request": {"method": "GET", "uri": "http://x/o", "body": None, "headers": {}}}
+    told_ = {"status": {"code": 500, "message": "x"}, "headers": {"Content-Type": ["application/json"]}}
+    body = json.dumps({"code": "not_found", "message": "m", "correlation_id": "x"})
+    interaction = {**one, "response": {**told_, "body": {"string": body}}}
+    records = [{"endpoint": "GET /orders", "http_status": 500, "code": "not_found"}] * 9
+    whole = {
+        "har": har(*(answer(number, status=500) for number in range(9))),
+        "json": json.dumps({"version": 1, "interactions": [interaction] * 9}, indent=1),
+        "yaml": yaml.safe_dump(json.loads(json.dumps({"interactions": [interaction] * 9})), default_flow_style=False),
+        "log.gz": "".join(json.dumps(each) + "\n" for each in records),
+    }[form]
+    packed = packed or form.endswith(".gz")
+    path = tmp_path / f"a.{form}"
+
+    def judged(text: bytes) -> Report:
+        path.write_bytes(text)
+        return audit([str(path)], platform())
+
+    data = gzip.compress(whole.encode()) if packed else whole.encode()
+    assert judged(data).result.not_run == ()
+    everything = judged(data).result.requests
+    assert everything == 9
+    cuts = [int(len(data) * share) for share in (0.5, 0.8, 0.95)]
+    # YAML that is cut within a text is YAML; between the members of an interaction it can be told.
+    cuts = [data.rindex(b"  response:", 0, each) for each in cuts] if (form, packed) == ("yaml", False) else cuts
+    read = []
+    for cut in cuts:
+        result = judged(data[:cut]).result
+        assert len(result.not_run) == 1
+        assert str(path) in result.not_run[0]
+        assert exit_code(replace(result, clauses={}, failures=())) == 2
+        read.append(result.requests)
+    assert read == sorted(read)
+    assert packed or 0 < read[-1] < everything  # what was compressed well is of one piece
+
+
+def test_compressed_files_are_read(tmp_path: Path) -> None:
+    """Logs are rotated into gzip; a torn one is read as far as it goes or told."""
+    plain = log(tmp_path / "a.ndjson", {"endpoint": "GET /orders", "http_status": 500, "code": "not_found"})
+    packed = tmp_path / "a.ndjson.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes() * 1000))
+    assert clauses(packed)["code/status"] == 1000
+    packed.write_bytes(packed.read_bytes()[:-20])
+    report = audit([str(packed)], platform())
+    assert report.result.not_run
+
+
+@pytest.mark.parametrize("lacks", [frozenset({each}) for each in sorted({"request", "body", "message", "elapsed"})])
+def test_what_records_do_not_say_is_the_reason_why_nothing_was_judged(lacks: frozenset[str]) -> None:
+    """A clause for which the records of all errors lack a fact says which; one error that has it, or none at all, and the reason
+    is that there was no occasion. No clause that could be judged says so.
+    """
+    taxonomy = platform()
+    body = json.dumps({"code": "not_found", "message": "Not here", "correlation_id": "x"}).encode()
+    headers = (("Content-Type", "application/json"),)
+    exchange = Exchange(Request("GET", "/orders/1"), Response(404, headers, body), lacks=ALWAYS | lacks)
+
+    def reasons(*seen: Exchange) -> dict[str, str]:
+        tally = Tally(taxonomy)
+        for each in seen:
+            tally.see(each)
+        result = tally.result("t")
+        return {address: each.reason for address, each in result.clauses.items() if each.verdict == "not_exercised"}
+
+    for address, reason in reasons(exchange, exchange).items():
+        clause = taxonomy.clauses[address]
+        told = reason.startswith("the records of 2 errors do not say ")
+        assert told != clause.judgeable(exchange.lacks), reason
+        assert told or reason.startswith("nothing that was seen gave occasion: ")
+        assert clause.applies in reason
+    if lacks == {"request"}:
+        said = "the record of the one error that was seen does not say what was asked, which an answer may repeat"
+        assert reasons(exchange)["leaks/path"].startswith(said)
+    whole = replace(exchange, lacks=frozenset())
+    for seen in ((), (exchange, whole), (replace(exchange, response=Response(200)),)):
+        assert all(each.startswith("nothing that was seen gave occasion: ") for each in reasons(*seen).values())
+
+
+SECRETS = {
+    "header": "tok_8fK2mQ9xLw4RzT7b",
+    "cookie": "c00k1e-9f8d7c6b5a4e",
+    "password": "correct-horse-battery",
+    "query": "qk-5a4e9f8d7c6b",
+    "url": "hunter2",
+    "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dBjftJeZ4CVPmB92K27uhbUJU1p1r",
+    "email": "jane.doe@customer.com",
+    "set": "sess-77aa66bb55cc",
+}
+
+
+def test_no_secret_of_a_recording_is_shown(tmp_path: Path) -> None:
+    """Nobody names the secrets in a recording; what looks like one, by its place, its name or its form, is in no report."""
+    line = access(
+        500,
+        {"code": "not_found", "message": f"{SECRETS['email']} used {SECRETS['jwt']}", "correlation_id": "x"},
+        {"Set-Cookie": f"sid={SECRETS['set']}; Path=/"},
+        request={
+            "headers": {"Authorization": f"Bearer {SECRETS['header']}", "Cookie": f"sid={SECRETS['cookie']}"},
+            "body": {"user": "jane", "password": SECRETS["password"]},
+        },
+    )
+    line["url"] = f"https://admin:{SECRETS['url']}@api.acme.com/orders?api_key={SECRETS['query']}"
+    path = log(tmp_path / "secrets.ndjson", line)
+    report = audit([str(path)], platform(KINDS))
+    assert len(report.result.findings) >= 4
+    for name, shown in ((name, form(report)) for name, form in reports.FORMATS.items()):
+        assert [kind for kind, value in SECRETS.items() if value in shown] == [], name
+
+
+def test_the_command(tmp_path: Path) -> None:
+    """0: nothing is wrong. 1: something is. 2: nothing is, and a file could not be read; or nothing was there to judge."""
+    good, bad, none = tmp_path / "good.har", tmp_path / "bad.har", tmp_path / "none.txt"
+    good.write_text(har(answer(1)))
+    bad.write_text(har(answer(1, status=500)))
+    none.write_text("127.0.0.1 GET /")
+    assert faultspec("audit", str(good)).returncode == 0
+    done = faultspec("audit", str(good), str(bad), "--report", f"junit={tmp_path / 'x.xml'}", "--format", "json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["findings"][0]["places"] == [f"{bad}:10"]
+    assert f"{bad}:10" in (tmp_path / "x.xml").read_text()
+    done = faultspec("audit", str(good), str(none), str(tmp_path / "missing"))
+    assert done.returncode == 2
+    assert "none of HAR" in done.stdout
+    assert "No such file" in done.stdout
+    assert faultspec("audit", str(bad), str(none)).returncode == 1
+    assert faultspec("audit", str(log(tmp_path / "empty.ndjson", {"a": 1}))).returncode == 2
+    waiver = tmp_path / "waivers.yaml"
+    waiver.write_text("- {clause: code/status, reason: known, owner: us, expires: 2999-01-01}\n")
+    assert faultspec("audit", str(bad), "--waivers", str(waiver)).returncode == 0
+    assert faultspec("audit", str(good), "--waivers", str(waiver)).returncode == 1
+    document = tmp_path / "openapi.json"
+    document.write_text(json.dumps({"openapi": "3.1.0", "paths": {"/orders/{id}": {"get": {"responses": {}}}}}))
+    done = faultspec("audit", str(bad), "--openapi", str(document), "--format", "json")
+    assert json.loads(done.stdout)["findings"][0]["operation"] == "GET /orders/{id}"
+
+
+@pytest.mark.full
+def test_the_command_with_bad_options(tmp_path: Path) -> None:
+    """What cannot be meant ends with 2, and `--only` leaves out what it does not name."""
+    bad, none = tmp_path / "bad.har", tmp_path / "none.txt"
+    bad.write_text(har(answer(1, status=500)))
+    none.write_text("127.0.0.1 GET /")
+    assert faultspec("audit").returncode == 2
+    assert faultspec("audit", str(bad), "--format", "xml").returncode == 2
+    assert faultspec("audit", str(bad), "--only", "nothing/*").returncode == 2
+    assert faultspec("audit", str(bad), "--taxonomy", str(none)).returncode == 2
+    assert faultspec("audit", str(bad), "--only", "leaks/*").returncode == 0
+
+
+@pytest.mark.full
+def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
+    """Three times the lines, the same memory: findings, ids and skipped lines are all bounded."""
+
+    def peak(lines: int) -> int:
+        path = tmp_path / "long.ndjson"
+        with path.open("w") as out:
+            for number in range(lines):
+                body = {**json.loads(envelope(number)), f"extra{number}": number}
+                out.write(json.dumps(access(404 + number % 90, body, {"x-correlation-id": str(number)})) + "\n")
+                out.write(f"broken {number}\n" if number % 100 == 0 else "")
+        tracemalloc.start()
+        audit([str(path)], platform(KINDS))
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    short, long = peak(2_500), peak(7_500)
+    assert long < short * 1.15 + 1_000_000

@@ -1,0 +1,291 @@
+"""The traffic of a team's own tests: what passes an application or a client is judged, and nothing about it changes."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Iterator
+from importlib import metadata
+
+import httpx
+import pytest
+import requests
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, StreamingResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from faultspec.exchange.model import Exchange
+from faultspec_conformance.drivers.serving import serving
+from faultspec_conformance.observed.middleware import Watching, watch
+from faultspec_conformance.orders.demo import service
+from paths import ROOT
+
+TAXONOMY = ROOT / "taxonomy.yaml"
+
+#: Where the distribution is installed with its entry point, pytest has the plugin already.
+INSTALLED = any(
+    each.value == "faultspec_conformance.observed.pytest_plugin" for each in metadata.entry_points(group="pytest11")
+)
+PLUGIN = () if INSTALLED else ("-p", "faultspec_conformance.observed.pytest_plugin")
+
+pytest_plugins = ("pytester",)
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    """The service logs what is provoked."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+TESTS = """
+import asyncio
+import httpx
+import pytest
+from starlette.testclient import TestClient
+from faultspec_conformance.orders.demo import service
+
+@pytest.mark.parametrize("sin", [None, "leaks-stack-trace"])
+def test_price(faultspec, sin):
+    client = TestClient(faultspec.app(service(sin)))
+    answer = client.get("/prices/tea", headers={"Authorization": "Bearer demo-alice", "X-Fault": "internal_error"})
+    assert answer.status_code == 500
+
+def test_client(faultspec):
+    client = faultspec.client(TestClient(service("leaks-stack-trace")))
+    assert client.get("/nothing").status_code == 404
+
+def test_asynchronous(faultspec):
+    async def ask():
+        transport = httpx.ASGITransport(faultspec.app(service("leaks-stack-trace")))
+        async with httpx.AsyncClient(transport=transport, base_url="http://orders.test") as client:
+            headers = {"Authorization": "Bearer demo-alice", "X-Fault": "internal_error"}
+            return await client.get("/prices/tea", headers=headers)
+    assert asyncio.run(ask()).status_code == 500
+
+def test_unwatched():
+    assert TestClient(service("leaks-stack-trace")).get("/nothing").status_code == 404
+"""
+
+
+def test_a_test_fails_with_what_its_service_broke(pytester: pytest.Pytester) -> None:
+    """Only the tests whose traffic breaks the contract fail, with the clause, what was seen and how to ask again."""
+    pytester.makepyfile(TESTS)
+    path = pytester.path / "report.json"
+    done = pytester.runpytest_inprocess(*PLUGIN, f"--faultspec={TAXONOMY}", f"--faultspec-report=json={path}")
+    done.assert_outcomes(passed=3, failed=2)
+    done.stdout.fnmatch_lines(
+        [
+            "*leaks/stack-trace*",
+            "*Python traceback*",
+            "4 exchanges judged by platform*: 2 findings, 0 known;*",
+        ]
+    )
+    assert "demo-alice" not in done.stdout.str().partition("FAILURES")[2].replace('Bearer demo-alice"', "")
+    report = json.loads(path.read_text())
+    assert [(each["clause"], each["count"]) for each in report["findings"]] == [("leaks/stack-trace", 2)]
+    assert report["summary"]["requests"] == 4
+
+
+def test_findings_may_only_be_reported(pytester: pytest.Pytester) -> None:
+    """In the mode `report` nothing fails, and the session's end tells what was found."""
+    pytester.makepyfile(TESTS)
+    pytester.makeini(f"[pytest]\nfaultspec_taxonomy = {TAXONOMY}\nfaultspec_mode = report\n")
+    done = pytester.runpytest_inprocess(*PLUGIN)
+    done.assert_outcomes(passed=5)
+    done.stdout.fnmatch_lines(["error: leaks/stack-trace*(2 times)", "*2 findings, 0 known*"])
+
+
+FROZEN = """
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+ID = "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T"
+
+def lost(request):
+    body = {"code": "not_found", "message": "There is none", "correlation_id": ID, "details": {"retryable": False}}
+    return JSONResponse(body, 404, headers={"X-Correlation-Id": ID, "Cache-Control": "no-store"})
+
+def ask(faultspec, times):
+    client = TestClient(faultspec.app(Starlette(routes=[Route("/things/{id}", lost)])))
+    for number in range(times):
+        client.get(f"/things/{number}")
+
+def test_one(faultspec):
+    ask(faultspec, 1)
+
+def test_another(faultspec):
+    ask(faultspec, 1)
+
+def test_twice(faultspec):
+    ask(faultspec, 2)
+"""
+
+
+def test_each_test_has_ids_of_its_own(pytester: pytest.Pytester) -> None:
+    """Tests that freeze what makes ids do not fail each other; one that sees an id twice fails."""
+    pytester.makepyfile(FROZEN)
+    found = pytester.runpytest_subprocess(*PLUGIN, "--faultspec", str(TAXONOMY), "-p", "no:cacheprovider")
+    found.assert_outcomes(passed=2, failed=1)
+    found.stdout.fnmatch_lines(["*correlation/unique*"])
+
+
+def test_a_known_failure_fails_no_test_until_it_expires(pytester: pytest.Pytester) -> None:
+    """A waiver covers a finding; one that has expired covers nothing."""
+    pytester.makepyfile(TESTS)
+    pytester.makeini(f"[pytest]\nfaultspec_taxonomy = {TAXONOMY}\nfaultspec_waivers = waivers.yaml\n")
+    waiver = pytester.path / "waivers.yaml"
+    waiver.write_text("- {clause: leaks/*, reason: known, owner: us, expires: 2999-01-01}\n")
+    done = pytester.runpytest_inprocess(*PLUGIN)
+    done.assert_outcomes(passed=5)
+    done.stdout.fnmatch_lines(["*0 findings, 2 known*"])
+    waiver.write_text("- {clause: leaks/*, reason: known, owner: us, expires: 2020-01-01}\n")
+    pytester.runpytest_inprocess(*PLUGIN).assert_outcomes(passed=3, failed=2)
+
+
+@pytest.mark.full
+def test_workers_send_what_they_saw(pytester: pytest.Pytester) -> None:
+    """With pytest-xdist the report is of all workers together."""
+    pytest.importorskip("xdist")
+    pytester.makepyfile(TESTS)
+    done = pytester.runpytest_subprocess(*PLUGIN, "-n2", f"--faultspec={TAXONOMY}")
+    done.assert_outcomes(passed=3, failed=2)
+    done.stdout.fnmatch_lines(["4 exchanges judged by platform*: 2 findings, 0 known;*"])
+
+
+@pytest.mark.full
+def test_a_waiver_that_one_worker_needs_is_needed(pytester: pytest.Pytester) -> None:
+    """Whether nothing needs a waiver is told of all workers together, not of one that saw none of what it names."""
+    pytest.importorskip("xdist")
+    pytester.makepyfile(TESTS)
+    pytester.makeini(f"[pytest]\nfaultspec_taxonomy = {TAXONOMY}\nfaultspec_waivers = waivers.yaml\n")
+    waivers = pytester.path / "waivers.yaml"
+    waivers.write_text("- {clause: leaks/stack-trace, reason: known, owner: us, expires: 2999-01-01}\n")
+    done = pytester.runpytest_subprocess(*PLUGIN, "-n2", "-k", "test_price")
+    done.stdout.no_fnmatch_line("*not needed*")
+    waivers.write_text("- {clause: leaks/sql, reason: known, owner: us, expires: 2999-01-01}\n")
+    done = pytester.runpytest_subprocess(*PLUGIN, "-n2")
+    done.stdout.fnmatch_lines(["the waiver leaks/sql is not needed any more*"])
+
+
+def test_without_the_fixture_nothing_of_ours_is_loaded(pytester: pytest.Pytester) -> None:
+    """Who does not ask for it pays for one small module, and sees nothing."""
+    pytester.makepyfile(
+        """
+        import sys
+
+        def test_nothing():
+            ours = {name for name in sys.modules if name.startswith("faultspec")}
+            assert ours == {"faultspec_conformance", "faultspec_conformance.observed", "faultspec_conformance.observed.pytest_plugin"}
+        """
+    )
+    done = pytester.runpytest_subprocess(*PLUGIN)
+    done.assert_outcomes(passed=1)
+    assert "exchanges judged" not in done.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ((), "needs a taxonomy"),
+        (("--faultspec=nowhere.yaml",), "nowhere.yaml"),
+        ((f"--faultspec={TAXONOMY}", "--faultspec-report=xml=x"), "FORMAT=FILE"),
+    ],
+)
+def test_what_is_missing_is_told(pytester: pytest.Pytester, options: tuple[str, ...], told: str) -> None:
+    """A test that asks for the fixture where it cannot be had fails with what to do, without a traceback of ours."""
+    pytester.makepyfile("def test_one(faultspec): pass")
+    done = pytester.runpytest_inprocess(*PLUGIN, *options)
+    done.assert_outcomes(errors=1)
+    done.stdout.fnmatch_lines([f"*{told}*"])
+    assert "Traceback" not in done.stdout.str()
+
+
+# The middleware
+
+
+async def order(request: Request) -> JSONResponse:
+    """One order."""
+    return JSONResponse(
+        {"id": request.path_params["id"], "sent": (await request.body()).decode()}, headers={"X-Own": "1"}
+    )
+
+
+async def stream(request: Request) -> StreamingResponse:
+    """Many pieces."""
+    return StreamingResponse(iter([b"a" * 1000] * 20))
+
+
+async def large(request: Request) -> StreamingResponse:
+    """More than is kept."""
+    return StreamingResponse(iter([b"a" * 1024 * 1024] * 6))
+
+
+APP = Starlette(
+    routes=[Route("/orders/{id}", order, methods=["GET", "POST"]), Route("/stream", stream), Route("/large", large)]
+)
+
+
+def test_the_application_is_not_changed() -> None:
+    """Answers pass as they are, byte for byte, and what is seen of each is what was sent; a download is not held."""
+    seen: list[Exchange] = []
+    plain, watched = TestClient(APP), TestClient(Watching(APP, seen.append))
+    for method, path, body in (
+        ("GET", "/orders/a%2Fb?x=1", ""),
+        ("POST", "/orders/1", "hello"),
+        ("GET", "/stream", ""),
+        ("GET", "/nothing", ""),
+    ):
+        one, two = (client.request(method, path, content=body) for client in (plain, watched))
+        assert (one.status_code, one.content, one.headers) == (two.status_code, two.content, two.headers)
+        last = seen[-1]
+        assert (last.request.method, last.request.target, last.request.body) == (method, path, body.encode())
+        assert (last.response.status, last.response.body) == (two.status_code, two.content)
+        assert last.received("content-type") == two.headers.get("content-type")
+    assert len(watched.get("/large").content) == 6 * 1024 * 1024
+    assert seen[-1].response.body == b""
+    assert "body" in seen[-1].lacks
+
+
+def test_an_application_that_raises_is_left_alone() -> None:
+    """An exception goes on as it was, with no exchange made of it."""
+    seen: list[Exchange] = []
+
+    async def failing(scope: object, receive: object, send: object) -> None:
+        raise RuntimeError("cursor closed")
+
+    with pytest.raises(RuntimeError, match="cursor closed"):
+        TestClient(Watching(failing, seen.append)).get("/")
+    assert seen == []
+    with TestClient(Watching(APP, seen.append)):  # lifespan is none of our business
+        assert seen == []
+
+
+def test_clients_are_listened_to() -> None:
+    """Clients of httpx, synchronous or not, and sessions of requests show what they were answered."""
+    seen: list[Exchange] = []
+    with serving(service(None)) as url:
+        with httpx.Client() as client:
+            watch(client, seen.append)
+            client.post(f"{url}/nothing", content=b"{}")
+        session = requests.Session()
+        watch(session, seen.append)
+        session.post(f"{url}/nothing", data=b"{}")
+
+        async def ask() -> None:
+            async with httpx.AsyncClient() as other:
+                watch(other, seen.append)
+                await other.post(f"{url}/nothing", content=b"{}")
+
+        asyncio.run(ask())
+        targets = {f"{url}/nothing"}
+    assert {(each.request.method, each.request.body, each.response.status) for each in seen} == {("POST", b"{}", 404)}
+    assert {each.request.target for each in seen} == targets
+    assert all(json.loads(each.response.body)["code"] == "not_found" for each in seen)
+    assert len(seen) == 3
+    with pytest.raises(TypeError, match="neither"):
+        watch(object(), seen.append)

@@ -1,0 +1,166 @@
+"""Errors that one surface repeats of another: none is missed, whenever it comes, and nothing is asked of who can't be heard."""
+
+import json
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from faultspec.contract.model import Contract, contract
+from faultspec.exchange.model import Exchange, Request, Response
+from faultspec.judge import judge
+from faultspec.language import read
+from faultspec_conformance.config import read as configured
+from faultspec_conformance.probes.repeats import repeated
+from faultspec_conformance.results.model import Result
+from faultspec_conformance.run.service import run
+from faultspec_conformance.session.observation import Sent
+from faultspec_conformance.session.options import Options, Unreachable
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: told, version: 1.0.0}
+actions: {retry: Again., edit: Change it.}
+vocabularies: {phases: {plan: Planning., act: Acting.}}
+detail_keys: {job: {type: string}, left: {type: integer}}
+envelopes:
+  info:
+    shape: {kind: $code, phase: $phase, ways: $actions, "at?": $at, "more?": $details}
+    fields: {phase: {type: string, vocabulary: phases}, at: {type: string}}
+  rpc: {shape: {jsonrpc: "2.0", id: $request_id, error: {code: -32000, message: $message, data: {use: info}}}}
+surfaces:
+  engine: {transport: jsonrpc, error_when: {present: /error}, envelope: rpc, codes: closed}
+  events: {transport: event, error_when: {present: /params/error}, at: /params/error, envelope: info, repeats: engine, level: must}
+codes:
+  full: {summary: Full., http: null, http_reason: stdio., retriable: caller, details: {job?: {}, left?: {}}}
+  busy: {summary: Busy., http: null, http_reason: stdio., retriable: caller, details: {job?: {}, left?: {}}}
+"""
+
+
+def loaded(text: str = TAXONOMY) -> Contract:
+    """The contract of a taxonomy."""
+    found = read(text, "told.yaml")
+    assert found.taxonomy is not None, found.diagnostics
+    return contract(found.taxonomy)
+
+
+RULES = loaded()
+
+errors = st.fixed_dictionaries(
+    {
+        "kind": st.sampled_from(["full", "busy"]),
+        "phase": st.sampled_from(["plan", "act"]),
+        "ways": st.sampled_from([[], ["retry"], ["retry", "edit"]]),
+        "more": st.fixed_dictionaries({"job": st.sampled_from(["a", "b"]), "left": st.integers(0, 9)}),
+    }
+)
+
+
+def answered(info: dict[str, Any], rules: Contract = RULES) -> Sent:
+    """An error that is the answer to a call."""
+    body = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "No", "data": info}}
+    return heard(body, "jsonrpc", rules)
+
+
+def told(info: dict[str, Any], rules: Contract = RULES) -> Sent:
+    """The same as a notification."""
+    return heard({"jsonrpc": "2.0", "method": "failed", "params": {"error": info}}, "event", rules)
+
+
+def heard(body: object, transport: Any, rules: Contract) -> Sent:
+    """A message, judged."""
+    response = Response(None, (), json.dumps(body).encode())
+    exchange = Exchange(Request("POST", "ask"), response, transport, operation="ask")
+    return Sent(exchange, judge(rules, exchange))
+
+
+def verdicts(exchanges: list[Sent], rules: Contract = RULES, unkept: int = 0) -> list[str]:
+    """What is said of them, sorted: held, not exercised, or broken with its level."""
+    found = repeated(rules, [rules.taxonomy.surfaces["events"]], exchanges, unkept)
+    return sorted(each.finding.level if each.finding else each.kind for each in found)
+
+
+@given(st.lists(errors, max_size=6), st.integers(0, 6), st.randoms())
+@settings(max_examples=150, deadline=None)
+def test_as_many_are_missed_as_were_not_told(failed: list[dict[str, Any]], dropped: int, random: Random) -> None:
+    """In whatever order notifications come, whatever they count on to and in whichever order they list what they list: each
+    that is missing is one failure, and the others held.
+    """
+    dropped = min(dropped, len(failed))
+    moved = [
+        {**each, "ways": each["ways"][::-1], "at": "later", "more": {**each["more"], "left": 0}} for each in failed
+    ]
+    exchanges = [answered(each) for each in failed] + [told(each) for each in moved[dropped:]]
+    random.shuffle(exchanges)
+    assert verdicts(exchanges) == sorted(["error"] * dropped + ["held"] * (len(failed) - dropped))
+
+
+@given(errors, st.sampled_from([("kind",), ("phase",), ("ways",), ("more", "job")]))
+def test_what_is_told_otherwise_is_not_repeated(info: dict[str, Any], place: tuple[str, ...]) -> None:
+    """A notification with another code, word of a vocabulary, list of actions or text among the details is another error."""
+    others = {"kind": ["full", "busy"], "phase": ["plan", "act"], "ways": [["edit"], []], "job": ["a", "b"]}
+    known = info["more"]["job"] if place[0] == "more" else info[place[0]]
+    other = next(each for each in others[place[-1]] if each != known)
+    changed = {**info, "more": {**info["more"], "job": other}} if place[0] == "more" else {**info, place[0]: other}
+    assert verdicts([told(changed), answered(info)]) == ["error"]
+    assert verdicts([told(changed), answered(info), told(info)]) == ["held"]
+
+
+def test_what_may_be_left_out() -> None:
+    """What should be repeated is a warning; what a surface does not list, what no envelope of it carries and what was too much
+    to be kept is nothing; a chain of surfaces repeats what its end says.
+    """
+    info = {"kind": "full", "phase": "plan", "ways": [], "more": {}}
+    for old, new, expected in (
+        ("level: must", "level: should", ["warning"]),
+        ("level: must", "codes: [busy]", []),
+        ("codes:\n  full: {", "codes:\n  full: {envelope: rpc, ", []),
+        (
+            "repeats: engine, level: must}",
+            "repeats: log}\n  log: {transport: log, error_when: {present: /kind}, envelope: info, repeats: engine}",
+            ["error"],
+        ),
+    ):
+        rules = loaded(TAXONOMY.replace(old, new))
+        assert verdicts([answered(info, rules)], rules) == expected, new
+    assert verdicts([answered(info)], unkept=3) == ["not_exercised"]
+
+
+PEER = """
+import json, sys, threading, time
+info = {"kind": "full", "phase": "plan", "ways": [], "more": {}}
+for line in sys.stdin:
+    asked = json.loads(line)
+    say = lambda value: print(json.dumps(value), flush=True)
+    if sys.argv[1] == "before":
+        say({"jsonrpc": "2.0", "method": "failed", "params": {"error": info}})
+    data = {"code": -32000, "message": "No", "data": info}
+    say({"jsonrpc": "2.0", "id": asked["id"], "error": data})
+    if sys.argv[1] == "after":
+        time.sleep(0.4)
+        say({"jsonrpc": "2.0", "method": "failed", "params": {"error": info}})
+"""
+
+
+def judged(folder: Path, habit: str) -> Result:
+    """A run on a peer that fails, and says so once more before it answers, after it, or never."""
+    (folder / "told.yaml").write_text(TAXONOMY)
+    (folder / "peer.py").write_text(PEER)
+    command = json.dumps([sys.executable, str(folder / "peer.py"), habit])
+    recipe = "provoke: {full: {request: ask, params: {}}}\nlimits: {writes: true}"
+    (folder / "c.yaml").write_text(f"taxonomy: told.yaml\ntarget: {{stdio: {command}}}\n{recipe}\n")
+    found = configured(str(folder / "c.yaml"), {})
+    assert found.target is not None, found.diagnostics
+    report = run(found.target, RULES.taxonomy, Options(only="surface/repeated"))
+    assert not isinstance(report, Unreachable), report.reason
+    return report.result
+
+
+@pytest.mark.parametrize(("habit", "verdict"), [("before", "passed"), ("after", "passed"), ("never", "failed")])
+def test_a_notification_has_time(tmp_path: Path, habit: str, verdict: str) -> None:
+    """It may come before its answer or a moment after it; one that never comes is missed, by itself with `--only`."""
+    assert judged(tmp_path, habit).clauses["surface/repeated"].verdict == verdict

@@ -1,0 +1,123 @@
+"""Concealment where a PUT may create: each test says the law it holds."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from faultspec_conformance.config import Call, ResourceConfig
+from support.tenants import judged
+
+TAXONOMY = """
+faultspec: 1
+taxonomy: {name: things, version: 1.0.0, title: Things, owner: nobody}
+domains: {request: What the caller can mend}
+envelopes:
+  error: {media_type: application/json, shape: {code: $code}, additional: forbid}
+surfaces:
+  api: {transport: http, match: {routes: ["/**"]}, error_when: {status: [4xx, 5xx]}, envelope: error, codes: closed}
+codes:
+  forbidden: {summary: Not yours, domain: request, http: 403, retriable: none, client_action: none, effect: none}
+  absent: {summary: Not there, domain: request, http: [404, 405], retriable: none, client_action: none, effect: none}
+  stale: {summary: Changed, domain: request, http: 412, retriable: none, client_action: refetch, effect: none}
+  needed: {summary: Say which, domain: request, http: 428, retriable: none, client_action: refetch, effect: none}
+privacy:
+  conceal: [{across: tenant, answer: forbidden, never: [absent]}]
+"""
+
+
+def things(*, read_tells: bool = False, creates: bool = True, asks_first: bool = False) -> Starlette:
+    """Everybody's things under names of his choice: a PUT makes one, unless it is somebody else's. ``creates``: else
+    a PUT only changes. ``asks_first``: what is there has to be named by its version before anybody is told whose it is.
+    """
+    owners: dict[str, str] = {}
+
+    def refusal(status: int, code: str) -> Response:
+        return JSONResponse({"code": code}, status)
+
+    async def create(request: Request) -> Response:
+        name = str((await request.json())["id"])
+        owners[name] = request.headers["Authorization"]
+        return JSONResponse({"id": name}, 201)
+
+    async def item(request: Request) -> Response:
+        name, who = request.path_params["name"], request.headers.get("Authorization")
+        owner = owners.get(name)
+        if request.method == "GET" and owner is None and read_tells:
+            return refusal(404, "absent")
+        if asks_first and request.method == "PUT" and owner is not None and "If-Match" not in request.headers:
+            return refusal(428, "needed")
+        if owner not in (None, who) or ((request.method == "GET" or not creates) and owner is None):
+            return refusal(403, "forbidden")
+        if request.method == "PUT" and owner is None and "If-Match" in request.headers:
+            return refusal(412, "stale")
+        return JSONResponse({"id": name})
+
+    return Starlette(
+        routes=[Route("/things", create, methods=["POST"]), Route("/things/{name}", item, methods=["GET", "PUT"])],
+        exception_handlers={404: lambda *_: refusal(404, "absent"), 405: lambda *_: refusal(405, "absent")},
+    )
+
+
+def document(*statuses: str) -> Mapping[str, object]:
+    """What the service publishes; ``statuses``: those of a PUT."""
+    name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
+    body = {
+        "content": {"application/json": {"schema": {"type": "object", "properties": {"colour": {"type": "string"}}}}}
+    }
+
+    def responses(*each: str) -> Mapping[str, object]:
+        return {"responses": {status: {"description": "said"} for status in each}}
+
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Things", "version": "1"},
+        "paths": {
+            "/things": {"post": {**responses("201"), "requestBody": body}},
+            "/things/{name}": {
+                "parameters": [name],
+                "get": responses("200"),
+                "put": {**responses(*statuses), "requestBody": body},
+            },
+        },
+    }
+
+
+def concealment(tmp_path: Path, app: Starlette, *statuses: str) -> list[str]:
+    """The operations that are found to tell what belongs to another tenant."""
+    thing = ResourceConfig(
+        "thing",
+        create=Call("POST", "/things", body={"id": "thing-${unique}"}),
+        read=Call("GET", "/things/{name}"),
+        update=Call("PUT", "/things/{name}", body={"colour": "blue"}),
+        id="/id",
+    )
+    report = judged(tmp_path, app, TAXONOMY, document(*statuses), thing, requests=100, only="tenancy/*")
+    assert report.result.clauses["tenancy/concealed"].occasions
+    return [str(each.finding.operation) for each in report.result.findings]
+
+
+def test_what_a_put_creates_cannot_be_concealed(tmp_path: Path) -> None:
+    """A PUT whose document says that it creates what is not there is not held to concealment."""
+    assert concealment(tmp_path, things(read_tells=False), "200", "201") == []
+
+
+def test_a_put_that_only_changes_is_held_to_concealment(tmp_path: Path) -> None:
+    """A PUT whose document knows no creation must answer for a foreign thing as for none."""
+    assert concealment(tmp_path, things(read_tells=False), "200") == ["PUT /things/{name}"]
+
+
+@pytest.mark.parametrize("statuses", [("200",), ("200", "201")])
+def test_reads_are_held_to_concealment_whatever_a_put_creates(tmp_path: Path, statuses: tuple[str, ...]) -> None:
+    """That a PUT creates excuses no other operation."""
+    assert "GET /things/{name}" in concealment(tmp_path, things(read_tells=True), *statuses)
+
+
+def test_what_is_asked_for_first_tells_nothing(tmp_path: Path) -> None:
+    """Where a change has to name a version (428), the same is asked of a foreign thing and of none."""
+    assert concealment(tmp_path, things(creates=False), "200") == []
+    assert concealment(tmp_path, things(creates=False, asks_first=True), "200") == ["PUT /things/{name}"]

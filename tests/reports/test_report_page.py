@@ -1,0 +1,157 @@
+"""The HTML report in a real browser: it needs no network, is readable on a telephone and in the dark, and by keyboard alone.
+
+Chromium, node and npm have to be there. puppeteer and axe-core are installed once a machine, below ``.cache``.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faultspec import language
+from faultspec_conformance import reports
+from faultspec_conformance.orders import demo
+from faultspec_conformance.results.model import Report, ranked
+from paths import ROOT
+
+#: The one place that says by what the page is opened and examined.
+TOOLS = {"puppeteer-core": "24.43.1", "axe-core": "4.14.1"}
+
+HARNESS = Path(__file__).parent / "page_harness.mjs"
+CHROMIUM = shutil.which("chromium")
+
+#: A folder for pictures of every size and scheme, for a person to look at; not set, none are taken.
+SCREENSHOTS = "FAULTSPEC_SCREENSHOTS"
+
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+    pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed"),
+]
+
+
+def installed() -> Path:
+    """The folder of the modules; skips where npm can't bring them."""
+    folder = ROOT / ".cache" / "node" / "-".join(f"{tool}-{version}" for tool, version in TOOLS.items())
+    if not (folder / "node_modules/puppeteer-core").exists():
+        npm = shutil.which("npm")
+        if npm is None:
+            pytest.skip("npm is not installed, and puppeteer and axe-core are not in .cache")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        # Installed beside its place and moved there, so that an interrupted one leaves nothing that looks whole.
+        with tempfile.TemporaryDirectory(dir=folder.parent) as staging:
+            (Path(staging) / "package.json").write_text('{"private": true}')
+            quiet = ("--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--loglevel=error")
+            packages = [f"{tool}@{version}" for tool, version in TOOLS.items()]
+            done = subprocess.run([npm, "install", *quiet, *packages], cwd=staging, capture_output=True, check=False)
+            if done.returncode:
+                pytest.skip("puppeteer and axe-core are not in .cache, and npm cannot reach its registry")
+            if not folder.exists():
+                shutil.copytree(staging, folder, symlinks=True)
+    return folder
+
+
+def page() -> str:
+    """The page of a run of the orders service with sins, and a finding of every standing."""
+    taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
+    assert taxonomy is not None
+    found: list[Report] = []
+    for sin in ("leaks-stack-trace", "framework-405"):
+        report = demo.judge(sin, taxonomy, str(ROOT / "taxonomy.yaml"), sweep=False)
+        assert isinstance(report, Report)
+        found.append(report)
+    result = found[1].result
+    first, second, *rest = (*found[0].result.findings, *result.findings)
+    findings = (*rest, first, replace(second, flaky=True), replace(rest[0], waived="the gateway sets it from May on"))
+    noted = ("a note of many words and one-that-is-longer-than-any-telephone-is-wide-" + "x" * 80,)
+    shown = replace(result, findings=ranked(findings), notes=noted, not_run=("the sweep: there was no time",))
+    return reports.html(replace(found[1], result=shown))
+
+
+@lru_cache(maxsize=1)
+def looked_at() -> tuple[dict[str, Any], ...]:
+    """What was seen at 360 and 1440 pixels, light and dark."""
+    modules = installed()
+    screenshots = os.environ.get(SCREENSHOTS)
+    with tempfile.TemporaryDirectory(prefix="faultspec-page-") as folder:
+        file = Path(folder) / "report.html"
+        file.write_text(page(), encoding="utf-8")
+        command = ["node", str(HARNESS), str(modules), CHROMIUM or "", str(file), f"{folder}/profile"]
+        done = subprocess.run(
+            [*command, *([screenshots] if screenshots else [])],
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+    return tuple(json.loads(done.stdout))
+
+
+def each(seen: dict[str, Any]) -> str:
+    """Which of the four it is."""
+    return f"{seen['width']} {seen['scheme']}"
+
+
+def test_the_page_opens_without_network() -> None:
+    """Nothing but the file itself is asked for, and nothing is complained of."""
+    for seen in looked_at():
+        assert [url.partition(":")[0] for url in seen["requests"]] == ["file"], each(seen)
+        assert seen["complaints"] == [], each(seen)
+
+
+def test_the_matrix_is_readable_at_both_sizes() -> None:
+    """The page never scrolls sideways, nothing sticks out, and every row shows its verdict, its clause and what it asks."""
+    for seen in looked_at():
+        for layout in (seen["layout"], seen["opened"]):
+            assert layout["sticking"] == [], each(seen)
+            assert not layout["scrolls"], each(seen)
+            assert layout["rows"] > 60, each(seen)
+            assert layout["unread"] == 0, each(seen)
+            assert layout["small"] == 0, each(seen)
+
+
+def test_dark_is_dark() -> None:
+    """Who asks for a dark page gets one."""
+    colours = {seen["scheme"]: seen["layout"]["background"] for seen in looked_at()}
+    assert colours == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 26)"}
+
+
+def test_the_filter_filters() -> None:
+    """Words leave the rows that have all of them, whatever the case; a verdict that is switched off leaves none of it."""
+    for seen in looked_at():
+        word, none = seen["filter"]["word"], seen["filter"]["none"]
+        assert 0 < len(word["found"]) < seen["filter"]["all"], each(seen)
+        assert all("leaks" in row and "stack" in row for row in word["found"]), each(seen)
+        assert word["told"] == f"{len(word['found'])} of {seen['filter']['all']} shown"
+        assert none["found"] == [], each(seen)
+        assert none["told"] == f"0 of {seen['filter']['all']} shown"
+        assert "passed" not in seen["filter"]["unpassed"], each(seen)
+        assert "failed" in seen["filter"]["unpassed"], each(seen)
+
+
+def test_the_page_is_usable_by_keyboard() -> None:
+    """Tab reaches every switch, the filter and every finding, shows where it is, and Enter and Space do what a click does."""
+    for seen in looked_at():
+        tabs = seen["tabs"]
+        assert all(stop["ring"] for stop in tabs), each(seen)
+        buttons = [stop for stop in tabs if stop["tag"] == "BUTTON"]
+        assert [stop["toggles"] for stop in buttons] == [["false", "true"]] * 5, each(seen)
+        assert [stop["tag"] for stop in tabs].count("INPUT") == 1, each(seen)
+        summaries = [stop for stop in tabs if stop["tag"] == "SUMMARY"]
+        assert len(summaries) > 5, each(seen)
+        assert summaries[0]["opens"], each(seen)
+
+
+def test_axe_finds_nothing_serious() -> None:
+    """No violation that axe-core calls serious or critical, with every finding open."""
+    for seen in looked_at():
+        serious = [one for one in seen["violations"] if one["impact"] in ("serious", "critical")]
+        assert serious == [], each(seen)

@@ -1,0 +1,408 @@
+"""The sweep: what schemathesis writes, sent by our driver and judged by our judge. Each test says the law it holds."""
+
+import json
+import logging
+import socketserver
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from faultspec.contract.model import contract
+from faultspec.exchange.finding import Finding
+from faultspec.exchange.model import Request
+from faultspec.language import load
+from faultspec.language.model import Taxonomy
+from faultspec_conformance.config import Identity, Target, read
+from faultspec_conformance.drivers import Limits
+from faultspec_conformance.drivers.http import SAFE_METHODS, Http
+from faultspec_conformance.openapi import document as openapi
+from faultspec_conformance.openapi.document import Description
+from faultspec_conformance.orders import demo
+from faultspec_conformance.probes.resources import fixtures
+from faultspec_conformance.results.model import Report
+from faultspec_conformance.run import sweep
+from faultspec_conformance.run.service import run
+from faultspec_conformance.run.sweep import Swept, Written
+from faultspec_conformance.session.discovery import describe
+from faultspec_conformance.session.http import World
+from faultspec_conformance.session.options import Options
+from miniatures.core_platform import ENVIRONMENT
+from miniatures.serve import serving
+from miniatures.sins import sinning
+from paths import ROOT
+
+TAXONOMY = str(ROOT / "taxonomy.yaml")
+NOTEBOOKS = str(ROOT / "tests" / "miniatures" / "notebooks.yaml")
+ORDERS = str(ROOT / "conformance" / "faultspec_conformance" / "orders" / "conformance.yaml")
+
+OPERATION = {"responses": {"200": {"description": "fine"}}}
+SMALL: Mapping[str, object] = {
+    "openapi": "3.1.0",
+    "info": {"title": "Small", "version": "1"},
+    "paths": {
+        "/things": {
+            "get": {
+                **OPERATION,
+                "parameters": [{"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1}}],
+            },
+            "post": {
+                **OPERATION,
+                "requestBody": {
+                    "content": {
+                        "application/json": {
+                            "schema": {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
+                        }
+                    }
+                },
+            },
+        },
+        "/things/{id}": {
+            "parameters": [{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}],
+            "get": OPERATION,
+            "delete": OPERATION,
+        },
+    },
+}
+
+
+@cache
+def platform() -> Taxonomy:
+    """The Core Platform taxonomy."""
+    taxonomy = load(TAXONOMY).taxonomy
+    assert taxonomy is not None
+    return taxonomy
+
+
+@pytest.fixture
+def written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Writing takes seconds and depends on the document alone, so services that share a document share what is written."""
+    monkeypatch.setattr(sweep, "write", _write_once)
+
+
+_WRITTEN: dict[tuple[str, bool], Written] = {}
+_write = sweep.write
+
+
+def _write_once(description: Description, *, seconds: float, writes: bool) -> Written:
+    key = json.dumps(description.document, sort_keys=True), writes
+    if key not in _WRITTEN:
+        _WRITTEN[key] = _write(description, seconds=120, writes=writes)  # a machine under load must not thin it
+    return _WRITTEN[key]
+
+
+@dataclass
+class Recorder:
+    """An application that answers every request as it should be answered, with an empty success, and remembers it."""
+
+    seen: list[Request] = field(default_factory=list)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        body = b""
+        while True:
+            message = await receive()
+            body += message.get("body", b"")
+            if not message.get("more_body"):
+                break
+        query = scope["query_string"].decode()
+        target = scope["raw_path"].decode() + (f"?{query}" if query else "")
+        headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
+        self.seen.append(Request(scope["method"], target, headers, body))
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+
+@contextmanager
+def world(url: str, description: Description, limits: Limits, **more: object) -> Iterator[World]:
+    """A world around a service, before anything was asked."""
+    target = replace(Target(http=url, limits=limits), **more)  # type: ignore[arg-type]  # keywords of Target, passed on
+    with Http(url, limits) as driver:
+        yield World(platform(), contract(platform()), target, driver, description, Random(0))
+
+
+def recorded(limits: Limits, *, seed: int = 0, **more: object) -> tuple[Swept, list[Request], World]:
+    """The sweep of the small document against the recorder."""
+    recorder = Recorder()
+    with serving(recorder) as url, world(url, openapi.read(SMALL), limits, **more) as here:
+        return sweep.sweep(here, seed=seed), recorder.seen, here
+
+
+def swept(app: ASGIApp, config: str, environment: Mapping[str, str], variable: str) -> tuple[Swept, World]:
+    """The sweep alone, after resources were made, on a service that its file describes."""
+    with serving(app) as url:
+        target = read(config, {**environment, variable: url}).target
+        assert target is not None
+        limits = replace(target.limits, requests=330)
+        with Http(url, limits) as driver:
+            described = describe(target, driver, "")
+            assert isinstance(described, tuple)
+            here = World(platform(), contract(platform()), target, driver, described[0], Random(0))
+            here.turn = here.kinds
+            list(fixtures(here))
+            assert here.made, "nothing exists that generated requests could go to"
+            return sweep.sweep(here, seed=0), here
+
+
+def notebooks(*sins: str) -> tuple[Swept, World]:
+    """The sweep of the notebooks."""
+    return swept(sinning(*sins), NOTEBOOKS, ENVIRONMENT, "BASE_URL")
+
+
+def findings(here: World) -> list[Finding]:
+    """Everything found, by the judge and by the relations that ride on every exchange."""
+    judged = [each for sent in here.exchanges for each in sent.judgement.findings]
+    return judged + [each.finding for each in here.outcomes if each.finding is not None]
+
+
+@pytest.mark.usefixtures("written_once")
+def test_the_notebooks_have_nothing_to_fear() -> None:
+    """On a service that keeps its contract the sweep finds nothing, and it does reach codes of every class."""
+    said, here = notebooks()
+    assert said == Swept(complete=True)
+    assert findings(here) == []
+    assert len(here.exchanges) > 150
+    codes = {sent.code for sent in here.exchanges}
+    assert {"validation_failed", "unauthenticated", "forbidden", "not_found", "rate_limited"} <= codes
+    assert codes & {"internal_error", "dependency_unavailable"}, "an error of the server is no finding by itself"
+
+
+@pytest.mark.full  # `test_orders.py` sweeps them as well
+@pytest.mark.usefixtures("written_once")
+def test_the_orders_have_nothing_to_fear() -> None:
+    """The shipped reference service keeps its contract under generated traffic."""
+    logging.getLogger("faultspec_conformance.orders").setLevel(logging.CRITICAL)  # it logs what is provoked
+    said, here = swept(demo.service(None), ORDERS, demo.environment("", TAXONOMY), "ORDERS_URL")
+    assert said == Swept(complete=True)
+    assert findings(here) == []
+    assert {"validation_failed", "unauthenticated", "not_found", "stale_read"} <= {sent.code for sent in here.exchanges}
+
+
+@pytest.mark.parametrize(
+    ("sin", "clause"),
+    [
+        pytest.param("no-store-missing-on-401", "headers/cache-control", marks=pytest.mark.full),
+        ("envelope-nested-on-5xx", "envelope/shape"),
+        ("plain-405", "envelope/media-type"),
+        pytest.param("challenge-missing", "headers/www-authenticate", marks=pytest.mark.full),
+        pytest.param("retryable-as-text", "details/schema", marks=pytest.mark.full),
+        ("detail-key-invented", "details/registered"),
+        pytest.param("code-upper-case", "code/declared", marks=pytest.mark.full),
+        pytest.param("timeout-as-500", "code/status", marks=pytest.mark.full),
+        pytest.param("correlation-not-echoed", "correlation/echo", marks=pytest.mark.full),
+        ("correlation-constant", "correlation/unique"),
+        ("stack-trace-in-details", "leaks/stack-trace"),
+    ],
+)
+@pytest.mark.usefixtures("written_once")
+def test_the_sweep_judges(sin: str, clause: str) -> None:
+    """Generated traffic alone catches a sin that single answers show, and names the operation that committed it."""
+    _, here = notebooks(sin)
+    caught = [each for each in findings(here) if each.clause == clause]
+    assert caught, sorted({each.clause for each in findings(here)})
+    declared = {each.template for each in here.description.operations}
+    assert all(each.operation and each.operation.partition(" ")[2] in declared for each in caught)
+
+
+@pytest.mark.usefixtures("written_once")
+def test_nothing_is_written_without_leave() -> None:
+    """Unless the limits allow writes, the service gets nothing but GET, HEAD and OPTIONS."""
+    said, seen, _ = recorded(Limits(writes=False))
+    assert said == Swept(complete=True)
+    assert len(seen) > 5
+    assert {each.method for each in seen} <= SAFE_METHODS
+
+
+def test_the_thinning_lets_no_write_through() -> None:
+    """Whatever was written, nothing unsafe is planned without leave, methods that the document does not know included."""
+    description = openapi.read(SMALL)
+    requests = [Request(method, "/things") for method in ("GET", "POST", "TRACE", "QUERY", "PUT", "DELETE", "HEAD")]
+    planned = sweep.thinned(requests, description, 100, Random(0), writes=False)
+    assert {each.request.method for each in planned} == {"GET", "HEAD"}
+    assert {"POST"} < {
+        each.request.method for each in sweep.thinned(requests, description, 100, Random(0), writes=True)
+    }
+
+
+@pytest.mark.usefixtures("written_once")
+def test_the_same_seed_sends_the_same_requests() -> None:
+    """What is sent depends on the document and the seed, but for correlation ids, which are new every time."""
+
+    def lasting(requests: list[Request]) -> list[object]:
+        fleeting = {"host", "x-correlation-id"}
+        return [(r.method, r.target, [h for h in r.headers if h[0] not in fleeting], r.body) for r in requests]
+
+    limits = Limits(requests=40, writes=True)
+    _, first, _ = recorded(limits, seed=1)
+    _, again, _ = recorded(limits, seed=1)
+    _, other, _ = recorded(limits, seed=2)
+    assert lasting(first) == lasting(again) != lasting(other)
+
+
+def test_the_same_document_writes_the_same_requests(capfd: pytest.CaptureFixture[str]) -> None:
+    """Writing is a function of the document, without seed, clock or hash order, and what schemathesis says is not shown."""
+    description = openapi.read(SMALL)
+    first = _write_once(description, seconds=120, writes=True)
+    assert first.trouble is None
+    assert first == _write(description, seconds=120, writes=True)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.usefixtures("written_once")
+def test_the_budget_is_shared() -> None:
+    """The sweep sends no more than is left of the limit, shares it among the operations, and counts in the total."""
+    _, seen, here = recorded(Limits(requests=12, writes=True))
+    assert len(seen) == 12 == here.driver.requests == len(here.exchanges)
+    assert {"GET /things", "POST /things", "GET /things/{id}", "DELETE /things/{id}"} <= {
+        each.exchange.operation for each in here.exchanges
+    }
+
+
+def test_a_spent_budget_is_said() -> None:
+    """A sweep that was asked for and had nothing left to send is a run that did not take place, not a clean one."""
+    said, seen, _ = recorded(Limits(requests=0))
+    assert said.not_run
+    assert not seen
+
+
+def test_the_generator_is_ended_when_time_is_up() -> None:
+    """Writing ends with its time, whatever the generator is at."""
+    written = sweep.write(openapi.read(SMALL), seconds=0.2, writes=True)
+    assert written.trouble is not None
+    assert "stopped" in written.trouble
+
+
+@pytest.mark.usefixtures("written_once")
+def test_requests_speak_for_a_caller_or_for_nobody() -> None:
+    """The caller's credentials go with most requests, none with the others; nothing generated stands in their place."""
+    caller = Identity("ada", headers=(("Authorization", "Bearer of-ada"), ("X-Tenant", "t1")))
+    _, seen, here = recorded(Limits(writes=True), identities={"ada": caller})
+    tokens = [dict(each.headers).get("authorization") for each in seen]
+    assert set(tokens) == {"Bearer of-ada", None}
+    assert tokens.count(None) < len(tokens) / 3
+    assert {each.exchange.identity for each in here.exchanges} == {"ada", None}
+    names = {name for each in seen for name, _ in each.headers}
+    assert not any(name.startswith("x-schemathesis-testcase") for name in names)
+    assert {value for each in seen for name, value in each.headers if name == "user-agent"} == {"faultspec-conform"}
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        ({"paths": {"/a": {"get": OPERATION}}}, "version"),
+        ({"openapi": "9.9.0", "info": {}, "paths": {"/a": {"get": OPERATION}}}, "9.9"),
+    ],
+)
+def test_a_document_that_cannot_be_loaded_is_a_reason(document: Mapping[str, object], reason: str) -> None:
+    """What schemathesis does not understand becomes a sentence, neither an exception nor silence."""
+    with serving(Recorder()) as url, world(url, openapi.read(document), Limits()) as here:
+        said = sweep.sweep(here, seed=0)
+    assert len(said.not_run) == 1
+    assert reason in said.not_run[0]
+
+
+def test_part_of_a_document_is_a_note() -> None:
+    """Where some operations can be read the sweep takes place, and says that it is not complete."""
+    paths = {
+        "/b": {"get": OPERATION},
+        "/c/{x}": {"get": {**OPERATION, "parameters": [{"name": "x", "in": "path", "required": True, "schema": 7}]}},
+    }
+    recorder = Recorder()
+    with serving(recorder) as url, world(url, openapi.read({**SMALL, "paths": paths}), Limits()) as here:
+        said = sweep.sweep(here, seed=0)
+    assert not said.not_run
+    assert len(said.notes) == 1
+    assert any(each.target.startswith("/b") for each in recorder.seen)
+
+
+def test_without_a_document_there_is_a_note() -> None:
+    """A service without an OpenAPI document has no sweep, which is no fault of the run."""
+    with serving(Recorder()) as url, world(url, Description(), Limits()) as here:
+        said = sweep.sweep(here, seed=0)
+    assert not said.not_run
+    assert len(said.notes) == 1
+
+
+def test_without_schemathesis_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where schemathesis is not installed the sweep says so."""
+    monkeypatch.setattr(sweep, "find_spec", lambda name: None)
+    said, seen, _ = recorded(Limits())
+    assert "not installed" in said.not_run[0]
+    assert not seen
+
+
+@pytest.mark.usefixtures("written_once")
+def test_a_service_that_dies_is_a_reason() -> None:
+    """When nobody listens any more the sweep ends at once and says why."""
+    with serving(Recorder()) as url:
+        pass
+    with world(url, openapi.read(SMALL), Limits()) as here:
+        said = sweep.sweep(here, seed=0)
+    assert len(said.not_run) == 1
+    assert "cannot connect" in said.not_run[0]
+    assert here.driver.requests == 1
+
+
+@pytest.mark.usefixtures("written_once")
+def test_a_service_that_hangs_up_is_a_finding() -> None:
+    """A connection closed without an answer, and closed again on a second try, is a finding that names the operation."""
+
+    class HangsUp(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(65536)
+
+    with socketserver.TCPServer(("127.0.0.1", 0), HangsUp) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        with world(f"http://127.0.0.1:{server.server_address[1]}", openapi.read(SMALL), Limits()) as here:
+            said = sweep.sweep(here, seed=0)
+        server.shutdown()
+        thread.join()
+    assert said.not_run
+    assert {each.clause for each in findings(here)} == {"service/alive"}
+    assert all(each.operation for each in findings(here))
+    assert here.driver.requests < 10, "it is not asked for ever"
+
+
+def test_the_base_path_is_kept() -> None:
+    """Requests go to the paths of the document's server, and their operations are named with it."""
+    description = openapi.read({**SMALL, "servers": [{"url": "https://api.example.com/v2/"}]})
+    written = sweep.write(description, seconds=120, writes=False)
+    assert written.requests
+    assert all(each.target.startswith("/v2/things") for each in written.requests)
+    planned = sweep.thinned(written.requests, description, 50, Random(0), writes=False)
+    assert {each.template for each in planned} == {"/v2/things", "/v2/things/{id}"}
+
+
+@pytest.mark.usefixtures("written_once")
+def test_a_run_counts_the_sweep(tmp_path: Path) -> None:
+    """The totals of a run include what the sweep sent, and its verdicts what it saw."""
+    logging.getLogger("faultspec_conformance.orders").setLevel(logging.CRITICAL)
+    with serving(demo.service(None)) as url:
+        target = read(ORDERS, demo.environment(url, TAXONOMY)).target
+        assert target is not None
+        probed = run(target, platform(), Options(sweep=False))
+        both = run(target, platform(), Options(sweep=True))
+    assert isinstance(probed, Report)
+    assert isinstance(both, Report)
+    assert both.result.requests > probed.result.requests + 50
+    assert both.result.not_run == ()
+    clause = "headers/cache-control"
+    assert both.result.clauses[clause].occasions > probed.result.clauses[clause].occasions
+
+
+def test_the_suite_does_not_import_schemathesis() -> None:
+    """Not even the sweep imports it: its second of import time is paid in its own process, and only by a sweep."""
+    code = (
+        "import sys, faultspec_conformance.run.service, faultspec_conformance.run.sweep;"
+        "sys.exit(any(name.split('.')[0] in ('schemathesis', 'hypothesis') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

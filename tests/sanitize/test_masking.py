@@ -1,0 +1,427 @@
+"""Nothing secret stands in a report, in whatever form it was sent or came back; a command line still reproduces."""
+
+import base64
+import html
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from urllib.parse import quote, quote_plus, unquote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from faultspec import language
+from faultspec.exchange.finding import Finding
+from faultspec.exchange.model import Exchange, Request, Response
+from faultspec_conformance.config import Identity
+from faultspec_conformance.orders import demo
+from faultspec_conformance.orders.app import Orders
+from faultspec_conformance.orders.sins import Headers, answers
+from faultspec_conformance.reports import FORMATS, curl
+from faultspec_conformance.reports.reading import read as read_back
+from faultspec_conformance.results.model import ClauseResult, Coverage, Report, Reported, Result
+from faultspec_conformance.run import service as running
+from faultspec_conformance.sanitize.encodings import layers
+from faultspec_conformance.sanitize.masking import MASK, Masking, masking
+from faultspec_conformance.sanitize.traffic_secrets import hiding
+from faultspec_conformance.session.http import World
+
+TOKEN = "s3cr3t-token-0123456789"
+ALICE = Identity(
+    "alice",
+    (("Authorization", f"Bearer {TOKEN}"), ("X-Org", "acme")),
+    (("Authorization", "Bearer ${ALICE_TOKEN}"), ("X-Org", "acme")),
+    secrets=((TOKEN, "${ALICE_TOKEN}"),),
+)
+
+
+def exchange(
+    headers: tuple[tuple[str, str], ...] = (), target: str = "/", body: bytes = b"", back: bytes = b""
+) -> Exchange:
+    """An exchange with these parts."""
+    return Exchange(
+        Request("POST", target, headers, body), Response(400, (("Set-Cookie", "sid=abcdef; Path=/"),), back)
+    )
+
+
+def test_an_identity_is_shown_as_the_file_has_it() -> None:
+    """The value from the environment becomes its variable, wherever it stands."""
+    masked = masking([ALICE]).exchange(
+        exchange(ALICE.headers, f"/a?t={TOKEN}", TOKEN.encode(), f"bad {TOKEN}".encode())
+    )
+    assert masked.request.headers == (("Authorization", "Bearer ${ALICE_TOKEN}"), ("X-Org", "acme"))
+    assert TOKEN not in json.dumps([masked.request.target, masked.request.body.decode(), masked.response.body.decode()])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("Authorization", "Bearer made-up", f"Bearer {MASK}"),
+        ("authorization", "Basic dXNlcjpwYXNz", f"Basic {MASK}"),
+        ("Cookie", "session=1", MASK),
+        ("X-Api-Key", "12345678", MASK),
+        ("Proxy-Authorization", "opaque", MASK),
+        ("X-Correlation-Id", "0190b5a2", "0190b5a2"),
+    ],
+)
+def test_credentials_of_nobody_are_masked_too(name: str, value: str, shown: str) -> None:
+    """A credential that no identity declares shows its scheme and nothing else."""
+    assert masking([]).headers(((name, value),)) == ((name, shown),)
+
+
+def test_cookies_that_are_set_are_masked() -> None:
+    """A cookie that an answer sets keeps its name only."""
+    assert masking([]).exchange(exchange()).response.headers == (("Set-Cookie", f"sid={MASK}; Path=/"),)
+
+
+def each_as(form: str) -> Callable[[str], str]:
+    """An encoding that writes every UTF-16 unit of a secret in this form."""
+
+    def encode(secret: str) -> str:
+        raw = secret.encode("utf-16-be")
+        return "".join(form % int.from_bytes(raw[at : at + 2]) for at in range(0, len(raw), 2))
+
+    return encode
+
+
+#: By name, what a service or a client may make of a secret.
+ENCODINGS: Mapping[str, Callable[[str], str]] = {
+    "plain": str,
+    "upper case": lambda each: each.upper() if len(each.upper()) == len(each) else each,
+    "JSON": lambda each: json.dumps(each)[1:-1],
+    "JSON with solidus": lambda each: json.dumps(each)[1:-1].replace("/", "\\/"),
+    "JSON in JSON": lambda each: json.dumps(json.dumps(each))[1:-1],
+    "JSON, all escaped": each_as("\\u%04x"),
+    "JSON, all escaped in capitals": each_as("\\u%04X"),
+    "JSON without < & >": lambda each: each.replace("<", "\\u003c").replace("&", "\\u0026").replace("+", "\\u002B"),
+    "HTML": html.escape,
+    "HTML, all escaped": lambda each: "".join(f"&#{ord(one)};" for one in each),
+    "HTML, all escaped in hexadecimal": lambda each: "".join(f"&#x{ord(one):X};" for one in each),
+    "URL": lambda each: quote(each, safe=""),
+    "URL in small letters": lambda each: re.sub("%..", lambda found: found[0].lower(), quote(each, safe="")),
+    "URL, all escaped": lambda each: "".join(f"%{byte:02x}" for byte in each.encode()),
+    "URL twice": lambda each: quote(quote(each, safe=""), safe=""),
+    "form": quote_plus,
+    "hexadecimal": lambda each: each.encode().hex(),
+    "hexadecimal in capitals": lambda each: each.encode().hex().upper(),
+    "base64": lambda each: base64.b64encode(each.encode()).decode(),
+    "base64 without padding": lambda each: base64.b64encode(each.encode()).decode().rstrip("="),
+    "base64 for URLs": lambda each: base64.urlsafe_b64encode(each.encode()).decode(),
+    "base64 in JSON": lambda each: base64.b64encode(each.encode()).decode().replace("/", "\\/"),
+    "base64 in a URL": lambda each: quote(base64.b64encode(each.encode()).decode(), safe=""),
+    "a user and base64": lambda each: base64.b64encode(b"user:" + each.encode()).decode(),
+    "a longer user and base64": lambda each: base64.b64encode(b"a-user:" + each.encode() + b"\n").decode(),
+    "a third user and base64": lambda each: base64.b64encode(b"users:" + each.encode() + b" x").decode(),
+}
+
+#: No word of a report: a secret that is one can't be told from it.
+SECRETS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=10, max_size=24).filter(
+    lambda each: sum(map(str.isalnum, each)) >= 4 and len(set(each)) >= 6
+) | st.from_regex(r"[A-Za-z0-9+/\"<&\\]{6}/[+\"][A-Za-z0-9]{6}", fullmatch=True)
+
+
+def readings(text: str) -> Iterator[str]:
+    """A report as it is, and as a reader sees it who undoes the encoding of its format."""
+    yield text
+    yield html.unescape(text)
+    yield unquote(text)  # of workflow commands
+    yield re.sub(r"\\(.)", r"\1", html.unescape(text))  # of Markdown
+    with suppress(ValueError):
+        yield from strings(json.loads(text))
+
+
+def strings(value: object) -> Iterator[str]:
+    """Every text in a JSON value, and in the JSON and the URLs that are such texts."""
+    if isinstance(value, str):
+        yield value
+        yield unquote(value)
+        with suppress(ValueError, RecursionError):
+            inner = json.loads(value)
+            if not isinstance(inner, str | int | float):
+                yield from strings(inner)
+    elif isinstance(value, dict | list):
+        for each in [*value, *value.values()] if isinstance(value, dict) else value:
+            yield from strings(each)
+
+
+@settings(max_examples=150, deadline=None)
+@given(SECRETS, st.sampled_from(sorted(ENCODINGS)), st.sampled_from(["", '{"code": "x", "message": "', "key "]))
+def test_a_secret_in_any_encoding_anywhere_is_in_no_report(secret: str, encoding: str, before: str) -> None:
+    """Wherever it stood in a request, an answer or what is said of them: in no report, as it is or decoded."""
+    written = ENCODINGS[encoding](secret)
+    after = '"}' if before.startswith("{") else " was refused"
+    body = (before + written + after).encode()
+    seen = Exchange(
+        Request("POST", f"/a/{quote(written)}?q={quote(written)}", (("X-Sent", written),), body),
+        Response(400, (("X-Back", f"it is {written}"), (written, "1")), body),
+        operation=f"POST /a/{written}",
+    )
+    finding = Finding(
+        "leaks/canary",
+        f"{written} came back",
+        operation=f"POST /a/{written}",
+        pointer=f"/{written}",
+        evidence=(seen, seen),
+    )
+    result = Result(
+        target=f"http://{written}@host",
+        taxonomy="platform 1.0.0",
+        clauses={
+            "leaks/canary": ClauseResult("leaks/canary", occasions=1, failures=1),
+            "auth/scope": ClauseResult("auth/scope", not_run=(written,), not_exercised=(written,)),
+        },
+        findings=(Reported(finding),),
+        coverage={"x": Coverage("x", 1, (400,), (written,)), "y": Coverage("y", reason=written)},
+        notes=(written,),
+        failures=(written,),
+        not_run=(written, f"cut off: {secret[:-2]}…"),
+    )
+    hidden = masking([], [(secret, "WORD")])
+    report = Report(hidden.result(result), "http://host")
+    for name, form in FORMATS.items():
+        for text in readings(form(report)):
+            assert secret not in text, name
+            assert written not in text, name
+            assert secret[:-2] not in text, name
+
+
+@given(st.text(max_size=60), st.lists(st.text(min_size=4, max_size=12), max_size=3))
+def test_masking_leaves_alone_what_is_no_secret(text: str, secrets: list[str]) -> None:
+    """What comes out is the text with words in some places, and the text itself where it holds no secret in any form."""
+    hidden = masking([], [(each, "\ue000") for each in secrets])
+    masked = hidden.text(text)
+    assert masked == text or "\ue000" in masked
+    pieces, at = masked.split("\ue000"), 0
+    for piece in pieces if "\ue000" not in text else []:
+        assert text.find(piece, at) >= at
+        at = text.find(piece, at) + len(piece)
+
+
+def test_the_layers_know_their_places() -> None:
+    """A place in a text with its escapes undone is that of the escape it came from."""
+    text = "a%2Fb \\u00e9 &lt;c&#62; %25%32%46 \\\\/ &nope; ~1"
+    decoded = layers(text)
+    assert [each.text for each in decoded][1:] == ["a/b é <c> %2F \\/ &nope; /", "a/b é <c> / / &nope; /"]
+    last = decoded[-1]
+    for at, character in enumerate(last.text):
+        source = text[last.source(at) : last.source(at + 1)]
+        assert source == character or layers(source)[-1].text == character
+
+
+def test_findings_are_masked_with_their_evidence() -> None:
+    """Message, exchanges and command lines of a finding hold no secret."""
+    raw = Finding("leaks/canary", f"{TOKEN} came back", evidence=(exchange(ALICE.headers, "/", TOKEN.encode()),))
+    masked = masking([ALICE]).finding(raw)
+    assert TOKEN not in masked.message + "".join(curl.lines("http://h", masked.evidence)) + repr(masked.evidence)
+
+
+SHELL = shutil.which("sh")
+
+
+@pytest.mark.skipif(SHELL is None, reason="a POSIX shell reads the command lines")
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["X-One", "Content-Type"]),
+            st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=12).map(str.strip).filter(bool),
+        ),
+        max_size=2,
+    ),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30),
+)
+def test_command_lines_survive_the_shell(headers: list[tuple[str, str]], body: str) -> None:
+    """What a shell makes of a command line is the request's own target, headers and body."""
+    request = Request("POST", "/a/%20b?q='x'&y=$HOME", tuple(headers), body.encode())
+    line = curl.line("http://127.0.0.1:1", request)
+    assert SHELL is not None
+    script = 'curl() { for each in "$@"; do printf \'%s\\0\' "$each"; done; }\n' + line
+    done = subprocess.run([SHELL, "-c", script], capture_output=True, check=True, stdin=subprocess.DEVNULL)
+    words = done.stdout.decode().split("\0")[:-1]
+    assert "http://127.0.0.1:1/a/%20b?q='x'&y=$HOME" in words
+    for name, value in headers:
+        if "${" not in value:
+            assert f"{name}: {value}" in words
+    if body and "${" not in body:
+        assert words[words.index("--data-binary") + 1] == body
+
+
+def test_a_call_over_http_is_a_command_line_too() -> None:
+    """A message of JSON-RPC is posted to the address again; over standard streams there is no line that could."""
+    body = b'{"jsonrpc": "2.0", "id": 1, "method": "orders.read"}'
+    call = Exchange(Request("POST", "orders.read", ALICE.headers, body), Response(200), transport="jsonrpc")
+    (told,) = curl.lines("http://127.0.0.1:1/rpc", (call,))
+    words = shlex.split(told)
+    assert words[:5] == ["curl", "-sS", "-i", "-X", "POST"]
+    assert "http://127.0.0.1:1/rpc" in words
+    assert words[-1] == body.decode()
+    assert curl.lines("engine --stdio", (call,)) == ()
+
+
+def test_variables_stay_variables() -> None:
+    """`${NAME}` is left for the shell to expand; other dollars and quotes are not."""
+    line = curl.line("http://h", Request("GET", "/", (("Authorization", 'Bearer ${ALICE_TOKEN} "$x" `y`'),)))
+    assert '"Authorization: Bearer ${ALICE_TOKEN} \\"\\$x\\" \\`y\\`"' in line
+
+
+def test_large_bodies_are_made_by_the_shell() -> None:
+    """A megabyte is not pasted."""
+    line = curl.line("http://h", Request("POST", "/", (), b" " * 1_000_000))
+    assert len(line) < 300
+    assert "head -c 1000000 /dev/zero" in line
+
+
+@pytest.mark.skipif(SHELL is None, reason="a POSIX shell reads the command line")
+def test_large_headers_are_made_by_the_shell() -> None:
+    """Nor is a header of 128 KiB, in a command line or beside it, and the shell makes the same of it."""
+    asked = Request("GET", "/", (("X-Padding", "x" * 131072), ("Accept", "*/*")))
+    line = curl.line("http://h", asked)
+    assert SHELL is not None
+    done = subprocess.run([SHELL, "-c", f'curl() {{ printf %s "$5"; }}\n{line}'], capture_output=True, check=True)
+    assert done.stdout == b"X-Padding: " + b"x" * 131072
+    seen = replace(exchange(), request=asked)
+    for name, form in FORMATS.items():
+        report = Report(found_with(seen), "http://h")
+        assert len(form(report)) < 60_000, name
+        assert form(read_back(FORMATS["json"](report))) == form(report), name
+
+
+def test_an_empty_or_missing_accept_is_said() -> None:
+    """curl adds headers of its own; the command takes them away where the request had none."""
+    line = curl.line("http://h", Request("GET", "/"))
+    assert "-H 'Accept:'" in line
+
+
+def reflecting(app: ASGIApp) -> ASGIApp:
+    """A service whose refusals bring back all that was sent, in each of the usual encodings."""
+
+    async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
+        sent = [scope["raw_path"] + b"?" + scope["query_string"], *(value for _, value in scope["headers"])]
+        status = 0
+
+        async def receiving() -> Message:
+            message = await receive()
+            sent.append(message.get("body", b"")[:400])  # enough for what is planted
+            return message
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                if status >= 400:
+                    kept = [pair for pair in message["headers"] if pair[0].lower() != b"content-length"]
+                    message = {**message, "headers": [*kept, (b"x-seen", quote(b" ".join(sent)).encode())]}
+            elif status >= 400 and message.get("body"):
+                seen = [each.decode("latin-1") for each in sent]
+                coded = [each(text) for each in ENCODINGS.values() for text in seen if text]
+                message = {**message, "body": json.dumps({"code": "not_found", "message": seen + coded}).encode()}
+            await send(message)
+
+        await app(scope, receiving, sending)
+
+    return wrapped
+
+
+@pytest.mark.full
+def test_nothing_of_a_live_run_is_in_any_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service that brings back whatever it is sent: no token and no canary of the run is in any format, as it is or decoded."""
+    taxonomy = language.load("taxonomy.yaml").taxonomy
+    assert taxonomy is not None
+    worlds: list[World] = []
+    hiding = running.hiding
+
+    def noted(world: World) -> Masking:
+        worlds.append(world)
+        return hiding(world)
+
+    monkeypatch.setattr(running, "hiding", noted)
+    monkeypatch.setattr(demo, "service", lambda sin: reflecting(Orders().app()))
+    report = demo.judge(None, taxonomy, "taxonomy.yaml", sweep=False)
+    assert isinstance(report, Report)
+    (world,) = worlds
+    planted = {each.value for each in world.planted if each.kind != "id"}
+    tokens = {secret for each in world.target.identities.values() for secret, _ in each.secrets}
+    assert len(planted) > 8
+    assert len(tokens) == 3
+    assert {each.finding.clause for each in report.result.findings} >= {"leaks/canary"}
+    written = {form(each) for each in planted | tokens for name, form in ENCODINGS.items() if not name.startswith("a ")}
+    for told in (report, read_back(FORMATS["json"](report))):
+        for name, form in FORMATS.items():
+            for text in readings(form(told)):
+                folded = text.lower()
+                assert not [each for each in written if each.lower() in folded], name
+
+
+GIVEN_AWAY = ("sk_live_4eC39HqLyjWDarjtT1zdp7dc", "S3cretPw9", "jane.doe@acme.io", "hunter2-of-the-service")
+
+
+def test_what_a_service_gives_away_is_not_given_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key, a connection string, an address and a member named as a secret, in answers of a live run: the clauses fail, and no
+    report has any of them, although nobody told the run that they are secret.
+    """
+
+    def give(scope: Scope, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
+        if status != 404 or not body:
+            return status, headers, body
+        said = f"no {GIVEN_AWAY[0]} at postgres://svc:{GIVEN_AWAY[1]}@db/orders for {GIVEN_AWAY[2]}"
+        told = {**json.loads(body), "message": said, "details": {"client_secret": GIVEN_AWAY[3]}}
+        return status, headers, json.dumps(told).encode()
+
+    taxonomy = language.load("taxonomy.yaml").taxonomy
+    assert taxonomy is not None
+    monkeypatch.setattr(demo, "service", lambda sin: answers(give)(Orders().app()))
+    report = demo.judge(None, taxonomy, "taxonomy.yaml", sweep=False)
+    assert isinstance(report, Report)
+    found = {each.finding.clause for each in report.result.findings}
+    assert found >= {"leaks/secret", "leaks/connection-string", "leaks/email"}
+    for name, form in FORMATS.items():
+        told = form(report)
+        assert not [each for each in GIVEN_AWAY if each in told], name
+        assert "${ORDERS_ALICE}" in told or name not in ("json", "html"), name
+
+
+def test_every_exchange_of_recorded_evidence_is_hidden() -> None:
+    """A secret in an exchange that only led to the last one of a finding is not shown either."""
+    first = exchange((("Authorization", f"Bearer {TOKEN}"),), back=b'{"password": "correct-horse"}')
+    masked = hiding((first, exchange())).finding(Finding("correlation/unique", "twice", evidence=(first, exchange())))
+    assert TOKEN not in repr(masked)
+    assert "correct-horse" not in repr(masked)
+
+
+def test_a_large_body_is_searched_as_far_as_it_is_shown() -> None:
+    """What lies beyond what any report shows is blanked and not searched: the size stays, and no secret can come into view."""
+    body = (TOKEN * 8000).encode()
+    masked = masking([ALICE]).body(body)
+    assert len(masked) < len(body)
+    assert masked.endswith(b" " * (len(body) - 64 * 1024))
+    assert TOKEN.encode() not in masked
+    shown = FORMATS["json"](Report(found_with(masking([ALICE]).exchange(exchange(back=body))), "http://h"))
+    assert TOKEN[:8] not in shown
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_half_a_surrogate_is_told_in_every_format(name: str) -> None:
+    """What JSON can tell and no encoding of text can, in a code, a message, a header's name: the report is whole and can be written."""
+    half = "\ud800"
+    finding = Finding(
+        "codes/known", f"`{half}`", code=half, pointer=f"/{half}", operation=f"GET /{half}",
+        evidence=(exchange(((half, half),), target=f"/{half}", back=b'{"code": "\\ud800"}'),),
+    )  # fmt: skip
+    told = FORMATS[name](
+        Report(replace(found_with(exchange()), taxonomy=half, findings=(Reported(finding),), notes=(half,)), "http://h")
+    )
+    assert told.encode()
+    if name in ("json", "sarif"):
+        json.loads(told)
+
+
+def found_with(seen: Exchange) -> Result:
+    """A result with one finding of this exchange."""
+    finding = Finding("codes/known", "wrong", evidence=(seen,))
+    return Result("t", "t 1", {"codes/known": ClauseResult("codes/known")}, (Reported(finding),))

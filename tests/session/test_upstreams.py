@@ -1,0 +1,237 @@
+"""Laws of what is seen of a service's retries: each sin of the relay is caught by its clause, and who behaves is left alone."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from faultspec import language, source
+from faultspec.contract.clauses import clauses_of
+from faultspec.language.model import Taxonomy
+from faultspec_conformance import config
+from faultspec_conformance.drivers.serving import serving
+from faultspec_conformance.results.model import Report, Result
+from faultspec_conformance.run.service import over_http
+from faultspec_conformance.session.options import Options
+from faultspec_conformance.session.upstreams import Upstream
+from miniatures import relay
+from paths import ROOT
+
+AILERON = ROOT / "examples" / "aileron" / "taxonomy.yaml"
+
+CONFIG = """
+taxonomy: taxonomy.yaml
+target: {{http: "{url}", openapi: none}}
+upstreams:
+  provider:
+    listen: 127.0.0.1:9900
+    calls:
+      - {{request: POST /v1/messages, body: {{text: "hello ${{unique}}"}}}}
+      - {{request: POST /v1/messages, body: {{text: send it, idempotent: false}}, idempotent: false}}
+    fails: {{external_api_error: [503, 429, 401], network_error: closed}}
+    scale: {scale}
+limits: {{writes: true}}
+"""
+
+KILLS: Mapping[str, tuple[str]] = {
+    "never-retries": ("upstream/attempts",),
+    "retries-too-often": ("upstream/attempts",),
+    "stops-early": ("upstream/attempts",),
+    "no-backoff": ("upstream/delays",),
+    "constant-backoff": ("upstream/delays",),
+    "dawdles": ("upstream/delays",),
+    "no-jitter": ("upstream/jitter",),
+    "too-much-jitter": ("upstream/delays",),
+    "retries-a-refusal": ("upstream/not-eligible",),
+    "retries-what-is-unsafe": ("upstream/unsafe",),
+    "new-key-each-try": ("upstream/key",),
+    "no-key": ("upstream/key",),
+    "one-key-for-all": ("upstream/key",),
+    "swallows": ("upstream/surfaces",),
+    "another-class": ("upstream/surfaces",),
+    "falls-back": ("upstream/stops",),
+    "always-says-500": ("upstream/status",),
+    "always-says-three": ("upstream/retried",),
+    "loses-the-success": ("upstream/recovers",),
+}
+"""The clause that catches each sin; nothing else is tripped."""
+
+
+class Pace(NamedTuple):
+    """What the delays are of the policy's, and the share of them that chance may add."""
+
+    scale: float = 0.01
+    spread: float = 0.2
+
+
+#: Chance needs room beside the clocks of a busy machine, and nobody has the time that 0.2 of a second takes.
+ROOMY = Pace(0.06, 1.0)
+
+#: The last of three waits has just as much room as it needs, so one call shows one.
+NARROW = Pace(0.1, 0.25)
+
+
+def aileron(spread: float = 0.2) -> Taxonomy:
+    """The Aileron taxonomy, with that much jitter."""
+    taxonomy = language.load(str(AILERON)).taxonomy
+    assert taxonomy is not None
+    runtime = taxonomy.retry_policies["runtime"]
+    assert runtime.policy.jitter.ratio == 0.2
+    policy = runtime.policy._replace(jitter=runtime.policy.jitter._replace(ratio=spread))
+    return taxonomy._replace(retry_policies={"runtime": runtime._replace(policy=policy)})
+
+
+def configured(text: str) -> config.Target:
+    """The target in a text without mistakes."""
+    document, found = source.parse(text, "conformance.yaml")
+    assert document is not None, found
+    loaded = config.understand(document, {})
+    assert loaded.target is not None, loaded.diagnostics
+    return loaded.target
+
+
+def watched(sin: str | None, *, only: str | None = "upstream/*", pace: Pace | None = None) -> Result:
+    """Judge the relay with this sin, its upstream scripted."""
+    pace = pace or {None: ROOMY, "no-jitter": NARROW, "too-much-jitter": NARROW}.get(sin, Pace())
+    upstream = Upstream(configured(CONFIG.format(url="http://127.0.0.1:1", scale=pace.scale)).upstreams[0])
+    with serving(upstream) as provider, serving(relay.make_app(provider, sin, *pace)) as url:
+        described = configured(CONFIG.format(url=url, scale=pace.scale))
+        report = over_http(described, aileron(pace.spread), Options(sweep=False, only=only), {"provider": upstream})
+    assert isinstance(report, Report)
+    return report.result
+
+
+def test_every_sin_and_every_clause_is_accounted_for() -> None:
+    """Each sin has its clause, and each clause about upstreams has a sin."""
+    assert KILLS.keys() == relay.SINS.keys()
+    proven = {clause for each in KILLS.values() for clause in each}
+    assert proven == {each for each in clauses_of(aileron()) if each.startswith("upstream/")}
+
+
+def test_who_behaves_passes_everything() -> None:
+    """The relay trips nothing, whatever clause it is, and every clause about upstreams was exercised."""
+    result = watched(None, only=None)
+    assert [(each.finding.clause, each.finding.message) for each in result.findings] == []
+    verdicts = {address: each.verdict for address, each in result.clauses.items() if address.startswith("upstream/")}
+    assert verdicts == dict.fromkeys(verdicts, "passed")
+    assert len(verdicts) == 11
+
+
+@pytest.mark.full
+def test_who_behaves_in_little_room_passes_everything() -> None:
+    """A call is repeated until its waits are enough, and they lie where they may."""
+    result = watched(None, pace=NARROW)
+    assert [(each.finding.clause, each.finding.message) for each in result.findings] == []
+    assert result.clauses["upstream/jitter"].verdict == "passed"
+
+
+def test_where_chance_has_no_room_the_scale_is_blamed() -> None:
+    """What can't be told is said, with the scale that it takes, and nobody is asked again and again in vain."""
+    result = watched("no-jitter", pace=Pace())
+    assert result.findings == ()
+    assert result.clauses["upstream/jitter"].verdict == "not_exercised"
+    assert "it takes a scale of 0.13" in str(result.clauses["upstream/jitter"].reason)
+    assert any("it takes a scale of 0.13" in each for each in result.notes)
+    assert result.requests < 25
+
+
+def selection() -> Iterator[object]:
+    """The first sin of each clause always; the others with `make full`."""
+    first = {clause: sin for sin, (clause,) in reversed(KILLS.items())}
+    for sin, (clause,) in KILLS.items():
+        yield sin if first[clause] == sin else pytest.param(sin, marks=pytest.mark.full)
+
+
+@pytest.mark.parametrize("sin", list(selection()))
+def test_each_sin_meets_its_clause(sin: str) -> None:
+    """A sin trips its clause and no other."""
+    assert {each.finding.clause for each in watched(sin).findings} == set(KILLS[sin])
+
+
+def test_a_taxonomy_that_says_nothing_of_upstreams_has_no_such_clauses() -> None:
+    """The Core Platform is not asked how it calls others."""
+    taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
+    assert taxonomy is not None
+    assert not [each for each in clauses_of(taxonomy) if each.startswith("upstream/")]
+
+
+def test_without_an_upstream_nothing_is_exercised() -> None:
+    """A configuration that names none leaves the clauses not exercised, which is not passed."""
+    upstream = Upstream(configured(CONFIG.format(url="http://127.0.0.1:1", scale=1)).upstreams[0])
+    with serving(upstream) as provider, serving(relay.make_app(provider)) as url:
+        text = CONFIG.format(url=url, scale=1).partition("upstreams:")[0]
+        report = over_http(configured(text), aileron(), Options(sweep=False, only="upstream/*"), {})
+    assert isinstance(report, Report)
+    assert {each.verdict for each in report.result.clauses.values()} == {"not_exercised"}
+
+
+COMMAND = (sys.executable, "-c", "from faultspec.cli import main; main()", "conform", "conformance.yaml")
+
+
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def test_the_suite_starts_the_service_and_tells_it_the_address(tmp_path: Path) -> None:
+    """`config.command` is started with the upstream's address in its environment, judged, and gone afterwards."""
+    port = free_port()
+    (tmp_path / "conformance.yaml").write_text(f"""
+taxonomy: {AILERON}
+target:
+  http: http://127.0.0.1:{port}
+  openapi: none
+  command: [{sys.executable}, -m, miniatures.relay]
+upstreams:
+  provider:
+    env: PROVIDER_URL
+    calls: [{{request: POST /v1/messages, body: {{text: hello}}}}]
+    fails: {{external_api_error: 503}}
+    scale: 0.01
+limits: {{writes: true}}
+""")
+    done = subprocess.run(
+        [*COMMAND, "--only", "upstream/*", "--format", "json"],
+        cwd=tmp_path,
+        env={**os.environ, "RELAY_PORT": str(port), "RELAY_SCALE": "0.01", "RELAY_SIN": "stops-early"}
+        | {"PYTHONPATH": os.pathsep.join([str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    findings = json.loads(done.stdout)["findings"]
+    assert {each["clause"] for each in findings} == {"upstream/attempts"}
+    assert findings[0]["statements"] == ["A24", "A26", "A27"]
+    assert "no try followed try 3" in findings[0]["message"]
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+def test_a_service_that_does_not_start_could_not_run(tmp_path: Path) -> None:
+    """Exit code 2, with what the command said."""
+    (tmp_path / "conformance.yaml").write_text(f"""
+taxonomy: {AILERON}
+target: {{http: "http://127.0.0.1:{free_port()}", openapi: none, command: [{sys.executable}, -c, "raise SystemExit('no database')"]}}
+""")
+    done = subprocess.run(
+        COMMAND,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "no database" in done.stderr
+    assert "Traceback" not in done.stderr

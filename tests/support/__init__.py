@@ -1,0 +1,1 @@
+"""What several tests share: services, clients and tables."""

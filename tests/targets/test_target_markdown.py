@@ -1,0 +1,183 @@
+"""The Markdown reference as a reader of Markdown sees it: markdown-it-py, CommonMark with tables."""
+
+import re
+from collections import Counter
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from faultspec.language import load
+from faultspec.language.model import Taxonomy
+from faultspec.render import render
+from faultspec.targets import SHIPPED
+from faultspec.targets.markdown import declared
+from faultspec.targets.markdown.text import code, comment, inline
+from paths import ROOT
+from targets.test_targets_laws import FLAGSHIP, NASTY, nasty
+
+EXAMPLES = sorted((ROOT / "examples").glob("*/taxonomy.yaml"))
+TAXONOMIES = [FLAGSHIP, *EXAMPLES, *sorted((ROOT / "tests/taxonomies").glob("*.yaml"))]
+PATHS = pytest.mark.parametrize("path", TAXONOMIES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+
+READER = MarkdownIt("commonmark").enable("table")
+
+
+class Page(HTMLParser):
+    """What a browser makes of a page: anchors, links, the cells of each row, tags, and all of the text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.ids: Counter[str] = Counter()
+        self.links: list[str] = []
+        self.tables: list[list[int]] = []
+        self.tags: Counter[str] = Counter()
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Anchors, links, rows and cells."""
+        self.tags[tag] += 1
+        named = dict(attrs)
+        if named.get("id"):
+            self.ids[str(named["id"])] += 1
+        if named.get("href"):
+            self.links.append(str(named["href"]))
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append(0)
+        elif tag in ("td", "th"):
+            self.tables[-1][-1] += 1
+
+    def handle_data(self, data: str) -> None:
+        """Text, whatever it stands in."""
+        self.text += data
+
+
+@cache
+def taxonomy(path: Path) -> Taxonomy:
+    """A sound taxonomy."""
+    found = load(str(path)).taxonomy
+    assert found is not None
+    return found
+
+
+@cache
+def source(path: Path) -> str:
+    """The reference as it is written."""
+    return render(taxonomy(path), [SHIPPED["markdown"]], path.name)["markdown/reference.md"]
+
+
+@cache
+def page(path: Path) -> Page:
+    """The reference as it is seen."""
+    return Page(READER.render(source(path)))
+
+
+@PATHS
+def test_each_code_has_one_anchor(path: Path) -> None:
+    """Every declared code, an operation's own and those that are gone included, is reached by exactly one anchor."""
+    expected = [
+        each.name if operation is None else f"{operation}.{each.name}" for operation, each in declared(taxonomy(path))
+    ]
+    assert expected
+    assert [page(path).ids[each] for each in expected] == [1] * len(expected)
+    assert max(page(path).ids.values()) == 1
+
+
+@PATHS
+def test_each_link_leads_somewhere(path: Path) -> None:
+    """Every link is to an anchor of the page, and is read as a link, not as brackets."""
+    assert page(path).links
+    for each in page(path).links:
+        assert each.startswith("#"), each
+        assert each[1:] in page(path).ids, each
+    assert len(page(path).links) == len(re.findall(r"(?<!\\)\]\(#", source(path)))
+
+
+@PATHS
+def test_each_row_has_the_columns_of_its_table(path: Path) -> None:
+    """No text opens a column or ends a row; markdown-it would cut what is too much, so the source is counted as well."""
+    assert page(path).tables
+    for table in page(path).tables:
+        assert len(set(table)) == 1
+    for block in re.findall(r"(?:^\|.*\|\n)+", source(path), re.M):
+        bars = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
+        assert len(bars) == 1, block
+
+
+@PATHS
+def test_everything_that_is_said_is_on_the_page(path: Path) -> None:
+    """What a code, a ruling, an obligation or a step of a runbook says is there to be read."""
+    seen = " ".join(page(path).text.split())
+    known = taxonomy(path)
+    said = [each.summary for _, each in declared(known)]
+    said += [text for each in known.rulings.values() for text in (each.conflict, each.decision, each.reason)]
+    said += [each.text for each in known.obligations.values()]
+    said += [step for each in (known.telemetry.alerts.values() if known.telemetry else ()) for step in each.runbook]
+    for each in said:
+        assert " ".join(each.split()) in seen, each
+
+
+def test_numbers_of_a_policy_are_those_of_the_planner() -> None:
+    """Requests in all, delays, jitter and Retry-After stand there with the figures of the taxonomy."""
+    text = page(ROOT / "tests/taxonomies/watched.yaml").text
+    for each in (
+        "5 requests in all: the first, and 4 retries.",
+        "Delays of phase 1: 1s, 2s, 3s, 4s (1s more each), for 10s from the first failure.",
+        "Delays of phase 2: 0.5s, 1.5s, 4.5s, 13.5s (times 3 each, at most 20s).",
+        "Jitter by ratio: anything from 0.75 to 1.25 times the delay.",
+        "The server's Retry-After is followed, up to 30s; a longer one is cut to that.",
+        "2 requests in all: the first, and 1 retry.",
+        "Full jitter: anything from 0 to the delay.",
+        "The server's Retry-After is not followed.",
+    ):
+        assert each in text
+
+
+def test_any_text_comes_out_as_text() -> None:
+    """Pipes, backticks, tags, comments and templates of a taxonomy are read, never obeyed."""
+    known = nasty()
+    found = Page(READER.render(render(known, [SHIPPED["markdown"]], "nasty.yaml")["markdown/reference.md"]))
+    plain = Page(READER.render(source(FLAGSHIP)))
+    assert set(found.tags) <= set(plain.tags) | {"code"}
+    assert all(len(set(table)) == 1 for table in found.tables)
+    seen = " ".join(found.text.split())
+    for text in NASTY:
+        if text.isprintable():
+            assert " ".join(text.split()) in seen
+
+
+HOSTILE = st.text(st.sampled_from("a1 `*_[]<>()&|~#$!{}\\-+=.:/\"'é\n"), max_size=30)
+
+
+def seen(markdown: str) -> str:
+    """The text of Markdown, as a browser shows it."""
+    return " ".join(Page(READER.render(markdown)).text.split())
+
+
+@given(HOSTILE)
+def test_a_quoted_text_is_itself(text: str) -> None:
+    """In a paragraph, in a list, in a heading and in a cell, as text and as code, a quoted text is what it was."""
+    whole = " ".join(text.split())
+    for quoted in (inline(text), code(text)):
+        assert seen(f"x {quoted} x") == f"x {whole} x".replace("  ", " ")
+        if whole:
+            assert seen(quoted) == whole
+            assert seen(f"* {quoted}") == whole
+            assert seen(f"### {quoted}") == whole
+        table = Page(READER.render(f"| a | b |\n|---|---|\n| {quoted} | y |"))
+        assert table.tables == [[2, 2]]
+        assert " ".join(table.text.split()) == f"a b {whole} y".replace("  ", " ")
+        assert set(table.tags) <= {"table", "thead", "tbody", "tr", "th", "td", "code"}
+
+
+@given(HOSTILE)
+def test_nothing_ends_a_comment(text: str) -> None:
+    """What stands in the comment at the top is never seen."""
+    assert seen(comment(text + "--> <b>x</b>") + "\n\ny") == "y"

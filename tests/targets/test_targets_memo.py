@@ -1,0 +1,149 @@
+"""What several documents share is what each of them would have made for itself, and nobody changes it."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faultspec.language import load, read
+from faultspec.language.model import Taxonomy
+from faultspec.render import render
+from faultspec.targets import SHIPPED, filters, openapi, typescript
+from faultspec.targets import schema as schemas
+from faultspec.targets.filters import Fragment
+from faultspec.targets.memo import once
+from faultspec.targets.python import facts
+from faultspec.targets.typescript.layout import member
+from paths import ROOT
+
+SYSTEMS = [".", *(f"examples/{name}" for name in ("aileron", "alknet", "kinto", "theodosia"))]
+
+#: What the envelope says of details changes what the code says of them, in this envelope and not in the other.
+CLOSED = """
+faultspec: 1
+taxonomy: {name: shop, version: 1.0.0}
+domains: {work: Work}
+boundaries: {service: The service}
+detail_keys: {extra: {type: string}}
+envelopes:
+  closed: {shape: {code: $code, details: $details}, fields: {details: {type: object, additional: forbid}}}
+  open: {shape: {code: $code, details: $details}}
+codes:
+  gone: {summary: Gone, domain: work, boundary: service, http: 410, retriable: false, details: {reason: {type: string}}}
+"""
+
+
+def taxonomy_of(system: str) -> Taxonomy:
+    """The taxonomy of a folder, or of a text."""
+    loaded = read(system, "closed.yaml") if "\n" in system else load(str(ROOT / system / "taxonomy.yaml"))
+    taxonomy = loaded.taxonomy
+    assert taxonomy is not None
+    return taxonomy
+
+
+def plain(value: Any) -> Any:
+    """The same with nothing in it that remembers its text."""
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+@pytest.mark.parametrize("system", [*SYSTEMS, CLOSED], ids=[*SYSTEMS, "closed"])
+def test_what_is_shared_stays_what_it_was(system: str) -> None:
+    """After every target has used a shared part, it is what it was when it was made, and its text is that of its content."""
+    taxonomy = taxonomy_of(system)
+    render(taxonomy, SHIPPED.values(), "taxonomy.yaml")
+    made = list(shared(taxonomy))
+    again = taxonomy._replace()  # another taxonomy, of which nothing is known yet
+    # Each is copied as soon as it is made, before the next has a chance to change it.
+    fresh = [plain(each) for each in shared(again)]
+    assert made == fresh
+    assert list(map(filters.json, made)) == list(map(filters.json, map(plain, made)))
+
+
+def shared(taxonomy: Taxonomy) -> Iterator[Any]:
+    """What targets have in common, the smallest parts first."""
+    for _, code in schemas.live(taxonomy):
+        yield schemas.of_details(code, taxonomy)
+    for envelope in taxonomy.envelopes.values():
+        for _, code in schemas.live(taxonomy):
+            yield schemas.of_body(envelope, code, taxonomy)
+            yield [body for _, _, body in openapi.bodies(envelope, code, taxonomy)]
+    yield openapi.components(taxonomy)
+    yield openapi.components_30(taxonomy)
+
+
+def test_one_taxonomy_leaves_nothing_to_another() -> None:
+    """A tree is the same whatever was rendered before it."""
+    alone = {system: render(taxonomy_of(system), SHIPPED.values(), "x") for system in SYSTEMS}
+    for system in reversed(SYSTEMS):
+        assert render(taxonomy_of(system), SHIPPED.values(), "x") == alone[system]
+
+
+def test_the_same_is_asked_once_and_another_taxonomy_anew() -> None:
+    """Arguments are told apart by identity, and what is known goes with the taxonomy that it is of."""
+    asked: list[object] = []
+
+    @once
+    def size(part: list[int], taxonomy: Taxonomy) -> int:
+        asked.append(part)
+        return len(part)
+
+    first, second = taxonomy_of("."), taxonomy_of("examples/alknet")
+    part, equal = [1], [1]
+    assert size(part, first) == size(part, first) == size(equal, first) == 1
+    assert [each is part for each in asked] == [True, False]
+    assert size(part, second) == size(part, first) == 1
+    assert len(asked) == 4
+
+
+RULES = """
+faultspec: 1
+taxonomy: {name: shop, version: 1.0.0}
+domains: {work: Work}
+boundaries: {service: The service}
+envelopes: {error: {shape: {code: $code, details: $details}}}
+codes:
+  one: {summary: One, domain: work, boundary: service, http: 400, details: {a: {}}, retriable: {when: [{if: {details.a: 1}, then: true}]}}
+  two: {summary: One, domain: work, boundary: service, http: 400, details: {a: {}}, retriable: {when: [{if: {details.a: true}, then: true}]}}
+  six: {summary: One, domain: work, boundary: service, http: 400, retriable: false, wire: 6}
+  ten: {summary: One, domain: work, boundary: service, http: 400, retriable: false, wire: 'wire=""'}
+"""
+
+
+@pytest.mark.parametrize("system", [*SYSTEMS, RULES])
+def test_the_facts_of_a_code_are_those_it_has_alone(system: str) -> None:
+    """Whatever other codes have in common with it, or nearly."""
+    taxonomy = taxonomy_of(system)
+    for code in taxonomy.live_codes():
+        together = facts.source_of(code, taxonomy)
+        facts._common.cache_clear()
+        assert facts.source_of(code, taxonomy) == together
+        assert f"wire={filters.literal(code.wire)}," in together.splitlines()[1]
+        assert typescript._facts_member(code) == member(code.name, typescript._facts(code), 2)
+    if system == RULES:
+        one, two = (facts.source_of(taxonomy.codes[name], taxonomy) for name in ("one", "two"))
+        assert '("details.a", (1,))' in one
+        assert '("details.a", (True,))' in two
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_a_line_is_what_the_library_writes(value: object) -> None:
+    """JSON on one line is that of ``json.dumps``, whatever the value."""
+    assert filters.line(value) == json.dumps(value, ensure_ascii=False)
+
+
+def test_a_fragment_is_indented_like_any_object() -> None:
+    """Whether an object remembers its text makes no difference to where it stands."""
+    inner = {"a": {"b": [1, {"c": "line\nend"}]}, "empty": {}}
+    for made in (Fragment(inner), Fragment(a=Fragment(inner["a"]), empty=Fragment())):
+        whole = {"x": [made, {"y": made}]}
+        assert filters.json(whole, 4) == filters.json(plain(whole), 4)
