@@ -375,7 +375,7 @@ def test_no_edit_of_real_waivers_gives_a_traceback(text: str) -> None:
         check_places(before, text, "waivers.yaml")
         return
     known, found = waivers.understand(document, document.data, ())
-    loaded = waivers.Loaded(known, found, document, document.data)
+    loaded = waivers.LoadedWaivers(known, found, document, document.data)
     check_places([*before, *found, *waivers.problems(loaded, FLAGSHIP)], text, "waivers.yaml")
 
 

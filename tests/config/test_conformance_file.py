@@ -18,7 +18,7 @@ ENVIRONMENT = {"TOKEN_A": "alpha-secret-1", "TOKEN_B": "beta-secret-2", "EMPTY":
 BASE = 'taxonomy: taxonomy.yaml\ntarget: {http: "http://127.0.0.1:8080", openapi: /openapi.json}\n'
 
 
-def understood(text: str) -> config.Loaded:
+def understood(text: str) -> config.LoadedConfig:
     """The configuration in a text."""
     document, found = source.parse(text, "conformance.yaml")
     assert document is not None, found
@@ -35,7 +35,7 @@ def complaint(text: str) -> str:
     return f"{each.span.line}:{each.span.column} {each.code}: {each.message} | {each.hint}"
 
 
-def good(text: str) -> config.Target:
+def good(text: str) -> config.ServiceConfig:
     """The target that a text without mistakes describes."""
     loaded = understood(text)
     assert loaded.target is not None, loaded.diagnostics
@@ -68,7 +68,7 @@ waivers: waivers.yaml
     assert read.identities["alice"].secrets == (("alpha-secret-1", "${TOKEN_A}"),)
     assert read.identities["bob"].scopes == ("read",)
     assert read.resources["order"].unique == ("sku",)
-    assert read.resources["order"].read == config.Call("GET", "/orders/{id}")
+    assert read.resources["order"].read == config.ConfiguredCall("GET", "/orders/{id}")
     assert read.limits.writes
     assert read.recipes[1].not_provokable == "no transaction conflict can be forced from outside"
     assert (read.recipes[2].steps[0].until, read.recipes[2].steps[0].at_most) == (429, 60)
@@ -95,7 +95,7 @@ provoke:
     )
     assert read.secrets == (("alpha-secret-1", "${TOKEN_A}"),)
     hello, opened = read.samples
-    assert (hello.call, hello.safe) == (config.Call("POST", "engine.hello"), False)
+    assert (hello.call, hello.safe) == (config.ConfiguredCall("POST", "engine.hello"), False)
     assert (opened.invalid, opened.safe) == (({}, {"name": 7}), True)
     first, second = read.recipes[0].steps
     assert (first.call.path, first.call.body) == ("open", config.ABSENT)

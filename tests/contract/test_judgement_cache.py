@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faultspec.contract.judgement_cache import LONGEST, MOST, key_of
-from faultspec.contract.model import Contract, contract, remembering
+from faultspec.contract.judgement_cache import LONGEST, MOST, cache_key
+from faultspec.contract.model import Contract, contract, with_cache
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import load
@@ -187,7 +187,7 @@ def variations(exchange: Exchange) -> Iterator[Exchange]:
 def test_memory_changes_no_judgement(name: str) -> None:
     """Each error is judged as by a judge that remembers nothing, with all those seen before that differ from it in one thing."""
     by, random = forgetful(name), Random(3)
-    learning = remembering(by)
+    learning = with_cache(by)
     codes = (
         *by.taxonomy.live_codes(),
         *(code for each in by.taxonomy.operations.values() for code in each.errors.values()),
@@ -200,7 +200,7 @@ def test_memory_changes_no_judgement(name: str) -> None:
             assert judge(learning, each) == judge(by, each), each
             judged += 1
     assert sum(not judge(by, each).findings for each in sounds) > len(sounds) / 2
-    assert 0 < len(learning.memory.known) < judged / 4
+    assert 0 < len(learning.cache.known) < judged / 4
 
 
 @settings(max_examples=15, deadline=None)
@@ -208,7 +208,7 @@ def test_memory_changes_no_judgement(name: str) -> None:
 def test_nor_that_of_anything_else(run: list[Exchange]) -> None:
     """The same for exchanges of any kind."""
     by = forgetful("taxonomy.yaml")
-    learning = remembering(by)
+    learning = with_cache(by)
     for exchange in (*run, *run):
         assert judge(learning, exchange) == judge(by, exchange)
 
@@ -216,7 +216,7 @@ def test_nor_that_of_anything_else(run: list[Exchange]) -> None:
 def test_errors_with_other_ids_are_alike() -> None:
     """What differs only in ids and messages is judged once, and what leaks is found all the same."""
     by = forgetful("taxonomy.yaml")
-    learning = remembering(by)
+    learning = with_cache(by)
     code, random = by.taxonomy.codes["not_found"], Random(1)
     for number in range(50):
         exchange = sound(by, code, random)
@@ -225,17 +225,17 @@ def test_errors_with_other_ids_are_alike() -> None:
         body["message"] = f"There is no order {number}" if number != 40 else "open /etc/passwd: permission denied"
         found = judge(learning, replace(exchange, response=replace(exchange.response, body=json.dumps(body).encode())))
         assert [each.clause for each in found.findings] == (["leaks/path"] if number == 40 else [])
-    assert len(learning.memory.known) <= 2  # ids of two formats
+    assert len(learning.cache.known) <= 2  # ids of two formats
 
 
 def test_memory_is_bounded() -> None:
     """However many kinds of errors come, no more than so many are remembered, nor large ones."""
     by = forgetful("taxonomy.yaml")
-    own = remembering(by).memory
+    own = with_cache(by).cache
     for number in range(MOST + 10):
         own.put((number,), judge(by, Exchange(Request("GET", "/"), Response(200))))
         own.learn([str(number)])
     assert len(own.known) <= MOST
     assert len(own.harmless) <= MOST
     large = Exchange(Request("GET", "/"), Response(404, (), b'"' + b"x" * LONGEST + b'"'))
-    assert key_of(own.traits, large, "api", None, "x") is None
+    assert cache_key(own.traits, large, "api", None, "x") is None

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from faultspec.contract.clauses import CLAUSES, clauses_of, clauses_of_clients
-from faultspec.docs.trace import UNJUDGED, Held, changed, page, trace
-from faultspec.language import Loaded, load, read
+from faultspec.contract.clauses import CLAUSES, client_clauses, service_clauses
+from faultspec.docs.trace import UNJUDGED, StatementTrace, changed, page, trace
+from faultspec.language import LoadedTaxonomy, load, read
 from faultspec.language.constructs import DOCUMENT
 from faultspec.render import render
 from faultspec.targets import SHIPPED
@@ -27,13 +27,13 @@ DOCUMENTS = {
 
 
 @cache
-def loaded(path: str) -> Loaded:
+def loaded(path: str) -> LoadedTaxonomy:
     """A taxonomy, read once."""
     return load(str(ROOT / path))
 
 
 @cache
-def held(path: str) -> tuple[Held, ...]:
+def held(path: str) -> tuple[StatementTrace, ...]:
     """Its trace."""
     each = loaded(path)
     assert each.taxonomy is not None
@@ -61,7 +61,7 @@ def test_no_statement_points_at_nothing(path: str) -> None:
     each = loaded(path)
     assert each.taxonomy is not None
     assert each.document is not None
-    clauses = {**clauses_of(each.taxonomy), **clauses_of_clients(each.taxonomy)}
+    clauses = {**service_clauses(each.taxonomy), **client_clauses(each.taxonomy)}
     for statement in held(path):
         assert statement.constructs, statement
         assert statement.clauses or statement.reasons, statement

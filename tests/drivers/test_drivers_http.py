@@ -9,7 +9,7 @@ import pytest
 
 from faultspec.exchange.model import Request, Response
 from faultspec_conformance.drivers import BODY_LIMIT, Limits, NoAnswer
-from faultspec_conformance.drivers.http import Http
+from faultspec_conformance.drivers.http import HttpDriver
 
 WRITES = Limits(requests=50, seconds=30, writes=True)
 
@@ -59,7 +59,7 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\nX-A: 1\r\nX-
 
 def test_sends_exactly_what_it_is_given() -> None:
     """No header is added but those that HTTP needs, a body of any bytes goes out as it is, the target is not normalised."""
-    with answering(OK) as (base, seen), Http(base, WRITES) as driver:
+    with answering(OK) as (base, seen), HttpDriver(base, WRITES) as driver:
         answer = driver.send(
             Request("FROBNICATE", "/a/%7Eb?q=%20x", (("X-One", "ä"), ("Content-Type", "text/plain")), b'{"broken')
         )
@@ -78,7 +78,7 @@ def test_nothing_is_written_without_leave() -> None:
     """Without `writes` no method but GET, HEAD and OPTIONS leaves the machine, nor a request that asks for another."""
     unsafe = [Request(method, "/") for method in ("POST", "PUT", "PATCH", "DELETE", "TRACE", "FROBNICATE")]
     unsafe += [Request("GET", "/", (("x-http-method-OVERRIDE", "DELETE"),)), Request("GET", "/?a=1&_method=delete")]
-    with answering(OK) as (base, seen), Http(base, Limits()) as driver:
+    with answering(OK) as (base, seen), HttpDriver(base, Limits()) as driver:
         for request in unsafe:
             answer = driver.send(request)
             assert isinstance(answer, NoAnswer)
@@ -90,7 +90,7 @@ def test_nothing_is_written_without_leave() -> None:
 
 def test_the_budget_of_requests_holds() -> None:
     """After the last request of the budget nothing is sent."""
-    with answering(OK, OK, OK) as (base, seen), Http(base, Limits(requests=2)) as driver:
+    with answering(OK, OK, OK) as (base, seen), HttpDriver(base, Limits(requests=2)) as driver:
         kinds = [getattr(driver.send(Request("GET", "/")), "kind", "answer") for _ in range(4)]
     assert kinds == ["answer", "answer", "budget", "budget"]
     assert len(seen) == 2
@@ -101,7 +101,7 @@ def test_the_budget_of_seconds_holds() -> None:
     now = [0.0]
     with (
         answering(OK) as (base, seen),
-        Http(base, Limits(seconds=5), clock=lambda: now[0], pause=lambda s: None) as driver,
+        HttpDriver(base, Limits(seconds=5), clock=lambda: now[0], pause=lambda s: None) as driver,
     ):
         assert driver.pause(4)
         assert not driver.pause(6)
@@ -122,7 +122,7 @@ def test_the_budget_of_seconds_holds() -> None:
 )
 def test_what_is_no_answer_is_a_value(raw: bytes, kind: str) -> None:
     """A connection that closes, speaks another protocol or breaks off is no exception."""
-    with answering(raw) as (base, _), Http(base, WRITES) as driver:
+    with answering(raw) as (base, _), HttpDriver(base, WRITES) as driver:
         answer = driver.send(Request("POST", "/", (), b"{}"))
     assert isinstance(answer, NoAnswer)
     assert answer.kind == kind
@@ -134,7 +134,7 @@ def test_nobody_listening_is_a_value() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     for method in ("GET", "HEAD"):
-        with Http(f"http://127.0.0.1:{port}", WRITES) as driver:
+        with HttpDriver(f"http://127.0.0.1:{port}", WRITES) as driver:
             answer = driver.send(Request(method, "/"))
         assert isinstance(answer, NoAnswer)
         assert answer.kind == "refused"
@@ -143,7 +143,7 @@ def test_nobody_listening_is_a_value() -> None:
 
 def test_a_header_that_cannot_be_written_is_a_value() -> None:
     """A value with a line end never leaves, and is not blamed on the service."""
-    with answering(OK) as (base, seen), Http(base, WRITES) as driver:
+    with answering(OK) as (base, seen), HttpDriver(base, WRITES) as driver:
         answer = driver.send(Request("GET", "/", (("X", "a\r\nY: b"),)))
     assert isinstance(answer, NoAnswer)
     assert answer.kind == "unsendable"
@@ -154,7 +154,7 @@ def test_the_body_of_an_answer_to_head_is_seen() -> None:
     """A client library would hide it; the clause about it needs it."""
     with (
         answering(b"HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nabc") as (base, _),
-        Http(base, WRITES) as driver,
+        HttpDriver(base, WRITES) as driver,
     ):
         answer = driver.send(Request("HEAD", "/x"))
     assert isinstance(answer, Response)
@@ -168,7 +168,7 @@ def test_redirects_are_not_followed() -> None:
             base,
             seen,
         ),
-        Http(base, WRITES) as driver,
+        HttpDriver(base, WRITES) as driver,
     ):
         answer = driver.send(Request("GET", "/a"))
     assert isinstance(answer, Response)
@@ -180,7 +180,7 @@ def test_a_large_answer_is_cut() -> None:
     """No more of a body is kept than the limit."""
     size = BODY_LIMIT + 100_000
     raw = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % size + b"x" * size
-    with answering(raw) as (base, _), Http(base, WRITES) as driver:
+    with answering(raw) as (base, _), HttpDriver(base, WRITES) as driver:
         answer = driver.send(Request("GET", "/"))
     assert isinstance(answer, Response)
     assert len(answer.body) == BODY_LIMIT
@@ -190,7 +190,7 @@ def test_no_answer_in_time_is_a_value() -> None:
     """A service that hangs costs a timeout, not the run."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         base = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        with Http(base, WRITES, timeout=0.2) as driver:
+        with HttpDriver(base, WRITES, timeout=0.2) as driver:
             kinds = {getattr(driver.send(Request(method, "/")), "kind", "answer") for method in ("GET", "HEAD")}
     assert kinds == {"timeout"}
 
@@ -206,7 +206,7 @@ def test_a_stream_that_does_not_end_is_left() -> None:
     raw = (
         b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + b"data: tick\n\n" * 50_000
     )
-    with answering(raw) as (base, _), Http(base, Limits(seconds=1_000), clock=clock) as driver:
+    with answering(raw) as (base, _), HttpDriver(base, Limits(seconds=1_000), clock=clock) as driver:
         answer = driver.send(Request("GET", "/"))
     assert isinstance(answer, Response)
     assert answer.body.startswith(b"data: tick\n\n")

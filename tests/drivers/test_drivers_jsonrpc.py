@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from faultspec_conformance.drivers import Limits, NoAnswer
-from faultspec_conformance.drivers.jsonrpc import Heard, Message, Remote
+from faultspec_conformance.drivers.jsonrpc import Message, ReceivedMessage, Remote
 from faultspec_conformance.drivers.stdio import Process
 from paths import ROOT
 
@@ -35,9 +35,9 @@ def request(id: object, method: str = "echo", **more: Any) -> Message:
     )
 
 
-def told(heard: Heard | NoAnswer) -> Any:
+def told(heard: ReceivedMessage | NoAnswer) -> Any:
     """The JSON of an answer."""
-    assert isinstance(heard, Heard), heard
+    assert isinstance(heard, ReceivedMessage), heard
     return json.loads(heard.response.body)
 
 
@@ -49,7 +49,7 @@ def test_an_answer_finds_its_request(framing: tuple[str, ...], habit: tuple[str,
         for id in (1, "two", 3):
             heard = driver.say(request(id))
             assert told(heard) == {"jsonrpc": "2.0", "id": id, "result": {"n": id}}
-            assert isinstance(heard, Heard)
+            assert isinstance(heard, ReceivedMessage)
             assert [json.loads(each)["method"] for each in heard.between] == (["progress", "ask"] if habit else [])
         assert told(driver.say(Message("x", b'{"jsonrpc": ')))["error"]["code"] == -32700
         assert driver.requests == 4
@@ -60,7 +60,7 @@ def test_a_notification_waits_for_silence_only() -> None:
     with peer(timeout=20) as driver:
         began = time.monotonic()
         heard = driver.say(Message("echo", b'{"jsonrpc": "2.0", "method": "echo"}', due=False))
-        assert isinstance(heard, Heard)
+        assert isinstance(heard, ReceivedMessage)
         assert heard.response.body == b""
         assert time.monotonic() - began < 5
         assert told(driver.say(request(2)))["id"] == 2
@@ -180,14 +180,14 @@ def test_nothing_is_left_of_an_interrupted_run(tmp_path: Path, number: int) -> N
 def test_a_command_that_is_none_is_said_to_be_none(tmp_path: Path) -> None:
     """No traceback, and nothing judged."""
     from faultspec import language
-    from faultspec_conformance.config import Target
+    from faultspec_conformance.config import ServiceConfig
     from faultspec_conformance.run.service import run
-    from faultspec_conformance.session.options import Options, Unreachable
+    from faultspec_conformance.session.options import RunOptions, Unreachable
 
     loaded = language.load(str(ROOT / "examples" / "keenbench" / "taxonomy.yaml"))
     assert loaded.taxonomy is not None
     for command in (("no-such-command-anywhere",), (str(tmp_path),)):
-        found = run(Target(stdio=command), loaded.taxonomy, Options())
+        found = run(ServiceConfig(stdio=command), loaded.taxonomy, RunOptions())
         assert isinstance(found, Unreachable)
         assert "cannot be started" in found.reason
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from faultspec_conformance.drivers import Limits, NoAnswer
-from faultspec_conformance.drivers.mcp import Answered, Mcp
+from faultspec_conformance.drivers.mcp import Answered, McpDriver
 from miniatures.serve import serving
 from support.services import service
 
@@ -19,15 +19,15 @@ WRITES = Limits(writes=True)
 
 
 @contextmanager
-def driver(way: str, timeout: float = 5.0, limits: Limits = WRITES) -> Iterator[Mcp]:
+def driver(way: str, timeout: float = 5.0, limits: Limits = WRITES) -> Iterator[McpDriver]:
     """A driver of the coffee order, in process or over HTTP."""
     if way == "in-process":
-        with Mcp(service("theodosia").server(), limits, timeout=timeout) as opened:
+        with McpDriver(service("theodosia").server(), limits, timeout=timeout) as opened:
             yield opened
         return
     with (
         serving(service("theodosia").app(), lifespan="on") as base,
-        Mcp(f"{base}/mcp", limits, timeout=timeout) as opened,
+        McpDriver(f"{base}/mcp", limits, timeout=timeout) as opened,
     ):
         yield opened
 
@@ -99,7 +99,7 @@ def test_nobody_listens() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with Mcp(f"http://127.0.0.1:{port}/mcp", WRITES) as opened:
+    with McpDriver(f"http://127.0.0.1:{port}/mcp", WRITES) as opened:
         answer = opened.call("step", {})
     assert isinstance(answer, NoAnswer)
     assert answer.kind == "refused"

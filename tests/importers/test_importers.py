@@ -20,12 +20,12 @@ from faultspec.contract.model import contract
 from faultspec.docs import botocore as census
 from faultspec.exchange.body import resolve
 from faultspec.exchange.model import Exchange, Request, Response
-from faultspec.importers import Imported, NotImportable, botocore, openapi, reading
+from faultspec.importers import ImportedTaxonomy, NotImportable, botocore, openapi, reading
 from faultspec.importers.places import child, walk
 from faultspec.importers.reading import parse, readable
-from faultspec.importers.source_map import located
-from faultspec.importers.validate import settled
-from faultspec.importers.yaml_writer import written
+from faultspec.importers.source_map import source_map
+from faultspec.importers.validate import drop_invalid
+from faultspec.importers.yaml_writer import write_yaml
 from faultspec.judge import judge
 from faultspec.language import load, read
 from faultspec.language.model import Taxonomy
@@ -59,12 +59,12 @@ def exported(of: Taxonomy, dialect: str) -> Any:
     return json.loads(json.dumps(getattr(target.view(of, model_of(of, "taxonomy.yaml")), dialect)))
 
 
-def taken_in(imported: Imported) -> Taxonomy:
+def taken_in(imported: ImportedTaxonomy) -> Taxonomy:
     """The taxonomy that was imported, from the text that is written for it; without a mistake.
 
     A document says nothing of privacy, so every detector looks at its examples, where a path may be meant.
     """
-    loaded = read(written(imported.data, "faultspec.schema.json"), "imported.yaml")
+    loaded = read(write_yaml(imported.data, "faultspec.schema.json"), "imported.yaml")
     errors = [each for each in check(loaded) if each.severity == "error" and each.code != "message-leaks"]
     assert loaded.taxonomy is not None, loaded.diagnostics
     assert not errors
@@ -327,9 +327,9 @@ def test_the_report_names_what_was_lost_of_paths(what: str) -> None:
     """
     change, pointer = IN_PATHS[what]
     whole = with_paths()
-    before = {each.pointer for each in settled(openapi.read(whole)).losses}
+    before = {each.pointer for each in drop_invalid(openapi.read(whole)).losses}
     change(whole)
-    imported = settled(openapi.read(whole))
+    imported = drop_invalid(openapi.read(whole))
     taken_in(imported)
     assert pointer in {each.pointer for each in imported.losses}
     assert (pointer in before) == (what in ("a body without a code", "prose"))
@@ -354,7 +354,7 @@ def test_one_bad_example_takes_no_other_with_it() -> None:
         "one": {"value": {"code": "gone", "message": 12}},
         "two": {"value": {"code": "gone", "message": "It went"}},
     }
-    imported = settled(openapi.read(whole))
+    imported = drop_invalid(openapi.read(whole))
     assert imported.data["codes"]["gone"]["example"] == {"message": "It went"}
     assert [each.pointer for each in imported.losses if each.kind == "example"] == [
         f"{CART}/responses/409/content/application~1json/examples/one"
@@ -397,7 +397,7 @@ def document(**responses: Any) -> dict[str, Any]:
 ANY = {"application/json": {"schema": {"$ref": "#/components/schemas/Any"}}}
 
 
-def errors_of(found: Imported) -> Any:
+def errors_of(found: ImportedTaxonomy) -> Any:
     """The codes of the one operation."""
     taken_in(found)
     return found.data["operations"]["read_cart"]["errors"]
@@ -643,7 +643,7 @@ def test_a_broken_document_is_imported_or_refused(good: Any, data: st.DataObject
                     data.draw(st.text(max_size=4) | st.sampled_from(["oneOf", "enum", "const", "allOf", "required"]))
                 ] = copy.deepcopy(data.draw(JUNK))
     try:
-        found = settled(openapi.read(broken))
+        found = drop_invalid(openapi.read(broken))
     except NotImportable as problem:
         found, refused = None, problem.message
     assert found is not None or "the taxonomy would not hold" not in refused, refused
@@ -762,7 +762,7 @@ def test_a_broken_model_is_imported_or_refused(data: st.DataObject) -> None:
                 place[key] = copy.deepcopy(data.draw(JUNK))
                 break
     try:
-        found = settled(botocore.read(broken, "small"))
+        found = drop_invalid(botocore.read(broken, "small"))
     except NotImportable as problem:
         found, refused = None, problem.message
     assert found is not None or "the taxonomy would not hold" not in refused, refused
@@ -827,7 +827,7 @@ def test_every_place_of_a_json_text_is_found(
 ) -> None:
     """However it is written: a pointer leads to its key or item, and one that goes on beyond leads to where it ends."""
     text = json.dumps(data, indent=indent, separators=separators, ensure_ascii=ascii_only)
-    places = located(text, "x")
+    places = source_map(text, "x")
     assert places is not None
     for pointer, value in walk(data):
         found = places.span(readable(pointer))
@@ -844,13 +844,13 @@ def test_every_place_of_a_json_text_is_found(
 def test_a_place_is_the_same_in_json_and_in_the_same_text_as_yaml() -> None:
     """A document that both readers take has the same lines and columns by either."""
     text = json.dumps(document(**{"404": {"description": "None."}, "409": {"content": ANY}}), indent=2)
-    as_json, as_yaml = located(text, "x"), located(f"# as YAML\n{text}", "x")
+    as_json, as_yaml = source_map(text, "x"), source_map(f"# as YAML\n{text}", "x")
     assert as_json is not None
     assert as_yaml is not None
     for pointer, _ in list(walk(json.loads(text)))[1:]:
         one, other = as_json.span(pointer), as_yaml.span(pointer)
         assert (one.line + 1, one.column) == (other.line, other.column), pointer
-    assert located("a: [", "x") is None
+    assert source_map("a: [", "x") is None
 
 
 def test_what_is_said_of_a_document_is_said_of_its_lines(tmp_path: Path) -> None:

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.model import Diagnostic
-from faultspec.language import Loaded, read
+from faultspec.language import LoadedTaxonomy, read
 from faultspec.language.constructs import DOCUMENT
 from faultspec.language.grammar import (
     Anything,
     Choice,
+    DeferredKind,
     Either,
     Flag,
     Integer,
-    Later,
     Many,
     Named,
     Nothing,
@@ -93,7 +93,7 @@ def sample(type: Type) -> Any:
             return required(type)
         case Either(branches):
             return sample(branches[0])
-        case Later(_, get):
+        case DeferredKind(_, get):
             return sample(get())
 
 
@@ -119,7 +119,7 @@ def records(type: Type, entered: tuple[str, ...] = ()) -> Iterator[tuple[Record,
         case Named(inner, key):
             for record, value, path in records(inner, entered):
                 yield record, {SAMPLES[key.shape]: value}, (SAMPLES[key.shape], *path)
-        case Later(_, get):
+        case DeferredKind(_, get):
             yield from records(get(), entered)
 
 
@@ -320,7 +320,7 @@ def test_the_flagship_reads_without_a_word() -> None:
 # Whatever the text
 
 
-def survives(text: str) -> Loaded:
+def survives(text: str) -> LoadedTaxonomy:
     """Read, lint and print a text; every claim of a diagnostic about its place must be true."""
     loaded = read(text, "t.yaml")
     found = check(loaded)
@@ -443,7 +443,7 @@ def test_no_depth_gives_a_traceback(depth: int, opening: str, closing: str) -> N
 def needed(type: Type, value: Any, path: Step = ()) -> Iterator[tuple[Step, Type]]:
     """The path of every required key that a document has, and the key's type."""
     match type:
-        case Later(_, get):
+        case DeferredKind(_, get):
             yield from needed(get(), value, path)
         case Either(branches):
             for each in branches:

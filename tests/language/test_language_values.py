@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.language import formats, values
-from faultspec.language.model import Member, Schema
+from faultspec.language.model import DetailMember, Schema
 
 NAMES = st.sampled_from(["a", "b", "c"])
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from([0.5, 1.0, 2.5]) | st.text("ab", max_size=4)
@@ -35,7 +35,7 @@ def schemas(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
             max_length=longest,
             pattern=pattern,
             items=items,
-            properties={name: Member(name, schema, presence) for name, (schema, presence) in properties.items()},
+            properties={name: DetailMember(name, schema, presence) for name, (schema, presence) in properties.items()},
             additional=additional,
         ),
         TYPES,
@@ -103,7 +103,7 @@ def test_every_misfit_is_somewhere(schema: Schema, value: Any) -> None:
 
 def test_recommendations_are_warnings() -> None:
     """An `expected` member that is missing and an undeclared one under `warn` are warnings."""
-    schema = Schema(types=("object",), properties={"a": Member("a", Schema(), "expected")}, additional="warn")
+    schema = Schema(types=("object",), properties={"a": DetailMember("a", Schema(), "expected")}, additional="warn")
     assert [(each.severity, each.pointer) for each in values.problems(schema, {"b~/": 1})] == [
         ("warning", "/b~0~1"),
         ("warning", "/a"),
@@ -112,7 +112,7 @@ def test_recommendations_are_warnings() -> None:
 
 def test_a_forbidden_member_is_an_error() -> None:
     """What must not be there is reported where it is."""
-    schema = Schema(properties={"a": Member("a", Schema(), "forbidden")})
+    schema = Schema(properties={"a": DetailMember("a", Schema(), "forbidden")})
     assert [each.pointer for each in values.problems(schema, {"a": 1})] == ["/a"]
 
 

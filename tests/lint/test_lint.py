@@ -14,11 +14,11 @@ from faultspec.cli.init import command as init
 from faultspec.cli.lint import command as lint_command
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import read, reference
-from faultspec.lint import BY_ID, LOCAL, RULES, Rule, check, lint, whole
+from faultspec.lint import BY_ID, LOCAL, RULES, LintRule, check, lint, whole
 from paths import ROOT
 
 
-def found(text: str, *rules: Rule) -> tuple[Diagnostic, ...]:
+def found(text: str, *rules: LintRule) -> tuple[Diagnostic, ...]:
     """What the rules (default: all) say of a text that must be sound."""
     loaded = read(text, "t.yaml")
     assert loaded.document is not None
@@ -27,7 +27,7 @@ def found(text: str, *rules: Rule) -> tuple[Diagnostic, ...]:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_each_rule_speaks_on_its_bad_example_and_is_silent_on_its_good_one(rule: Rule) -> None:
+def test_each_rule_speaks_on_its_bad_example_and_is_silent_on_its_good_one(rule: LintRule) -> None:
     """The examples prove the rule; what it says names a place in the example and what to do."""
     spoken = found(whole(rule.bad), rule)
     assert spoken
@@ -41,13 +41,13 @@ def test_each_rule_speaks_on_its_bad_example_and_is_silent_on_its_good_one(rule:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_each_good_example_has_no_error_of_any_rule(rule: Rule) -> None:
+def test_each_good_example_has_no_error_of_any_rule(rule: LintRule) -> None:
     """What is shown as good breaks no other rule badly."""
     assert [each for each in found(whole(rule.good)) if each.severity == "error"] == []
 
 
 @pytest.mark.parametrize("rule", LOCAL, ids=lambda rule: rule.id)
-def test_a_mistake_elsewhere_hides_no_error_of_one_construct(rule: Rule) -> None:
+def test_a_mistake_elsewhere_hides_no_error_of_one_construct(rule: LintRule) -> None:
     """What one code or one policy contradicts is said beside a name that nothing declares and a value of another kind."""
     alone = [(each.code, each.span) for each in found(whole(rule.bad), rule)]
     loaded = read(whole(rule.bad) + "unknown: {becomes: nobody}\nimported: 7\n", "t.yaml")

@@ -14,7 +14,7 @@ from faultspec.cli.lint import command as lint_command
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import read
 from faultspec.lint import check
-from faultspec.lint.fixing import edited, fixed
+from faultspec.lint.fixing import edited, fix_text
 
 SOUND = """\
 # A comment that stays.
@@ -107,9 +107,9 @@ def test_certain_mistakes_go_and_nothing_else_changes(chosen: set[int], line_end
             text = text.replace(before, wrong)
     text = text.replace("\n", line_end)
     loaded = read(text, "t.yaml")
-    repaired = fixed(loaded)
+    repaired = fix_text(loaded)
     after = read(repaired.text, "t.yaml")
-    assert fixed(after).gone == (), "a second time changes nothing"
+    assert fix_text(after).gone == (), "a second time changes nothing"
     if loaded.taxonomy is not None:
         assert gists(check(after)) == gists(check(loaded)) - gists(repaired.gone)
     assert gists(after.diagnostics) <= gists(loaded.diagnostics)
@@ -149,9 +149,9 @@ def test_what_has_two_answers_is_left(before: str, wrong: str, code: str) -> Non
     """It is reported, and the text stays as it is."""
     loaded = read(SOUND.replace(before, wrong), "t.yaml")
     assert code in {each.code for each in check(loaded)}
-    assert fixed(loaded).gone == ()
+    assert fix_text(loaded).gone == ()
     assert loaded.document is not None
-    assert fixed(loaded).text == loaded.document.text
+    assert fix_text(loaded).text == loaded.document.text
 
 
 # The command

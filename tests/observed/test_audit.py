@@ -27,10 +27,10 @@ from faultspec.judge import judge
 from faultspec.language import load, read
 from faultspec_conformance import reports
 from faultspec_conformance.drivers.serving import serving
-from faultspec_conformance.observed.accumulator import Tally
-from faultspec_conformance.observed.audit import Options, audit
+from faultspec_conformance.observed.accumulator import Accumulator
+from faultspec_conformance.observed.audit import AuditOptions, audit
 from faultspec_conformance.observed.formats import opened
-from faultspec_conformance.observed.formats.record import ALWAYS, Record, Skipped
+from faultspec_conformance.observed.formats.record import ALWAYS, RecordedExchange, Skipped
 from faultspec_conformance.observed.formats.told import told
 from faultspec_conformance.orders.app import CALLERS
 from faultspec_conformance.orders.demo import service
@@ -40,7 +40,7 @@ from paths import ROOT
 
 TAXONOMY = str(ROOT / "taxonomy.yaml")
 TOKEN = next(iter(CALLERS))
-NO_OPTIONS = Options()
+NO_OPTIONS = AuditOptions()
 ULID = "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T"
 
 
@@ -61,7 +61,7 @@ def platform(extra: str = "") -> Contract:
     return contract(loaded.taxonomy)
 
 
-def clauses(*paths: Path, by: Contract | None = None, options: Options = NO_OPTIONS) -> dict[str, int]:
+def clauses(*paths: Path, by: Contract | None = None, options: AuditOptions = NO_OPTIONS) -> dict[str, int]:
     """The clauses that an audit finds broken, and how often."""
     found = audit([str(each) for each in paths], by or platform(), options).result
     return {
@@ -71,7 +71,7 @@ def clauses(*paths: Path, by: Contract | None = None, options: Options = NO_OPTI
     }
 
 
-def items(path: Path, by: Contract | None = None) -> list[Record | Skipped]:
+def items(path: Path, by: Contract | None = None) -> list[RecordedExchange | Skipped]:
     """Everything in a recording."""
     with opened(str(path), by or platform()) as recording:
         return list(recording.items)
@@ -115,7 +115,7 @@ def test_what_schemathesis_recorded_is_judged(schemathesis_files: dict[str, Path
     for name, path in schemathesis_files.items():
         broken = clauses(path)
         assert set(broken) == {"leaks/stack-trace"}, name
-        assert all(isinstance(each, Record) for each in items(path)), name
+        assert all(isinstance(each, RecordedExchange) for each in items(path)), name
 
 
 @pytest.mark.parametrize("serializer", ["yaml", "json"])
@@ -129,7 +129,7 @@ def test_what_vcrpy_recorded_is_judged(
     with serving(service(sin)) as url, vcr.VCR(serializer=serializer).use_cassette(str(cassette)):
         ask(url)
     assert clauses(cassette) == expected
-    assert [each.exchange.response.status for each in items(cassette) if isinstance(each, Record)] == [
+    assert [each.exchange.response.status for each in items(cassette) if isinstance(each, RecordedExchange)] == [
         200,
         404,
         500,
@@ -244,9 +244,9 @@ def test_only_the_service_that_is_meant(tmp_path: Path) -> None:
     ours.write_text(har(answer(1)))
     theirs.write_text(har((500, "<html>", {"content-type": "text/html"}), url="https://cdn.example.net/x"))
     assert "envelope/json" in clauses(ours, theirs)
-    assert clauses(ours, theirs, options=Options(base="https://api.acme.com")) == {}
+    assert clauses(ours, theirs, options=AuditOptions(base="https://api.acme.com")) == {}
     assert any("2 hosts" in each for each in audit([str(ours), str(theirs)], platform()).result.notes)
-    assert clauses(ours, theirs, options=Options(base="https://api.acme")) == {}
+    assert clauses(ours, theirs, options=AuditOptions(base="https://api.acme")) == {}
 
 
 @settings(max_examples=40)
@@ -356,7 +356,7 @@ def test_a_line_without_end_is_not_held(tmp_path: Path) -> None:
     path = tmp_path / "long.ndjson"
     wrong = {"kind": "slots", "url": "/orders", "status": 500, "code": "not_found"}
     path.write_text('{"kind": "slots", "x": "' + "x" * (17 * 1024 * 1024) + '"}\n' + json.dumps(wrong) + "\n")
-    assert [type(each).__name__ for each in items(path, platform(KINDS))] == ["Skipped", "Record"]
+    assert [type(each).__name__ for each in items(path, platform(KINDS))] == ["Skipped", "RecordedExchange"]
 
 
 @pytest.mark.parametrize("end", range(40, 3000, 370))
@@ -374,7 +374,7 @@ def test_a_torn_recording_is_read_as_far_as_it_goes(end: int, tmp_path: Path) ->
         for n in range(30)
     )
     path.write_text(cassette[:end])
-    whole = [each for each in items(path) if isinstance(each, Record)]
+    whole = [each for each in items(path) if isinstance(each, RecordedExchange)]
     assert len(whole) >= cassette[:end].count("\n- request") - 1
 
 
@@ -389,7 +389,7 @@ def test_other_dialects_of_cassettes(tmp_path: Path) -> None:
         "    body: *none\n  recorded_at: Thu, 01 Jan 2026 00:00:00 GMT\nrecorded_with: VCR 6.1.0\n"
     )
     (found,) = items(path)
-    assert isinstance(found, Record)
+    assert isinstance(found, RecordedExchange)
     assert found.exchange.request.method == "GET"
     import base64
 
@@ -404,7 +404,7 @@ def test_other_dialects_of_cassettes(tmp_path: Path) -> None:
             f"    headers: {{Content-Encoding: [{coding}]}}\n    status: {{code: 404, message: x}}\n"
         )
         (found,) = items(path)
-        assert isinstance(found, Record)
+        assert isinstance(found, RecordedExchange)
         assert found.exchange.response.body == kept
         assert ("body" in found.exchange.lacks) == (kept == b"")
 
@@ -516,7 +516,7 @@ def test_what_records_do_not_say_is_the_reason_why_nothing_was_judged(lacks: fro
     exchange = Exchange(Request("GET", "/orders/1"), Response(404, headers, body), lacks=ALWAYS | lacks)
 
     def reasons(*seen: Exchange) -> dict[str, str]:
-        tally = Tally(taxonomy)
+        tally = Accumulator(taxonomy)
         for each in seen:
             tally.see(each)
         result = tally.result("t")

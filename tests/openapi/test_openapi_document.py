@@ -142,7 +142,7 @@ def test_no_document_raises(document: dict[str, object]) -> None:
     """However odd a document is, reading it, its resources and a value of each of its schemas gives values."""
     read = openapi.read(document)
     openapi.resources(read)
-    source = sampling.Source(document, Random(1))
+    source = sampling.ValueSource(document, Random(1))
     for operation in read.operations:
         if operation.body is not None:
             list(
@@ -168,7 +168,7 @@ def test_a_circle_of_references_ends() -> None:
             }
         }
     }
-    source = sampling.Source(document, Random(1))
+    source = sampling.ValueSource(document, Random(1))
     assert isinstance(sampling.value(source, {"$ref": "#/components/schemas/Node"}), dict)
     assert isinstance(sampling.value(source, {"$ref": "#/components/schemas/Loop"}), str)
 
@@ -209,7 +209,7 @@ SCHEMAS = [
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_values_obey_and_violations_do_not(schema: dict[str, object]) -> None:
     """A synthesised value is valid under its schema; every violation is not."""
-    source = sampling.Source({}, Random(7))
+    source = sampling.ValueSource({}, Random(7))
     for _ in range(20):
         value = sampling.value(source, schema)
         jsonschema.validate(value, schema)
@@ -226,7 +226,7 @@ def test_values_obey_and_violations_do_not(schema: dict[str, object]) -> None:
 )
 def test_patterns_are_met(pattern: str) -> None:
     """A generated string matches the pattern it was generated for."""
-    source = sampling.Source({}, Random(3))
+    source = sampling.ValueSource({}, Random(3))
     for _ in range(20):
         made = sampling.matching(source, pattern)
         assert made is not None
@@ -235,7 +235,7 @@ def test_patterns_are_met(pattern: str) -> None:
 
 def test_what_the_generator_does_not_know_it_says_so() -> None:
     """A look-ahead or a back-reference gives no string rather than a wrong one."""
-    source = sampling.Source({}, Random(3))
+    source = sampling.ValueSource({}, Random(3))
     assert sampling.matching(source, r"^(?=a)b$") is None
     assert sampling.matching(source, r"(a)\1") is None
 
@@ -257,7 +257,7 @@ def test_what_the_generator_does_not_know_it_says_so() -> None:
 )
 def test_another_id_has_the_same_format_and_names_something_else(identifier: object) -> None:
     """An id that names nothing differs from the one that names something, and looks the same to a validator."""
-    source = sampling.Source({}, Random(5))
+    source = sampling.ValueSource({}, Random(5))
     other = sampling.another(source, identifier)
     assert other != identifier
     assert type(other) is type(identifier)
@@ -269,7 +269,7 @@ def test_another_id_has_the_same_format_and_names_something_else(identifier: obj
 
 def test_fresh_values_differ() -> None:
     """Two creations with a synthesised body do not collide on free text."""
-    source = sampling.Source({}, Random(5))
+    source = sampling.ValueSource({}, Random(5))
     schema = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
     assert sampling.value(source, schema) != sampling.value(source, schema)
     assert sampling.vary(source, schema, {"name": "Tea"}) != {"name": "Tea"}

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from faultspec_conformance.config import Call, ResourceConfig
+from faultspec_conformance.config import ConfiguredCall, ResourceConfig
 from faultspec_conformance.results.model import Result
 from support.tenants import judged as judged_tenants
 
@@ -179,8 +179,8 @@ def judged(tmp_path: Path, app: Starlette, only: str) -> Result:
     """The clauses that are asked for, of the service."""
     thing = ResourceConfig(
         "thing",
-        create=Call("POST", "/things", body={"title": "thing-${unique}"}),
-        read=Call("GET", "/things/{id}"),
+        create=ConfiguredCall("POST", "/things", body={"title": "thing-${unique}"}),
+        read=ConfiguredCall("GET", "/things/{id}"),
         id="/id",
         unique=("title",),
     )

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from faultspec_conformance.config import Call, ResourceConfig
+from faultspec_conformance.config import ConfiguredCall, ResourceConfig
 from faultspec_conformance.results.model import Report
 from support.tenants import judged as judged_tenants
 
@@ -109,10 +109,10 @@ def judged(tmp_path: Path, app: Starlette) -> Report:
     """A run of the probes that compare two tenants."""
     ticket = ResourceConfig(
         "ticket",
-        create=Call("POST", "/tickets", body={"title": "Printer on fire ${unique}"}),
-        read=Call("GET", "/tickets/{number}"),
-        update=Call("PATCH", "/tickets/{number}", body={"title": "Printer still on fire"}),
-        list=Call("GET", "/tickets"),
+        create=ConfiguredCall("POST", "/tickets", body={"title": "Printer on fire ${unique}"}),
+        read=ConfiguredCall("GET", "/tickets/{number}"),
+        update=ConfiguredCall("PATCH", "/tickets/{number}", body={"title": "Printer still on fire"}),
+        list=ConfiguredCall("GET", "/tickets"),
         id="/id",
     )
     return judged_tenants(tmp_path, app, TAXONOMY, document(), ticket, requests=150)

@@ -18,8 +18,8 @@ from faultspec_conformance.config import read as configured
 from faultspec_conformance.probes.repeats import repeated
 from faultspec_conformance.results.model import Result
 from faultspec_conformance.run.service import run
-from faultspec_conformance.session.observation import Sent
-from faultspec_conformance.session.options import Options, Unreachable
+from faultspec_conformance.session.observation import Observation
+from faultspec_conformance.session.options import RunOptions, Unreachable
 
 TAXONOMY = """
 faultspec: 1
@@ -60,25 +60,25 @@ errors = st.fixed_dictionaries(
 )
 
 
-def answered(info: dict[str, Any], rules: Contract = RULES) -> Sent:
+def answered(info: dict[str, Any], rules: Contract = RULES) -> Observation:
     """An error that is the answer to a call."""
     body = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "No", "data": info}}
     return heard(body, "jsonrpc", rules)
 
 
-def told(info: dict[str, Any], rules: Contract = RULES) -> Sent:
+def told(info: dict[str, Any], rules: Contract = RULES) -> Observation:
     """The same as a notification."""
     return heard({"jsonrpc": "2.0", "method": "failed", "params": {"error": info}}, "event", rules)
 
 
-def heard(body: object, transport: Any, rules: Contract) -> Sent:
+def heard(body: object, transport: Any, rules: Contract) -> Observation:
     """A message, judged."""
     response = Response(None, (), json.dumps(body).encode())
     exchange = Exchange(Request("POST", "ask"), response, transport, operation="ask")
-    return Sent(exchange, judge(rules, exchange))
+    return Observation(exchange, judge(rules, exchange))
 
 
-def verdicts(exchanges: list[Sent], rules: Contract = RULES, unkept: int = 0) -> list[str]:
+def verdicts(exchanges: list[Observation], rules: Contract = RULES, unkept: int = 0) -> list[str]:
     """What is said of them, sorted: held, not exercised, or broken with its level."""
     found = repeated(rules, [rules.taxonomy.surfaces["events"]], exchanges, unkept)
     return sorted(each.finding.level if each.finding else each.kind for each in found)
@@ -155,7 +155,7 @@ def judged(folder: Path, habit: str) -> Result:
     (folder / "c.yaml").write_text(f"taxonomy: told.yaml\ntarget: {{stdio: {command}}}\n{recipe}\n")
     found = configured(str(folder / "c.yaml"), {})
     assert found.target is not None, found.diagnostics
-    report = run(found.target, RULES.taxonomy, Options(only="surface/repeated"))
+    report = run(found.target, RULES.taxonomy, RunOptions(only="surface/repeated"))
     assert not isinstance(report, Unreachable), report.reason
     return report.result
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from faultspec_conformance.config import Call, ResourceConfig
+from faultspec_conformance.config import ConfiguredCall, ResourceConfig
 from support.tenants import judged
 
 TAXONOMY = """
@@ -91,9 +91,9 @@ def concealment(tmp_path: Path, app: Starlette, *statuses: str) -> list[str]:
     """The operations that are found to tell what belongs to another tenant."""
     thing = ResourceConfig(
         "thing",
-        create=Call("POST", "/things", body={"id": "thing-${unique}"}),
-        read=Call("GET", "/things/{name}"),
-        update=Call("PUT", "/things/{name}", body={"colour": "blue"}),
+        create=ConfiguredCall("POST", "/things", body={"id": "thing-${unique}"}),
+        read=ConfiguredCall("GET", "/things/{name}"),
+        update=ConfiguredCall("PUT", "/things/{name}", body={"colour": "blue"}),
         id="/id",
     )
     report = judged(tmp_path, app, TAXONOMY, document(*statuses), thing, requests=100, only="tenancy/*")

@@ -19,7 +19,15 @@ from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance import reports
 from faultspec_conformance.reports.reading import Unreadable, read
-from faultspec_conformance.results.model import ClauseResult, Coverage, Fixed, Report, Reported, Result, ranked
+from faultspec_conformance.results.model import (
+    ClauseResult,
+    Coverage,
+    Report,
+    ReportedFinding,
+    ResolvedFinding,
+    Result,
+    ranked,
+)
 from faultspec_conformance.results.waivers import Waiver
 
 NASTY = "</script><img src=x onerror=alert(1)>\"'&@title@ é \x1b[31m {{ 7*7 }} ]]>"
@@ -43,7 +51,7 @@ def report(text: str = "m", body: bytes = b'{"code": "x"}', waived: str | None =
         target="http://127.0.0.1:1",
         taxonomy="platform 1.0.0",
         clauses=clauses,
-        findings=(Reported(finding, 2, waived),),
+        findings=(ReportedFinding(finding, 2, waived),),
         coverage={"x": Coverage("x", 2, (404,), ("POST /a",)), "y": Coverage("y", reason=text)},
         requests=7,
         generated=2,
@@ -185,13 +193,13 @@ def standings() -> Report:
     base = report("a | b\r\n::error::c\nd 100%", waived="a | reason")
     found = base.result.findings[0]
     others = (
-        Reported(replace(found.finding, status=500), baseline="new"),
-        Reported(replace(found.finding, status=501), flaky=True),
-        Reported(replace(found.finding, status=502), baseline="known"),
-        Reported(replace(found.finding, status=503, level="warning")),
+        ReportedFinding(replace(found.finding, status=500), baseline="new"),
+        ReportedFinding(replace(found.finding, status=501), flaky=True),
+        ReportedFinding(replace(found.finding, status=502), baseline="known"),
+        ReportedFinding(replace(found.finding, status=503, level="warning")),
         found,
     )
-    fixed = (Fixed("0123456789ab", "leaks/sql", "GET /a", "x"),)
+    fixed = (ResolvedFinding("0123456789ab", "leaks/sql", "GET /a", "x"),)
     waiver = Waiver("leaks/*", "r", "o", date(2030, 1, 2), status=404)
     return replace(base, result=replace(base.result, findings=ranked(others), fixed=fixed, waivers={waiver: 1}))
 
@@ -328,7 +336,10 @@ def test_what_was_recorded_stands_where_it_is_recorded() -> None:
     """A finding of a recording has its places, file and line, in SARIF and in Markdown; that of a live run its configuration."""
     finding = Finding("codes/known", "wrong", operation="GET /a")
     result = Result(
-        "t", "t 1", {"codes/known": ClauseResult("codes/known")}, (Reported(finding, places=("a/b.har:12", "a/c:3")),)
+        "t",
+        "t 1",
+        {"codes/known": ClauseResult("codes/known")},
+        (ReportedFinding(finding, places=("a/b.har:12", "a/c:3")),),
     )
     report = Report(result, "", source="conformance.yaml")
     (told,) = json.loads(reports.FORMATS["sarif"](report))["runs"][0]["results"]
@@ -338,6 +349,6 @@ def test_what_was_recorded_stands_where_it_is_recorded() -> None:
         ("a/c", 3),
     ]
     assert "a/b.har:12, a/c:3" in reports.FORMATS["markdown"](report)
-    live = replace(report, result=replace(result, findings=(Reported(finding),)))
+    live = replace(report, result=replace(result, findings=(ReportedFinding(finding),)))
     (told,) = json.loads(reports.FORMATS["sarif"](live))["runs"][0]["results"]
     assert told["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "conformance.yaml"

@@ -11,8 +11,8 @@ from faultspec import source
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance.results import waivers
-from faultspec_conformance.results.model import ClauseResult, Coverage, Reported, Result, exit_code, merge
-from faultspec_conformance.results.required_coverage import Required, uncovered
+from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result, exit_code, merge
+from faultspec_conformance.results.required_coverage import RequiredCoverage, uncovered
 
 ADDRESSES = ("headers/retry-after", "code/declared", "tenancy/concealed")
 REASONS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=2, unique=True).map(tuple)
@@ -26,7 +26,7 @@ CLAUSES = st.builds(
     not_checkable=REASONS,
 )
 FINDINGS = st.builds(
-    lambda clause, status, count: Reported(Finding(clause, "m", status=status), count),
+    lambda clause, status, count: ReportedFinding(Finding(clause, "m", status=status), count),
     st.sampled_from(ADDRESSES),
     st.sampled_from([404, 500]),
     st.integers(1, 3),
@@ -89,9 +89,9 @@ def test_coverage_is_required_when_asked() -> None:
     """A code neither seen nor explained fails a run that requires coverage, and only that."""
     result = replace(clause(occasions=1), coverage={"a": Coverage("a", reason="no recipe")})
     assert exit_code(result) == 0
-    assert "no recipe" in next(uncovered(result, Required(100.0)))
+    assert "no recipe" in next(uncovered(result, RequiredCoverage(100.0)))
     explained = replace(result, coverage={"a": Coverage("a", reason="cannot be", explained=True)})
-    assert list(uncovered(explained, Required(100.0))) == []
+    assert list(uncovered(explained, RequiredCoverage(100.0))) == []
 
 
 @given(RESULTS, RESULTS, RESULTS)

@@ -92,6 +92,6 @@ def test_a_run_knows_whether_it_asked_everything(
     assert json.loads(FORMATS["json"](report))["run"]["complete"] is complete
 
 
-def _limited(loaded: configuration.Loaded, requests: int) -> configuration.Loaded:
+def _limited(loaded: configuration.LoadedConfig, requests: int) -> configuration.LoadedConfig:
     assert loaded.target is not None
     return replace(loaded, target=replace(loaded.target, limits=replace(loaded.target.limits, requests=requests)))

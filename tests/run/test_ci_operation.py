@@ -25,9 +25,9 @@ from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.language.model import Taxonomy
 from faultspec_conformance import reports
-from faultspec_conformance.config import Target
+from faultspec_conformance.config import ServiceConfig
 from faultspec_conformance.config import read as configuration
-from faultspec_conformance.drivers.http import Http, Limits
+from faultspec_conformance.drivers.http import HttpDriver, Limits
 from faultspec_conformance.drivers.serving import serving
 from faultspec_conformance.orders import app as orders
 from faultspec_conformance.orders import demo, store
@@ -36,12 +36,20 @@ from faultspec_conformance.orders.sins import SINS, Sin, answers, without
 from faultspec_conformance.probes import UNITS
 from faultspec_conformance.reports.reading import read
 from faultspec_conformance.results import merge
-from faultspec_conformance.results.model import ClauseResult, Coverage, Report, Reported, Result, Shard, exit_code
-from faultspec_conformance.results.required_coverage import Required, required, uncovered
+from faultspec_conformance.results.model import (
+    ClauseResult,
+    Coverage,
+    Report,
+    ReportedFinding,
+    Result,
+    Shard,
+    exit_code,
+)
+from faultspec_conformance.results.required_coverage import RequiredCoverage, required, uncovered
 from faultspec_conformance.results.waivers import Waiver
 from faultspec_conformance.run.service import run
 from faultspec_conformance.sanitize.masking import masking
-from faultspec_conformance.session.options import Options
+from faultspec_conformance.session.options import RunOptions
 from paths import ROOT
 
 TAXONOMY = str(ROOT / "taxonomy.yaml")
@@ -57,14 +65,14 @@ def taxonomy() -> Taxonomy:
     return loaded.taxonomy
 
 
-def target(url: str, **limits: object) -> Target:
+def target(url: str, **limits: object) -> ServiceConfig:
     """The orders service at this address, with other limits."""
     loaded = configuration(str(CONFIG), demo.environment(url, TAXONOMY))
     assert loaded.target is not None
     return replace(loaded.target, limits=replace(loaded.target.limits, **limits))  # type: ignore[arg-type]
 
 
-def judged(app: ASGIApp, taxonomy: Taxonomy, options: Options, **limits: object) -> Report:
+def judged(app: ASGIApp, taxonomy: Taxonomy, options: RunOptions, **limits: object) -> Report:
     """A run on a fresh service."""
     with serving(app) as url:
         report = run(target(url, **limits), taxonomy, options)
@@ -101,7 +109,7 @@ def comparable(report: Report) -> dict[str, object]:
     }
 
 
-def whole_and_merged(taxonomy: Taxonomy, of: int, options: Options, *sins: str) -> tuple[Report, Report]:
+def whole_and_merged(taxonomy: Taxonomy, of: int, options: RunOptions, *sins: str) -> tuple[Report, Report]:
     """One run, and as many shards of it, each on a service of its own, merged from their files."""
     one = judged(sinful(*sins), taxonomy, options)
     parts = {
@@ -135,7 +143,7 @@ def test_shards_merged_equal_one_run(
     taxonomy: Taxonomy, of: int, sins: tuple[str, ...], waivers: tuple[Waiver, ...]
 ) -> None:
     """Law 11: verdicts, coverage, fingerprints, stale waivers and the exit code are those of one run."""
-    options = Options(sweep=False, waivers=waivers, today=TODAY, seed=len("".join(sins)) % 7)
+    options = RunOptions(sweep=False, waivers=waivers, today=TODAY, seed=len("".join(sins)) % 7)
     one, many = whole_and_merged(taxonomy, of, options, *sins)
     assert comparable(many) == comparable(one)
     assert many.result.shards == ()
@@ -176,7 +184,7 @@ def test_what_a_unit_asks_and_finds_depends_on_no_other(taxonomy: Taxonomy, sins
 
     Only what every shard has to ask is asked once in each: for the document, and to make the resource that probes share.
     """
-    one, many = whole_and_merged(taxonomy, len(UNITS), Options(sweep=False, today=TODAY, seed=seed), *sins)
+    one, many = whole_and_merged(taxonomy, len(UNITS), RunOptions(sweep=False, today=TODAY, seed=seed), *sins)
     assert comparable(many) == comparable(one)
     if not sins:  # what failed once in its shard is asked again there, and what failed twice in the whole run is not
         assert many.result.requests == one.result.requests + 2 * (len(UNITS) - 1)
@@ -185,7 +193,7 @@ def test_what_a_unit_asks_and_finds_depends_on_no_other(taxonomy: Taxonomy, sins
 @pytest.mark.full
 def test_shards_with_the_sweep_merge_as_well(taxonomy: Taxonomy) -> None:
     """The sweep belongs to one shard, and what it finds to the whole."""
-    options = Options(today=TODAY, seed=7)
+    options = RunOptions(today=TODAY, seed=7)
     one, many = whole_and_merged(taxonomy, 2, options, "cacheable-404")
     assert comparable(many) == comparable(one)
     assert many.result.generated > 0
@@ -195,7 +203,7 @@ def test_a_shard_does_not_judge_waivers(taxonomy: Taxonomy) -> None:
     """Law 10: a waiver that nothing needs is told of the whole run; a shard cannot know."""
     shards = {
         f"{number}.json": judged(
-            sinful(), taxonomy, Options(sweep=False, waivers=(STALE,), today=TODAY, shard=Shard(number, 2))
+            sinful(), taxonomy, RunOptions(sweep=False, waivers=(STALE,), today=TODAY, shard=Shard(number, 2))
         )
         for number in (1, 2)
     }
@@ -207,14 +215,14 @@ def test_a_shard_does_not_judge_waivers(taxonomy: Taxonomy) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (Options(only="headers/*"), True),
-        (Options(only="headers/cache-control"), True),
-        (Options(only="privacy/*"), False),
-        (Options(shard=Shard(1, 2)), True),
+        (RunOptions(only="headers/*"), True),
+        (RunOptions(only="headers/cache-control"), True),
+        (RunOptions(only="privacy/*"), False),
+        (RunOptions(shard=Shard(1, 2)), True),
     ],
 )
 def test_an_expired_waiver_fails_whatever_run_sees_its_failure(
-    taxonomy: Taxonomy, options: Options, told: bool
+    taxonomy: Taxonomy, options: RunOptions, told: bool
 ) -> None:
     """Law 10: expiry needs no whole run: it fails a run of some clauses, where the failure is of those, and a shard.
 
@@ -349,7 +357,7 @@ def test_options_that_make_no_sense_are_told(arguments: tuple[str, ...], said: s
 
 def found(*fingerprinted: tuple[str, str], clauses: tuple[str, ...] = ("a/b", "c/d")) -> Result:
     """A result with these findings, each a clause and an operation."""
-    findings = tuple(Reported(Finding(clause, "m", operation=operation)) for clause, operation in fingerprinted)
+    findings = tuple(ReportedFinding(Finding(clause, "m", operation=operation)) for clause, operation in fingerprinted)
     failures = Counter(clause for clause, _ in fingerprinted)
     return Result(
         "t",
@@ -409,7 +417,7 @@ def test_a_baseline_on_the_command_line(tmp_path: Path) -> None:
 
 def test_fingerprints_hold_no_value_of_a_run(taxonomy: Taxonomy) -> None:
     """Two runs on fresh services with fresh ids and tokens have the same fingerprints; an index is any index."""
-    first, second = (judged(sinful(*SINS), taxonomy, Options(sweep=False)) for _ in range(2))
+    first, second = (judged(sinful(*SINS), taxonomy, RunOptions(sweep=False)) for _ in range(2))
     prints = [{each.finding.fingerprint for each in report.result.findings} for report in (first, second)]
     assert prints[0] == prints[1]
     assert len(prints[0]) > 5
@@ -424,17 +432,17 @@ def test_fingerprints_hold_no_value_of_a_run(taxonomy: Taxonomy) -> None:
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("all", Required(100.0)),
-        ("90%", Required(90.0)),
-        ("99.5 %", Required(99.5)),
-        ("a", Required(codes=("a",))),
-        ("a, b,a", Required(codes=("a", "b"))),
+        ("all", RequiredCoverage(100.0)),
+        ("90%", RequiredCoverage(90.0)),
+        ("99.5 %", RequiredCoverage(99.5)),
+        ("a", RequiredCoverage(codes=("a",))),
+        ("a, b,a", RequiredCoverage(codes=("a", "b"))),
         ("101%", None),
         ("", None),
         ("a b", None),
     ],
 )
-def test_what_coverage_is_required(text: str, wanted: Required | None) -> None:
+def test_what_coverage_is_required(text: str, wanted: RequiredCoverage | None) -> None:
     """All, a percentage, or codes by name; anything else is a mistake."""
     assert required(text) == wanted
 
@@ -448,7 +456,7 @@ def test_coverage_that_is_missing_fails() -> None:
         "d": Coverage("d", explained=True),
     }
     result = replace(found(), coverage=seen)
-    said = lambda text: list(uncovered(result, required(text) or Required()))  # noqa: E731
+    said = lambda text: list(uncovered(result, required(text) or RequiredCoverage()))  # noqa: E731
     assert said("66%") == []
     assert len(said("67%")) == 2
     assert said("all") == ["coverage: c was not observed: why"]
@@ -484,7 +492,7 @@ def forbidden(scope: Scope) -> bool:
 def test_what_does_not_happen_again_is_flaky(taxonomy: Taxonomy, times: int, standing: str, code: int) -> None:
     """A failure that asking again does not show stands apart and fails nothing; one that does show again fails."""
     app = sometimes(times, without_cache_control, forbidden)
-    result = judged(app, taxonomy, Options(sweep=False)).result
+    result = judged(app, taxonomy, RunOptions(sweep=False)).result
     assert {(each.finding.clause, each.standing) for each in result.findings} == {("headers/cache-control", standing)}
     clause = result.clauses["headers/cache-control"]
     assert (clause.verdict, clause.flaky) == (("passed", 1) if standing == "flaky" else ("failed", 0))
@@ -517,7 +525,7 @@ def test_a_leak_is_never_flaky(taxonomy: Taxonomy) -> None:
     app = sometimes(
         1, SINS["leaks-stack-trace"].apply, lambda scope: dict(scope["headers"]).get(b"x-fault") == b"internal_error"
     )
-    result = judged(app, taxonomy, Options(sweep=False)).result
+    result = judged(app, taxonomy, RunOptions(sweep=False)).result
     standing = {each.finding.clause: each.standing for each in result.findings}
     if "leaks/stack-trace" not in standing:
         pytest.fail("the sin was not seen at all")
@@ -603,7 +611,9 @@ def test_production_meets_no_write(more: tuple[str, ...], tmp_path: Path) -> Non
 def test_a_rate_is_kept(taxonomy: Taxonomy) -> None:
     """Between two requests at the service lies the time that the rate gives, and the budget of seconds still holds."""
     seen: list[tuple[float, str, str, bytes]] = []
-    report = judged(noting(Orders().app(), seen), taxonomy, Options(sweep=False), rate=20.0, writes=False, seconds=0.8)
+    report = judged(
+        noting(Orders().app(), seen), taxonomy, RunOptions(sweep=False), rate=20.0, writes=False, seconds=0.8
+    )
     times = [when for when, *_ in seen]
     gaps = [later - sooner for sooner, later in itertools.pairwise(times)]
     assert len(seen) > 10
@@ -631,7 +641,9 @@ def test_the_rate_waits_and_the_budget_ends() -> None:
         waits.append(seconds)
         now[0] += seconds
 
-    with Http("http://127.0.0.1:9", Limits(requests=9, seconds=1.2, rate=2), clock=lambda: now[0], pause=pause) as http:
+    with HttpDriver(
+        "http://127.0.0.1:9", Limits(requests=9, seconds=1.2, rate=2), clock=lambda: now[0], pause=pause
+    ) as http:
         sent = [http._paced() for _ in range(4)]
     assert sent == [True, True, True, False]
     assert waits == [0.5, 0.5]
@@ -656,7 +668,7 @@ def counted_ids(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return restart
 
 
-def asked(taxonomy: Taxonomy, options: Options) -> list[tuple[str, str, bytes]]:
+def asked(taxonomy: Taxonomy, options: RunOptions) -> list[tuple[str, str, bytes]]:
     """What arrives at a fresh service."""
     seen: list[tuple[float, str, str, bytes]] = []
     judged(noting(Orders().app(), seen), taxonomy, options)
@@ -672,7 +684,7 @@ def test_the_same_seed_asks_the_same(
     runs = []
     for seed in (3, 3, 4):
         counted_ids()
-        runs.append(asked(taxonomy, Options(sweep=sweep, seed=seed)))
+        runs.append(asked(taxonomy, RunOptions(sweep=sweep, seed=seed)))
     assert runs[0] == runs[1]
     assert runs[0] != runs[2]
 
@@ -681,7 +693,7 @@ def test_without_a_seed_what_must_be_new_is(taxonomy: Taxonomy) -> None:
     """A service that keeps what it was sent can be judged twice: nothing collides."""
     with serving(Orders().app()) as url:
         for _ in range(2):
-            report = run(target(url), taxonomy, Options(sweep=False, only="duplicates/*"))
+            report = run(target(url), taxonomy, RunOptions(sweep=False, only="duplicates/*"))
             assert isinstance(report, Report)
             assert exit_code(report.result) == 0, reports.text(report)
 
@@ -693,7 +705,9 @@ def test_new_members_are_masked_too() -> None:
     """Waivers, reasons and what a baseline says hold no secret either, in any format."""
     secret = "s3cr3t-t0ken-of-somebody"
     exchange = Exchange(Request("GET", f"/{secret}"), Response(404, (), secret.encode()))
-    reported = Reported(Finding("a/b", secret, operation=f"GET /{secret}", evidence=(exchange,)), waived=f"by {secret}")
+    reported = ReportedFinding(
+        Finding("a/b", secret, operation=f"GET /{secret}", evidence=(exchange,)), waived=f"by {secret}"
+    )
     waiver = Waiver(f"a/{secret}", f"by {secret}", secret, TODAY, operation=f"GET /{secret}")
     result = replace(found(), findings=(reported, replace(reported, waived=None, flaky=True)), waivers={waiver: 1})
     compared = merge.compared(masking([], [(secret, "WORD")]).result(result), found(("a/b", "GET /1")))

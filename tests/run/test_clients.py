@@ -13,13 +13,13 @@ import pytest
 import urllib3
 
 from faultspec import language, source
-from faultspec.contract.clauses import CLAUSES, clauses_of_clients
+from faultspec.contract.clauses import CLAUSES, client_clauses
 from faultspec.language.model import Taxonomy
 from faultspec_conformance import config
 from faultspec_conformance.config import ClientConfig
 from faultspec_conformance.results.model import Report, Result, exit_code
 from faultspec_conformance.run.clients import watch
-from faultspec_conformance.session.options import Options
+from faultspec_conformance.session.options import RunOptions
 from paths import ROOT
 from support import ordering
 
@@ -66,7 +66,7 @@ KILLS: Mapping[str, Watched] = {
 }
 
 
-def configured(text: str) -> config.Target:
+def configured(text: str) -> config.ServiceConfig:
     """The target in a text without mistakes."""
     document, found = source.parse(text, "conformance.yaml")
     assert document is not None, found
@@ -98,7 +98,7 @@ def here(sin: str | None) -> Callable[[ClientConfig, str, Callable[[], bool]], s
 def watched(sin: str | None, seen: Watched) -> Result:
     """What is found in the client with this sin."""
     config = f'client: {{command: [ordering], env: ORDERS_URL, request: "{seen.request}", scale: {seen.scale}}}\n'
-    report = watch(configured(config), platform(seen.codes), Options(), here(sin))
+    report = watch(configured(config), platform(seen.codes), RunOptions(), here(sin))
     assert isinstance(report, Report)
     return report.result
 
@@ -107,7 +107,7 @@ def test_every_sin_and_every_clause_is_accounted_for() -> None:
     """Each sin has its clause, and each clause about clients has a sin."""
     assert KILLS.keys() == ordering.SINS.keys()
     proven = {each.clause for each in KILLS.values()}
-    assert proven == {each for each in CLAUSES if each.startswith("client/")} == set(clauses_of_clients(platform(None)))
+    assert proven == {each for each in CLAUSES if each.startswith("client/")} == set(client_clauses(platform(None)))
 
 
 def selection() -> Iterator[object]:
@@ -152,7 +152,7 @@ def test_who_follows_the_planner_passes_every_clause() -> None:
         assert [(each.finding.clause, each.finding.message) for each in result.findings] == []
         passed |= {address for address, each in result.clauses.items() if each.verdict == "passed"}
     # Nobody is told from a client that it kept from what it did not try; its ids are its own affair if it sends none.
-    assert set(clauses_of_clients(platform())) - passed == {"client/unsafe", "client/correlation"}
+    assert set(client_clauses(platform())) - passed == {"client/unsafe", "client/correlation"}
 
 
 def test_a_client_without_a_key_that_stops_is_safe() -> None:
@@ -174,7 +174,7 @@ def test_a_client_without_a_key_that_stops_is_safe() -> None:
         return None
 
     config = "client: {command: [careful], env: ORDERS_URL, request: POST /orders, scale: 0.003}\n"
-    report = watch(configured(config), platform(("timeout",)), Options(), launch)
+    report = watch(configured(config), platform(("timeout",)), RunOptions(), launch)
     assert isinstance(report, Report)
     assert report.result.findings == ()
     assert report.result.clauses["client/unsafe"].verdict == "passed"
@@ -217,7 +217,7 @@ def refetching(
         return None
 
     config = f"client: {{command: [reader], env: URL, request: {method} /shelves/7/label}}\n"
-    report = watch(configured(config), loaded.taxonomy, Options(), launch)
+    report = watch(configured(config), loaded.taxonomy, RunOptions(), launch)
     assert isinstance(report, Report)
     return report.result
 
@@ -297,7 +297,7 @@ def test_a_client_on_urllib3_is_told_what_it_does_otherwise(request_: str) -> No
         return None
 
     config = f'client: {{command: [urllib3], env: ORDERS_URL, request: "{request_}", scale: {scale}}}\n'
-    report = watch(configured(config), platform((*CODES[:-1], "serialization_failure")), Options(), launch)
+    report = watch(configured(config), platform((*CODES[:-1], "serialization_failure")), RunOptions(), launch)
     assert isinstance(report, Report)
     found = {(each.finding.clause, each.finding.code or "") for each in report.result.findings}
     assert found == set(URLLIB3[request_]), [each.finding.message for each in report.result.findings]

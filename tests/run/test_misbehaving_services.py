@@ -16,13 +16,13 @@ import pytest
 
 from faultspec.language import read
 from faultspec_conformance import reports
-from faultspec_conformance.config import Identity, Target
+from faultspec_conformance.config import Identity, ServiceConfig
 from faultspec_conformance.drivers.http import Limits
 from faultspec_conformance.reports.reading import read as read_back
 from faultspec_conformance.results.model import Report, exit_code
 from faultspec_conformance.run.service import run
 from faultspec_conformance.sanitize.masking import FIELDS, Masking
-from faultspec_conformance.session.options import Options, Unreachable
+from faultspec_conformance.session.options import RunOptions, Unreachable
 
 TAXONOMY = """
 faultspec: 1
@@ -197,9 +197,9 @@ def judged(trouble: Trouble | None, sound: int = SOUND) -> tuple[Report | Unreac
         token = (("Authorization", "Bearer of-the-caller"),)
         caller = Identity("caller", token, token, secrets=(("of-the-caller", "${TOKEN}"),))
         limits = Limits(requests=100, seconds=SECONDS)
-        target = Target(http=url, openapi="/openapi.json", limits=limits, identities={"caller": caller})
+        target = ServiceConfig(http=url, openapi="/openapi.json", limits=limits, identities={"caller": caller})
         began = time.monotonic()
-        report = run(target, taxonomy, Options(sweep=False))
+        report = run(target, taxonomy, RunOptions(sweep=False))
         if isinstance(report, Report):
             for form in reports.FORMATS.values():
                 form(report)

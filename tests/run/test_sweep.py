@@ -21,9 +21,9 @@ from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Request
 from faultspec.language import load
 from faultspec.language.model import Taxonomy
-from faultspec_conformance.config import Identity, Target, read
+from faultspec_conformance.config import Identity, ServiceConfig, read
 from faultspec_conformance.drivers import Limits
-from faultspec_conformance.drivers.http import SAFE_METHODS, Http
+from faultspec_conformance.drivers.http import SAFE_METHODS, HttpDriver
 from faultspec_conformance.openapi import document as openapi
 from faultspec_conformance.openapi.document import Description
 from faultspec_conformance.orders import demo
@@ -31,10 +31,10 @@ from faultspec_conformance.probes.resources import fixtures
 from faultspec_conformance.results.model import Report
 from faultspec_conformance.run import sweep
 from faultspec_conformance.run.service import run
-from faultspec_conformance.run.sweep import Swept, Written
+from faultspec_conformance.run.sweep import PreparedRequest, Swept
 from faultspec_conformance.session.discovery import describe
-from faultspec_conformance.session.http import World
-from faultspec_conformance.session.options import Options
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.options import RunOptions
 from miniatures.core_platform import ENVIRONMENT
 from miniatures.serve import serving
 from miniatures.sins import sinning
@@ -88,11 +88,11 @@ def written_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep, "write", _write_once)
 
 
-_WRITTEN: dict[tuple[str, bool], Written] = {}
+_WRITTEN: dict[tuple[str, bool], PreparedRequest] = {}
 _write = sweep.write
 
 
-def _write_once(description: Description, *, seconds: float, writes: bool) -> Written:
+def _write_once(description: Description, *, seconds: float, writes: bool) -> PreparedRequest:
     key = json.dumps(description.document, sort_keys=True), writes
     if key not in _WRITTEN:
         _WRITTEN[key] = _write(description, seconds=120, writes=writes)  # a machine under load must not thin it
@@ -122,42 +122,42 @@ class Recorder:
 
 
 @contextmanager
-def world(url: str, description: Description, limits: Limits, **more: object) -> Iterator[World]:
+def world(url: str, description: Description, limits: Limits, **more: object) -> Iterator[HttpSession]:
     """A world around a service, before anything was asked."""
-    target = replace(Target(http=url, limits=limits), **more)  # type: ignore[arg-type]  # keywords of Target, passed on
-    with Http(url, limits) as driver:
-        yield World(platform(), contract(platform()), target, driver, description, Random(0))
+    target = replace(ServiceConfig(http=url, limits=limits), **more)  # type: ignore[arg-type]  # keywords of Target, passed on
+    with HttpDriver(url, limits) as driver:
+        yield HttpSession(platform(), contract(platform()), target, driver, description, Random(0))
 
 
-def recorded(limits: Limits, *, seed: int = 0, **more: object) -> tuple[Swept, list[Request], World]:
+def recorded(limits: Limits, *, seed: int = 0, **more: object) -> tuple[Swept, list[Request], HttpSession]:
     """The sweep of the small document against the recorder."""
     recorder = Recorder()
     with serving(recorder) as url, world(url, openapi.read(SMALL), limits, **more) as here:
         return sweep.sweep(here, seed=seed), recorder.seen, here
 
 
-def swept(app: ASGIApp, config: str, environment: Mapping[str, str], variable: str) -> tuple[Swept, World]:
+def swept(app: ASGIApp, config: str, environment: Mapping[str, str], variable: str) -> tuple[Swept, HttpSession]:
     """The sweep alone, after resources were made, on a service that its file describes."""
     with serving(app) as url:
         target = read(config, {**environment, variable: url}).target
         assert target is not None
         limits = replace(target.limits, requests=330)
-        with Http(url, limits) as driver:
+        with HttpDriver(url, limits) as driver:
             described = describe(target, driver, "")
             assert isinstance(described, tuple)
-            here = World(platform(), contract(platform()), target, driver, described[0], Random(0))
+            here = HttpSession(platform(), contract(platform()), target, driver, described[0], Random(0))
             here.turn = here.kinds
             list(fixtures(here))
             assert here.made, "nothing exists that generated requests could go to"
             return sweep.sweep(here, seed=0), here
 
 
-def notebooks(*sins: str) -> tuple[Swept, World]:
+def notebooks(*sins: str) -> tuple[Swept, HttpSession]:
     """The sweep of the notebooks."""
     return swept(sinning(*sins), NOTEBOOKS, ENVIRONMENT, "BASE_URL")
 
 
-def findings(here: World) -> list[Finding]:
+def findings(here: HttpSession) -> list[Finding]:
     """Everything found, by the judge and by the relations that ride on every exchange."""
     judged = [each for sent in here.exchanges for each in sent.judgement.findings]
     return judged + [each.finding for each in here.outcomes if each.finding is not None]
@@ -389,8 +389,8 @@ def test_a_run_counts_the_sweep(tmp_path: Path) -> None:
     with serving(demo.service(None)) as url:
         target = read(ORDERS, demo.environment(url, TAXONOMY)).target
         assert target is not None
-        probed = run(target, platform(), Options(sweep=False))
-        both = run(target, platform(), Options(sweep=True))
+        probed = run(target, platform(), RunOptions(sweep=False))
+        both = run(target, platform(), RunOptions(sweep=True))
     assert isinstance(probed, Report)
     assert isinstance(both, Report)
     assert both.result.requests > probed.result.requests + 50

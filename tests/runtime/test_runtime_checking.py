@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faultspec.language.model import Member, Schema, Taxonomy
+from faultspec.language.model import DetailMember, Schema, Taxonomy
 from faultspec.language.values import problems
 from faultspec.runtime import ids
 from faultspec.runtime.checking import Check, refuse
@@ -51,7 +51,9 @@ def within(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
     members = st.dictionaries(
         st.sampled_from(["a", "b"]), st.tuples(inner, st.sampled_from(["required", "optional", "expected"])), max_size=2
     )
-    named = members.map(lambda found: {name: Member(name, each, presence) for name, (each, presence) in found.items()})
+    named = members.map(
+        lambda found: {name: DetailMember(name, each, presence) for name, (each, presence) in found.items()}
+    )
     return st.builds(
         lambda base, items, properties, additional: base._replace(
             items=items, properties=properties, additional=additional

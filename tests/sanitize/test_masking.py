@@ -26,12 +26,12 @@ from faultspec_conformance.orders.app import Orders
 from faultspec_conformance.orders.sins import Headers, answers
 from faultspec_conformance.reports import FORMATS, curl
 from faultspec_conformance.reports.reading import read as read_back
-from faultspec_conformance.results.model import ClauseResult, Coverage, Report, Reported, Result
+from faultspec_conformance.results.model import ClauseResult, Coverage, Report, ReportedFinding, Result
 from faultspec_conformance.run import service as running
 from faultspec_conformance.sanitize.encodings import layers
 from faultspec_conformance.sanitize.masking import MASK, Masking, masking
 from faultspec_conformance.sanitize.traffic_secrets import hiding
-from faultspec_conformance.session.http import World
+from faultspec_conformance.session.http import HttpSession
 
 TOKEN = "s3cr3t-token-0123456789"
 ALICE = Identity(
@@ -177,7 +177,7 @@ def test_a_secret_in_any_encoding_anywhere_is_in_no_report(secret: str, encoding
             "leaks/canary": ClauseResult("leaks/canary", occasions=1, failures=1),
             "auth/scope": ClauseResult("auth/scope", not_run=(written,), not_exercised=(written,)),
         },
-        findings=(Reported(finding),),
+        findings=(ReportedFinding(finding),),
         coverage={"x": Coverage("x", 1, (400,), (written,)), "y": Coverage("y", reason=written)},
         notes=(written,),
         failures=(written,),
@@ -333,10 +333,10 @@ def test_nothing_of_a_live_run_is_in_any_report(monkeypatch: pytest.MonkeyPatch)
     """A service that brings back whatever it is sent: no token and no canary of the run is in any format, as it is or decoded."""
     taxonomy = language.load("taxonomy.yaml").taxonomy
     assert taxonomy is not None
-    worlds: list[World] = []
+    worlds: list[HttpSession] = []
     hiding = running.hiding
 
-    def noted(world: World) -> Masking:
+    def noted(world: HttpSession) -> Masking:
         worlds.append(world)
         return hiding(world)
 
@@ -414,7 +414,10 @@ def test_half_a_surrogate_is_told_in_every_format(name: str) -> None:
         evidence=(exchange(((half, half),), target=f"/{half}", back=b'{"code": "\\ud800"}'),),
     )  # fmt: skip
     told = FORMATS[name](
-        Report(replace(found_with(exchange()), taxonomy=half, findings=(Reported(finding),), notes=(half,)), "http://h")
+        Report(
+            replace(found_with(exchange()), taxonomy=half, findings=(ReportedFinding(finding),), notes=(half,)),
+            "http://h",
+        )
     )
     assert told.encode()
     if name in ("json", "sarif"):
@@ -424,4 +427,4 @@ def test_half_a_surrogate_is_told_in_every_format(name: str) -> None:
 def found_with(seen: Exchange) -> Result:
     """A result with one finding of this exchange."""
     finding = Finding("codes/known", "wrong", evidence=(seen,))
-    return Result("t", "t 1", {"codes/known": ClauseResult("codes/known")}, (Reported(finding),))
+    return Result("t", "t 1", {"codes/known": ClauseResult("codes/known")}, (ReportedFinding(finding),))

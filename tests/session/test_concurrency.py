@@ -18,10 +18,10 @@ from faultspec.exchange.model import Request, Response
 from faultspec.language.model import Taxonomy
 from faultspec_conformance.config import read
 from faultspec_conformance.drivers import Limits, NoAnswer
-from faultspec_conformance.drivers.http import Http
+from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.results.model import Report, Result, exit_code
 from faultspec_conformance.run.service import run
-from faultspec_conformance.session.options import Options
+from faultspec_conformance.session.options import RunOptions
 from miniatures.core_platform import ENVIRONMENT, make_app, uuid7
 from miniatures.serve import serving
 
@@ -84,7 +84,7 @@ def posts(*bodies: str) -> list[Request]:
 
 def test_what_is_sent_together_is_under_way_together() -> None:
     """All are there before any is answered, each counts, and the answers stand in the order of the requests."""
-    with meeting() as (server, url), Http(url, Limits(writes=True)) as driver:
+    with meeting() as (server, url), HttpDriver(url, Limits(writes=True)) as driver:
         answers = driver.together(posts("a", "bc", "def"))
         assert [each.body for each in answers if isinstance(each, Response)] == [b"a", b"bc", b"def"]
         assert [each.status for each in answers if isinstance(each, Response)] == [200, 200, 200]
@@ -98,7 +98,7 @@ def test_what_is_sent_together_is_under_way_together() -> None:
 )
 def test_what_is_sent_together_keeps_the_budgets(limits: Limits, sent: int) -> None:
     """What the budgets don't allow is not sent, and the others do not wait for it."""
-    with meeting() as (server, url), Http(url, limits) as driver:
+    with meeting() as (server, url), HttpDriver(url, limits) as driver:
         answers = driver.together(posts("a", "b", "c"))
         assert sum(isinstance(each, NoAnswer) and not each.sent for each in answers) == 3 - sent
         assert len(server.bodies) == driver.requests == sent
@@ -108,7 +108,7 @@ def test_nobody_who_listens_is_told_of_each() -> None:
     """Every request has its own missing answer."""
     with meeting() as (_, url):
         pass
-    with Http(url, Limits(writes=True)) as driver:
+    with HttpDriver(url, Limits(writes=True)) as driver:
         answers = driver.together(posts("a", "b"))
         assert [each.kind for each in answers if isinstance(each, NoAnswer)] == ["refused", "refused"]
 
@@ -158,7 +158,7 @@ def judged(app: ASGIApp, **limits: Any) -> Result:
         loaded = read("tests/miniatures/notebooks.yaml", {**ENVIRONMENT, "BASE_URL": url})
         assert loaded.target is not None, loaded.diagnostics
         target = replace(loaded.target, limits=replace(loaded.target.limits, **limits))
-        report = run(target, taxonomy(), Options(sweep=False, only="idempotency/*"))
+        report = run(target, taxonomy(), RunOptions(sweep=False, only="idempotency/*"))
     assert isinstance(report, Report)
     return report.result
 

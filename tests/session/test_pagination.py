@@ -15,15 +15,15 @@ from faultspec.exchange.model import Exchange
 from faultspec.exchange.model import Request as Asked
 from faultspec.exchange.model import Response as Answer
 from faultspec.language import read
-from faultspec_conformance.config import Target
+from faultspec_conformance.config import ServiceConfig
 from faultspec_conformance.drivers import Limits
-from faultspec_conformance.openapi.document import Operation, Parameter
+from faultspec_conformance.openapi.document import OperationParameter, ServiceOperation
 from faultspec_conformance.results.model import Report
 from faultspec_conformance.run.service import run
 from faultspec_conformance.session import pagination
 from faultspec_conformance.session.discovery import no_address
-from faultspec_conformance.session.observation import Sent, difference
-from faultspec_conformance.session.options import Options, Unreachable
+from faultspec_conformance.session.observation import Observation, difference
+from faultspec_conformance.session.options import RunOptions, Unreachable
 from miniatures.serve import serving
 
 TAXONOMY = """
@@ -39,15 +39,17 @@ codes:
 """
 
 
-def listing(*parameters: tuple[str, Mapping[str, object]]) -> Operation:
+def listing(*parameters: tuple[str, Mapping[str, object]]) -> ServiceOperation:
     """A list with these query parameters."""
-    return Operation("GET", "/things", tuple(Parameter(name, "query", False, schema) for name, schema in parameters))
+    return ServiceOperation(
+        "GET", "/things", tuple(OperationParameter(name, "query", False, schema) for name, schema in parameters)
+    )
 
 
-def answered(body: object, *headers: tuple[str, str]) -> Sent:
+def answered(body: object, *headers: tuple[str, str]) -> Observation:
     """A page."""
     exchange = Exchange(Asked("GET", "/things"), Answer(200, headers, json.dumps(body).encode()))
-    return Sent(exchange, Judgement(findings=(), exercised=frozenset(), surface=None, is_error=False, code=None))
+    return Observation(exchange, Judgement(findings=(), exercised=frozenset(), surface=None, is_error=False, code=None))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_what_is_no_address_is_told(url: str) -> None:
     """A URL that nothing can be asked at is no crash, and no service that does not answer."""
     taxonomy = read(TAXONOMY, "shelves.yaml").taxonomy
     assert taxonomy is not None
-    said = run(Target(http=url), taxonomy, Options(sweep=False))
+    said = run(ServiceConfig(http=url), taxonomy, RunOptions(sweep=False))
     assert isinstance(said, Unreachable)
     assert "is no address of a service" in said.reason
     assert said.hint
@@ -176,8 +178,8 @@ def judged(tmp_path: Path, sin: str, requests: int) -> Report:
     assert taxonomy is not None
     with serving(shelves(sin)) as url:
         limits = Limits(requests=requests, writes=True)
-        target = Target(http=url, openapi_file=str(tmp_path / "openapi.json"), limits=limits)
-        report = run(target, taxonomy, Options(sweep=False))
+        target = ServiceConfig(http=url, openapi_file=str(tmp_path / "openapi.json"), limits=limits)
+        report = run(target, taxonomy, RunOptions(sweep=False))
     assert isinstance(report, Report)
     return report
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from faultspec.language import read
-from faultspec_conformance.config import Call, Identity, ResourceConfig, Target
+from faultspec_conformance.config import ConfiguredCall, Identity, ResourceConfig, ServiceConfig
 from faultspec_conformance.drivers import Limits
-from faultspec_conformance.drivers.http import Http
+from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.reports import FORMATS
-from faultspec_conformance.results.model import Report, Reported, exit_code
+from faultspec_conformance.results.model import Report, ReportedFinding, exit_code
 from faultspec_conformance.run import service as running
 from faultspec_conformance.run.service import run
-from faultspec_conformance.session.options import Options
+from faultspec_conformance.session.options import RunOptions
 
 TAXONOMY = """
 faultspec: 1
@@ -121,14 +121,14 @@ def service(mode: str, tmp_path: Path) -> Iterator[str]:
 @pytest.fixture
 def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Report]:
     """Judge the service in one of its modes, with little patience."""
-    monkeypatch.setattr(running, "Http", partial(Http, timeout=0.3))
+    monkeypatch.setattr(running, "HttpDriver", partial(HttpDriver, timeout=0.3))
     taxonomy = read(TAXONOMY, "tickets.yaml").taxonomy
     assert taxonomy is not None
 
     def judge(mode: str) -> Report:
         with service(mode, tmp_path) as url:
-            create = Call("POST", "/tickets", body={"title": "One"})
-            target = Target(
+            create = ConfiguredCall("POST", "/tickets", body={"title": "One"})
+            target = ServiceConfig(
                 http=url,
                 openapi="/openapi.json",
                 identities={
@@ -139,14 +139,14 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], R
                 resources={"ticket": ResourceConfig("ticket", create=create)},
                 limits=Limits(writes=True),
             )
-            report = run(target, taxonomy, Options(sweep=False))
+            report = run(target, taxonomy, RunOptions(sweep=False))
         assert isinstance(report, Report)
         return report
 
     return judge
 
 
-def losses(report: Report) -> list[Reported]:
+def losses(report: Report) -> list[ReportedFinding]:
     """What was found of the service as a whole."""
     return [each for each in report.result.findings if each.finding.clause == "service/alive"]
 

@@ -12,14 +12,14 @@ from typing import NamedTuple
 import pytest
 
 from faultspec import language, source
-from faultspec.contract.clauses import clauses_of
+from faultspec.contract.clauses import service_clauses
 from faultspec.language.model import Taxonomy
 from faultspec_conformance import config
 from faultspec_conformance.drivers.serving import serving
 from faultspec_conformance.results.model import Report, Result
 from faultspec_conformance.run.service import over_http
-from faultspec_conformance.session.options import Options
-from faultspec_conformance.session.upstreams import Upstream
+from faultspec_conformance.session.options import RunOptions
+from faultspec_conformance.session.upstreams import ScriptedUpstream
 from miniatures import relay
 from paths import ROOT
 
@@ -87,7 +87,7 @@ def aileron(spread: float = 0.2) -> Taxonomy:
     return taxonomy._replace(retry_policies={"runtime": runtime._replace(policy=policy)})
 
 
-def configured(text: str) -> config.Target:
+def configured(text: str) -> config.ServiceConfig:
     """The target in a text without mistakes."""
     document, found = source.parse(text, "conformance.yaml")
     assert document is not None, found
@@ -99,10 +99,10 @@ def configured(text: str) -> config.Target:
 def watched(sin: str | None, *, only: str | None = "upstream/*", pace: Pace | None = None) -> Result:
     """Judge the relay with this sin, its upstream scripted."""
     pace = pace or {None: ROOMY, "no-jitter": NARROW, "too-much-jitter": NARROW}.get(sin, Pace())
-    upstream = Upstream(configured(CONFIG.format(url="http://127.0.0.1:1", scale=pace.scale)).upstreams[0])
+    upstream = ScriptedUpstream(configured(CONFIG.format(url="http://127.0.0.1:1", scale=pace.scale)).upstreams[0])
     with serving(upstream) as provider, serving(relay.make_app(provider, sin, *pace)) as url:
         described = configured(CONFIG.format(url=url, scale=pace.scale))
-        report = over_http(described, aileron(pace.spread), Options(sweep=False, only=only), {"provider": upstream})
+        report = over_http(described, aileron(pace.spread), RunOptions(sweep=False, only=only), {"provider": upstream})
     assert isinstance(report, Report)
     return report.result
 
@@ -111,7 +111,7 @@ def test_every_sin_and_every_clause_is_accounted_for() -> None:
     """Each sin has its clause, and each clause about upstreams has a sin."""
     assert KILLS.keys() == relay.SINS.keys()
     proven = {clause for each in KILLS.values() for clause in each}
-    assert proven == {each for each in clauses_of(aileron()) if each.startswith("upstream/")}
+    assert proven == {each for each in service_clauses(aileron()) if each.startswith("upstream/")}
 
 
 def test_who_behaves_passes_everything() -> None:
@@ -158,15 +158,15 @@ def test_a_taxonomy_that_says_nothing_of_upstreams_has_no_such_clauses() -> None
     """The Core Platform is not asked how it calls others."""
     taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
     assert taxonomy is not None
-    assert not [each for each in clauses_of(taxonomy) if each.startswith("upstream/")]
+    assert not [each for each in service_clauses(taxonomy) if each.startswith("upstream/")]
 
 
 def test_without_an_upstream_nothing_is_exercised() -> None:
     """A configuration that names none leaves the clauses not exercised, which is not passed."""
-    upstream = Upstream(configured(CONFIG.format(url="http://127.0.0.1:1", scale=1)).upstreams[0])
+    upstream = ScriptedUpstream(configured(CONFIG.format(url="http://127.0.0.1:1", scale=1)).upstreams[0])
     with serving(upstream) as provider, serving(relay.make_app(provider)) as url:
         text = CONFIG.format(url=url, scale=1).partition("upstreams:")[0]
-        report = over_http(configured(text), aileron(), Options(sweep=False, only="upstream/*"), {})
+        report = over_http(configured(text), aileron(), RunOptions(sweep=False, only="upstream/*"), {})
     assert isinstance(report, Report)
     assert {each.verdict for each in report.result.clauses.values()} == {"not_exercised"}
 

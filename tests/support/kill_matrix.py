@@ -11,7 +11,7 @@ from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from faultspec_conformance.config import Target, read
+from faultspec_conformance.config import ServiceConfig, read
 from miniatures import core_platform, vault
 from miniatures.core_platform import CALLERS
 from miniatures.serve import serving
@@ -115,7 +115,7 @@ def _vault(sin: str | None) -> ASGIApp:
     return vault.make_app(frozenset() if sin is None else frozenset({sin}))
 
 
-Opened = Callable[[str | None], AbstractContextManager[Target]]
+Opened = Callable[[str | None], AbstractContextManager[ServiceConfig]]
 """Starts a service with a sin, or behaving, and says how it is judged; ends it."""
 
 
@@ -123,7 +123,7 @@ def served(config: Path, environment: Mapping[str, str], make: Callable[[str | N
     """A service over HTTP whose sins are applications of their own."""
 
     @contextmanager
-    def opened(sin: str | None) -> Iterator[Target]:
+    def opened(sin: str | None) -> Iterator[ServiceConfig]:
         with serving(make(sin)) as base:
             loaded = read(str(config), {**environment, "BASE_URL": base})
             assert loaded.target is not None, loaded.diagnostics
@@ -140,7 +140,7 @@ def _of_system(system: str) -> Opened:
     """A service of `examples/`, with a sin between it and the suite."""
 
     @contextmanager
-    def opened(sin: str | None) -> Iterator[Target]:
+    def opened(sin: str | None) -> Iterator[ServiceConfig]:
         with services.started(
             system, over_http(sin) if sin is not None and system != "keenbench" else None
         ) as environment:

@@ -12,10 +12,10 @@ from starlette.types import ASGIApp
 
 from faultspec import language
 from faultspec.language.model import Taxonomy
-from faultspec_conformance.config import Target, read
+from faultspec_conformance.config import ServiceConfig, read
 from faultspec_conformance.results.model import Result
 from faultspec_conformance.run.service import run
-from faultspec_conformance.session.options import Options, Unreachable
+from faultspec_conformance.session.options import RunOptions, Unreachable
 from miniatures.serve import serving
 from miniatures.wire import Wrapper
 from paths import ROOT
@@ -84,17 +84,17 @@ def _plain(module: ModuleType) -> ASGIApp:
     return app
 
 
-def target(system: str, environment: dict[str, str]) -> Target:
+def target(system: str, environment: dict[str, str]) -> ServiceConfig:
     """What the configuration of a system says."""
     loaded = read(str(EXAMPLES / system / "conformance.yaml"), environment)
     assert loaded.target is not None, loaded.diagnostics
     return loaded.target
 
 
-PROBES_ONLY = Options(sweep=False)
+PROBES_ONLY = RunOptions(sweep=False)
 
 
-def judged(system: str, options: Options = PROBES_ONLY) -> Result:
+def judged(system: str, options: RunOptions = PROBES_ONLY) -> Result:
     """A run on a fresh service."""
     with started(system) as environment:
         report = run(target(system, environment), taxonomy(system), options)

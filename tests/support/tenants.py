@@ -6,11 +6,11 @@ from pathlib import Path
 from starlette.applications import Starlette
 
 from faultspec.language import read
-from faultspec_conformance.config import Identity, ResourceConfig, Target
+from faultspec_conformance.config import Identity, ResourceConfig, ServiceConfig
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.results.model import Report
 from faultspec_conformance.run.service import run
-from faultspec_conformance.session.options import Options
+from faultspec_conformance.session.options import RunOptions
 from miniatures.serve import serving
 
 
@@ -30,7 +30,7 @@ def judged(
     loaded = read(taxonomy, "taxonomy.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
     with serving(app) as url:
-        target = Target(
+        target = ServiceConfig(
             http=url,
             openapi_file=str(place),
             identities={
@@ -40,6 +40,6 @@ def judged(
             resources={resource.name: resource},
             limits=Limits(requests=requests, seconds=30, writes=True),
         )
-        report = run(target, loaded.taxonomy, Options(sweep=False, only=only))
+        report = run(target, loaded.taxonomy, RunOptions(sweep=False, only=only))
     assert isinstance(report, Report)
     return report

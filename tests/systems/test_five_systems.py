@@ -24,7 +24,7 @@ from faultspec.contract.model import Contract, contract
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
-from faultspec.language import Loaded, load
+from faultspec.language import LoadedTaxonomy, load
 from faultspec.language.model import Code, Envelope, Example, Surface, Taxonomy
 from faultspec.lint import check
 from faultspec.render import render
@@ -45,7 +45,7 @@ SYSTEMS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 
 @cache
-def loaded(system: str) -> Loaded:
+def loaded(system: str) -> LoadedTaxonomy:
     """A system's taxonomy as it was read."""
     return load(str(ROOT / SYSTEMS[system][0]))
 

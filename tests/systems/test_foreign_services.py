@@ -14,10 +14,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from faultspec import language
-from faultspec_conformance.config import Identity, Target, read
+from faultspec_conformance.config import Identity, ServiceConfig, read
 from faultspec_conformance.results.model import Report, exit_code
 from faultspec_conformance.run.service import run
-from faultspec_conformance.session.options import Options, Unreachable
+from faultspec_conformance.session.options import RunOptions, Unreachable
 from miniatures.serve import serving
 
 TAXONOMY = """
@@ -164,7 +164,7 @@ def judged(app: ASGIApp, tmp_path: Path, more: str = "", key: str = KEY) -> Repo
         )
         target = read(str(config), {"PETS_KEY": key})
         assert target.target is not None, target.diagnostics
-        report = run(target.target, loaded.taxonomy, Options(sweep=False))
+        report = run(target.target, loaded.taxonomy, RunOptions(sweep=False))
     assert isinstance(report, Report), report
     return report
 
@@ -275,7 +275,7 @@ def test_nobody_listening_is_unreachable() -> None:
     assert loaded.taxonomy is not None
     with serving(pets()) as base:
         pass
-    found = run(Target(http=base, identities={"me": Identity("me")}), loaded.taxonomy, Options(sweep=False))
+    found = run(ServiceConfig(http=base, identities={"me": Identity("me")}), loaded.taxonomy, RunOptions(sweep=False))
     assert isinstance(found, Unreachable)
     assert "cannot connect" in found.reason
 

@@ -9,12 +9,12 @@ from functools import cache
 import pytest
 
 from faultspec import language
-from faultspec.contract.applicability import meaningless
-from faultspec.contract.clauses import CLAUSES, Clause, clauses_of
+from faultspec.contract.applicability import not_applicable
+from faultspec.contract.clauses import CLAUSES, Clause, service_clauses
 from faultspec.language.model import Taxonomy
 from faultspec_conformance.results.model import Result
 from faultspec_conformance.run.service import run
-from faultspec_conformance.session.options import Options, Unreachable
+from faultspec_conformance.session.options import RunOptions, Unreachable
 from miniatures.systems import LAPSES
 from paths import TESTS
 from support.kill_matrix import KILLS, MINIATURES, SURVIVORS, Kill
@@ -39,13 +39,13 @@ def taxonomy(miniature: str) -> Taxonomy:
 
 def every_clause() -> dict[str, Clause]:
     """The clauses of all miniatures: the closed list, and those of their headers."""
-    return {address: clause for each in MINIATURES for address, clause in clauses_of(taxonomy(each)).items()}
+    return {address: clause for each in MINIATURES for address, clause in service_clauses(taxonomy(each)).items()}
 
 
 def judged(miniature: str, sin: str | None = None) -> Result:
     """Judge a miniature with this sin, by probes alone."""
     with MINIATURES[miniature].opened(sin) as target:
-        report = run(target, taxonomy(miniature), Options(sweep=False))
+        report = run(target, taxonomy(miniature), RunOptions(sweep=False))
     assert not isinstance(report, Unreachable), report.reason
     return report.result
 
@@ -87,7 +87,7 @@ def test_every_sin_is_accounted_for() -> None:
 def test_only_clauses_are_named() -> None:
     """The matrix names clauses that there are in the taxonomy of the sin's miniature."""
     for kill in KILLS.values():
-        known = set(clauses_of(taxonomy(kill.miniature)))
+        known = set(service_clauses(taxonomy(kill.miniature)))
         assert {each.removeprefix("~") for each in kill.tripped} <= known
 
 
@@ -124,7 +124,7 @@ def test_who_behaves_passes_everything(turn: int) -> None:
     """Of the behaving notebooks nothing is left unexercised but what nobody can check, in run after run."""
     result = judged("notebooks")
     left = {address: each.verdict for address, each in result.clauses.items() if each.verdict != "passed"}
-    unspoken = meaningless(taxonomy("notebooks"))
+    unspoken = not_applicable(taxonomy("notebooks"))
     assert {address for address, verdict in left.items() if verdict != "not_checkable"} == set()
     assert all(
         address.startswith("obligations/")

@@ -3,7 +3,7 @@
 import pytest
 
 from faultspec_conformance.run.service import run
-from faultspec_conformance.session.options import Options, Unreachable
+from faultspec_conformance.session.options import RunOptions, Unreachable
 from miniatures.core_platform import ENVIRONMENT
 from miniatures.variants import VARIANTS, varied
 from support.kill_matrix import NOTEBOOKS, served
@@ -15,7 +15,7 @@ def test_who_behaves_otherwise_trips_nothing(name: str) -> None:
     """Neither a failure nor a warning, and nothing that could not run."""
     opened = served(NOTEBOOKS, ENVIRONMENT, lambda _: varied(VARIANTS[name]))
     with opened(None) as target:
-        report = run(target, taxonomy("notebooks"), Options(sweep=False))
+        report = run(target, taxonomy("notebooks"), RunOptions(sweep=False))
     assert not isinstance(report, Unreachable), report.reason
     assert [(each.finding.clause, each.finding.message) for each in report.result.findings] == []
     assert report.result.not_run == ()

@@ -4,7 +4,7 @@ import pytest
 
 from faultspec_conformance.drivers import Limits
 from faultspec_conformance.results.model import Result, exit_code
-from faultspec_conformance.session.options import Options
+from faultspec_conformance.session.options import RunOptions
 from support.services import SYSTEMS, judged
 
 #: Clauses that a system cannot be without: what it is an example of.
@@ -53,7 +53,7 @@ def test_the_verdicts_are_the_same_every_time(run: tuple[str, Result]) -> None:
 
 def test_only_what_is_asked_for_is_exercised() -> None:
     """`--only` sends what its clauses take, and no more."""
-    result = judged("keenbench", Options(only="rpc/batch"))
+    result = judged("keenbench", RunOptions(only="rpc/batch"))
     assert result.clauses["rpc/batch"].verdict == "passed"
     assert result.requests < 8
     assert set(result.clauses) == {"rpc/batch"}
@@ -69,7 +69,7 @@ def test_without_leave_nothing_is_called_that_may_write() -> None:
 
     with started("keenbench") as environment:
         described = replace(target("keenbench", environment), limits=Limits(writes=False))
-        report = run(described, taxonomy("keenbench"), Options())
+        report = run(described, taxonomy("keenbench"), RunOptions())
     assert isinstance(report, Report)
     assert not any(each.observed for each in report.result.coverage.values())
     assert report.result.clauses["rpc/unknown-method"].verdict == "passed"

@@ -19,7 +19,7 @@ from faultspec.render import render
 from faultspec.targets import SHIPPED
 from faultspec_conformance.config import read as target
 from faultspec_conformance.run.service import run
-from faultspec_conformance.session.options import Options, Unreachable
+from faultspec_conformance.session.options import RunOptions, Unreachable
 from paths import TESTS
 from support.services import EXAMPLES, TOKENS, started, taxonomy
 
@@ -134,7 +134,7 @@ def verdict(published: dict[str, Any], contract: Taxonomy, folder: Path) -> str:
         configuration.write_text(f"target: {{http: {base}, openapi: none}}\n", encoding="utf-8")
         loaded = target(str(configuration), {})
         assert loaded.target is not None, loaded.diagnostics
-        report = run(loaded.target, contract, Options(only="discovery/agrees", sweep=False))
+        report = run(loaded.target, contract, RunOptions(only="discovery/agrees", sweep=False))
     assert not isinstance(report, Unreachable), report.reason
     return report.result.clauses["discovery/agrees"].verdict
 

@@ -14,7 +14,7 @@ from faultspec.render import render
 from faultspec.targets import SHIPPED, filters, openapi, typescript
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import Fragment
-from faultspec.targets.memo import once
+from faultspec.targets.memo import memoized
 from faultspec.targets.python import facts
 from faultspec.targets.typescript.layout import member
 from paths import ROOT
@@ -87,7 +87,7 @@ def test_the_same_is_asked_once_and_another_taxonomy_anew() -> None:
     """Arguments are told apart by identity, and what is known goes with the taxonomy that it is of."""
     asked: list[object] = []
 
-    @once
+    @memoized
     def size(part: list[int], taxonomy: Taxonomy) -> int:
         asked.append(part)
         return len(part)

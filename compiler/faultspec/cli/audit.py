@@ -60,9 +60,9 @@ def command(
     occasion to judge anything.
     """
     conformance()
-    from faultspec.contract.clauses import clauses_of
+    from faultspec.contract.clauses import service_clauses
     from faultspec.contract.model import contract
-    from faultspec_conformance.observed.audit import Options, audit
+    from faultspec_conformance.observed.audit import AuditOptions, audit
 
     files_out = reporting.outputs(reports)
     wanted = reporting.covering(coverage)
@@ -72,10 +72,10 @@ def command(
         known = _waivers(waivers, taxonomy) if waivers is not None else ()
     except Refused:
         return COULD_NOT
-    if only is not None and not matched(only, clauses_of(taxonomy)):
+    if only is not None and not matched(only, service_clauses(taxonomy)):
         return COULD_NOT
     watched = sys.stderr.isatty()
-    options = Options(
+    options = AuditOptions(
         form=form,
         base=base.rstrip("/") if base is not None else None,
         only=only,

@@ -12,7 +12,7 @@ from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import load
 from faultspec.render import Drift, check, listed_targets, render, write
 from faultspec.source.tree import no_cyclic_gc
-from faultspec.targets import SHIPPED, Target, TargetError
+from faultspec.targets import SHIPPED, CompileTarget, TargetError
 from faultspec.targets.custom import targets_in
 
 
@@ -88,7 +88,7 @@ def _compile(
     return 0
 
 
-def _chosen(names: Sequence[str], templates: Path | None) -> list[Target]:
+def _chosen(names: Sequence[str], templates: Path | None) -> list[CompileTarget]:
     """The targets asked for, or all: the shipped ones, then those that the folder of templates adds."""
     known = dict(SHIPPED)
     if templates is not None:

@@ -21,7 +21,7 @@ from faultspec.language.grammar import closest
 if TYPE_CHECKING:
     from faultspec.language.model import Taxonomy
     from faultspec.source import Document
-    from faultspec_conformance.config import Target
+    from faultspec_conformance.config import ServiceConfig
     from faultspec_conformance.results.model import Shard
     from faultspec_conformance.results.waivers import Waiver
 
@@ -96,12 +96,12 @@ def command(
     then.
     """
     conformance()
-    from faultspec.contract.clauses import clauses_of, clauses_of_clients
+    from faultspec.contract.clauses import client_clauses, service_clauses
     from faultspec_conformance.drivers.http import shown
     from faultspec_conformance.results.waivers import in_force
     from faultspec_conformance.run.clients import watch
     from faultspec_conformance.run.service import run
-    from faultspec_conformance.session.options import Options, Unreachable, quiet
+    from faultspec_conformance.session.options import RunOptions, Unreachable, quiet
 
     outputs = reporting.outputs(reports)
     wanted = reporting.covering(coverage)
@@ -128,10 +128,10 @@ def command(
         raise click.UsageError(f"{target} says nothing of `client`, so there is nothing to watch")
     if not watching and not described.address:
         raise click.UsageError(f"{target} says nothing of `target`; for its clients give --client")
-    if only is not None and not matched(only, (clauses_of_clients if watching else clauses_of)(taxonomy)):
+    if only is not None and not matched(only, (client_clauses if watching else service_clauses)(taxonomy)):
         return COULD_NOT
     progress = _progress() if sys.stderr.isatty() else quiet
-    options = Options(
+    options = RunOptions(
         seed=seed,
         sweep=not (no_sweep or bare),
         shard=part,
@@ -179,8 +179,8 @@ def _rate(value: str | None) -> float | None:
 
 
 def _limited(
-    target: "Target", *, read_only: bool, rate: float | None, requests: int | None, seconds: float | None
-) -> "Target":
+    target: "ServiceConfig", *, read_only: bool, rate: float | None, requests: int | None, seconds: float | None
+) -> "ServiceConfig":
     """The target with the stricter of its own limits and these."""
     own = target.limits
     limits = replace(
@@ -203,7 +203,7 @@ def matched(only: str, clauses: Collection[str]) -> bool:
     return False
 
 
-def _configured(path: str, taxonomy_path: str | None) -> tuple["Target", tuple["Waiver", ...], "Taxonomy"]:
+def _configured(path: str, taxonomy_path: str | None) -> tuple["ServiceConfig", tuple["Waiver", ...], "Taxonomy"]:
     from faultspec import language
     from faultspec_conformance import config as configuration
     from faultspec_conformance.results import waivers as known
@@ -211,7 +211,7 @@ def _configured(path: str, taxonomy_path: str | None) -> tuple["Target", tuple["
     loaded = configuration.read(path)
     found = list(loaded.diagnostics)
     sources = dict(loaded.sources)
-    taxonomy, waivers = None, known.Loaded()
+    taxonomy, waivers = None, known.LoadedWaivers()
     if loaded.draft is not None and loaded.document is not None:
         named = taxonomy_path or loaded.draft.taxonomy
         if named is not None:
@@ -248,8 +248,8 @@ def _told(diagnostics: Iterable[Diagnostic], document: "Document", key: str, pat
 
 def _bare(
     url: str, headers: Sequence[str], openapi: str | None, taxonomy_path: str | None
-) -> tuple["Target", tuple["Waiver", ...], "Taxonomy"]:
-    from faultspec_conformance.config import Identity, Target
+) -> tuple["ServiceConfig", tuple["Waiver", ...], "Taxonomy"]:
+    from faultspec_conformance.config import Identity, ServiceConfig
 
     taxonomy = reporting.taxonomy(taxonomy_path)
     shown = []
@@ -263,7 +263,9 @@ def _bare(
     )
     caller = {"caller": Identity("caller", tuple(shown), tuple(shown), secrets=secrets)} if shown else {}
     file = openapi if openapi is not None and Path(openapi).is_file() else None
-    target = Target(http=url.rstrip("/"), openapi=None if file else openapi, openapi_file=file, identities=caller)
+    target = ServiceConfig(
+        http=url.rstrip("/"), openapi=None if file else openapi, openapi_file=file, identities=caller
+    )
     return target, (), taxonomy
 
 

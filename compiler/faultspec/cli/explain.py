@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import click
 
-from faultspec.contract.clauses import CLAUSES, Clause, clauses_of, clauses_of_clients
+from faultspec.contract.clauses import CLAUSES, Clause, client_clauses, service_clauses
 from faultspec.docs.pages import example_output
 from faultspec.language import load, reference
 from faultspec.language.catalog import CODES
 from faultspec.language.examples import EXAMPLES
 from faultspec.language.grammar import closest
 from faultspec.language.model import Code, Ruling, Taxonomy
-from faultspec.lint import RULES, Rule, suppressions
+from faultspec.lint import RULES, LintRule, suppressions
 from faultspec.lint.places import codes
 from faultspec.runtime import shape
 from faultspec.source import CODES as SOURCE_CODES
@@ -66,7 +66,7 @@ def _explanations(taxonomy: Taxonomy | None) -> list[tuple[str, Iterable[str]]]:
         found += [(ruling.name, _ruling(ruling)) for ruling in taxonomy.rulings.values()]
     clauses: Mapping[str, Clause] = dict(CLAUSES)
     if taxonomy is not None:
-        clauses = {**CLAUSES, **clauses_of(taxonomy), **clauses_of_clients(taxonomy)}
+        clauses = {**CLAUSES, **service_clauses(taxonomy), **client_clauses(taxonomy)}
     found += [(rule.id, _rule(rule)) for rule in RULES]
     found += [(clause.address, _clause(clause)) for clause in clauses.values()]
     found += [(each.address, _construct(each)) for each in reference.constructs().values()]
@@ -169,7 +169,7 @@ def _ruling(ruling: Ruling) -> Iterator[str]:
     yield _wrapped(f"Why: {ruling.reason}")
 
 
-def _rule(rule: Rule) -> Iterator[str]:
+def _rule(rule: LintRule) -> Iterator[str]:
     yield f"{rule.id}: a rule of the lint ({rule.severity})"
     yield _wrapped(rule.purpose)
     yield from ("", "  bad:", textwrap.indent(rule.bad.rstrip(), "    "))

@@ -16,9 +16,9 @@ from faultspec.diagnostics import printers
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.importers import Loss, NotImportable
 from faultspec.importers.reading import parse
-from faultspec.importers.source_map import Located, located
-from faultspec.importers.validate import settled
-from faultspec.importers.yaml_writer import written
+from faultspec.importers.source_map import SourceMap, source_map
+from faultspec.importers.validate import drop_invalid
+from faultspec.importers.yaml_writer import write_yaml
 
 _OUT = click.option("--out", type=click.Path(), metavar="FILE", help="Where to write the taxonomy; default: stdout.")
 _FORCE = click.option("--force", is_flag=True, help="Overwrite what is there.")
@@ -61,13 +61,13 @@ def openapi(file: str, out: str | None, force: bool, style: str) -> int:
         text = _text(file)
         document = _parsed(text, file)
         try:
-            imported = settled(read(document))
+            imported = drop_invalid(read(document))
         except NotImportable as problem:
             raise _refused(problem, file, text) from None
-        _put(written(imported.data, _schema(out)), out, force)
+        _put(write_yaml(imported.data, _schema(out)), out, force)
     except _Refused:
         return 2
-    _report([_Told(file, file, imported.losses, located(text, file))], style)
+    _report([_Told(file, file, imported.losses, source_map(text, file))], style)
     return 0
 
 
@@ -97,16 +97,16 @@ def botocore(services: Sequence[str], everything: bool, out: str | None, force: 
             text = _text(path)
             document = _parsed(text, path)
             try:
-                imported = settled(read(document, name))
+                imported = drop_invalid(read(document, name))
             except NotImportable as problem:
                 if everything and problem.code == "no-failures":
                     click.echo(f"{name}: {problem.message}; skipped", err=True)
                     continue
                 raise _refused(problem, path, text) from None
-            _put(written(imported.data, _schema(target)), target, force)
+            _put(write_yaml(imported.data, _schema(target)), target, force)
             packed = _is_packed(path)
             losses.append(
-                _Told(name, name if packed else path, imported.losses, None if packed else located(text, path))
+                _Told(name, name if packed else path, imported.losses, None if packed else source_map(text, path))
             )
     except _Refused:
         return 2
@@ -192,7 +192,7 @@ def _is_packed(path: str) -> bool:
 
 
 def _refused(problem: NotImportable, path: str, text: str) -> _Refused:
-    places = None if _is_packed(path) else located(text, path)
+    places = None if _is_packed(path) else source_map(text, path)
     if places is None:
         place = f" (at {problem.pointer})" if problem.pointer else ""
         _say([Diagnostic(problem.code, f"{problem.message}{place}", path, hint=problem.hint)])
@@ -247,7 +247,7 @@ class _Told(NamedTuple):
     name: str
     path: str
     losses: tuple[Loss, ...]
-    places: Located | None
+    places: SourceMap | None
 
     def place(self, loss: Loss) -> tuple[int, int] | None:
         """Line and column of a loss."""

@@ -107,11 +107,11 @@ def _read(path: str) -> str | Diagnostic:
 def _fetched(url: str) -> str | Diagnostic:
     from faultspec.exchange.model import Request
     from faultspec_conformance.drivers import Limits, NoAnswer
-    from faultspec_conformance.drivers.http import Http, shown
+    from faultspec_conformance.drivers.http import HttpDriver, shown
 
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    with Http(f"{parts.scheme}://{parts.netloc}", Limits(requests=1)) as driver:
+    with HttpDriver(f"{parts.scheme}://{parts.netloc}", Limits(requests=1)) as driver:
         answer = driver.send(Request("GET", target, (("Accept", "application/json, */*;q=0.8"),)))
     if isinstance(answer, NoAnswer):
         return Diagnostic("unreachable", answer.reason, shown(url))

@@ -10,9 +10,9 @@ import click
 
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.model import Diagnostic
-from faultspec.language import Loaded, load, reread
+from faultspec.language import LoadedTaxonomy, load, reread
 from faultspec.lint import check
-from faultspec.lint.fixing import fixed
+from faultspec.lint.fixing import fix_text
 from faultspec.source.file import BYTE_ORDER_MARK
 
 
@@ -48,18 +48,18 @@ def command(taxonomies: tuple[str, ...], style: str, strict: bool, fix: bool) ->
     return _exit_code(loaded, found, strict)
 
 
-def _repaired(loaded: Loaded) -> Loaded:
+def _repaired(loaded: LoadedTaxonomy) -> LoadedTaxonomy:
     """A taxonomy after its fixes, which are in its file by then."""
     if loaded.document is None:
         return loaded
     path, before = loaded.document.path, loaded.document.text
-    text, gone = fixed(loaded)
+    text, gone = fix_text(loaded)
     if not gone:
         return loaded
     problem = _replace(path, before, text)
     if problem is not None:
         hint = "see that the file and its folder can be written, and try again"
-        return Loaded(None, None, (Diagnostic("file-unwritable", problem, path, hint=hint),), {path: before})
+        return LoadedTaxonomy(None, None, (Diagnostic("file-unwritable", problem, path, hint=hint),), {path: before})
     for each in gone:
         what = each.fix.what if each.fix is not None else ""
         place = printers.location(path, each.span)
@@ -89,11 +89,11 @@ def _replace(path: str, before: str, text: str) -> str | None:
     return None
 
 
-def _files(loaded: list[Loaded]) -> str:
+def _files(loaded: list[LoadedTaxonomy]) -> str:
     return "1 taxonomy" if len(loaded) == 1 else f"{len(loaded)} taxonomies"
 
 
-def _exit_code(loaded: list[Loaded], found: list[Diagnostic], strict: bool) -> int:
+def _exit_code(loaded: list[LoadedTaxonomy], found: list[Diagnostic], strict: bool) -> int:
     if any(each.document is None for each in loaded):
         return 2
     counted = ("error", "warning") if strict else ("error",)

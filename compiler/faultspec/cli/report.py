@@ -29,14 +29,14 @@ def merge(
     Exit codes: as of `faultspec conform`; 2 too when the reports are not all of one run. A shard without a report could not run.
     """
     conformance()
-    from faultspec_conformance.results.merge import Unlike, merged
+    from faultspec_conformance.results.merge import Unmergeable, merged
 
     targets = reporting.outputs(reports)
     wanted = reporting.covering(coverage)
     try:
         whole = merged({path: reporting.earlier(path) for path in files}, date.today())
         return reporting.emit(reporting.finished(whole, baseline, wanted), targets, format_name)
-    except Unlike as error:
+    except Unmergeable as error:
         reporting.say("unlike-reports", str(error), "merge the reports of the shards of one run")
     except reporting.Refused:
         pass

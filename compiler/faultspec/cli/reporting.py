@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from faultspec.language.model import Taxonomy
     from faultspec_conformance.openapi.document import Description
     from faultspec_conformance.results.model import Report
-    from faultspec_conformance.results.required_coverage import Required
+    from faultspec_conformance.results.required_coverage import RequiredCoverage
 
 #: Exit code of what could not run.
 COULD_NOT = 2
@@ -109,7 +109,7 @@ def outputs(values: tuple[str, ...]) -> list[tuple[str, Path]]:
     return found
 
 
-def covering(value: str | None) -> "Required | None":
+def covering(value: str | None) -> "RequiredCoverage | None":
     """What `--require-coverage` asks for; raises BadParameter."""
     from faultspec_conformance.results.required_coverage import required
 
@@ -133,7 +133,7 @@ def earlier(path: str) -> "Report":
     raise Refused
 
 
-def finished(report: "Report", baseline: str | None, wanted: "Required | None") -> "Report":
+def finished(report: "Report", baseline: str | None, wanted: "RequiredCoverage | None") -> "Report":
     """The report compared with the baseline, and with what coverage lacks among its failures; raises Refused."""
     from dataclasses import replace
 

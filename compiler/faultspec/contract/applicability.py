@@ -7,7 +7,7 @@ from faultspec.language.model import Taxonomy
 from faultspec.runtime.shape import slot_places
 
 
-def meaningless(taxonomy: Taxonomy) -> Mapping[str, str]:
+def not_applicable(taxonomy: Taxonomy) -> Mapping[str, str]:
     """Clauses, or families of them, that this taxonomy says nothing about, with the reason."""
     found: dict[str, str] = {}
     surfaces = tuple(taxonomy.surfaces.values())

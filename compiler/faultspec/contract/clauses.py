@@ -982,7 +982,7 @@ def header_clause(name: str, rules: Iterable[HeaderRule]) -> Clause:
     )
 
 
-def clauses_of(taxonomy: Taxonomy) -> dict[str, Clause]:
+def service_clauses(taxonomy: Taxonomy) -> dict[str, Clause]:
     """The clauses of a taxonomy for its services: the closed list with the statements that its constructs name, and one
     clause a header.
     """
@@ -997,7 +997,7 @@ def clauses_of(taxonomy: Taxonomy) -> dict[str, Clause]:
     return found
 
 
-def clauses_of_clients(taxonomy: Taxonomy) -> dict[str, Clause]:
+def client_clauses(taxonomy: Taxonomy) -> dict[str, Clause]:
     """The clauses of a taxonomy for those who call its services."""
     return _stated(taxonomy, _CLIENT)
 

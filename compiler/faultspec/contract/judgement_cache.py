@@ -57,7 +57,7 @@ class Traits(NamedTuple):
 
 
 @dataclass(slots=True)
-class Memory:
+class JudgementCache:
     """The judgements of sound errors by what was read of them, and texts that no leak detector finds anything in.
 
     ``traits`` None: no error can be remembered.
@@ -86,9 +86,9 @@ class Memory:
         self.harmless.update(each for each in texts if len(each) <= _COMES_BACK)
 
 
-def memory(taxonomy: Taxonomy) -> Memory:
+def build_cache(taxonomy: Taxonomy) -> JudgementCache:
     """An empty memory for the errors of a taxonomy."""
-    return Memory(_traits(taxonomy))
+    return JudgementCache(_traits(taxonomy))
 
 
 def _traits(taxonomy: Taxonomy) -> Traits | None:
@@ -141,7 +141,7 @@ def _inside(value: object) -> Iterator[object]:
             yield from _inside(each)
 
 
-def key_of(
+def cache_key(
     traits: Traits | None, exchange: Exchange, surface: str, operation: str | None, body: object
 ) -> Hashable | None:
     """The key of an error over HTTP on a surface, with its body as JSON; None: it is judged by itself."""

@@ -7,22 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from faultspec.contract.clauses import Clause, clauses_of
-from faultspec.contract.judgement_cache import Memory, memory
+from faultspec.contract.clauses import Clause, service_clauses
+from faultspec.contract.judgement_cache import JudgementCache, build_cache
 from faultspec.exchange.body import read, resolve
 from faultspec.exchange.model import Exchange
-from faultspec.language.model import (
-    IMPLIED,
-    Code,
-    Envelope,
-    HeaderRule,
-    Match,
-    Operation,
-    Schema,
-    StatusRange,
-    Surface,
-    Taxonomy,
-)
+from faultspec.language.conditions import StatusRange
+from faultspec.language.model import IMPLIED, Code, Envelope, HeaderRule, Match, Operation, Schema, Surface, Taxonomy
 from faultspec.language.routes import Route, named, route
 from faultspec.language.values import Vocabularies, same, vocabularies
 from faultspec.leaks import name_patterns
@@ -84,7 +74,7 @@ class Contract:
     their own. ``texts``: numbers among both by how they stand inside a text. ``kinds``: what codes are on the wire, ``string``
     and ``number``. ``statuses``: the names of the codes that may travel under an error status. ``terms``: the members of each
     vocabulary that may stand on a wire. ``slots``: the schema of each slot of each envelope, whatever the code. ``remembered``:
-    what `headers` found out before. ``memory``: texts that are harmless and, where it is `remembering`, errors that are sound.
+    what `headers` found out before. ``cache``: texts that are harmless and, where it is `with_cache`, errors that are sound.
     """
 
     taxonomy: Taxonomy
@@ -102,7 +92,7 @@ class Contract:
     remembered: dict[tuple[str | None, int], Mapping[str, tuple[HeaderRule, ...]]] = field(
         default_factory=dict, repr=False
     )
-    memory: Memory = field(default_factory=Memory, repr=False)
+    cache: JudgementCache = field(default_factory=JudgementCache, repr=False)
 
     def claim(self, exchange: Exchange) -> Claim | None:
         """The first surface that claims the exchange."""
@@ -157,7 +147,7 @@ def contract(taxonomy: Taxonomy) -> Contract:
     codes = {**wires, **owners}
     return Contract(
         taxonomy=taxonomy,
-        clauses=clauses_of(taxonomy),
+        clauses=service_clauses(taxonomy),
         claims=tuple(
             Claim(
                 surface,
@@ -179,9 +169,9 @@ def contract(taxonomy: Taxonomy) -> Contract:
     )
 
 
-def remembering(contract: Contract) -> Contract:
+def with_cache(contract: Contract) -> Contract:
     """The same contract, by which errors that are alike are judged once: for recordings, which hold millions of them."""
-    return replace(contract, memory=memory(contract.taxonomy))
+    return replace(contract, cache=build_cache(contract.taxonomy))
 
 
 def matcher(match: Match) -> Matcher:

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from faultspec.importers import NotImportable
 from faultspec.importers.botocore import models, read
-from faultspec.importers.validate import settled
-from faultspec.importers.yaml_writer import written
+from faultspec.importers.validate import drop_invalid
+from faultspec.importers.yaml_writer import write_yaml
 from faultspec.language import read as understood
 from faultspec.lint import check
 
@@ -40,10 +40,10 @@ def row(service: str, path: str) -> Row:
     model = json.loads(gzip.decompress(content) if path.endswith(".gz") else content)
     protocol = str(model["metadata"]["protocol"])
     try:
-        imported = settled(read(model, service))
+        imported = drop_invalid(read(model, service))
     except NotImportable as problem:
         return Row(service, protocol, refused=problem.message)
-    found = check(understood(written(imported.data), service))
+    found = check(understood(write_yaml(imported.data), service))
     return Row(
         service,
         protocol,

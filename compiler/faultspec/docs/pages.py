@@ -6,7 +6,7 @@ from pathlib import Path
 
 from faultspec.diagnostics import printers
 from faultspec.language import read, reference, schema
-from faultspec.lint import RULES, Rule, lint, suppressions, whole
+from faultspec.lint import RULES, LintRule, lint, suppressions, whole
 
 
 def pages() -> Mapping[str, str]:
@@ -51,7 +51,7 @@ def page() -> str:
     return "\n".join(out) + "\n"
 
 
-def example_output(rule: Rule) -> str:
+def example_output(rule: LintRule) -> str:
     """What the rule says of its bad example, the base of which is not shown."""
     text = whole(rule.bad)
     loaded = read(text, "taxonomy.yaml")

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from faultspec.contract.applicability import meaningless
-from faultspec.contract.clauses import clauses_of, clauses_of_clients
+from faultspec.contract.applicability import not_applicable
+from faultspec.contract.clauses import client_clauses, service_clauses
 from faultspec.exchange.body import resolve
-from faultspec.language import Loaded, load, read
+from faultspec.language import LoadedTaxonomy, load, read
 from faultspec.language.model import Taxonomy
 from faultspec.language.scope import words
 from faultspec.render import render
@@ -43,7 +43,7 @@ Files = Mapping[str, str]
 """What is generated, by path."""
 
 
-class Held(NamedTuple):
+class StatementTrace(NamedTuple):
     """A statement and what holds it. ``constructs``: their paths; ``reasons``: why nothing more of it can be checked from
     outside.
     """
@@ -54,7 +54,7 @@ class Held(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def trace(taxonomy: Taxonomy, data: Mapping[str, object]) -> tuple[Held, ...]:
+def trace(taxonomy: Taxonomy, data: Mapping[str, object]) -> tuple[StatementTrace, ...]:
     """Every statement that `data`, the document of the taxonomy, cites."""
     cited: dict[str, list[tuple[str, ...]]] = {}
     rulings = data.get("rulings")
@@ -62,17 +62,17 @@ def trace(taxonomy: Taxonomy, data: Mapping[str, object]) -> tuple[Held, ...]:
     for path, statements in _cited(data, (), decided):
         for each in statements:
             cited.setdefault(each, []).append(path)
-    silent = meaningless(taxonomy)
+    silent = not_applicable(taxonomy)
     clauses = {
         address: clause
-        for address, clause in {**clauses_of(taxonomy), **clauses_of_clients(taxonomy)}.items()
+        for address, clause in {**service_clauses(taxonomy), **client_clauses(taxonomy)}.items()
         if address not in silent and address.partition("/")[0] not in silent
     }
     found = []
     for statement, paths in sorted(cited.items(), key=lambda each: _order(each[0])):
         addresses = tuple(address for address, clause in clauses.items() if statement in clause.statements)
         reasons = dict.fromkeys(_reasons(paths, taxonomy, addresses))
-        found.append(Held(statement, tuple(dict.fromkeys(paths)), addresses, tuple(reasons)))
+        found.append(StatementTrace(statement, tuple(dict.fromkeys(paths)), addresses, tuple(reasons)))
     return tuple(found)
 
 
@@ -91,7 +91,7 @@ def changed(data: Mapping[str, object], path: tuple[str, ...], whole: Files | No
     return frozenset().union(*(changed(data, (*path, str(each)), before) for each in parts if each != "source"))
 
 
-def _read(data: Mapping[str, object]) -> Loaded:
+def _read(data: Mapping[str, object]) -> LoadedTaxonomy:
     return read(json.dumps(data, ensure_ascii=False), "")
 
 
@@ -182,7 +182,7 @@ def _order(statement: str) -> tuple[str, int, str]:
     return letters, int(number or 0), statement
 
 
-def page(loaded: Iterable[tuple[str, Loaded]]) -> str:
+def page(loaded: Iterable[tuple[str, LoadedTaxonomy]]) -> str:
     """The page of several taxonomies, each with its path."""
     out = [
         "# The trace",

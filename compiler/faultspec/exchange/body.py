@@ -12,42 +12,44 @@ _SUCCESS = 1024 * 1024
 """Bytes of a success that are looked through for an envelope: an envelope is small."""
 
 
-class Reading(NamedTuple):
+class DecodedBody(NamedTuple):
     """A body as JSON, or in ``problem`` what is wrong with it, as the end of a sentence that begins with "the body"."""
 
     value: object
     problem: str | None
 
 
-def read(body: bytes) -> Reading:
+def read(body: bytes) -> DecodedBody:
     """Read a body as JSON, strictly: UTF-8, no NaN, no trailing text (RFC 8259), no name twice in an object (RFC 7493
     section 2.3); never raises.
     """
     if not body.strip(b" \t\r\n"):
-        return Reading(None, "is empty")
+        return DecodedBody(None, "is empty")
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
-        return Reading(None, "is not UTF-8")
+        return DecodedBody(None, "is not UTF-8")
     try:
         value = _DECODER.decode(text)
     except _Repeated as error:
-        return Reading(None, f"repeats the member `{error}` of one object, and readers differ in which of them counts")
+        return DecodedBody(
+            None, f"repeats the member `{error}` of one object, and readers differ in which of them counts"
+        )
     except RecursionError:
-        return Reading(None, f"is nested deeper than {DEEPEST} levels")
+        return DecodedBody(None, f"is nested deeper than {DEEPEST} levels")
     except ValueError as error:
         where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
-        return Reading(None, f"is not JSON{where}")
+        return DecodedBody(None, f"is not JSON{where}")
     # A level costs a bracket, so where there are few nothing has to be walked.
     if body.count(b"{") + body.count(b"[") > DEEPEST and _deeper_than(value, DEEPEST):
-        return Reading(None, f"is nested deeper than {DEEPEST} levels")
-    return Reading(value, None)
+        return DecodedBody(None, f"is nested deeper than {DEEPEST} levels")
+    return DecodedBody(value, None)
 
 
-def read_success(body: bytes) -> Reading:
+def read_success(body: bytes) -> DecodedBody:
     """Like ``read``, for the body of a success: only what begins like an object or a list and isn't large."""
     if len(body) > _SUCCESS or body.lstrip(b" \t\r\n")[:1] not in (b"{", b"["):
-        return Reading(None, "is not looked through")
+        return DecodedBody(None, "is not looked through")
     return read(body)
 
 

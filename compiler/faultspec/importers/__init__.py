@@ -22,7 +22,7 @@ class Loss(NamedTuple):
     reason: str
 
 
-class Imported(NamedTuple):
+class ImportedTaxonomy(NamedTuple):
     """The data of a taxonomy, its keys in the order in which they are written, and what it does not carry.
 
     ``examples``: by the path of a code in the data, the places in the document of each of its examples.
@@ -47,4 +47,4 @@ class NotImportable(Exception):
         self.hint = hint
 
 
-__all__ = ["Imported", "Json", "Loss", "NotImportable"]
+__all__ = ["ImportedTaxonomy", "Json", "Loss", "NotImportable"]

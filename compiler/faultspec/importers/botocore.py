@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from http import HTTPMethod
 from typing import Any
 
-from faultspec.importers import Imported, Json, Loss, NotImportable, reading
-from faultspec.importers.naming import Names, identifier
+from faultspec.importers import ImportedTaxonomy, Json, Loss, NotImportable, reading
+from faultspec.importers.naming import UniqueNames, identifier
 from faultspec.importers.places import child
 from faultspec.importers.reading import listed, mapping, texts
 
@@ -119,7 +119,7 @@ POLICY: Data = {
 _FASTER = {"dynamodb": "25ms", "dynamodbstreams": "25ms"}
 
 
-def read(document: object, service: str) -> Imported:
+def read(document: object, service: str) -> ImportedTaxonomy:
     """The taxonomy of a service, by the name botocore has for it. Raises NotImportable."""
     model, losses = reading.cleaned(document, "botocore")
     if not all(isinstance(model.get(key), dict) for key in ("metadata", "operations", "shapes")):
@@ -145,7 +145,7 @@ class _Model:
         """Tell of a loss; one that is told twice is reported once."""
         self.losses.append(Loss(pointer, kind, reason))
 
-    def imported(self) -> Imported:
+    def imported(self) -> ImportedTaxonomy:
         picture = _REST_XML if self.protocol == "rest-xml" else _SHAPES.get(self.protocol)
         if picture is None:
             raise NotImportable(
@@ -175,7 +175,7 @@ class _Model:
                     "protocol",
                     f"the service also speaks {older}; its first protocol is imported",
                 )
-        return Imported(
+        return ImportedTaxonomy(
             {
                 "faultspec": 1,
                 "taxonomy": {
@@ -200,7 +200,7 @@ class _Model:
 
     def _names(self) -> dict[str, str]:
         """The error shapes, each with the name of its code; those that the wire does not tell apart share one."""
-        taken, found = Names(), {}
+        taken, found = UniqueNames(), {}
         for shape, each in self.shapes.items():
             if isinstance(each, dict) and (
                 each.get("exception") is True or "error" in each or each.get("fault") is True
@@ -347,7 +347,7 @@ class _Model:
     # Operations
 
     def _operations(self, names: Mapping[str, str]) -> Data:
-        taken, found = Names(), {}
+        taken, found = UniqueNames(), {}
         for key, operation in self.model["operations"].items():
             pointer = child("/operations", key)
             if not isinstance(operation, dict):

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from faultspec.importers import Imported, Json, Loss, infer_envelope, registry, rules, subset
-from faultspec.importers.naming import Names, identifier, version_of
+from faultspec.importers import ImportedTaxonomy, Json, Loss, infer_envelope, registry, rules, subset
+from faultspec.importers.naming import UniqueNames, identifier, version_of
 from faultspec.importers.places import child
 from faultspec.language.formats import FORMATS
 from faultspec.language.scope import status_range
@@ -25,7 +25,7 @@ Header = tuple[bool, Json, str | None, str]
 """Whether it is required, its schema, its description, and its place."""
 
 
-class Sample(NamedTuple):
+class SampledError(NamedTuple):
     """An example of a body. ``number``: which of its code's, from 1; 0 where the document does not number them."""
 
     number: int
@@ -40,8 +40,8 @@ class Branch:
 
     ref: str | None
     pointer: str
-    body: infer_envelope.Body
-    samples: list[Sample] = field(default_factory=list)
+    body: infer_envelope.BodySchema
+    samples: list[SampledError] = field(default_factory=list)
     said: str | None = None
     key: tuple[str | None, str] = (None, "")
     details: registry.Details | None = None
@@ -71,7 +71,7 @@ class Group:
         return {name for each in self.branches for name in each.body.schema.get("properties", {})}
 
 
-class Answer(NamedTuple):
+class ImportedResponse(NamedTuple):
     """A response whose body names no code. ``schema``: None without a JSON body."""
 
     status: str
@@ -79,11 +79,11 @@ class Answer(NamedTuple):
     schema: Any
     headers: Mapping[str, Header]
     pointer: str
-    samples: tuple[Sample, ...] = ()
+    samples: tuple[SampledError, ...] = ()
 
 
 @dataclass(eq=False, slots=True)
-class Operation:
+class ImportedOperation:
     """An operation of the document. ``wire``: its operationId, where no operation before it has that; ``shared``: codes
     that its bodies name; ``answers``: the responses that name none.
     """
@@ -94,18 +94,18 @@ class Operation:
     method: str
     wire: str | None = None
     shared: list[Branch] = field(default_factory=list)
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[ImportedResponse] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True)
-class Seen:
+class ImportedContract:
     """All that was read. ``headers``: the places of the header components, in order; ``described``: the description of
     each response whose body names codes, its place, and those codes.
     """
 
     groups: list[Group]
     headers: list[str] = field(default_factory=list)
-    operations: list[Operation] = field(default_factory=list)
+    operations: list[ImportedOperation] = field(default_factory=list)
     described: list[tuple[str | None, str, list[Branch]]] = field(default_factory=list)
 
 
@@ -119,13 +119,13 @@ UNDECLARED = "UNDECLARED"
 _DECIDED = ("code", "message", "details", "summary")
 
 
-def assembled(seen: Seen, info: Json, has_paths: bool, losses: list[Loss]) -> Imported:
+def build_taxonomy(seen: ImportedContract, info: Json, has_paths: bool, losses: list[Loss]) -> ImportedTaxonomy:
     """The taxonomy, and everything that was lost on the way to it."""
     return _Assembly(seen, losses).data(info, has_paths)
 
 
 class _Assembly:
-    def __init__(self, seen: Seen, losses: list[Loss]) -> None:
+    def __init__(self, seen: ImportedContract, losses: list[Loss]) -> None:
         self.seen = seen
         self.groups = seen.groups
         self.losses = losses
@@ -143,7 +143,7 @@ class _Assembly:
         """Tell of a loss; one that is told twice is reported once."""
         self.losses.append(Loss(pointer, kind, reason))
 
-    def data(self, info: Json, has_paths: bool) -> Imported:
+    def data(self, info: Json, has_paths: bool) -> ImportedTaxonomy:
         """Everything, in the order in which it is written."""
         self._names()
         for group in self.groups:
@@ -187,7 +187,7 @@ class _Assembly:
         for said, pointer, branches in self.seen.described:
             if said is not None and said not in {summaries[each.key] for each in branches}:
                 self.lose(pointer, "description", "the codes of the response have summaries of their own")
-        return Imported(
+        return ImportedTaxonomy(
             {
                 "faultspec": 1,
                 "taxonomy": self._header(info, has_paths),
@@ -225,11 +225,11 @@ class _Assembly:
 
     def _names(self) -> None:
         """Envelopes and codes by names that the OpenAPI target turns into the document's again."""
-        taken = Names()
+        taken = UniqueNames()
         for group in self.groups:
             name = group.name or "error"
             group.envelope = taken.unused(identifier(snake(name), "error"))
-        scopes: dict[str | None, Names] = {}
+        scopes: dict[str | None, UniqueNames] = {}
         known: dict[str | int, tuple[str | None, str]] = {}
         for number, group in enumerate(self.groups):
             prefix = pascal(group.name or "") if number else ""
@@ -242,18 +242,21 @@ class _Assembly:
                 if not each.key[1]:
                     scope = None if operation is None else identifier(snake(operation), "operation")
                     short = name.removeprefix(operation or "")
-                    each.key = (scope, scopes.setdefault(scope, Names()).unused(_code_name(each.body.wire, short)))
+                    each.key = (
+                        scope,
+                        scopes.setdefault(scope, UniqueNames()).unused(_code_name(each.body.wire, short)),
+                    )
                     known[identity] = each.key
         self._one_wire_each()
         if any(each.answers for each in self.seen.operations):
-            self._no_status_codes(scopes.setdefault(None, Names()))
+            self._no_status_codes(scopes.setdefault(None, UniqueNames()))
         named = {pascal(each.key[1]) for group in self.groups for each in group.branches}
         for group in self.groups:
             plain = (group.name or "").removesuffix("Envelope")
             if plain and plain != group.name and plain in named:
-                group.envelope = Names({g.envelope for g in self.groups if g is not group}).unused(snake(plain))
+                group.envelope = UniqueNames({g.envelope for g in self.groups if g is not group}).unused(snake(plain))
 
-    def _no_status_codes(self, taken: Names) -> None:
+    def _no_status_codes(self, taken: UniqueNames) -> None:
         """Shared codes that look like those of statuses are called otherwise; on the wire they stay what they are."""
         form = re.compile(re.escape(PATTERN).replace(re.escape("${status}"), r"\d{3}"))
         for group in self.groups:
@@ -378,7 +381,7 @@ class _Assembly:
             elif isinstance(each, Mapping) and set(each) == {"const"} and not isinstance(each["const"], dict | list):
                 found[key] = each["const"].replace("$", "$$") if isinstance(each["const"], str) else each["const"]
             else:
-                slot = Names(fields).unused(identifier(f"around_{snake(name)}", "around"))
+                slot = UniqueNames(fields).unused(identifier(f"around_{snake(name)}", "around"))
                 fields[slot] = subset.value(each) or {}
                 found[key] = f"${slot}"
         return found
@@ -538,7 +541,7 @@ class _Assembly:
             self.lose(f"{branch.pointer}/allOf", "condition", "these conditions are no simple rule of the retry flag")
         return None
 
-    def _shown(self, branch: Branch, found: list[tuple[Group, Branch]], sample: Sample) -> object:
+    def _shown(self, branch: Branch, found: list[tuple[Group, Branch]], sample: SampledError) -> object:
         """The status that a sample's body shows."""
         group = next(group for group, each in found if each is branch)
         return shape.extract(self.shapes[group.envelope], sample.value).slots.get("status")
@@ -560,7 +563,7 @@ class _Assembly:
         plain = {"message": code["summary"]}
         return [(each or plain, places) for _, (each, places) in sorted(merged.items())]
 
-    def _example(self, group: Group, branch: Branch, sample: Sample, code: Data) -> Data | None:
+    def _example(self, group: Group, branch: Branch, sample: SampledError, code: Data) -> Data | None:
         read = shape.extract(self.shapes[group.envelope], sample.value)
         if not read.fits:
             self.lose(sample.pointer, "example", "it does not fit the schema of its own response")
@@ -614,7 +617,7 @@ class _Assembly:
 
     def _operations(self, operations: Data, codes: Data) -> bool:
         """The operations of the document's paths; whether any has a code that its status names."""
-        taken = Names(set(operations))
+        taken = UniqueNames(set(operations))
         imported = False
         for each in self.seen.operations:
             if not each.answers and not each.shared:
@@ -636,9 +639,9 @@ class _Assembly:
             }
         return imported
 
-    def _status_code(self, answer: Answer, taken: Iterable[str]) -> str:
+    def _status_code(self, answer: ImportedResponse, taken: Iterable[str]) -> str:
         name = PATTERN.replace("${status}", answer.status.upper())
-        used = Names(set(taken))
+        used = UniqueNames(set(taken))
         free = used.unused(name)
         if free != name:
             self.lose(
@@ -646,7 +649,7 @@ class _Assembly:
             )
         return free
 
-    def _answer(self, answer: Answer, path: tuple[str, ...]) -> Data:
+    def _answer(self, answer: ImportedResponse, path: tuple[str, ...]) -> Data:
         statuses: Any = int(answer.status) if answer.status.isdecimal() else answer.status
         if answer.status == "default":
             statuses = ["4xx", "5xx"]

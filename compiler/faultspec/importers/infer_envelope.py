@@ -12,7 +12,7 @@ from typing import Any
 
 from faultspec.importers import Json, subset
 from faultspec.importers.places import child, steps
-from faultspec.importers.rules import NONE, Rules
+from faultspec.importers.rules import NONE, ImportedRules
 from faultspec.targets.filters import pascal, snake
 
 Data = dict[str, Any]
@@ -28,7 +28,7 @@ _TAKEN = ("code", "message", "summary", "status", "retriable", "boundary", "doma
 
 
 @dataclass(slots=True)
-class Body:
+class BodySchema:
     """The body of one code: its schema, and what is found out about the code.
 
     ``retriable``: the flag that is fixed in it; None where either may stand. ``flagged``: whether there is a flag at all.
@@ -37,7 +37,7 @@ class Body:
 
     wire: str | int
     schema: Json
-    rules: Rules = NONE
+    rules: ImportedRules = NONE
     retriable: bool | None = None
     flagged: bool = False
     boundaries: list[str] = field(default_factory=list)
@@ -137,7 +137,7 @@ def _echoed(listed: Sequence[str | int], name: str | None) -> bool:
     return name is not None and len(listed) == 1 and name.endswith(pascal(str(listed[0])) or " ")
 
 
-def draw(bodies: Sequence[Body], place: str) -> Picture:
+def draw(bodies: Sequence[BodySchema], place: str) -> Picture:
     """The picture of the bodies whose code stands at ``place``; what each code says is noted in its body."""
     artist = _Artist(bodies, place)
     shape = artist.node("", [each.schema for each in bodies])
@@ -158,7 +158,7 @@ _OF_BODIES = frozenset({"title", "description", "deprecated", "type", "propertie
 
 
 class _Artist:
-    def __init__(self, bodies: Sequence[Body], place: str) -> None:
+    def __init__(self, bodies: Sequence[BodySchema], place: str) -> None:
         self.bodies = bodies
         self.place = place
         self.fields: dict[str, Data] = {}

@@ -22,7 +22,7 @@ def version_of(text: object) -> str:
     return str(text) if good else "1.0.0"
 
 
-class Names:
+class UniqueNames:
     """Names that differ by more than case and underscores, as identifiers of generated code must."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:

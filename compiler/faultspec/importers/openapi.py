@@ -12,8 +12,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from faultspec.importers import Imported, Json, Loss, NotImportable, infer_envelope, reading, rules
-from faultspec.importers.build import Answer, Branch, Group, Header, Operation, Sample, Seen, assembled
+from faultspec.importers import ImportedTaxonomy, Json, Loss, NotImportable, infer_envelope, reading, rules
+from faultspec.importers.build import (
+    Branch,
+    Group,
+    Header,
+    ImportedContract,
+    ImportedOperation,
+    ImportedResponse,
+    SampledError,
+    build_taxonomy,
+)
 from faultspec.importers.dialect import Dialect
 from faultspec.importers.places import at as standing
 from faultspec.importers.places import child, nearest, steps, walk
@@ -37,7 +46,7 @@ _NAMELESS = "its body names no code; what stands here became the details of its 
 _CODES = 500
 
 
-def read(document: object) -> Imported:
+def read(document: object) -> ImportedTaxonomy:
     """The taxonomy of a document, and what of the document it does not carry. Raises NotImportable."""
     cleaned, losses = reading.cleaned(document, "OpenAPI")
     if "swagger" in cleaned:
@@ -58,9 +67,9 @@ class _Reader:
         self.losses = losses
         self.dialect = Dialect(document, losses)
         self.groups: list[Group] = []
-        self.seen = Seen(self.groups)
+        self.seen = ImportedContract(self.groups)
 
-    def imported(self) -> Imported:
+    def imported(self) -> ImportedTaxonomy:
         paths = self._mapping(self.document, "paths", "")
         components = self._mapping(self.document, "components", "")
         self._unions(components, library=not paths)
@@ -82,7 +91,7 @@ class _Reader:
         if not self.groups and not any(each.answers for each in self.seen.operations):
             hint = "errors are responses such as 404 or default, or, without paths, unions under components.schemas"
             raise NotImportable("no-failures", "the document declares no failure", "/paths", hint)
-        return assembled(self.seen, info, bool(paths), self.losses)
+        return build_taxonomy(self.seen, info, bool(paths), self.losses)
 
     def _mapping(self, parent: Json, key: str, pointer: str) -> Json:
         found = parent.get(key)
@@ -175,7 +184,7 @@ class _Reader:
     ) -> Group | None:
         """The envelope of these bodies, where a member of theirs stands for the code."""
         found: list[tuple[str | None, str, Json]] = []
-        ruled: list[rules.Rules] = []
+        ruled: list[rules.ImportedRules] = []
         for each, place in branches:
             ref = each.get("$ref") if isinstance(each, Mapping) else None
             target, at = self.dialect.followed(each, place)
@@ -204,7 +213,7 @@ class _Reader:
                     Branch(
                         ref if len(wires) == 1 else None,
                         at,
-                        infer_envelope.Body(wire, _narrowed(schema, steps(code), wire), rule),
+                        infer_envelope.BodySchema(wire, _narrowed(schema, steps(code), wire), rule),
                     )
                 )
         return Group(name, pointer, around, code, bodies, wrapper=self._wrapper(pointer, around))
@@ -257,7 +266,7 @@ class _Reader:
                 (operation[each] for each in ("summary", "operationId") if isinstance(operation.get(each), str)), None
             )
             identity = operation.get("operationId")
-            found = Operation(
+            found = ImportedOperation(
                 identity if isinstance(identity, str) else f"{method}_{path}",
                 f"{method.upper()} {route}",
                 said,
@@ -298,7 +307,7 @@ class _Reader:
 
     # Responses
 
-    def _response(self, status: str, response: Any, before: str, operation: Operation | None) -> None:
+    def _response(self, status: str, response: Any, before: str, operation: ImportedOperation | None) -> None:
         response, pointer = self._object(response, before, "the response")
         if response is None:
             return
@@ -345,7 +354,7 @@ class _Reader:
                 self.seen.described.append((text, child(pointer, "description"), branches))
             self._samples(body, where, group, branches)
             if left:
-                self._rest(Answer(status, text, None, headers, before), left, operation)
+                self._rest(ImportedResponse(status, text, None, headers, before), left, operation)
             return
         if operation is None:
             self.dialect.lose(before, "response", "no member of its body stands for a code")
@@ -356,10 +365,12 @@ class _Reader:
         if carried is False:
             self.dialect.lose(child(where, "schema"), "schema", "no body fits it; details may be anything")
         samples = self._examples(body, where)
-        shown = tuple(Sample(0, summary, value, place) for _, place, summary, value in samples)
-        operation.answers.append(Answer(status, text, carried, headers, before, shown))
+        shown = tuple(SampledError(0, summary, value, place) for _, place, summary, value in samples)
+        operation.answers.append(ImportedResponse(status, text, carried, headers, before, shown))
 
-    def _rest(self, answer: Answer, left: Sequence[tuple[Any, str]], operation: Operation | None) -> None:
+    def _rest(
+        self, answer: ImportedResponse, left: Sequence[tuple[Any, str]], operation: ImportedOperation | None
+    ) -> None:
         """The alternatives of a body that name no code, where others do: they are the code of the status."""
         for _, place in left:
             self.dialect.lose(place, "body", _NAMELESS if operation is not None else "it names no code")
@@ -462,7 +473,7 @@ class _Reader:
             chosen = max(fitting, key=lambda each: len(each.ref or "") if name.startswith(each.ref or "\0") else -1)
             number = name.removeprefix(chosen.ref or "\0")
             index = int(number) if re.fullmatch(r"[1-9]\d?", number) else 1 if not number else 0
-            sample = Sample(index, summary, value, place)
+            sample = SampledError(index, summary, value, place)
             if all(sample.value != each.value or sample.number != each.number for each in chosen.samples):
                 chosen.samples.append(sample)
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from faultspec.importers import Json
 from faultspec.importers.places import child
-from faultspec.language.model import Rule, StatusRange, Test
+from faultspec.language.conditions import ConditionalRule, StatusRange, Test
 from faultspec.targets import conditions
 
 Data = dict[str, Any]
 
 
-class Rules(NamedTuple):
+class ImportedRules(NamedTuple):
     """``status``: where the body repeats the status, as a pointer, and ``spans``: the statuses it may be, as the language
     writes them; ``conditional``: what else is said by condition.
     """
@@ -24,10 +24,10 @@ class Rules(NamedTuple):
     conditional: tuple[Json, ...]
 
 
-NONE = Rules(None, (), ())
+NONE = ImportedRules(None, (), ())
 
 
-def taken(schema: Json) -> tuple[Json, Rules]:
+def taken(schema: Json) -> tuple[Json, ImportedRules]:
     """A body without the rules in its ``allOf``, and those."""
     parts = schema.get("allOf")
     if not isinstance(parts, list) or "properties" not in schema:
@@ -44,7 +44,7 @@ def taken(schema: Json) -> tuple[Json, Rules]:
         elif each != {}:
             rest.append(each)
     plain = {key: each for key, each in schema.items() if key != "allOf"}
-    return {**plain, **({"allOf": rest} if rest else {})}, Rules(status, spans, tuple(conditional))
+    return {**plain, **({"allOf": rest} if rest else {})}, ImportedRules(status, spans, tuple(conditional))
 
 
 def _status(schema: Json, pointer: str) -> tuple[str, tuple[int | str, ...]] | None:
@@ -75,13 +75,13 @@ def flag(
     simple one does.
     """
     tests = list({repr(test): test for each in said for test in _tests(each["if"], (), facts)}.values())
-    hidden = Rule((Test("operation.idempotent", (False,)),), False)
+    hidden = ConditionalRule((Test("operation.idempotent", (False,)),), False)
     for then in (True, False):
-        own = [Rule((each,), then) for each in tests]
-        joined = [Rule(tuple(tests), then)] if len(tests) > 1 else []
+        own = [ConditionalRule((each,), then) for each in tests]
+        joined = [ConditionalRule(tuple(tests), then)] if len(tests) > 1 else []
         for rules in (own, joined) if joined else (own,):
             for before in ([], [hidden], [hidden._replace(then=True)]):
-                tried = (*before, *rules, Rule((), not then))
+                tried = (*before, *rules, ConditionalRule((), not then))
                 if rules and list(conditions.of_rules(tried, facts, flags)) == list(said):
                     return _written(tried), bool(before)
     return None
@@ -112,7 +112,7 @@ def _is_flag(schema: Any) -> bool:
     return isinstance(schema, Mapping) and set(schema) == {"const"} and schema["const"] is True
 
 
-def _written(rules: Sequence[Rule]) -> Data:
+def _written(rules: Sequence[ConditionalRule]) -> Data:
     when = [
         {
             "if": {

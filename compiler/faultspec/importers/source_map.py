@@ -13,14 +13,14 @@ from faultspec.source import Document
 from faultspec.source.document import Lines
 
 
-class Located(Protocol):
+class SourceMap(Protocol):
     """Knows the places of one text."""
 
     def span(self, pointer: str) -> Span:
         """The key or item at the pointer; of what is not there, the deepest part on the way that is."""
 
 
-def located(text: str, path: str) -> Located | None:
+def source_map(text: str, path: str) -> SourceMap | None:
     """The places of a text that was read before. None for a text that has no structure."""
     if is_json_text(text):
         return _Json(text.removeprefix("\ufeff"))

@@ -3,8 +3,8 @@
 from copy import deepcopy
 from typing import Any
 
-from faultspec.importers import Imported, Loss, NotImportable
-from faultspec.importers.yaml_writer import written
+from faultspec.importers import ImportedTaxonomy, Loss, NotImportable
+from faultspec.importers.yaml_writer import write_yaml
 from faultspec.language import read
 from faultspec.lint import check
 
@@ -12,15 +12,15 @@ from faultspec.lint import check
 _LOOKS = 4
 
 
-def settled(imported: Imported) -> Imported:
+def drop_invalid(imported: ImportedTaxonomy) -> ImportedTaxonomy:
     """The same without the examples that the language refuses, each of them a loss. Raises NotImportable where something
     else is left that the language refuses, which is a mistake of the importer's.
     """
     data, losses, places = deepcopy(dict(imported.data)), list(imported.losses), dict(imported.examples)
     for _ in range(_LOOKS):
-        errors = [each for each in check(read(written(data), "")) if each.severity == "error"]
+        errors = [each for each in check(read(write_yaml(data), "")) if each.severity == "error"]
         if not errors:
-            return Imported(data, tuple(dict.fromkeys(losses)), places)
+            return ImportedTaxonomy(data, tuple(dict.fromkeys(losses)), places)
         refused: dict[tuple[str, ...], dict[int, str]] = {}
         for each in errors:
             if "example" in each.pointer:

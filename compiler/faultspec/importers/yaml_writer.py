@@ -29,7 +29,7 @@ _NUMBERED = re.compile(r"\d+\.\d+\.\d+|[1-5]xx|\d+(ms|s|m|h|d)|[1-5]\d\d-[1-5]\d
 _WORDS = frozenset({"true", "false", "null", "nan", "inf"})
 
 
-def written(data: Mapping[str, object], schema: str | None = None) -> str:
+def write_yaml(data: Mapping[str, object], schema: str | None = None) -> str:
     """The whole file. ``schema``: where an editor finds the schema of the language, if anywhere."""
     head = "" if schema is None else f"# yaml-language-server: $schema={schema}\n"
     parts = ["\n".join(_entry(key, value, 0, _BLOCKS.get(key, 0))) for key, value in data.items()]

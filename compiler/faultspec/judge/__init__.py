@@ -1,13 +1,13 @@
 """Judge one exchange by a contract: pure, no I/O, and an answer for every exchange there can be."""
 
-from faultspec.contract.judgement_cache import key_of
+from faultspec.contract.judgement_cache import cache_key
 from faultspec.contract.model import Claim, Contract
-from faultspec.exchange.body import Reading, read, read_success, resolve, steps
+from faultspec.exchange.body import DecodedBody, read, read_success, resolve, steps
 from faultspec.exchange.finding import Judgement, Level
 from faultspec.exchange.model import Exchange
 from faultspec.judge.batch import items_of, judge_batch
-from faultspec.judge.bench import Bench
-from faultspec.judge.envelope import Told, fitting, judge_envelope
+from faultspec.judge.bench import FindingCollector
+from faultspec.judge.envelope import ErrorReading, judge_envelope, match_envelope
 from faultspec.judge.headers import judge_headers
 from faultspec.judge.leaking import harmless_answer, judge_leaks, mirrors, texts_of
 from faultspec.judge.words import place, sentence
@@ -20,7 +20,7 @@ from faultspec.runtime.nodes import Object, slot_places
 
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
-_UNREAD = Reading(None, "is not read")
+_UNREAD = DecodedBody(None, "is not read")
 
 
 def judge(contract: Contract, exchange: Exchange) -> Judgement:
@@ -33,13 +33,15 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
     bodiless = _is_bodiless(exchange)
     reading = _reading(exchange, claim, bodiless=bodiless)
     is_error = _is_error(exchange, claim, reading)
-    memory, key = contract.memory, None
+    memory, key = contract.cache, None
     if is_error and claim is not None and not bodiless and reading.problem is None:
-        key = key_of(memory.traits, exchange, claim.surface.name, operation.name if operation else None, reading.value)
+        key = cache_key(
+            memory.traits, exchange, claim.surface.name, operation.name if operation else None, reading.value
+        )
         known = memory.get(key)
         if known is not None and harmless_answer(contract, exchange, reading):
             return known
-    bench = Bench(contract, exchange)
+    bench = FindingCollector(contract, exchange)
     if bodiless:
         _judge_bodiless(bench)
     if not is_error:
@@ -72,7 +74,7 @@ def _is_bodiless(exchange: Exchange) -> bool:
     return 100 <= status < 200 or status in (204, 304) or exchange.request.method.upper() == "HEAD"
 
 
-def _judge_bodiless(bench: Bench) -> None:
+def _judge_bodiless(bench: FindingCollector) -> None:
     exchange = bench.exchange
     bench.exercise("http/head-body")
     if exchange.response.body:
@@ -80,7 +82,7 @@ def _judge_bodiless(bench: Bench) -> None:
         bench.broken("http/head-body", f"the answer has a body of {len(exchange.response.body)} bytes; {what} has none")
 
 
-def _reading(exchange: Exchange, claim: Claim | None, *, bodiless: bool) -> Reading:
+def _reading(exchange: Exchange, claim: Claim | None, *, bodiless: bool) -> DecodedBody:
     status = exchange.response.status
     if bodiless:
         return _UNREAD
@@ -88,7 +90,7 @@ def _reading(exchange: Exchange, claim: Claim | None, *, bodiless: bool) -> Read
     return read_success(exchange.response.body) if success else read(exchange.response.body)
 
 
-def _is_error(exchange: Exchange, claim: Claim | None, reading: Reading) -> bool:
+def _is_error(exchange: Exchange, claim: Claim | None, reading: DecodedBody) -> bool:
     status = exchange.response.status
     if claim is None:
         # On a surface nobody declared, what each transport itself calls an error.
@@ -112,10 +114,12 @@ def _is_error(exchange: Exchange, claim: Claim | None, reading: Reading) -> bool
 # errors
 
 
-def _judge_body(bench: Bench, claim: Claim, operation: Operation | None, reading: Reading) -> Told | None:
+def _judge_body(
+    bench: FindingCollector, claim: Claim, operation: Operation | None, reading: DecodedBody
+) -> ErrorReading | None:
     envelope, at = claim.envelopes[0], claim.surface.at
     body = resolve(reading.value, at)[1]
-    best = None if reading.problem is not None else fitting(bench.contract, claim, body)
+    best = None if reading.problem is not None else match_envelope(bench.contract, claim, body)
     if best is None and claim.surface.reason is not None:
         return None  # a body of another's shape, which may pass through here
     if reading.problem != "is empty":
@@ -137,7 +141,7 @@ def _judge_body(bench: Bench, claim: Claim, operation: Operation | None, reading
     return told
 
 
-def _judge_response(bench: Bench, envelope: Envelope, at: str, response: object) -> tuple[str, ...]:
+def _judge_response(bench: FindingCollector, envelope: Envelope, at: str, response: object) -> tuple[str, ...]:
     """Whether a response has a result or an error, never both (JSON-RPC 2.0, section 5); the place of the one too many."""
     if bench.exchange.transport != "jsonrpc" or not isinstance(response, dict):
         return ()
@@ -155,7 +159,7 @@ def _judge_response(bench: Bench, envelope: Envelope, at: str, response: object)
     return (pointer,)
 
 
-def _judge_mark(bench: Bench, code: Code, result: object) -> None:
+def _judge_mark(bench: FindingCollector, code: Code, result: object) -> None:
     """Whether a tool result is marked as an error as its code says (MCP 2025-06-18, server/tools, "Error Handling")."""
     if code.mcp is None or bench.exchange.transport != "mcp":
         return
@@ -170,7 +174,7 @@ def _judge_mark(bench: Bench, code: Code, result: object) -> None:
         )
 
 
-def _judge_text(bench: Bench, claim: Claim, result: object) -> None:
+def _judge_text(bench: FindingCollector, claim: Claim, result: object) -> None:
     """Whether a tool result says in its texts what it says in its structured content (MCP 2025-06-18, server/tools,
     "Structured Content").
     """
@@ -193,7 +197,7 @@ def _judge_text(bench: Bench, claim: Claim, result: object) -> None:
         )
 
 
-def _judge_deadline(bench: Bench, told: Told, code: Code) -> None:
+def _judge_deadline(bench: FindingCollector, told: ErrorReading, code: Code) -> None:
     """Whether an answer that says a budget ran out came when it ran out."""
     details = told.value("details")
     if code.deadline is None or not isinstance(details, dict):
@@ -213,7 +217,7 @@ def _judge_deadline(bench: Bench, told: Told, code: Code) -> None:
         )
 
 
-def _media_type(bench: Bench, claim: Claim) -> None:
+def _media_type(bench: FindingCollector, claim: Claim) -> None:
     exchange = bench.exchange
     if exchange.transport != "http":
         return
@@ -240,7 +244,9 @@ def _media_type(bench: Bench, claim: Claim) -> None:
 # successes
 
 
-def _judge_success(bench: Bench, claim: Claim | None, operation: Operation | None, reading: Reading) -> None:
+def _judge_success(
+    bench: FindingCollector, claim: Claim | None, operation: Operation | None, reading: DecodedBody
+) -> None:
     judge_headers(bench, None, None)
     if claim is None or reading.problem is not None:
         return
@@ -254,7 +260,7 @@ def _judge_success(bench: Bench, claim: Claim | None, operation: Operation | Non
     if bench.status is None or not 200 <= bench.status < 400 or not claim.envelopes:
         return
     bench.exercise("envelope/absent-on-success")
-    best = fitting(bench.contract, claim, reading.value)
+    best = match_envelope(bench.contract, claim, reading.value)
     if best is not None and _is_envelope(bench, best.envelope, best.read):
         bench.broken(
             "envelope/absent-on-success",
@@ -267,7 +273,7 @@ def _judge_success(bench: Bench, claim: Claim | None, operation: Operation | Non
         _hidden_failures(bench, claim, reading.value)
 
 
-def _judge_owed(bench: Bench, claim: Claim, body: object) -> None:
+def _judge_owed(bench: FindingCollector, claim: Claim, body: object) -> None:
     """The members that every success on the surface has."""
     for pointer, member in claim.surface.success.items():
         bench.exercise("success/requires")
@@ -281,7 +287,7 @@ def _judge_owed(bench: Bench, claim: Claim, body: object) -> None:
             bench.broken("success/requires", sentence(each, pointer), pointer=at, source=member.source, level=level)
 
 
-def _hidden_failures(bench: Bench, claim: Claim, body: object) -> None:
+def _hidden_failures(bench: FindingCollector, claim: Claim, body: object) -> None:
     """A write answered as a plain success with failures among its outcomes, though a surface is declared for those."""
     for other in bench.contract.claims:
         batch = other.surface.batch
@@ -289,7 +295,7 @@ def _hidden_failures(bench: Bench, claim: Claim, body: object) -> None:
         for item in items or ():
             if item.body is None or item.status is None or item.status < 400:
                 continue
-            best = fitting(bench.contract, other, resolve(item.value, item.body)[1])
+            best = match_envelope(bench.contract, other, resolve(item.value, item.body)[1])
             if best is not None and _is_envelope(bench, best.envelope, best.read):
                 at = item.at + item.body
                 statuses = " or ".join(map(str, other.surface.match.statuses)) or "another status"
@@ -303,7 +309,7 @@ def _hidden_failures(bench: Bench, claim: Claim, body: object) -> None:
                 return
 
 
-def _is_envelope(bench: Bench, envelope: Envelope, read: Extraction) -> bool:
+def _is_envelope(bench: FindingCollector, envelope: Envelope, read: Extraction) -> bool:
     """Whether a body is an envelope beyond doubt: all of its shape, with a declared code or a correlation id in it."""
     code = read.slots.get("code")
     if not read.fits or isinstance(code, bool) or not isinstance(code, str | int):

@@ -4,15 +4,15 @@ from typing import NamedTuple
 
 from faultspec.contract.model import Claim
 from faultspec.exchange.body import resolve
-from faultspec.judge.bench import Bench
-from faultspec.judge.envelope import fitting, judge_envelope
+from faultspec.judge.bench import FindingCollector
+from faultspec.judge.envelope import judge_envelope, match_envelope
 from faultspec.judge.headers import judge_repeated
 from faultspec.judge.words import place
 from faultspec.language.model import Batch, Operation
 from faultspec.runtime.nodes import child
 
 
-class Item(NamedTuple):
+class BatchItem(NamedTuple):
     """One outcome of a batch at ``at``; ``body`` is its envelope's place relative to it, None if there is none."""
 
     at: str
@@ -21,7 +21,7 @@ class Item(NamedTuple):
     body: str | None
 
 
-def items_of(batch: Batch, body: object) -> list[Item] | None:
+def items_of(batch: Batch, body: object) -> list[BatchItem] | None:
     """The outcomes in a body, by the first of the declared places that holds a list; None where none does."""
     for pointer in batch.items:
         there, found = resolve(body, pointer)
@@ -30,14 +30,14 @@ def items_of(batch: Batch, body: object) -> list[Item] | None:
     return None
 
 
-def _item(batch: Batch, at: str, value: object) -> Item:
+def _item(batch: Batch, at: str, value: object) -> BatchItem:
     statuses = (resolve(value, pointer)[1] for pointer in batch.status)
     status = next((each for each in statuses if isinstance(each, int) and not isinstance(each, bool)), None)
     bodies = (pointer for pointer in batch.body if isinstance(resolve(value, pointer)[1], dict))
-    return Item(at, value, status, next(bodies, None))
+    return BatchItem(at, value, status, next(bodies, None))
 
 
-def judge_batch(bench: Bench, claim: Claim, body: object, operation: Operation | None) -> tuple[str, ...]:
+def judge_batch(bench: FindingCollector, claim: Claim, body: object, operation: Operation | None) -> tuple[str, ...]:
     """Judge the outcomes in a body and return the places of the failed ones."""
     batch = claim.surface.batch
     items = items_of(batch, body) if batch is not None else None
@@ -72,9 +72,9 @@ def judge_batch(bench: Bench, claim: Claim, body: object, operation: Operation |
     return tuple(item.at for item in failed)
 
 
-def _judge_failed(bench: Bench, claim: Claim, item: Item, operation: Operation | None) -> None:
+def _judge_failed(bench: FindingCollector, claim: Claim, item: BatchItem, operation: Operation | None) -> None:
     body = resolve(item.value, item.body)[1] if item.body is not None else None
-    best = fitting(bench.contract, claim, body)
+    best = match_envelope(bench.contract, claim, body)
     if item.body is None or best is None or "code" not in best.read.slots:
         bench.broken(
             "batch/items",
@@ -89,15 +89,15 @@ def _judge_failed(bench: Bench, claim: Claim, item: Item, operation: Operation |
         judge_repeated(bench, told)
 
 
-def _failed(item: Item) -> bool:
+def _failed(item: BatchItem) -> bool:
     return item.status is not None and item.status >= 400
 
 
-def _is_an_error(bench: Bench, claim: Claim, item: Item) -> bool:
+def _is_an_error(bench: FindingCollector, claim: Claim, item: BatchItem) -> bool:
     """Whether an item carries an envelope with a declared code, whatever its status says."""
     if item.body is None:
         return False
-    best = fitting(bench.contract, claim, resolve(item.value, item.body)[1])
+    best = match_envelope(bench.contract, claim, resolve(item.value, item.body)[1])
     if best is None or not best.read.fits:
         return False
     code = best.read.slots.get("code")

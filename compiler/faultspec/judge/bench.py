@@ -8,7 +8,7 @@ from faultspec.exchange.model import Exchange
 from faultspec.language.model import NOWHERE, Source
 
 
-class Bench:
+class FindingCollector:
     """The one mutable thing in judging; ``code`` and ``status`` are those of the error being read, be it an item's."""
 
     def __init__(self, contract: Contract, exchange: Exchange) -> None:

@@ -10,15 +10,16 @@ from typing import NamedTuple
 from faultspec.contract.model import Claim, Contract, Matcher
 from faultspec.exchange.body import resolve, steps
 from faultspec.exchange.model import Exchange
-from faultspec.judge.bench import Bench
-from faultspec.judge.facts import Facts, facts_of, outcomes
+from faultspec.judge.bench import FindingCollector
+from faultspec.judge.facts import facts_of
 from faultspec.judge.words import place, sentence
 from faultspec.language import header_syntax
 from faultspec.language.carriers import shares, taken, wears
-from faultspec.language.model import Code, Envelope, Member, Operation, Schema, Source, Strictness
-from faultspec.language.values import Misfit, problems, same, shown
+from faultspec.language.conditions import ConditionFacts, possible_outcomes
+from faultspec.language.model import Code, DetailMember, Envelope, Operation, Schema, Source, Strictness
+from faultspec.language.values import ValueProblem, problems, same, shown
 from faultspec.runtime import ids
-from faultspec.runtime.extraction import Extraction, Item, extract
+from faultspec.runtime.extraction import ArrayItem, Extraction, extract
 from faultspec.runtime.nodes import Array, Node, Object, Template, child, slot_places, walk
 
 _LISTED = 4
@@ -26,7 +27,7 @@ _LISTED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ErrorReading:
     """What one error says: its slots, their places (pointers into the whole body), and its code if it is declared."""
 
     envelope: Envelope
@@ -40,7 +41,7 @@ class Told:
         return self.slots.get(slot)
 
 
-class Fitting(NamedTuple):
+class EnvelopeMatch(NamedTuple):
     """An envelope and what a body says when it is read as one; ``protocol``: as an error of the protocol that carries ours."""
 
     envelope: Envelope
@@ -53,7 +54,7 @@ class Fitting(NamedTuple):
         return len(self.read.missing) + len(self.read.mismatched), theirs if self.protocol else 1
 
 
-def fitting(contract: Contract, claim: Claim, body: object) -> Fitting | None:
+def match_envelope(contract: Contract, claim: Claim, body: object) -> EnvelopeMatch | None:
     """The alternative that the body fits, else the nearest; None where foreign bodies pass and this is one.
 
     A body of another shape is foreign unless it begins like one of ours: with a declared code in the place of the code,
@@ -90,13 +91,13 @@ def _in_text(envelope: Envelope, pointer: str) -> bool:
     return isinstance(node, Template)
 
 
-def _candidates(contract: Contract, claim: Claim, body: object) -> list[Fitting]:
+def _candidates(contract: Contract, claim: Claim, body: object) -> list[EnvelopeMatch]:
     """What a body may be meant as: the envelopes that its code wears, where it has a declared one, else all."""
-    ours = [Fitting(each, _read(contract, each, body)) for each in claim.envelopes]
+    ours = [EnvelopeMatch(each, _read(contract, each, body)) for each in claim.envelopes]
     if claim.protocol is None:
         theirs = []
     else:
-        theirs = [Fitting(claim.protocol, extract(claim.protocol.shape, body), protocol=True)]
+        theirs = [EnvelopeMatch(claim.protocol, extract(claim.protocol.shape, body), protocol=True)]
         if _is_theirs(contract, claim, theirs[0].read.slots.get("code")):
             ours = [each for each in ours if not shares(each.envelope, claim.protocol)]
     if len(ours) + len(theirs) == 1:
@@ -119,7 +120,7 @@ def _is_theirs(contract: Contract, claim: Claim, wire: object) -> bool:
     return not any(same(each, wire) for each in taken(contract.taxonomy, claim.surface))
 
 
-def _wears_declared(contract: Contract, meant: Fitting, body: object) -> bool:
+def _wears_declared(contract: Contract, meant: EnvelopeMatch, body: object) -> bool:
     """Whether a declared code stands in the place where the envelope has its own, alone or in the text that the envelope
     has there, and travels in that envelope.
     """
@@ -173,15 +174,15 @@ def _is_bare(envelope: Envelope, body: object) -> bool:
 
 
 def judge_envelope(
-    bench: Bench,
+    bench: FindingCollector,
     claim: Claim,
-    best: Fitting,
+    best: EnvelopeMatch,
     *,
     at: str = "",
     operation: Operation | None,
     extras: bool = True,
     told: Collection[str] = (),
-) -> Told | None:
+) -> ErrorReading | None:
     """Judge one envelope, read from the pointer ``at``; None where it tells no error.
 
     ``extras``: whether members outside the picture count (not where an item of a batch is its own envelope). ``told``: places of
@@ -205,7 +206,7 @@ def judge_envelope(
     return first
 
 
-def _shape(bench: Bench, envelope: Envelope, read: Extraction, at: str) -> None:
+def _shape(bench: FindingCollector, envelope: Envelope, read: Extraction, at: str) -> None:
     if read.fits:
         return
     parts = [f"{place(at + each.path)} is {shown(each.got)}, expected {each.expected}" for each in read.mismatched]
@@ -221,7 +222,7 @@ def _shape(bench: Bench, envelope: Envelope, read: Extraction, at: str) -> None:
     )
 
 
-def _additional(bench: Bench, envelope: Envelope, unexpected: list[str], at: str) -> None:
+def _additional(bench: FindingCollector, envelope: Envelope, unexpected: list[str], at: str) -> None:
     bench.exercise("envelope/additional")
     if unexpected:
         bench.broken(
@@ -233,7 +234,7 @@ def _additional(bench: Bench, envelope: Envelope, unexpected: list[str], at: str
         )
 
 
-def _items(read: Extraction) -> tuple[Extraction | Item, ...]:
+def _items(read: Extraction) -> tuple[Extraction | ArrayItem, ...]:
     """The errors a body tells: one, or as many as its list has items."""
     return (read, *read.more)
 
@@ -244,17 +245,17 @@ def _lists_codes(envelope: Envelope) -> bool:
 
 
 def _judge_error(
-    bench: Bench,
+    bench: FindingCollector,
     claim: Claim,
-    best: Fitting,
+    best: EnvelopeMatch,
     slots: Mapping[str, object],
     where: Mapping[str, str],
     operation: Operation | None,
     *,
     spelled: bool,
-) -> Told:
+) -> ErrorReading:
     code = _code(bench, claim, best, slots, where, operation, spelled=spelled) if "code" in slots else None
-    told = Told(best.envelope, slots, where, code, operation)
+    told = ErrorReading(best.envelope, slots, where, code, operation)
     if code is not None:
         bench.code = code.name
     _types(bench, told)
@@ -273,9 +274,9 @@ def _judge_error(
 
 
 def _code(
-    bench: Bench,
+    bench: FindingCollector,
     claim: Claim,
-    best: Fitting,
+    best: EnvelopeMatch,
     slots: Mapping[str, object],
     where: Mapping[str, str],
     operation: Operation | None,
@@ -347,7 +348,7 @@ def _code(
     return code
 
 
-def _protocol_code(bench: Bench, claim: Claim, wire: object, pointer: str) -> None:
+def _protocol_code(bench: FindingCollector, claim: Claim, wire: object, pointer: str) -> None:
     """A number of the protocol that carries ours."""
     protocol = claim.surface.protocol
     assert protocol is not None  # or it would have no envelope
@@ -388,12 +389,12 @@ def _is_elsewhere(exchange: Exchange, operation: Operation | None, owners: Owner
     return named and not any(matcher.routes or matcher.methods for _, matcher in owners)
 
 
-def _code_status(bench: Bench, claim: Claim, code: Code, facts: Facts) -> None:
+def _code_status(bench: FindingCollector, claim: Claim, code: Code, facts: ConditionFacts) -> None:
     status = bench.status
     if status is None or bench.exchange.transport != "http":
         return
     bench.exercise("code/status")
-    possible = outcomes(code.http.rules, facts) if code.http.rules else ()
+    possible = possible_outcomes(code.http.rules, facts) if code.http.rules else ()
     by_name = bench.contract.codes_for(status)
     if status in possible or (not possible and (code.http.allows(status) or code.name in by_name)):
         return
@@ -414,7 +415,7 @@ def _code_status(bench: Bench, claim: Claim, code: Code, facts: Facts) -> None:
 # the slots
 
 
-def _types(bench: Bench, told: Told) -> None:
+def _types(bench: FindingCollector, told: ErrorReading) -> None:
     schemas = bench.contract.slots[told.envelope.name]
     for slot, value in told.slots.items():
         schema = schemas.get(slot)
@@ -430,7 +431,7 @@ def _types(bench: Bench, told: Told) -> None:
             bench.broken(clause, sentence(each, at), pointer=at + each.pointer, source=source, level=each.severity)
 
 
-def _status(bench: Bench, told: Told) -> None:
+def _status(bench: FindingCollector, told: ErrorReading) -> None:
     value = told.value("status")
     if isinstance(value, bool) or not isinstance(value, int | str) or bench.status is None:
         return
@@ -444,7 +445,7 @@ def _status(bench: Bench, told: Told) -> None:
         )
 
 
-def _fixed(bench: Bench, told: Told, code: Code) -> None:
+def _fixed(bench: FindingCollector, told: ErrorReading, code: Code) -> None:
     """The slots whose value the code decides: the layer that produced it, its domain, and its declared facts."""
     wanted: dict[str, tuple[str, ...]] = {slot: values for slot, values in code.facts.items() if values}
     if code.boundaries:
@@ -466,17 +467,11 @@ def _fixed(bench: Bench, told: Told, code: Code) -> None:
             )
 
 
-def _flag(bench: Bench, told: Told, code: Code, facts: Facts) -> None:
+def _flag(bench: FindingCollector, told: ErrorReading, code: Code, facts: ConditionFacts) -> None:
     for value, pointer, source in _flags(bench, told):
         if not isinstance(value, bool):
             continue
-        match code.retriable.kind:
-            case "always" | "never":
-                possible: tuple[object, ...] = (code.retriable.kind == "always",)
-            case "conditional":
-                possible = outcomes(code.retriable.rules, facts)
-            case _:
-                possible = ()
+        possible = code.retriable.decide(facts)
         if len(possible) != 1:
             continue
         bench.exercise("retriable/agrees")
@@ -490,7 +485,7 @@ def _flag(bench: Bench, told: Told, code: Code, facts: Facts) -> None:
             )
 
 
-def _actions(bench: Bench, told: Told, code: Code) -> None:
+def _actions(bench: FindingCollector, told: ErrorReading, code: Code) -> None:
     """Whether an error suggests none but the actions of its code, and, where it says it may be sent again, one that does so."""
     suggested, again = told.value("actions"), bench.contract.taxonomy.sending_again
     if not isinstance(suggested, list):
@@ -519,7 +514,7 @@ def _actions(bench: Bench, told: Told, code: Code) -> None:
         )
 
 
-def _flags(bench: Bench, told: Told) -> Iterator[tuple[object, str, Source]]:
+def _flags(bench: FindingCollector, told: ErrorReading) -> Iterator[tuple[object, str, Source]]:
     # A flag that stands inside a text has no schema of its own.
     if "retriable" in told.slots and "retriable" in bench.contract.slots[told.envelope.name]:
         declared = told.envelope.fields.get("retriable")
@@ -534,7 +529,7 @@ def _flags(bench: Bench, told: Told) -> Iterator[tuple[object, str, Source]]:
 # the details
 
 
-def _details(bench: Bench, claim: Claim, told: Told, code: Code) -> None:
+def _details(bench: FindingCollector, claim: Claim, told: ErrorReading, code: Code) -> None:
     details, at = told.value("details"), _details_place(told)
     if at is None or ("details" in told.slots and not isinstance(details, dict) and code.details_schema is None):
         return
@@ -550,7 +545,7 @@ def _details(bench: Bench, claim: Claim, told: Told, code: Code) -> None:
         _validators(bench, details, at)
 
 
-def _details_place(told: Told) -> str | None:
+def _details_place(told: ErrorReading) -> str | None:
     """Where the details of an error stand, or would: beside its code, in the same item of a list."""
     if "details" in told.where:
         return told.where["details"]
@@ -569,8 +564,8 @@ def _details_place(told: Told) -> str | None:
     return None
 
 
-def _required(bench: Bench, claim: Claim, code: Code, details: Mapping[str, object], at: str) -> None:
-    demanded: dict[str, tuple[str, Member | None]] = {}
+def _required(bench: FindingCollector, claim: Claim, code: Code, details: Mapping[str, object], at: str) -> None:
+    demanded: dict[str, tuple[str, DetailMember | None]] = {}
     if any(member.presence in ("required", "expected") for member in code.details.values()):
         bench.exercise("details/required")
         demanded = {name: ("details/required", member) for name, member in code.details.items()}
@@ -600,7 +595,7 @@ def _required(bench: Bench, claim: Claim, code: Code, details: Mapping[str, obje
             )
 
 
-def _declared(bench: Bench, code: Code, details: Mapping[str, object], at: str) -> None:
+def _declared(bench: FindingCollector, code: Code, details: Mapping[str, object], at: str) -> None:
     for name, member in code.details.items():
         if name not in details:
             continue
@@ -625,12 +620,14 @@ def _declared(bench: Bench, code: Code, details: Mapping[str, object], at: str) 
             )
 
 
-def _registered_source(bench: Bench, name: str) -> Source:
+def _registered_source(bench: FindingCollector, name: str) -> Source:
     key = bench.contract.taxonomy.detail_keys.get(name)
     return key.source if key else Source()
 
 
-def _registered(bench: Bench, told: Told, code: Code, details: Mapping[str, object], at: str) -> None:
+def _registered(
+    bench: FindingCollector, told: ErrorReading, code: Code, details: Mapping[str, object], at: str
+) -> None:
     """Keys that the code doesn't list: a registered one has its registered type, another one is a surprise."""
     taxonomy = bench.contract.taxonomy
     declared = told.envelope.fields.get("details")
@@ -667,7 +664,7 @@ def _quoted(tag: str) -> str:
     return tag if tag.endswith('"') and '"' in tag[:-1] else shown(tag)
 
 
-def _validators(bench: Bench, details: Mapping[str, object], at: str) -> None:
+def _validators(bench: FindingCollector, details: Mapping[str, object], at: str) -> None:
     for key in bench.contract.taxonomy.detail_keys.values():
         value = details.get(key.name)
         header = bench.exchange.received(key.equals_header) if key.equals_header else None
@@ -697,7 +694,7 @@ def _is_wait(value: object, header: str) -> bool | None:
     return isfinite(value) and int(header) == ceil(value)
 
 
-def _was_sent(bench: Bench, etag: str) -> bool:
+def _was_sent(bench: FindingCollector, etag: str) -> bool:
     """Whether If-Match alone, which a 412 says matched nothing, names the very validator (RFC 9110 section 13.1.1)."""
     sent = bench.exchange.sent("if-match")
     if sent is None or bench.exchange.sent("if-none-match") is not None or etag.startswith("W/"):
@@ -705,7 +702,7 @@ def _was_sent(bench: Bench, etag: str) -> bool:
     return etag in header_syntax.items(sent)
 
 
-def _imported(bench: Bench, schema: Schema, details: object, at: str, code: Code) -> None:
+def _imported(bench: FindingCollector, schema: Schema, details: object, at: str, code: Code) -> None:
     bench.exercise("details/schema")
     for each in islice(_misfits(bench, schema, details), _LISTED):
         bench.broken(
@@ -718,7 +715,7 @@ def _imported(bench: Bench, schema: Schema, details: object, at: str, code: Code
         )
 
 
-def _misfits(bench: Bench, schema: Schema, value: object) -> Iterator[Misfit]:
+def _misfits(bench: FindingCollector, schema: Schema, value: object) -> Iterator[ValueProblem]:
     # Identifiers alone are asserted: what other formats mean in a body JSON Schema leaves open.
     return problems(schema, value, bench.contract.terms, ids.FORMATS)
 

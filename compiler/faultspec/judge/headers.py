@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from faultspec.contract.clauses import header_address
-from faultspec.judge.bench import Bench
-from faultspec.judge.envelope import Told
+from faultspec.judge.bench import FindingCollector
+from faultspec.judge.envelope import ErrorReading
 from faultspec.judge.words import place
 from faultspec.language import formats, header_syntax
 from faultspec.language.model import Code, HeaderRule, Source
@@ -15,7 +15,7 @@ _YEAR = 366 * 24 * 3600
 """Seconds: who is asked to wait longer was given seconds since 1970."""
 
 
-def judge_headers(bench: Bench, code: Code | None, told: Told | None) -> None:
+def judge_headers(bench: FindingCollector, code: Code | None, told: ErrorReading | None) -> None:
     """Judge the headers of the whole answer; ``told`` is the envelope in it, if one was read."""
     status = bench.status
     if status is None or bench.exchange.transport != "http":
@@ -27,13 +27,13 @@ def judge_headers(bench: Bench, code: Code | None, told: Told | None) -> None:
         _equal(bench, header, slot, source, told)
 
 
-def judge_repeated(bench: Bench, told: Told) -> None:
+def judge_repeated(bench: FindingCollector, told: ErrorReading) -> None:
     """Judge what an envelope inside the answer, such as an outcome of a batch, repeats of the answer's headers."""
     for header, slot, source in _pairs({}, told):
         _equal(bench, header, slot, source, told)
 
 
-def _header(bench: Bench, rules: tuple[HeaderRule, ...], told: Told | None, status: int) -> None:
+def _header(bench: FindingCollector, rules: tuple[HeaderRule, ...], told: ErrorReading | None, status: int) -> None:
     """``rules`` are those for one header, the most specific last: it decides on the presence, all on the form."""
     rule = rules[-1]
     clause, lines = header_address(rule.name), bench.lines(rule.name.lower())
@@ -91,7 +91,7 @@ def _contradicted(token: str, value: str) -> str | None:
     return None
 
 
-def _judgement_on(bench: Bench, rule: HeaderRule, value: str, status: int) -> str | None:
+def _judgement_on(bench: FindingCollector, rule: HeaderRule, value: str, status: int) -> str | None:
     """What is wrong with a well-formed value in the light of the rest of the answer."""
     if "methods" in rule.format and status == 405 and bench.exchange.request.method in header_syntax.methods(value):
         return f"it lists {bench.exchange.request.method}, which was just refused"
@@ -107,7 +107,7 @@ def _judgement_on(bench: Bench, rule: HeaderRule, value: str, status: int) -> st
     return None
 
 
-def _said_of_the_body(bench: Bench, value: str, told: Told | None) -> bool:
+def _said_of_the_body(bench: FindingCollector, value: str, told: ErrorReading | None) -> bool:
     """Whether the body repeats the value and its form was found wrong there: one mistake, one finding."""
     if told is None:
         return False
@@ -115,7 +115,7 @@ def _said_of_the_body(bench: Bench, value: str, told: Told | None) -> bool:
     return any(bench.found(("ids/format", "envelope/types"), each) for each in places)
 
 
-def _pairs(rules: Mapping[str, tuple[HeaderRule, ...]], told: Told | None) -> Iterator[tuple[str, str, Source]]:
+def _pairs(rules: Mapping[str, tuple[HeaderRule, ...]], told: ErrorReading | None) -> Iterator[tuple[str, str, Source]]:
     """Headers and the slots they repeat, each pair once."""
     if told is None:
         return
@@ -132,7 +132,7 @@ def _pairs(rules: Mapping[str, tuple[HeaderRule, ...]], told: Told | None) -> It
                 yield rule.name, rule.equals, rule.source
 
 
-def _equal(bench: Bench, header: str, slot: str, source: Source, told: Told | None) -> None:
+def _equal(bench: FindingCollector, header: str, slot: str, source: Source, told: ErrorReading | None) -> None:
     lines = bench.lines(header.lower())
     if told is None or slot not in told.slots or not lines:
         return
@@ -155,5 +155,5 @@ def _equal(bench: Bench, header: str, slot: str, source: Source, told: Told | No
         )
 
 
-def _who(bench: Bench, rule: HeaderRule, status: int) -> str:
+def _who(bench: FindingCollector, rule: HeaderRule, status: int) -> str:
     return f"`{bench.code}`" if bench.code and (rule.codes or not rule.on) else f"status {status}"

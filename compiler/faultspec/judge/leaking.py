@@ -8,10 +8,10 @@ from typing import NamedTuple
 from urllib.parse import unquote_plus
 
 from faultspec.contract.model import Contract
-from faultspec.exchange.body import Reading, read, resolve, strings
+from faultspec.exchange.body import DecodedBody, read, resolve, strings
 from faultspec.exchange.model import Exchange
-from faultspec.judge.bench import Bench
-from faultspec.judge.envelope import Told
+from faultspec.judge.bench import FindingCollector
+from faultspec.judge.envelope import ErrorReading
 from faultspec.judge.words import place
 from faultspec.language.model import NOWHERE
 from faultspec.leaks import JOINT, Leak, detect, planted
@@ -38,7 +38,7 @@ _NAMES = frozenset({"id", "address"})
 envelope but its message, where the contract has a place for them."""
 
 
-class Segment(NamedTuple):
+class TextSegment(NamedTuple):
     """A piece of an answer. ``pointer`` None: it isn't JSON; ``header`` names the header it is the value of."""
 
     text: str
@@ -46,7 +46,9 @@ class Segment(NamedTuple):
     header: str | None
 
 
-def judge_leaks(bench: Bench, reading: Reading, told: Told | None, within: tuple[str, ...] = ("",)) -> None:
+def judge_leaks(
+    bench: FindingCollector, reading: DecodedBody, told: ErrorReading | None, within: tuple[str, ...] = ("",)
+) -> None:
     """Search the answer's headers, and those parts of its body (pointers in ``within``) that are errors."""
     privacy = bench.contract.taxonomy.privacy
     if privacy is None:
@@ -71,7 +73,7 @@ def judge_leaks(bench: Bench, reading: Reading, told: Told | None, within: tuple
     open_header = [each for each in segments if (each.header or "").lower() not in _MEANT_TO_CARRY]
     exempt = _exempt(told)
     text, starts = _joined(open_header)
-    found: dict[str, list[tuple[Leak, Segment]]] = {}
+    found: dict[str, list[tuple[Leak, TextSegment]]] = {}
     for leak in detect(text, privacy.detectors, bench.contract.names, _sent(bench.exchange)):
         segment = open_header[bisect_right(starts, leak.start) - 1]
         if leak.kind in _FOREIGN and any(_below(segment.pointer, each) for each in exempt):
@@ -98,7 +100,9 @@ def _addresses(detectors: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"leaks/{kind}" for kind in detectors if kind != "canary")
 
 
-def harmless_answer(contract: Contract, exchange: Exchange, reading: Reading, within: tuple[str, ...] = ("",)) -> bool:
+def harmless_answer(
+    contract: Contract, exchange: Exchange, reading: DecodedBody, within: tuple[str, ...] = ("",)
+) -> bool:
     """Whether each text of the answer is harmless by itself, which most are and many have been before.
 
     No pattern reaches from one text into the next, so those that were found harmless need not be searched again.
@@ -111,13 +115,13 @@ def harmless_answer(contract: Contract, exchange: Exchange, reading: Reading, wi
     texts = [value for name, value in response.headers if name.lower() not in _MEANT_TO_CARRY]
     for pointer in within:
         _gather(resolve(reading.value, pointer)[1], texts)
-    known = contract.memory.harmless
+    known = contract.cache.harmless
     new = [each for each in texts if each not in known]
     if not new:
         return True
     if detect(JOINT.join(new), privacy.detectors, contract.names):
         return False
-    contract.memory.learn(new)
+    contract.cache.learn(new)
     return True
 
 
@@ -137,7 +141,7 @@ def _gather(value: object, texts: list[str]) -> None:
                 _gather(each, texts)
 
 
-def _report(bench: Bench, clause: str, leaks: list[tuple[Leak, Segment]]) -> None:
+def _report(bench: FindingCollector, clause: str, leaks: list[tuple[Leak, TextSegment]]) -> None:
     """One finding a clause, at its first place: the same trace in three members is one mistake."""
     leaks = sorted(leaks, key=lambda each: each[0].start)
     leak, segment = leaks[0]
@@ -158,19 +162,19 @@ def _report(bench: Bench, clause: str, leaks: list[tuple[Leak, Segment]]) -> Non
     )
 
 
-def _segments(exchange: Exchange, reading: Reading, within: tuple[str, ...]) -> list[Segment]:
-    headers = [Segment(value, None, name) for name, value in exchange.response.headers]
+def _segments(exchange: Exchange, reading: DecodedBody, within: tuple[str, ...]) -> list[TextSegment]:
+    headers = [TextSegment(value, None, name) for name, value in exchange.response.headers]
     body = exchange.response.body
     if reading.problem is None and len(body) <= _STRUCTURED:
         parts: Iterable[tuple[str, str]] = (
             each for pointer in within for each in strings(resolve(reading.value, pointer)[1], pointer)
         )
         said_twice = frozenset(mirrors(reading.value)) if exchange.transport == "mcp" else frozenset()
-        return [*(Segment(text, pointer, None) for pointer, text in parts if pointer not in said_twice), *headers]
+        return [*(TextSegment(text, pointer, None) for pointer, text in parts if pointer not in said_twice), *headers]
     text = body.decode("utf-8", "replace")
     if "&" in text and "<" in text[:4096]:
         text = html.unescape(text)
-    return [Segment(text, None, None), *headers]
+    return [TextSegment(text, None, None), *headers]
 
 
 def mirrors(result: object) -> Iterator[str]:
@@ -179,7 +183,7 @@ def mirrors(result: object) -> Iterator[str]:
     """
     found, structured = resolve(result, "/structuredContent")
     for pointer, text in texts_of(result) if found else ():
-        if read(text.encode("utf-8", "replace")) == Reading(structured, None):
+        if read(text.encode("utf-8", "replace")) == DecodedBody(structured, None):
             yield pointer
 
 
@@ -192,7 +196,7 @@ def texts_of(result: object) -> Iterator[tuple[str, str]]:
             yield f"/content/{index}/text", text
 
 
-def _joined(segments: list[Segment]) -> tuple[str, list[int]]:
+def _joined(segments: list[TextSegment]) -> tuple[str, list[int]]:
     starts, at = [], 0
     for segment in segments:
         starts.append(at)
@@ -207,13 +211,13 @@ def _sent(exchange: Exchange) -> str:
     return f"{request.target}\n{plain}\n{exchange.route or ''}\n{headers}\n{request.body[:_SENT].decode('utf-8', 'replace')}"
 
 
-def _unnamed(segments: Sequence[Segment], told: Told | None) -> list[Segment]:
+def _unnamed(segments: Sequence[TextSegment], told: ErrorReading | None) -> list[TextSegment]:
     """What of the body is no slot but the message: there a name that the caller gave stands where none was asked for."""
     places = tuple(where for slot, where in told.where.items() if slot != "message") if told is not None else ()
     return [each for each in segments if each.header is None and not any(_below(each.pointer, one) for one in places)]
 
 
-def _exempt(told: Told | None) -> tuple[str, ...]:
+def _exempt(told: ErrorReading | None) -> tuple[str, ...]:
     """The places of members that carry foreign text by contract: slots, or members of the details."""
     if told is None or told.code is None:
         return ()

@@ -1,6 +1,6 @@
 """How a finding names the place that it is about."""
 
-from faultspec.language.values import Misfit
+from faultspec.language.values import ValueProblem
 
 
 def place(pointer: str) -> str:
@@ -8,6 +8,6 @@ def place(pointer: str) -> str:
     return f"`{pointer}`" if pointer else "the body"
 
 
-def sentence(misfit: Misfit, at: str) -> str:
+def sentence(misfit: ValueProblem, at: str) -> str:
     """What is wrong, of a value that stands at the pointer `at`."""
     return f"{place(at + misfit.pointer)} {misfit.problem}"

@@ -30,7 +30,7 @@ class Partial(NamedTuple):
         return not any(path[: len(each)] == each[: len(path)] for each in self.broken)
 
 
-class Loaded(NamedTuple):
+class LoadedTaxonomy(NamedTuple):
     """What came of reading a taxonomy. ``taxonomy`` is None when any diagnostic is an error; then there is ``partial``.
 
     ``sources``: the text by file name, for printers that show the line. ``draft``: the model where every error left it
@@ -45,12 +45,12 @@ class Loaded(NamedTuple):
     partial: Partial | None = None
 
 
-def load(path: str) -> Loaded:
+def load(path: str) -> LoadedTaxonomy:
     """Read the taxonomy at `path`, with those it extends; whatever is wrong comes back as diagnostics, never raised."""
     return _load(path, ())
 
 
-def _load(path: str, above: tuple[str, ...]) -> Loaded:
+def _load(path: str, above: tuple[str, ...]) -> LoadedTaxonomy:
     """`above`: the files that are laid over this one, outermost first."""
     try:
         document = load_source(path)
@@ -60,13 +60,13 @@ def _load(path: str, above: tuple[str, ...]) -> Loaded:
     return _layered(document, (*above, path))
 
 
-def _layered(document: Document, files: tuple[str, ...]) -> Loaded:
+def _layered(document: Document, files: tuple[str, ...]) -> LoadedTaxonomy:
     """A document with what it is laid over; `files`: its own and those laid over it."""
     name = document.data.get("extends") if isinstance(document.data, dict) else None
     return _extended(document, name, files) if isinstance(name, str) else _understand(document)
 
 
-def _extended(document: Document, name: str, files: tuple[str, ...]) -> Loaded:
+def _extended(document: Document, name: str, files: tuple[str, ...]) -> LoadedTaxonomy:
     """A document laid over the base that it names; a base that is broken is all that is told."""
     file = layers.located(name, document.path)
     problem = None
@@ -82,7 +82,7 @@ def _extended(document: Document, name: str, files: tuple[str, ...]) -> Loaded:
         said = document.diagnostic(
             "bad-base", problem or "", ("extends",), key=False, hint="name a file beside this one"
         )
-        return Loaded(document, None, (said,), {document.path: document.text})
+        return LoadedTaxonomy(document, None, (said,), {document.path: document.text})
     base = _load(file, files)
     sources = {**base.sources, document.path: document.text}
     if base.taxonomy is None or base.document is None:
@@ -90,7 +90,7 @@ def _extended(document: Document, name: str, files: tuple[str, ...]) -> Loaded:
         said = document.diagnostic(
             "bad-base", message, ("extends",), key=False, hint="mend it first; what is wrong stands here too"
         )
-        return Loaded(base.document and document, None, ordered((*base.diagnostics, said)), sources)
+        return LoadedTaxonomy(base.document and document, None, ordered((*base.diagnostics, said)), sources)
     data, problems = layers.laid_over(base.document.data, document.data)
     below = base.document.base
     while below is not None:
@@ -101,7 +101,7 @@ def _extended(document: Document, name: str, files: tuple[str, ...]) -> Loaded:
     return _understand(layered, refused)._replace(sources=sources)
 
 
-def reread(text: str, path: str) -> Loaded:
+def reread(text: str, path: str) -> LoadedTaxonomy:
     """Like `load`, had the file `path` the content `text`."""
     document, diagnostics = parse(text, path)
     if document is None or diagnostics:
@@ -109,17 +109,17 @@ def reread(text: str, path: str) -> Loaded:
     return _layered(document, (path,))
 
 
-def read(text: str, path: str) -> Loaded:
+def read(text: str, path: str) -> LoadedTaxonomy:
     """The pure half of `load`: `text` is the document, `path` only names it."""
     document, diagnostics = parse(text, path)
     return _understand(document, diagnostics)._replace(sources={path: text})
 
 
-def _understand(document: Document | None, before: Iterable[Diagnostic] = ()) -> Loaded:
+def _understand(document: Document | None, before: Iterable[Diagnostic] = ()) -> LoadedTaxonomy:
     """Go on with whatever structure the text has, so that one run tells all; `before` was found on the way to it."""
     before = tuple(before)
     if document is None:
-        return Loaded(None, None, ordered(before))
+        return LoadedTaxonomy(None, None, ordered(before))
     repeated = frozenset(each.pointer for each in before if each.code == "duplicate-key")
     taxonomy, data, found = _meaning(document, repeated, sound=all(each.code == "not-extensible" for each in before))
     for other in document.others:
@@ -129,9 +129,9 @@ def _understand(document: Document | None, before: Iterable[Diagnostic] = ()) ->
     errors = [each for each in diagnostics if each.severity == "error"]
     sources = {document.path: document.text}
     if not errors:
-        return Loaded(document, taxonomy, diagnostics, sources)
+        return LoadedTaxonomy(document, taxonomy, diagnostics, sources)
     draft = _without_broken_policies(taxonomy, errors) if all(map(_spares, errors)) else None
-    return Loaded(
+    return LoadedTaxonomy(
         document, None, diagnostics, sources, draft, Partial(taxonomy, data, frozenset(map(_touched, errors)))
     )
 
@@ -186,7 +186,7 @@ def _meaning(
     return taxonomy, remains.data, [_diagnostic(each, document) for each in (*found, *problems)]
 
 
-def _diagnostic(problem: grammar.Problem, document: Document) -> Diagnostic:
+def _diagnostic(problem: grammar.GrammarProblem, document: Document) -> Diagnostic:
     return document.diagnostic(
         problem.code,
         problem.message,

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Iterator
 
 from faultspec.language import formats, header_syntax, values
 from faultspec.language.carriers import carriers
-from faultspec.language.grammar import Path, Problem
+from faultspec.language.grammar import GrammarProblem, Path
 from faultspec.language.model import IMPLIED, Code, Envelope, Example, HeaderRule, Schema, Strictness, Taxonomy
 
 
 def problems(
     taxonomy: Taxonomy, codes: Iterable[tuple[Path, Code, bool]], lost: Callable[[Path], bool]
-) -> Iterator[Problem]:
+) -> Iterator[GrammarProblem]:
     """Every way in which an example of `codes` breaks its details, the fields of its slots, a status or a header rule.
 
     Each code comes with its path and with whether its examples stand in a list. `lost`: whether something at a path of
@@ -51,13 +51,13 @@ def _unsure(lost: Callable[[Path], bool]) -> frozenset[str]:
 
 def _misfits(
     code: Code, example: Example, strict: Strictness, vocabularies: values.Vocabularies
-) -> Iterator[values.Misfit]:
+) -> Iterator[values.ValueProblem]:
     """Where the details leave what is declared; without any, what they lack."""
     schema = code.details_schema or Schema(types=("object",), properties=code.details, additional=strict)
     if example.details is None:
         for name, member in code.details.items():
             if member.presence == "required":
-                yield values.Misfit((name,), "", "absent")
+                yield values.ValueProblem((name,), "", "absent")
         return
     for misfit in values.problems(schema, example.details, vocabularies):
         if misfit.severity == "warning" and misfit.keyword == "missing":
@@ -65,7 +65,7 @@ def _misfits(
         yield misfit
 
 
-def _in_details(misfit: values.Misfit, code: Code, path: Path) -> Problem:
+def _in_details(misfit: values.ValueProblem, code: Code, path: Path) -> GrammarProblem:
     if misfit.keyword == "absent":
         return _bad(path, f"the example lacks `details.{misfit.path[0]}`, which `{code.name}` requires", on_key=True)
     undeclared = misfit.keyword == "additional"
@@ -74,7 +74,7 @@ def _in_details(misfit: values.Misfit, code: Code, path: Path) -> Problem:
         if undeclared
         else f"the details of `{code.name}` are declared otherwise: change one of the two"
     )
-    return Problem(
+    return GrammarProblem(
         "bad-example",
         (*path, "details", *_there(misfit)),
         f"the example breaks its own code: {_said(misfit, 'details')}",
@@ -86,7 +86,7 @@ def _in_details(misfit: values.Misfit, code: Code, path: Path) -> Problem:
 
 def _slots(
     example: Example, path: Path, envelopes: Iterable[Envelope], vocabularies: values.Vocabularies
-) -> Iterator[Problem]:
+) -> Iterator[GrammarProblem]:
     """What is wrong with a slot in every envelope that has it: an example shows the code in one of them."""
     filled = {slot: ((*path, "slots", slot), value) for slot, value in example.slots.items()}
     if example.message is not None:
@@ -98,10 +98,10 @@ def _slots(
         for misfit in min(found, key=len, default=()):
             message = f"the example breaks the field `{slot}`: {_said(misfit, slot)}"
             hint = "the envelope's `fields` say what the slot holds"
-            yield Problem("bad-example", (*at, *_there(misfit)), message, hint, False, misfit.severity)
+            yield GrammarProblem("bad-example", (*at, *_there(misfit)), message, hint, False, misfit.severity)
 
 
-def _facts(code: Code, example: Example, path: Path) -> Iterator[Problem]:
+def _facts(code: Code, example: Example, path: Path) -> Iterator[GrammarProblem]:
     """The slots of which the code itself says what they hold."""
     for slot, terms in {"boundary": code.boundaries, **code.facts}.items():
         value = example.slots.get(slot)
@@ -110,23 +110,23 @@ def _facts(code: Code, example: Example, path: Path) -> Iterator[Problem]:
             yield _bad((*path, "slots", slot), message, "change the example, or what the code says of the slot")
 
 
-def _said(misfit: values.Misfit, whole: str) -> str:
+def _said(misfit: values.ValueProblem, whole: str) -> str:
     return f"`{'.'.join(map(str, misfit.path)) or whole}` {misfit.problem}"
 
 
-def _there(misfit: values.Misfit) -> Path:
+def _there(misfit: values.ValueProblem) -> Path:
     """Where it is in the document: what is missing is missing in the object around it."""
     return misfit.path[:-1] if misfit.keyword == "missing" else misfit.path
 
 
-def _status(code: Code, example: Example, path: Path) -> Iterator[Problem]:
+def _status(code: Code, example: Example, path: Path) -> Iterator[GrammarProblem]:
     if example.status is not None and not code.http.allows(example.status):
         allowed = ", ".join(map(str, code.http.statuses)) or "none"
         message = f"`{code.name}` never travels as {example.status}"
         yield _bad((*path, "status"), message, f"its statuses: {allowed}")
 
 
-def _headers(code: Code, example: Example, path: Path, general: Iterable[HeaderRule]) -> Iterator[Problem]:
+def _headers(code: Code, example: Example, path: Path, general: Iterable[HeaderRule]) -> Iterator[GrammarProblem]:
     status = example.status or code.http.default
     for name, value in example.headers.items():
         at: Path = (*path, "headers", name)
@@ -143,5 +143,5 @@ def _headers(code: Code, example: Example, path: Path, general: Iterable[HeaderR
                 yield _bad(at, f"`{name}` must repeat `${rule.equals}`, which is `{example.slots[rule.equals]}` here")
 
 
-def _bad(path: Path, message: str, hint: str | None = None, *, on_key: bool = False) -> Problem:
-    return Problem("bad-example", path, message, hint or "change the example, or the rule it breaks", on_key)
+def _bad(path: Path, message: str, hint: str | None = None, *, on_key: bool = False) -> GrammarProblem:
+    return GrammarProblem("bad-example", path, message, hint or "change the example, or the rule it breaks", on_key)

@@ -5,20 +5,9 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, Literal
 
+from faultspec.language.conditions import ConditionalRule, Retriable, StatusRange
 from faultspec.language.grammar import Path, closest
-from faultspec.language.model import (
-    Code,
-    Deadline,
-    DetailKey,
-    Example,
-    Mcp,
-    Operation,
-    Retriable,
-    Rule,
-    Schema,
-    StatusRange,
-    Term,
-)
+from faultspec.language.model import Code, Deadline, DetailKey, Example, Mcp, Operation, Schema, Term
 from faultspec.language.schemas import details
 from faultspec.language.scope import Data, Known, Scope
 from faultspec.language.values import foreign_schema_problem
@@ -186,13 +175,15 @@ class Failures:
         assert isinstance(value, dict)
         until = self._refer(value, "until", self.scope.names("actions"), "action", path)
         rules = tuple(
-            Rule(condition(self.scope, each["if"], (*path, "when", index, "if"), known_details), each["then"])
+            ConditionalRule(
+                condition(self.scope, each["if"], (*path, "when", index, "if"), known_details), each["then"]
+            )
             for index, each in enumerate(value.get("when", ()))
         )
         otherwise = value.get("else", False)
         if not rules:
             return Retriable("always" if otherwise else "never", (), until)
-        return Retriable("conditional", (*rules, Rule((), otherwise)), until)
+        return Retriable("conditional", (*rules, ConditionalRule((), otherwise)), until)
 
     def _parameters(self, message: str | None, known_details: Known, path: Path) -> None:
         """A message is built from details that the code may carry, so that nothing else can leak into it."""

@@ -97,17 +97,17 @@ class Either(NamedTuple):
     branches: tuple["Type", ...]
 
 
-class Later(NamedTuple):
+class DeferredKind(NamedTuple):
     """A type that refers to itself, looked up when it is needed. ``name`` is its name in the JSON Schema."""
 
     name: str
     get: Callable[[], "Type"]
 
 
-Type = Text | Choice | Integer | Number | Flag | Nothing | Anything | Many | Named | Record | Either | Later
+Type = Text | Choice | Integer | Number | Flag | Nothing | Anything | Many | Named | Record | Either | DeferredKind
 
 
-class Problem(NamedTuple):
+class GrammarProblem(NamedTuple):
     """Something wrong at a place of a document. ``on_key``: the key is at fault, not its value."""
 
     code: str
@@ -155,7 +155,7 @@ def kinds(type: Type) -> tuple[Kind, ...]:
     meant = _MEANT.get(type.__class__)
     if meant is not None:
         return meant
-    if isinstance(type, Later):
+    if isinstance(type, DeferredKind):
         return kinds(type.get())
     assert isinstance(type, Either)
     return tuple(dict.fromkeys(k for branch in type.branches for k in kinds(branch)))
@@ -172,9 +172,9 @@ _ARTICLE: Mapping[Kind, str] = {
 }
 
 
-def problems(type: Type, value: object, path: Path = ()) -> Iterable[Problem]:
+def problems(type: Type, value: object, path: Path = ()) -> Iterable[GrammarProblem]:
     """Every place under ``path`` where ``value`` leaves ``type``, in document order. Nothing is said of what is ``UNTOLD``."""
-    if isinstance(type, Later):
+    if isinstance(type, DeferredKind):
         type = type.get()
     if value is UNTOLD:
         return ()
@@ -195,38 +195,38 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterable[Problem]:
     return () if check is None else check(type, value, path)
 
 
-def _text(type: Text, value: str, path: Path) -> Iterable[Problem]:
+def _text(type: Text, value: str, path: Path) -> Iterable[GrammarProblem]:
     if type.pattern is not None and not re.fullmatch(type.pattern, value, re.ASCII):
-        return (Problem("bad-value", path, f"`{_short(value)}` is not {type.shape}", on_key=False),)
+        return (GrammarProblem("bad-value", path, f"`{_short(value)}` is not {type.shape}", on_key=False),)
     if type.pattern is None and not type.blank and not value.strip():
-        return (Problem("bad-value", path, "this text is empty", on_key=False),)
+        return (GrammarProblem("bad-value", path, "this text is empty", on_key=False),)
     return ()
 
 
-def _choice(type: Choice, value: str, path: Path) -> Iterable[Problem]:
+def _choice(type: Choice, value: str, path: Path) -> Iterable[GrammarProblem]:
     if value in type.values:
         return ()
     message = f"`{_short(value)}` is not one of {', '.join(type.values)}"
     remedy = _only(value, type.values)
-    return (Problem("bad-value", path, message, closest(value, type.values), on_key=False, remedy=remedy),)
+    return (GrammarProblem("bad-value", path, message, closest(value, type.values), on_key=False, remedy=remedy),)
 
 
-def _integer(type: Integer, value: int, path: Path) -> Iterable[Problem]:
+def _integer(type: Integer, value: int, path: Path) -> Iterable[GrammarProblem]:
     low, high = type.low, type.high
     if (low is None or value >= low) and (high is None or value <= high):
         return ()
     wanted = f"between {low} and {high}" if high is not None else f"at least {low}"
-    return (Problem("bad-value", path, f"{_short(value)} is not {wanted}", on_key=False),)
+    return (GrammarProblem("bad-value", path, f"{_short(value)} is not {wanted}", on_key=False),)
 
 
-def _number(type: Number, value: float, path: Path) -> Iterator[Problem]:
+def _number(type: Number, value: float, path: Path) -> Iterator[GrammarProblem]:
     if type.low is not None and value < type.low:
-        yield Problem("bad-value", path, f"{_short(value)} is less than {type.low}", on_key=False)
+        yield GrammarProblem("bad-value", path, f"{_short(value)} is less than {type.low}", on_key=False)
     if type.high is not None and value > type.high:
-        yield Problem("bad-value", path, f"{_short(value)} is more than {type.high}", on_key=False)
+        yield GrammarProblem("bad-value", path, f"{_short(value)} is more than {type.high}", on_key=False)
 
 
-def _many(type: Many, value: list[object], path: Path) -> Iterator[Problem]:
+def _many(type: Many, value: list[object], path: Path) -> Iterator[GrammarProblem]:
     if len(value) < type.least:
         yield _too_few("list", "item", type.least, path)
     seen = set()
@@ -235,7 +235,7 @@ def _many(type: Many, value: list[object], path: Path) -> Iterator[Problem]:
         if not isinstance(each, (list, dict)):
             if (kind(each), each) in seen and each is not UNTOLD:
                 message = f"`{_short(each)}` stands in this list twice"
-                yield Problem(
+                yield GrammarProblem(
                     "duplicate-item",
                     (*path, index),
                     message,
@@ -250,7 +250,7 @@ def _many(type: Many, value: list[object], path: Path) -> Iterator[Problem]:
 _FLAGS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
 
 
-def _flag_or_word(type: Choice, value: str, path: Path) -> Iterator[Problem]:
+def _flag_or_word(type: Choice, value: str, path: Path) -> Iterator[GrammarProblem]:
     for problem in problems(type, value, path):
         flag = _FLAGS.get(value.lower())
         hint = problem.hint if flag is None else f"write `{flag}`"
@@ -259,33 +259,33 @@ def _flag_or_word(type: Choice, value: str, path: Path) -> Iterator[Problem]:
         )
 
 
-def _too_few(what: str, part: str, least: int, path: Path) -> Problem:
-    return Problem("too-few", path, f"this {what} needs at least {least} {part}")
+def _too_few(what: str, part: str, least: int, path: Path) -> GrammarProblem:
+    return GrammarProblem("too-few", path, f"this {what} needs at least {least} {part}")
 
 
-def _named(type: Named, value: dict[Any, object], path: Path) -> Iterator[Problem]:
+def _named(type: Named, value: dict[Any, object], path: Path) -> Iterator[GrammarProblem]:
     key, optional = type.key, type.optional
     if len(value) < type.least:
         yield _too_few("mapping", "entry", type.least, path)
-    for name, each in told(value):
+    for name, each in readable_items(value):
         bare = name.removesuffix("?") if optional else name
         if key.pattern is not None and not re.fullmatch(key.pattern, bare, re.ASCII):
-            yield Problem("bad-name", (*path, name), f"`{_short(name)}` is not {key.shape}", "rename it")
+            yield GrammarProblem("bad-name", (*path, name), f"`{_short(name)}` is not {key.shape}", "rename it")
         if optional and bare != name and bare in value:
             message = f"`{bare}` stands here twice, once with and once without `?`"
-            yield Problem("duplicate-key", (*path, name), message, "keep one of the two")
+            yield GrammarProblem("duplicate-key", (*path, name), message, "keep one of the two")
         yield from problems(type.value, each, (*path, name))
 
 
-def _record(type: Record, value: dict[Any, object], path: Path) -> Iterator[Problem]:
+def _record(type: Record, value: dict[Any, object], path: Path) -> Iterator[GrammarProblem]:
     name, keys = type
     meant = set()
-    for each, inner in told(value):
+    for each, inner in readable_items(value):
         known = keys.get(each)
         if known is None:
             missing = tuple(key for key in keys if key not in value)
             meant.add(nearest(each, missing))
-            yield Problem(
+            yield GrammarProblem(
                 "unknown-key",
                 (*path, each),
                 f"{name} has no key `{_short(each)}`",
@@ -298,11 +298,11 @@ def _record(type: Record, value: dict[Any, object], path: Path) -> Iterator[Prob
                 yield problem if problem.hint else problem._replace(hint=f"`{each}`: {known.doc}")
     for each, known in keys.items():
         if known.required and each not in value and each not in meant and UNTOLD not in value:
-            yield Problem("missing-key", path, f"{name} says nothing of `{each}`", f"add `{each}:`. {known.doc}")
+            yield GrammarProblem("missing-key", path, f"{name} says nothing of `{each}`", f"add `{each}:`. {known.doc}")
 
 
 #: What each type asks of a value of its kind; the others ask nothing more.
-_CHECKS: Mapping[type, Callable[[Any, Any, Path], Iterable[Problem]]] = {
+_CHECKS: Mapping[type, Callable[[Any, Any, Path], Iterable[GrammarProblem]]] = {
     Text: _text,
     Choice: _choice,
     Integer: _integer,
@@ -313,21 +313,21 @@ _CHECKS: Mapping[type, Callable[[Any, Any, Path], Iterable[Problem]]] = {
 }
 
 
-def told(mapping: Mapping[Any, object]) -> Iterable[tuple[str, object]]:
+def readable_items(mapping: Mapping[Any, object]) -> Iterable[tuple[str, object]]:
     """The entries of a mapping whose key can be read."""
     if UNTOLD not in mapping:
         return mapping.items()
     return [(name, each) for name, each in mapping.items() if name is not UNTOLD]
 
 
-def _wrong_kind(type: Type, found: Kind, path: Path) -> Problem:
+def _wrong_kind(type: Type, found: Kind, path: Path) -> GrammarProblem:
     wanted = [_ARTICLE[k] for k in kinds(type)]
     if "a number" in wanted and "a whole number" in wanted:
         wanted.remove("a whole number")
     name = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this item" if path else "the document"
     hint = next((f"{each.name} has the keys {', '.join(each.keys)}" for each in _records(type)), None)
     message = f"{name} must be {' or '.join(wanted)}, not {_ARTICLE[found]}"
-    return Problem("wrong-type", path, message, hint, on_key=False)
+    return GrammarProblem("wrong-type", path, message, hint, on_key=False)
 
 
 def _records(type: Type) -> Iterator[Record]:
@@ -338,7 +338,7 @@ def _records(type: Type) -> Iterator[Record]:
         case Either(branches):
             for each in branches:
                 yield from _records(each)
-        case Later(_, get):
+        case DeferredKind(_, get):
             yield from _records(get())
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path as File
 from typing import Any
 
-from faultspec.language.grammar import Path, Problem
+from faultspec.language.grammar import GrammarProblem, Path
 
 #: Keys of a document that are never the base's: what the overlay says of itself.
 OWN = ("faultspec", "taxonomy", "extends", "extensible")
@@ -37,10 +37,10 @@ def located(name: str, overlay: str) -> str | None:
     return str(File(next(iter(folders))) / inside)
 
 
-def laid_over(base: dict[str, Any], overlay: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+def laid_over(base: dict[str, Any], overlay: dict[str, Any]) -> tuple[dict[str, Any], list[GrammarProblem]]:
     """The data of both, in the base's order with what is new behind, and what the overlay must not touch."""
     allowed = [tuple(each.split(".")) for each in base.get("extensible", ()) if isinstance(each, str)]
-    problems: list[Problem] = []
+    problems: list[GrammarProblem] = []
     merged = {name: overlay[name] for name in OWN if name in overlay}
     below = {name: each for name, each in base.items() if name not in OWN}
     above = {name: each for name, each in overlay.items() if name not in OWN}
@@ -49,7 +49,11 @@ def laid_over(base: dict[str, Any], overlay: dict[str, Any]) -> tuple[dict[str, 
 
 
 def _merged(
-    base: dict[str, Any], overlay: dict[str, Any], path: Path, allowed: list[tuple[str, ...]], problems: list[Problem]
+    base: dict[str, Any],
+    overlay: dict[str, Any],
+    path: Path,
+    allowed: list[tuple[str, ...]],
+    problems: list[GrammarProblem],
 ) -> Iterator[tuple[str, Any]]:
     for name, value in base.items():
         at = (*path, name)
@@ -77,5 +81,7 @@ def _names(allowed: list[tuple[str, ...]], path: Path) -> bool:
     )
 
 
-def _refused(path: Path, message: str) -> Problem:
-    return Problem("not-extensible", path, message, "leave it out, or ask the base to name it under `extensible`")
+def _refused(path: Path, message: str) -> GrammarProblem:
+    return GrammarProblem(
+        "not-extensible", path, message, "leave it out, or ask the base to name it under `extensible`"
+    )

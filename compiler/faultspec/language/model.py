@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
+from faultspec.language.conditions import ConditionalRule, Retriable, StatusRange
 from faultspec.runtime.nodes import Node
 from faultspec.runtime.retry import Policy
 
@@ -63,75 +64,6 @@ class Term(NamedTuple):
     sends_again: bool = False
 
 
-class StatusRange(NamedTuple):
-    """Inclusive range of HTTP statuses; a single status has ``low == high``."""
-
-    low: int
-    high: int
-
-    def __contains__(self, status: object) -> bool:
-        return isinstance(status, int) and self.low <= status <= self.high
-
-    def covers(self, other: "StatusRange") -> bool:
-        """Whether every status of the other range is one of this."""
-        return self.low <= other.low and other.high <= self.high
-
-    def meets(self, other: "StatusRange") -> bool:
-        """Whether the two ranges have a status in common."""
-        return self.low <= other.high and other.low <= self.high
-
-    @property
-    def width(self) -> int:
-        """How many statuses the range holds; the narrower range is the more specific rule."""
-        return self.high - self.low + 1
-
-    def __str__(self) -> str:
-        if self.low == self.high:
-            return str(self.low)
-        if self.low % 100 == 0 and self.high == self.low + 99:
-            return f"{self.low // 100}xx"
-        return f"{self.low}-{self.high}"
-
-
-class Test(NamedTuple):
-    """One fact of an exchange compared with the values it may have.
-
-    ``fact`` is one of ``status``, ``cause``, ``operation.idempotent``, ``caller.authenticated``, ``details.<key>``.
-    """
-
-    fact: str
-    values: tuple[object, ...] = ()
-    ranges: tuple[StatusRange, ...] = ()
-
-    def holds(self, value: object) -> bool:
-        """Whether ``value`` is one of the values or lies in one of the ranges."""
-        if isinstance(value, bool):
-            return any(value is each for each in self.values)
-        return value in [v for v in self.values if not isinstance(v, bool)] or any(
-            value in each for each in self.ranges
-        )
-
-
-class Rule(NamedTuple):
-    """``then`` applies where every test holds; a rule without tests is the ``else``."""
-
-    when: tuple[Test, ...]
-    then: object
-
-
-class Retriable(NamedTuple):
-    """Whether the same request may be sent again.
-
-    ``caller``: either flag is legal and the code that raises the error says which. ``none``: the system has no such
-    flag. ``conditional``: the first rule whose tests hold decides. ``until`` names the action after which it becomes
-    retriable.
-    """
-
-    kind: Literal["always", "never", "caller", "none", "conditional"]
-    rules: tuple[Rule, ...] = ()
-    until: str | None = None
-
-
 class HttpMapping(NamedTuple):
     """The HTTP statuses that carry a code.
 
@@ -141,7 +73,7 @@ class HttpMapping(NamedTuple):
     """
 
     statuses: tuple[StatusRange, ...] = ()
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[ConditionalRule, ...] = ()
     reason: str | None = None
     default: int | None = None
 
@@ -182,7 +114,7 @@ class Schema(NamedTuple):
     min_length: int | None = None
     max_length: int | None = None
     items: "Schema | None" = None
-    properties: Mapping[str, "Member"] = EMPTY
+    properties: Mapping[str, "DetailMember"] = EMPTY
     additional: Strictness = "allow"
     opaque: object = None
 
@@ -204,7 +136,7 @@ IMPLIED: Mapping[str, Schema] = {
 _KNOWN_ACTIONS = Schema(types=("array",), items=Schema(types=("string",), vocabulary="actions"))
 
 
-class Member(NamedTuple):
+class DetailMember(NamedTuple):
     """A named member of an object: its schema and whether it must be there."""
 
     name: str
@@ -335,7 +267,7 @@ class Surface(NamedTuple):
     error_equals: Mapping[str, object] = EMPTY
     at: str = ""
     foreign: bool = False
-    success: Mapping[str, Member] = EMPTY
+    success: Mapping[str, DetailMember] = EMPTY
     protocol: Protocol | None = None
     repeats: str | None = None
     sink: str | None = None
@@ -431,7 +363,7 @@ class Code(NamedTuple):
     retry: str | None
     effect: Effect
     headers: tuple[HeaderRule, ...]
-    details: Mapping[str, Member]
+    details: Mapping[str, DetailMember]
     details_schema: Schema | None
     examples: tuple[Example, ...]
     actions: tuple[str, ...]
@@ -481,7 +413,7 @@ class RetryPolicy(NamedTuple):
     isolation: str | None = None
     annotate: str | None = None
     eligible: tuple[str, ...] = ()
-    eligible_when: tuple[Rule, ...] = ()
+    eligible_when: tuple[ConditionalRule, ...] = ()
     kind_of: Mapping[str, str] = {}
     source: Source = NOWHERE
 
@@ -556,7 +488,7 @@ class Metric(NamedTuple):
     source: Source = NOWHERE
 
 
-class Rise(NamedTuple):
+class AlertThreshold(NamedTuple):
     """More than ``times`` the rate over the ``over`` seconds before, and ``at_least`` so many."""
 
     times: float
@@ -579,19 +511,19 @@ class Alert(NamedTuple):
     threshold: float | None
     window: float | None
     runbook: tuple[str, ...]
-    rise: Rise | None = None
+    rise: AlertThreshold | None = None
     lasting: float | None = None
     source: Source = NOWHERE
 
 
-class Side(NamedTuple):
+class AlertMetric(NamedTuple):
     """Pointers to what a recorded line tells of a request or an answer."""
 
     headers: str | None = None
     body: str | None = None
 
 
-class Recording(NamedTuple):
+class RecordingRule(NamedTuple):
     """A kind of line in a log of exchanges: pointers to what it tells.
 
     ``when``: what stands in lines of this kind, by pointer. ``elapsed``: the pointer and the unit in seconds. ``slots``: by
@@ -605,8 +537,8 @@ class Recording(NamedTuple):
     method: str | None = None
     route: str | None = None
     elapsed: tuple[str, float] | None = None
-    request: Side = Side()
-    response: Side = Side()
+    request: AlertMetric = AlertMetric()
+    response: AlertMetric = AlertMetric()
     slots: Mapping[str, str] = EMPTY
     source: Source = NOWHERE
 
@@ -618,12 +550,12 @@ class Telemetry(NamedTuple):
     """
 
     metrics: Mapping[str, Metric]
-    log: Mapping[str, Member]
+    log: Mapping[str, DetailMember]
     span: Mapping[str, str]
     alerts: Mapping[str, Alert]
     means: Mapping[str, str] = EMPTY
     runbooks: str | None = None
-    records: Mapping[str, Recording] = EMPTY
+    records: Mapping[str, RecordingRule] = EMPTY
     source: Source = NOWHERE
 
 
@@ -645,7 +577,7 @@ class Unknown(NamedTuple):
     source: Source = NOWHERE
 
 
-class Imported(NamedTuple):
+class ImportedCodes(NamedTuple):
     """The form of codes that importers make of statuses: ``pattern`` with the status in place of ``${status}``. A code of
     the form is declared by the operation that was imported, or it is not declared.
     """
@@ -689,7 +621,7 @@ class Audit(NamedTuple):
 
     id: str | None
     lookup: Lookup | None
-    record: Mapping[str, Member]
+    record: Mapping[str, DetailMember]
     means: Mapping[str, str]
     per: Literal["failure", "exchange"]
     source: Source = NOWHERE
@@ -746,7 +678,7 @@ class Taxonomy(NamedTuple):
     rulings: Mapping[str, Ruling]
     unknown: Unknown | None
     undeclared: Unknown | None
-    imported: Imported | None
+    imported: ImportedCodes | None
     renderings: Mapping[str, Rendering]
     navigation: Navigation | None
     audit: Audit | None

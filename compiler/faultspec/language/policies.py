@@ -2,19 +2,19 @@
 
 import re
 
+from faultspec.language.conditions import ConditionalRule
 from faultspec.language.constructs.policies import DETECTORS
 from faultspec.language.grammar import Path
 from faultspec.language.model import (
     Alert,
+    AlertMetric,
+    AlertThreshold,
     Concealment,
     Idempotency,
     Metric,
     Privacy,
-    Recording,
+    RecordingRule,
     RetryPolicy,
-    Rise,
-    Rule,
-    Side,
     Telemetry,
     Unknown,
     Upstream,
@@ -71,7 +71,7 @@ def retry_policy(scope: Scope, name: str, data: Data) -> RetryPolicy:
         annotate,
         scope.refer_all(data.get("eligible"), scope.code_names, "code", (*path, "eligible")),
         tuple(
-            Rule(
+            ConditionalRule(
                 condition(scope, each["if"], (*path, "eligible_when", index, "if"), scope.names("detail_keys")),
                 each["then"],
             )
@@ -225,7 +225,7 @@ def telemetry(scope: Scope, data: Data, slots: Known) -> Telemetry:
     )
 
 
-def _recording(scope: Scope, name: str, data: Data, slots: Known) -> Recording:
+def _recording(scope: Scope, name: str, data: Data, slots: Known) -> RecordingRule:
     path: Path = ("telemetry", "records", name)
     known = None if slots is None else tuple(dict.fromkeys((*slots, *WELL_KNOWN_SLOTS)))
     for slot in data.get("slots", {}):
@@ -237,7 +237,7 @@ def _recording(scope: Scope, name: str, data: Data, slots: Known) -> Recording:
         message = f"`{name}` has the whole body of the answer, and its slots beside it"
         scope.wrong((*path, "slots"), "contradiction", message, "keep one of the two", on_key=True)
     elapsed = next(((data[key], unit) for key, unit in _UNITS.items() if key in data), None)
-    return Recording(
+    return RecordingRule(
         name,
         data.get("when", {}),
         data["status"],
@@ -245,8 +245,8 @@ def _recording(scope: Scope, name: str, data: Data, slots: Known) -> Recording:
         data.get("method"),
         data.get("route"),
         elapsed,
-        Side(**data.get("request", {})),
-        Side(**data.get("response", {})),
+        AlertMetric(**data.get("request", {})),
+        AlertMetric(**data.get("response", {})),
         data.get("slots", {}),
         scope.source(data.get("source"), path),
     )
@@ -256,9 +256,9 @@ def _recording(scope: Scope, name: str, data: Data, slots: Known) -> Recording:
 _UNITS = {"seconds": 1.0, "milliseconds": 0.001}
 
 
-def _rise(scope: Scope, data: Data, path: Path) -> Rise:
+def _rise(scope: Scope, data: Data, path: Path) -> AlertThreshold:
     over = scope.duration(data["over"], (*path, "over"), positive=True)
-    return Rise(float(data["times"]), over or 1.0, data.get("at_least", 1))
+    return AlertThreshold(float(data["times"]), over or 1.0, data.get("at_least", 1))
 
 
 def unknown(scope: Scope, section: str) -> Unknown | None:

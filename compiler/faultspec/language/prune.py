@@ -11,23 +11,23 @@ from typing import Any, NamedTuple
 from faultspec.language.grammar import (
     Anything,
     Choice,
+    DeferredKind,
     Either,
     Flag,
+    GrammarProblem,
     Integer,
-    Later,
     Many,
     Named,
     Nothing,
     Number,
     Path,
-    Problem,
     Record,
     Text,
     Type,
     kind,
     kinds,
     nearest,
-    told,
+    readable_items,
 )
 from faultspec.source import UNTOLD
 
@@ -39,7 +39,7 @@ class Remains(NamedTuple):
     lost: frozenset[Path] = frozenset()
 
 
-def prune(type: Record, value: object, problems: Iterable[Problem]) -> Remains:
+def prune(type: Record, value: object, problems: Iterable[GrammarProblem]) -> Remains:
     """`value` without what is untold, and without what `problems`, found in it by `grammar.problems`, are about.
 
     A list with one bad item goes as a whole, for the places of the others would shift. In a record a value that nobody
@@ -68,7 +68,7 @@ class _Pruner:
 
     def _within(self, type: Type, value: object, path: Path) -> object:
         match type:
-            case Later(_, get):
+            case DeferredKind(_, get):
                 return self._within(get(), value, path)
             case Either(branches):
                 found = kind(value)
@@ -79,7 +79,7 @@ class _Pruner:
             case Named(inner) if isinstance(value, dict):
                 if UNTOLD in value:
                     self.lost.add((*path, ""))  # an entry, whose name nobody knows
-                entries = {name: self.value(inner, each, (*path, name)) for name, each in told(value)}
+                entries = {name: self.value(inner, each, (*path, name)) for name, each in readable_items(value)}
                 return {name: each for name, each in entries.items() if each is not _GONE}
             case Record(_, keys) if isinstance(value, dict):
                 data = self.record(type, value, path)
@@ -90,7 +90,7 @@ class _Pruner:
 
     def record(self, type: Record, value: dict[Any, object], path: Path) -> dict[str, object]:
         data: dict[str, object] = {}
-        for name, each in told(value):
+        for name, each in readable_items(value):
             if name in type.keys:
                 kept = self.value(type.keys[name].type, each, (*path, name))
                 if kept is not _GONE:
@@ -114,7 +114,7 @@ _TEXTS = ("", "x", "1s", "1.0.0", "details.x", "${status}")
 def stand_in(type: Type) -> object:
     """A value of the type that says as little as possible; `_GONE` where any value may be meant."""
     match type:
-        case Later(_, get):
+        case DeferredKind(_, get):
             return stand_in(get())
         case Either(branches):
             return stand_in(branches[0])

@@ -10,11 +10,11 @@ from faultspec.language.examples import EXAMPLES
 from faultspec.language.grammar import (
     Anything,
     Choice,
+    DeferredKind,
     Either,
     Flag,
     Integer,
     Key,
-    Later,
     Many,
     Named,
     Nothing,
@@ -71,7 +71,7 @@ def _records(type: Type) -> Iterator[Record]:
             yield from _records(item)
         case Named(value):
             yield from _records(value)
-        case Later(_, get):
+        case DeferredKind(_, get):
             yield from _records(get())
 
 
@@ -112,7 +112,7 @@ def kind(type: Type) -> str:
             return name
         case Either(branches):
             return ", or ".join(_branches(branches))
-        case Later(_, get):
+        case DeferredKind(_, get):
             return kind(get())
 
 

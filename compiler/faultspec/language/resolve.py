@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from faultspec.language import check_examples, failures, policies, schemas, surroundings, wire
 from faultspec.language.carriers import reaches
-from faultspec.language.grammar import Path, Problem
+from faultspec.language.grammar import GrammarProblem, Path
 from faultspec.language.model import Code, Obligation, Ruling, Taxonomy
 from faultspec.language.prune import Remains
 from faultspec.language.scope import Data, Scope
@@ -21,7 +21,7 @@ T = TypeVar("T")
 _SHAPING = ("http", "details", "schema", "headers")
 
 
-def resolve(remains: Remains, document: object) -> tuple[Taxonomy, list[Problem]]:
+def resolve(remains: Remains, document: object) -> tuple[Taxonomy, list[GrammarProblem]]:
     """The model of what `remains` of a `document`, and every problem found on the way.
 
     With problems, or with something lost, the model has holes and is good for nothing but more checks.

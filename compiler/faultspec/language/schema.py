@@ -12,11 +12,11 @@ from faultspec.language.constructs import DOCUMENT, failures, parts, wire
 from faultspec.language.grammar import (
     Anything,
     Choice,
+    DeferredKind,
     Either,
     Flag,
     Integer,
     Key,
-    Later,
     Many,
     Named,
     Nothing,
@@ -61,7 +61,7 @@ def text() -> str:
 
 
 def _schema(type: Type) -> dict[str, Any]:
-    name = type.name if isinstance(type, Later) else _NAMES.get(id(type))
+    name = type.name if isinstance(type, DeferredKind) else _NAMES.get(id(type))
     return {"$ref": f"#/$defs/{name}"} if name else _inline(type)
 
 
@@ -101,7 +101,7 @@ def _inline(type: Type) -> dict[str, Any]:
             }
         case Either(branches):
             return {"anyOf": [_schema(each) for each in branches]}
-        case Later(_, get):
+        case DeferredKind(_, get):
             return _inline(get())
 
 

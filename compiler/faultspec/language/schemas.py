@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from faultspec.language import values
 from faultspec.language.formats import FORMATS
 from faultspec.language.grammar import Path
-from faultspec.language.model import DetailKey, Member, Schema, Term
+from faultspec.language.model import DetailKey, DetailMember, Schema, Term
 from faultspec.language.scope import Data, Scope, words
 
 #: Schema keys and the types they say something about (JSON Schema 2020-12 §6).
@@ -100,19 +100,19 @@ def formats(scope: Scope, value: object, path: Path) -> tuple[str, ...]:
     return words(value)
 
 
-def members(scope: Scope, data: Data, path: Path) -> dict[str, Member]:
+def members(scope: Scope, data: Data, path: Path) -> dict[str, DetailMember]:
     """The members of an object, each by its name without the `?`."""
     return {key.removesuffix("?"): _member(scope, key, each, (*path, key)) for key, each in data.items()}
 
 
-def _member(scope: Scope, key: str, data: Data, path: Path) -> Member:
+def _member(scope: Scope, key: str, data: Data, path: Path) -> DetailMember:
     name = key.removesuffix("?")
     optional = key.endswith("?")
     expected = data.get("expected", False)
     if expected and not optional:
         hint = f"write `{name}?` or drop `expected`"
         scope.wrong((*path, "expected"), "contradiction", f"`{name}` is required already", hint)
-    return Member(
+    return DetailMember(
         name,
         schema(scope, data, path),
         "expected" if expected else "optional" if optional else "required",
@@ -135,16 +135,16 @@ def detail_key(scope: Scope, name: str, data: Data) -> DetailKey:
     )
 
 
-def details(scope: Scope, data: Data, path: Path, registry: Mapping[str, DetailKey]) -> dict[str, Member]:
+def details(scope: Scope, data: Data, path: Path, registry: Mapping[str, DetailKey]) -> dict[str, DetailMember]:
     """The declared members, each typed by itself or by the registry, then the keys every code may carry."""
-    found: dict[str, Member] = {}
+    found: dict[str, DetailMember] = {}
     for name, member in members(scope, data, path).items():
         registered = registry.get(name)
         typed = registered is not None and member.schema == Schema()
         found[name] = (
-            Member(name, registered.schema, member.presence, member.source) if registered and typed else member
+            DetailMember(name, registered.schema, member.presence, member.source) if registered and typed else member
         )
     for name, key in registry.items():
         if key.everywhere and name not in found:
-            found[name] = Member(name, key.schema, "optional", key.source)
+            found[name] = DetailMember(name, key.schema, "optional", key.source)
     return found

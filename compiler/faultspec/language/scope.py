@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from faultspec.language.grammar import Path, Problem, closest
-from faultspec.language.model import NOWHERE, Schema, Source, StatusRange
+from faultspec.language.conditions import StatusRange
+from faultspec.language.grammar import GrammarProblem, Path, closest
+from faultspec.language.model import NOWHERE, Schema, Source
 from faultspec.language.prune import Remains
 from faultspec.runtime import durations
 from faultspec.source import UNTOLD
@@ -24,7 +25,7 @@ class Scope:
 
     def __init__(self, remains: Remains, document: object) -> None:
         self.data: Data = remains.data
-        self.problems: list[Problem] = []
+        self.problems: list[GrammarProblem] = []
         self._lost = remains.lost
         self._above_lost = {each[:length] for each in remains.lost for length in range(len(each))}
         self._document = document
@@ -56,7 +57,7 @@ class Scope:
     ) -> None:
         """Report a problem, unless what it is about, or something of `needs`, from which it was concluded, is lost."""
         if path not in self._lost and not any(self.touched(each) for each in needs):
-            self.problems.append(Problem(code, path, message, hint, on_key))
+            self.problems.append(GrammarProblem(code, path, message, hint, on_key))
 
     # values that say the same
 

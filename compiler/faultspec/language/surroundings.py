@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from faultspec.language.grammar import Path, closest
-from faultspec.language.model import Audit, Imported, Lookup, Navigation, Publication, Rendering
+from faultspec.language.model import Audit, ImportedCodes, Lookup, Navigation, Publication, Rendering
 from faultspec.language.schemas import members
 from faultspec.language.scope import Data, Known, Scope
 from faultspec.language.wire import WELL_KNOWN_SLOTS
@@ -12,7 +12,7 @@ from faultspec.language.wire import WELL_KNOWN_SLOTS
 _PARAMETER = re.compile(r"\$\$|\$\{([a-z_][a-z0-9_.]*)\}|\$([a-z_][a-z0-9_]*)")
 
 
-def imported(scope: Scope, data: Data) -> Imported:
+def imported(scope: Scope, data: Data) -> ImportedCodes:
     """The form of imported codes; none that is declared by hand may have it."""
     pattern = data["pattern"]
     form = re.compile(re.escape(pattern).replace(re.escape("${status}"), r"\d{3}"))
@@ -21,7 +21,7 @@ def imported(scope: Scope, data: Data) -> Imported:
             message = f"`{name}` has the form of imported codes, `{pattern}`"
             hint = "give the code a name that says what went wrong"
             scope.wrong(("codes", name), "reserved-code", message, hint, on_key=True)
-    return Imported(pattern, data.get("retriable", False), scope.source(data.get("source"), ("imported",)))
+    return ImportedCodes(pattern, data.get("retriable", False), scope.source(data.get("source"), ("imported",)))
 
 
 def rendering(scope: Scope, name: str, data: Data, slots: Known) -> Rendering:

@@ -24,7 +24,7 @@ Step = str | int
 _NO_VOCABULARIES: Vocabularies = MappingProxyType({})
 
 
-class Misfit(NamedTuple):
+class ValueProblem(NamedTuple):
     """A place below a value that leaves its schema.
 
     `problem` says it of the place, which is the subject of the sentence: "is 3; expected a string". `keyword` is the
@@ -65,7 +65,7 @@ def problems(
     value: object,
     vocabularies: Vocabularies = _NO_VOCABULARIES,
     known: Collection[str] = formats.FORMATS,
-) -> Iterator[Misfit]:
+) -> Iterator[ValueProblem]:
     """Every place at or below `value` (JSON data) where it leaves `schema`, in document order.
 
     A value of the wrong type is only that. A vocabulary that is not given allows everything. Formats that are not
@@ -76,24 +76,24 @@ def problems(
 
 def _problems(
     schema: Schema, value: object, path: tuple[Step, ...], terms: Vocabularies, known: Collection[str]
-) -> Iterator[Misfit]:
+) -> Iterator[ValueProblem]:
     if schema.opaque is not None:
         yield from _imported(schema.opaque, value, path)
     if schema.types and not any(is_type(value, each) for each in schema.types):
         wanted = " or ".join(_NAMES[each] for each in schema.types)
-        yield Misfit(path, f"is {shown(value)}; expected {wanted}", "type")
+        yield ValueProblem(path, f"is {shown(value)}; expected {wanted}", "type")
         return
     allowed = schema.enum or None if schema.vocabulary is None else terms.get(schema.vocabulary)
     if allowed is not None and not any(same(value, each) for each in allowed):
         keyword = "enum" if schema.vocabulary is None else "vocabulary"
-        yield Misfit(path, f"is {shown(value)}; expected {_one_of(allowed)}", keyword)
+        yield ValueProblem(path, f"is {shown(value)}; expected {_one_of(allowed)}", keyword)
     if isinstance(value, str):
         yield from _text(schema, value, path, known)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         if schema.minimum is not None and value < schema.minimum:
-            yield Misfit(path, f"is {shown(value)}; expected at least {schema.minimum}", "minimum")
+            yield ValueProblem(path, f"is {shown(value)}; expected at least {schema.minimum}", "minimum")
         if schema.maximum is not None and value > schema.maximum:
-            yield Misfit(path, f"is {shown(value)}; expected at most {schema.maximum}", "maximum")
+            yield ValueProblem(path, f"is {shown(value)}; expected at most {schema.maximum}", "maximum")
     elif isinstance(value, (list, tuple)) and schema.items is not None:
         for index, each in enumerate(value):
             yield from _problems(schema.items, each, (*path, index), terms, known)
@@ -101,33 +101,33 @@ def _problems(
         yield from _members(schema, value, path, terms, known)
 
 
-def _text(schema: Schema, value: str, path: tuple[Step, ...], known: Collection[str]) -> Iterator[Misfit]:
+def _text(schema: Schema, value: str, path: tuple[Step, ...], known: Collection[str]) -> Iterator[ValueProblem]:
     if schema.min_length is not None and len(value) < schema.min_length:
-        yield Misfit(path, f"has {len(value)} characters; expected at least {schema.min_length}", "minLength")
+        yield ValueProblem(path, f"has {len(value)} characters; expected at least {schema.min_length}", "minLength")
     if schema.max_length is not None and len(value) > schema.max_length:
-        yield Misfit(path, f"has {len(value)} characters; expected at most {schema.max_length}", "maxLength")
+        yield ValueProblem(path, f"has {len(value)} characters; expected at most {schema.max_length}", "maxLength")
     if schema.pattern is not None and not expression(schema.pattern).search(value):
-        yield Misfit(path, f"is {shown(value)}; expected it to match `{schema.pattern}`", "pattern")
+        yield ValueProblem(path, f"is {shown(value)}; expected it to match `{schema.pattern}`", "pattern")
     if schema.format and all(each in known for each in schema.format) and formats.problem(schema.format, value):
-        yield Misfit(path, f"is {shown(value)}; expected {formats.described(schema.format)}", "format")
+        yield ValueProblem(path, f"is {shown(value)}; expected {formats.described(schema.format)}", "format")
 
 
 def _members(
     schema: Schema, value: Mapping[str, object], path: tuple[Step, ...], terms: Vocabularies, known: Collection[str]
-) -> Iterator[Misfit]:
+) -> Iterator[ValueProblem]:
     for name, each in value.items():
         member = schema.properties.get(name)
         if member is not None and member.presence != "forbidden":
             yield from _problems(member.schema, each, (*path, name), terms, known)
         elif member is not None:
-            yield Misfit((*path, name), "must not be there", "forbidden")
+            yield ValueProblem((*path, name), "must not be there", "forbidden")
         elif schema.additional != "allow":
             severity: Literal["error", "warning"] = "error" if schema.additional == "forbid" else "warning"
-            yield Misfit((*path, name), "is not declared", "additional", severity)
+            yield ValueProblem((*path, name), "is not declared", "additional", severity)
     for name, member in schema.properties.items():
         if name not in value and member.presence in ("required", "expected"):
             severity = "error" if member.presence == "required" else "warning"
-            yield Misfit((*path, name), "is missing", "missing", severity)
+            yield ValueProblem((*path, name), "is missing", "missing", severity)
 
 
 @lru_cache(maxsize=512)  # of patterns: more than any taxonomy has, and a bound for who reads many
@@ -221,7 +221,7 @@ def _one_of(values: Iterable[object]) -> str:
 # Imported schemas
 
 
-def _imported(schema: Any, value: Any, path: tuple[Step, ...]) -> Iterator[Misfit]:
+def _imported(schema: Any, value: Any, path: tuple[Step, ...]) -> Iterator[ValueProblem]:
     # Here, because no taxonomy without an imported schema should wait for these.
     import jsonschema
     import referencing
@@ -234,13 +234,13 @@ def _imported(schema: Any, value: Any, path: tuple[Step, ...]) -> Iterator[Misfi
     except (
         Exception
     ) as reason:  # the schema is foreign: a `$ref` to nowhere or in a circle, a pattern unknown to Python
-        yield Misfit(
+        yield ValueProblem(
             path, f"cannot be checked by the imported schema: {type(reason).__name__}: {_cut(str(reason))}", "unusable"
         )
         return
     for error in errors:
         at = (*path, *error.absolute_path)
-        yield Misfit(at, f"breaks `{error.validator}` of the imported schema: {_cut(error.message)}", "imported")
+        yield ValueProblem(at, f"breaks `{error.validator}` of the imported schema: {_cut(error.message)}", "imported")
 
 
 def foreign_schema_problem(schema: Any) -> tuple[tuple[Step, ...], str] | None:

@@ -3,24 +3,22 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 
+from faultspec.language.conditions import ConditionalRule, StatusRange, Test
 from faultspec.language.constructs.parts import STATUS_KEY
 from faultspec.language.constructs.wire import ENVELOPE
 from faultspec.language.grammar import Path, closest
 from faultspec.language.model import (
     Batch,
+    DetailMember,
     Envelope,
     Fallback,
     Field,
     HeaderRule,
     HttpMapping,
     Match,
-    Member,
     NumberRange,
     Protocol,
-    Rule,
-    StatusRange,
     Surface,
-    Test,
 )
 from faultspec.language.schemas import formats, schema
 from faultspec.language.scope import Data, Known, Scope, status_range, words
@@ -290,11 +288,11 @@ def _surface(scope: Scope, name: str, data: Data) -> Surface:
     )
 
 
-def _required_of_successes(scope: Scope, data: Data, path: Path) -> dict[str, Member]:
+def _required_of_successes(scope: Scope, data: Data, path: Path) -> dict[str, DetailMember]:
     source = scope.source(data.get("source"), (*path, "success"))
     at: Path = (*path, "success", "require")
     return {
-        pointer: Member(
+        pointer: DetailMember(
             pointer, schema(scope, each, (*at, pointer)), "expected" if each.get("expected") else "required", source
         )
         for pointer, each in data.get("require", {}).items()
@@ -399,7 +397,7 @@ def http(scope: Scope, value: object, reason: str | None, path: Path, known_deta
             )
         return HttpMapping(reason=reason)
     ranges: list[StatusRange] = []
-    rules: list[Rule] = []
+    rules: list[ConditionalRule] = []
     listed = isinstance(value, list)
     for index, each in enumerate(value if isinstance(value, list) else [value]):
         at: Path = (*path, "http", index) if listed else (*path, "http")
@@ -414,7 +412,7 @@ def http(scope: Scope, value: object, reason: str | None, path: Path, known_deta
             if key == "else" and isinstance(value, list) and index < len(value) - 1:
                 scope.wrong(at, "bad-rule", "what follows `else:` is never reached", "put `else:` last", on_key=True)
             then = scope.statuses(each[key], (*at, key))[0]
-            rules.append(Rule(tests, then.low))
+            rules.append(ConditionalRule(tests, then.low))
             ranges.append(then)
         else:
             ranges.extend(scope.statuses(each, at))

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator
 
 from faultspec.diagnostics.model import Diagnostic, ordered
-from faultspec.language import Loaded, Partial
+from faultspec.language import LoadedTaxonomy, Partial
 from faultspec.language.model import Taxonomy
 from faultspec.lint import suppressions
 from faultspec.lint.registry import BY_ID, RULES, whole
-from faultspec.lint.rule import Remark, Rule, Subject
+from faultspec.lint.rule import LintRule, Remark, Subject
 from faultspec.source import Document
 
-__all__ = ["BY_ID", "LOCAL", "RULES", "Remark", "Rule", "Subject", "check", "lint", "whole"]
+__all__ = ["BY_ID", "LOCAL", "RULES", "LintRule", "Remark", "Subject", "check", "lint", "whole"]
 
 
 #: Rules that look at one code or one policy at a time, and so at those that are whole in a document that is not.
@@ -27,7 +27,7 @@ LOCAL = tuple(
 )
 
 
-def lint(document: Document, taxonomy: Taxonomy, rules: Iterable[Rule] = RULES) -> tuple[Diagnostic, ...]:
+def lint(document: Document, taxonomy: Taxonomy, rules: Iterable[LintRule] = RULES) -> tuple[Diagnostic, ...]:
     """What the rules have to say of a sound document, in the order of the document, less what comments suppress."""
     subject = Subject(taxonomy, document.data)
     remarks = [(rule, remark) for rule in rules for remark in rule.check(subject)]
@@ -47,7 +47,7 @@ def _of_what_is_whole(document: Document, partial: Partial) -> tuple[Diagnostic,
     return tuple(each for each in found if each.code in {rule.id for rule in LOCAL})
 
 
-def _diagnostics(document: Document, remarks: Iterable[tuple[Rule, Remark]]) -> list[Diagnostic]:
+def _diagnostics(document: Document, remarks: Iterable[tuple[LintRule, Remark]]) -> list[Diagnostic]:
     return [
         document.diagnostic(
             rule.id,
@@ -75,7 +75,7 @@ def _suppressed(document: Document, found: list[Diagnostic]) -> Iterator[Diagnos
         layer = layer.base
 
 
-def check(loaded: Loaded) -> tuple[Diagnostic, ...]:
+def check(loaded: LoadedTaxonomy) -> tuple[Diagnostic, ...]:
     """Everything there is to say of a taxonomy that was read: what is wrong with it, and of what is whole, the lint.
 
     Of what an error is about, the error says enough.

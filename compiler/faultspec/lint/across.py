@@ -3,10 +3,10 @@
 from faultspec.lint import around, carrying, declarations, promises, statuses
 from faultspec.lint.across_retrying import RETRYING
 from faultspec.lint.across_vain import VAIN
-from faultspec.lint.rule import Rule
+from faultspec.lint.rule import LintRule
 
-ACROSS: tuple[Rule, ...] = (
-    Rule(
+ACROSS: tuple[LintRule, ...] = (
+    LintRule(
         "envelope-on-no-surface",
         "error",
         "An envelope that a code names is one of a surface that allows the code.",
@@ -30,7 +30,7 @@ codes:
   refused: {summary: It was refused., http: 403, envelope: refusal}
 """,
     ),
-    Rule(
+    LintRule(
         "listed-on-no-surface",
         "error",
         "A shared code that an operation lists is one that a surface of the operation carries.",
@@ -55,7 +55,7 @@ operations:
   read: {match: {routes: ["GET /orders/{id}"]}, codes: [missing, failed]}
 """,
     ),
-    Rule(
+    LintRule(
         "protocol-number",
         "error",
         "A number of the carrying protocol is not one by which the taxonomy's own errors are told.",
@@ -91,7 +91,7 @@ codes:
   failed: {summary: It failed.}
 """,
     ),
-    Rule(
+    LintRule(
         "repeat-loses",
         "error",
         "A surface that repeats another one has a place for every code and for all that callers act on.",
@@ -117,7 +117,7 @@ codes:
   failed: {summary: It failed., http: 500, retriable: false}
 """,
     ),
-    Rule(
+    LintRule(
         "repeat-circle",
         "error",
         "Following `repeats` comes to a surface of its own.",
@@ -137,7 +137,7 @@ codes:
   failed: {summary: It failed.}
 """,
     ),
-    Rule(
+    LintRule(
         "slot-without-fact",
         "warning",
         "What every envelope of a code has a place for, the code says (flag, boundary, domain), and its flag wherever there is a place.",
@@ -155,7 +155,7 @@ codes:
   failed: {summary: It failed., http: 500, retriable: false}
 """,
     ),
-    Rule(
+    LintRule(
         "details-optional-and-required",
         "warning",
         "Where every surface of an envelope requires a details key, the envelope's `details` are not optional.",
@@ -181,7 +181,7 @@ codes:
   failed: {summary: It failed., http: 500, retriable: false}
 """,
     ),
-    Rule(
+    LintRule(
         "wire-reused",
         "error",
         "What stands on the wire means one thing: an operation takes no shared code's, nor that of a removed one.",
@@ -203,7 +203,7 @@ operations:
       card_declined: {summary: The bank said no., http: 402}
 """,
     ),
-    Rule(
+    LintRule(
         "reserved-term",
         "error",
         "What is reserved is not in use: no live code has a reserved domain, boundary, action or term of a vocabulary.",
@@ -221,7 +221,7 @@ codes:
   denied: {summary: A person said no., http: 403, boundary: person, lifecycle: reserved}
 """,
     ),
-    Rule(
+    LintRule(
         "jsonrpc-without-protocol",
         "warning",
         "JSON-RPC has errors of its own (a line that cannot be read, an unknown method): the surface says what they are.",
@@ -248,7 +248,7 @@ codes:
   failed: {summary: It failed.}
 """,
     ),
-    Rule(
+    LintRule(
         "success-is-error",
         "error",
         "A member that makes an answer an error is none that every success has.",
@@ -276,7 +276,7 @@ codes:
   failed: {summary: It failed.}
 """,
     ),
-    Rule(
+    LintRule(
         "mcp-unsaid",
         "warning",
         "Where some codes of an MCP surface say how their results are marked, all do.",
@@ -296,7 +296,7 @@ codes:
   failed: {summary: It failed., on: {mcp: {is_error: true}}}
 """,
     ),
-    Rule(
+    LintRule(
         "undecided-status",
         "warning",
         "Codes that share several statuses prefer different ones, or nobody can tell them apart by any of them.",
@@ -312,7 +312,7 @@ codes:
   unavailable: {summary: Something behind is away., http: [503, 502, 504]}
 """,
     ),
-    Rule(
+    LintRule(
         "header-rule-undone",
         "warning",
         "No header rule is undone by a later one for the same statuses: the last decides whether the header is there.",
@@ -334,7 +334,7 @@ codes:
   failed: {summary: It failed., http: 500}
 """,
     ),
-    Rule(
+    LintRule(
         "request-header",
         "warning",
         "A rule for responses is about a header that responses have.",
@@ -352,7 +352,7 @@ codes:
   stale: {summary: The resource changed., http: 412}
 """,
     ),
-    Rule(
+    LintRule(
         "header-spelling",
         "note",
         "A header is spelled one way: as the rules for all errors have it, or as it is first written.",
@@ -370,7 +370,7 @@ codes:
   limited: {summary: Too many requests., http: 429, example: {headers: {Retry-After: "8"}}}
 """,
     ),
-    Rule(
+    LintRule(
         "idempotency-left-open",
         "note",
         "Who promises safe repetition says of which methods, and what one key with two bodies is, be it `unspecified`.",
@@ -386,7 +386,7 @@ codes:
   failed: {summary: It failed., http: 500}
 """,
     ),
-    Rule(
+    LintRule(
         "echo-unguarded",
         "warning",
         "What is echoed comes from outside, so it is said what happens to a value that is malformed.",
@@ -408,7 +408,7 @@ codes:
   failed: {summary: It failed., http: 500}
 """,
     ),
-    Rule(
+    LintRule(
         "echo-contradiction",
         "error",
         "A header that repeats a slot is not forbidden, repeats no other slot, and has the format of the slot.",
@@ -434,7 +434,7 @@ codes:
   failed: {summary: It failed., http: 500}
 """,
     ),
-    Rule(
+    LintRule(
         "replay-echo",
         "note",
         "A replay whose body must be equal does not also echo the id of each request in that body.",
@@ -458,7 +458,7 @@ codes:
   failed: {summary: It failed., http: 500}
 """,
     ),
-    Rule(
+    LintRule(
         "never-echoed",
         "note",
         "No example speaks of what may never be echoed, or it is unclear whether its name or its value is meant.",
@@ -474,7 +474,7 @@ codes:
   refused: {summary: It was refused., http: 400, example: {message: The field name is missing}}
 """,
     ),
-    Rule(
+    LintRule(
         "original-code-place",
         "warning",
         "Where the code is kept that was not declared, there is a place for a text.",
@@ -492,7 +492,7 @@ codes:
 undeclared: {becomes: failed, original_code: /details/code}
 """,
     ),
-    Rule(
+    LintRule(
         "example-incomplete",
         "warning",
         "An example has all that an envelope of its code must carry and nobody but the author can fill in.",
@@ -510,7 +510,7 @@ codes:
   refused: {summary: It was refused., http: 409, example: {slots: {next: [wait]}}}
 """,
     ),
-    Rule(
+    LintRule(
         "audit-type",
         "error",
         "A member of the audit record has the type of what it repeats.",
@@ -526,7 +526,7 @@ codes:
 audit: {record: {class: {type: string}}, means: {class: $code}}
 """,
     ),
-    Rule(
+    LintRule(
         "navigation-offers",
         "error",
         "The codes of the navigation travel in an envelope that lists what may come next.",
@@ -544,7 +544,7 @@ codes:
 navigation: {offers: /next, takes: /step, refused: refused}
 """,
     ),
-    Rule(
+    LintRule(
         "rendering-shows-nothing",
         "warning",
         "A detail that a rendering shows is one that some code has.",
@@ -566,7 +566,7 @@ renderings:
   chat: {shape: "${code}: ${details.field}"}
 """,
     ),
-    Rule(
+    LintRule(
         "discovery-without-operations",
         "warning",
         "What is published for each operation is published by a taxonomy that has operations.",
@@ -586,7 +586,7 @@ discovery:
   errors: {request: "GET /schema?name=${operation}", kind: errors, at: /errors, item: {code: /code}}
 """,
     ),
-    Rule(
+    LintRule(
         "imported-form",
         "error",
         "An operation's code with the form of an imported one travels under the status that its name says.",
@@ -606,7 +606,7 @@ operations:
 imported: {pattern: "HTTP_${status}"}
 """,
     ),
-    Rule(
+    LintRule(
         "extensible-nowhere",
         "warning",
         "What overlays may touch is there to be touched.",
@@ -622,7 +622,7 @@ codes:
   failed: {summary: It failed., http: 500}
 """,
     ),
-    Rule(
+    LintRule(
         "list-inside-text",
         "error",
         "What stands inside a text is a text, a number or a truth value, never a list or an object.",
@@ -642,7 +642,7 @@ codes:
   busy: {summary: Too much to do., http: 503, actions: [wait]}
 """,
     ),
-    Rule(
+    LintRule(
         "spread-collision",
         "error",
         "A detail that is spread into an envelope is not called like a member that stands there.",
@@ -660,7 +660,7 @@ codes:
   held: {summary: It is held., http: 409, details: {holder?: {type: string}}}
 """,
     ),
-    Rule(
+    LintRule(
         "sunset-of-stable",
         "warning",
         "A code that stops being produced on a day is deprecated until then.",
@@ -674,7 +674,7 @@ codes:
   failed: {summary: It failed., http: 500, sunset: 2027-01-31, lifecycle: deprecated}
 """,
     ),
-    Rule(
+    LintRule(
         "since-later-version",
         "warning",
         "No live code came with a version that is still to come.",

@@ -1,10 +1,10 @@
 """Of the rules on what two constructs say together, those on retrying."""
 
 from faultspec.lint import around, retries
-from faultspec.lint.rule import Rule
+from faultspec.lint.rule import LintRule
 
-RETRYING: tuple[Rule, ...] = (
-    Rule(
+RETRYING: tuple[LintRule, ...] = (
+    LintRule(
         "retriable-without-else",
         "warning",
         "A flag that goes by rules says what it is where none of them holds.",
@@ -18,7 +18,7 @@ codes:
   upstream: {summary: Another service failed., http: 502, retriable: {when: [{if: {status: 502}, then: true}], else: false}}
 """,
     ),
-    Rule(
+    LintRule(
         "retriable-without-action",
         "error",
         "What may be sent again suggests an action that does so, where actions say that they do.",
@@ -39,7 +39,7 @@ codes:
   away: {summary: Nobody is there., http: 503, retriable: true, actions: [retry, settings]}
 """,
     ),
-    Rule(
+    LintRule(
         "eligible-never-retriable",
         "warning",
         "A policy retries no code of which its own flag says that it is never to be retried.",
@@ -57,7 +57,7 @@ codes:
   busy: {summary: Too much to do., http: 503, retriable: true}
 """,
     ),
-    Rule(
+    LintRule(
         "retriable-not-eligible",
         "warning",
         "What may be retriable and is not retried by the policy it belongs to is left out on purpose, and that is said.",
@@ -79,7 +79,7 @@ codes:
   away: {summary: Nobody is there., http: 503, retriable: true}
 """,
     ),
-    Rule(
+    LintRule(
         "annotated-count",
         "error",
         "Retries are one fewer than attempts; what counts them is a whole number, goes exactly so far, and is a detail of a code.",
@@ -113,7 +113,7 @@ codes:
     example: {details: {retried: 3}}
 """,
     ),
-    Rule(
+    LintRule(
         "deadline-detail",
         "error",
         "The detail that holds a budget is always there, and is a number of seconds.",
@@ -135,7 +135,7 @@ codes:
     deadline: {equals: details.budget}
 """,
     ),
-    Rule(
+    LintRule(
         "mismatch-retriable",
         "error",
         "Who is told that one key came with two bodies is not told to send the same again: it never succeeds.",
@@ -151,7 +151,7 @@ codes:
   reused: {summary: The key came with another body., http: 409, retriable: false}
 """,
     ),
-    Rule(
+    LintRule(
         "unknown-contradicts-flag",
         "error",
         "What an unknown or undeclared error becomes is not called retriable where its code never is.",
@@ -167,7 +167,7 @@ codes:
 unknown: {becomes: failed, retriable: false}
 """,
     ),
-    Rule(
+    LintRule(
         "upstream-without-key",
         "warning",
         "Who retries calls to services behind it says what names one intent there, or retries no write.",
@@ -187,7 +187,7 @@ codes:
   busy: {summary: Too much to do., http: 503, retriable: true, retry: own}
 """,
     ),
-    Rule(
+    LintRule(
         "retriable-grpc-status",
         "warning",
         "The flag agrees with the gRPC status: UNAVAILABLE asks for another try, INVALID_ARGUMENT and its like do not.",

@@ -1,10 +1,10 @@
 """Of the rules on what two constructs say together, those on what is declared in vain."""
 
 from faultspec.lint import conditions, vain
-from faultspec.lint.rule import Rule
+from faultspec.lint.rule import LintRule
 
-VAIN: tuple[Rule, ...] = (
-    Rule(
+VAIN: tuple[LintRule, ...] = (
+    LintRule(
         "details-without-place",
         "error",
         "What a code requires among its details has a place in an envelope of it, or it is lost on the wire.",
@@ -22,7 +22,7 @@ codes:
   limited: {summary: Too many requests., http: 429, details: {limit: {type: integer}}}
 """,
     ),
-    Rule(
+    LintRule(
         "flag-without-place",
         "warning",
         "A retry flag that each answer decides (`retriable: caller`) stands in an envelope of its code.",
@@ -38,7 +38,7 @@ codes:
   busy: {summary: Too much to do., http: 503, retriable: caller}
 """,
     ),
-    Rule(
+    LintRule(
         "alert-without-rule",
         "warning",
         "An alert that says which errors it counts says enough for a rule of Prometheus.",
@@ -66,7 +66,7 @@ telemetry:
   means: {code: $code}
 """,
     ),
-    Rule(
+    LintRule(
         "condition-twice",
         "error",
         "The first rule whose condition holds decides, so a later one asks for something that none above it covers.",
@@ -86,7 +86,7 @@ codes:
     retriable: {when: [{if: {status: 503}, then: true}, {if: {status: 5xx}, then: false}], else: false}
 """,
     ),
-    Rule(
+    LintRule(
         "condition-impossible",
         "error",
         "A condition asks for what may be: a detail of its code, a value that the detail may have, a status of the code.",
@@ -106,7 +106,7 @@ codes:
     retriable: {when: [{if: {status: 404}, then: false}], else: true}
 """,
     ),
-    Rule(
+    LintRule(
         "fact-breaks-field",
         "error",
         "What a code itself puts into a slot (itself, its sentence, its domain) fits that field in an envelope of it.",
@@ -124,7 +124,7 @@ codes:
   failed: {summary: It failed., message: Something went wrong on our side, http: 500}
 """,
     ),
-    Rule(
+    LintRule(
         "example-without-header",
         "warning",
         "An example shows the headers that its code requires, and one that shows headers all that must be there.",
@@ -138,7 +138,7 @@ codes:
   stale: {summary: It changed., http: 412, headers: {ETag: required}, example: {headers: {ETag: '"7"'}}}
 """,
     ),
-    Rule(
+    LintRule(
         "surface-without-errors",
         "error",
         "Something tells an error on a surface: what its answer holds, or a status under which a code of the surface travels.",
@@ -156,7 +156,7 @@ codes:
   failed: {summary: It failed., http: 500}
 """,
     ),
-    Rule(
+    LintRule(
         "operation-twice",
         "warning",
         "A request is of one operation: no two claim the same route and method.",

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from faultspec.diagnostics.model import Path
 from faultspec.language import values
-from faultspec.language.model import Code, Rule, Schema, StatusRange, Taxonomy, Test
+from faultspec.language.conditions import ConditionalRule, StatusRange, Test
+from faultspec.language.model import Code, Schema, Taxonomy
 from faultspec.lint.places import at, codes, codes_of_policy
 from faultspec.lint.rule import Remark, Subject
 
@@ -14,7 +15,7 @@ class _Ruled(NamedTuple):
     """A list of rules at a path, each with its own; ``met``: the codes that they are asked of."""
 
     path: Path
-    rules: Sequence[tuple[Path, Rule]]
+    rules: Sequence[tuple[Path, ConditionalRule]]
     met: Sequence[Code]
 
 
@@ -129,7 +130,7 @@ def _ruled(subject: Subject) -> Iterator[_Ruled]:
         yield _located(subject, path, policy.eligible_when, codes_of_policy(taxonomy, policy))
 
 
-def _located(subject: Subject, path: Path, rules: Sequence[Rule], met: Sequence[Code]) -> _Ruled:
+def _located(subject: Subject, path: Path, rules: Sequence[ConditionalRule], met: Sequence[Code]) -> _Ruled:
     written = at(subject, path)
     if isinstance(written, dict):
         return _Ruled(path, [(path, rule) for rule in rules], met)
@@ -139,7 +140,7 @@ def _located(subject: Subject, path: Path, rules: Sequence[Rule], met: Sequence[
     return _Ruled(path, [((*path, index), rule) for index, rule in zip(places, rules, strict=False)], met)
 
 
-def _covers(earlier: Rule, later: Rule) -> bool:
+def _covers(earlier: ConditionalRule, later: ConditionalRule) -> bool:
     """Whether the earlier rule holds wherever the later one does."""
     return all(any(_wider(test, other) for other in later.when) for test in earlier.when)
 

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from faultspec.diagnostics.model import Diagnostic, Edit
-from faultspec.language import Loaded, reread
+from faultspec.language import LoadedTaxonomy, reread
 from faultspec.lint import check
 from faultspec.source.document import Lines
 
 
-class Fixed(NamedTuple):
+class FixedText(NamedTuple):
     """A text after its fixes, and the diagnostics that are gone, each placed where it was when it was fixed."""
 
     text: str
@@ -26,7 +26,7 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
     return text
 
 
-def fixed(loaded: Loaded) -> Fixed:
+def fix_text(loaded: LoadedTaxonomy) -> FixedText:
     """The text of a taxonomy after every fix after which nothing is wrong that was not wrong before.
 
     A fix that brings something to light stays undone: it was not certain. The result has no fix left to apply.
@@ -38,7 +38,7 @@ def fixed(loaded: Loaded) -> Fixed:
         offered = [each for each in check(loaded) if each.fix is not None and each.path == path]
         accepted = _accepted(loaded, text, _apart(offered))
         if not accepted:
-            return Fixed(text, tuple(gone))
+            return FixedText(text, tuple(gone))
         text = edited(text, _edits(accepted))
         gone += accepted
         loaded = reread(text, path)
@@ -64,7 +64,7 @@ def _overlap(one: Edit, other: Edit) -> bool:
     return one.span[:2] <= other.span[2:] and other.span[:2] <= one.span[2:]
 
 
-def _accepted(before: Loaded, text: str, chosen: list[Diagnostic]) -> list[Diagnostic]:
+def _accepted(before: LoadedTaxonomy, text: str, chosen: list[Diagnostic]) -> list[Diagnostic]:
     """As many of `chosen` as can be done together, found by halves."""
     if not chosen or _harmless(before, text, chosen):
         return chosen
@@ -75,7 +75,7 @@ def _accepted(before: Loaded, text: str, chosen: list[Diagnostic]) -> list[Diagn
     return [*first, *second] if first and second and _harmless(before, text, [*first, *second]) else first or second
 
 
-def _harmless(before: Loaded, text: str, chosen: list[Diagnostic]) -> bool:
+def _harmless(before: LoadedTaxonomy, text: str, chosen: list[Diagnostic]) -> bool:
     """Whether all that is said afterwards was said before, and nothing any more of what was fixed."""
     assert before.document is not None
     after = reread(edited(text, _edits(chosen)), before.document.path)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from faultspec.lint import contents, declarations, retries, statuses
 from faultspec.lint.across import ACROSS
-from faultspec.lint.rule import Rule
+from faultspec.lint.rule import LintRule
 
 #: What the examples have in common, section by section.
 BASE: Mapping[str, str] = {
@@ -23,8 +23,8 @@ def whole(snippet: str) -> str:
     return snippet + "".join(text for section, text in BASE.items() if section not in written)
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[LintRule, ...] = (
+    LintRule(
         "unmapped-status",
         "warning",
         "An error status that frameworks and proxies answer by themselves has a code, or a fallback says which.",
@@ -42,7 +42,7 @@ codes:
   failed: {summary: It failed., http: 500}
 """,
     ),
-    Rule(
+    LintRule(
         "status-without-bare-code",
         "note",
         "A status that frameworks answer by themselves has a code that needs no details, since nobody is there to give them.",
@@ -56,7 +56,7 @@ codes:
   missing: {summary: It is not there., http: 404, details: {id?: {type: string}}}
 """,
     ),
-    Rule(
+    LintRule(
         "code-without-transport",
         "error",
         "Every live code can reach somebody: by an HTTP status, another carrier, or a surface that is not HTTP.",
@@ -70,7 +70,7 @@ codes:
   lost: {summary: Workers hear of it., http: null, http_reason: It is internal., on: {grpc: ABORTED}}
 """,
     ),
-    Rule(
+    LintRule(
         "code-on-no-surface",
         "warning",
         "Every live code is allowed on a surface that can carry it.",
@@ -90,7 +90,7 @@ codes:
   failed: {summary: It failed., http: 500}
 """,
     ),
-    Rule(
+    LintRule(
         "failure-without-error-status",
         "warning",
         "A failure travels as 4xx or 5xx: caches, proxies and monitoring go by the status alone.",
@@ -104,7 +104,7 @@ codes:
   failed: {summary: It failed., http: 500}
 """,
     ),
-    Rule(
+    LintRule(
         "ambiguous-status",
         "note",
         "Codes that share a status differ in something besides their names, or nothing is gained by having both.",
@@ -120,7 +120,7 @@ codes:
   gone: {summary: It is not there any more., http: 410}
 """,
     ),
-    Rule(
+    LintRule(
         "unreachable-fallback",
         "warning",
         "A fallback is for error statuses that no code and no narrower fallback claims.",
@@ -138,7 +138,7 @@ codes:
   missing: {summary: It is not there., http: 404}
 """,
     ),
-    Rule(
+    LintRule(
         "unreachable-surface",
         "warning",
         "A surface claims something that none above it claims, for the first match wins.",
@@ -158,7 +158,7 @@ codes:
   failed: {summary: It failed., http: 500}
 """,
     ),
-    Rule(
+    LintRule(
         "header-contradiction",
         "error",
         "No header is both required and forbidden on one answer.",
@@ -176,7 +176,7 @@ codes:
   failed: {summary: It failed., http: 500, headers: {Retry-After: forbidden}}
 """,
     ),
-    Rule(
+    LintRule(
         "unreachable-header-rule",
         "warning",
         "A code's header rule is for a status the code travels under.",
@@ -190,7 +190,7 @@ codes:
   busy: {summary: Too much to do., http: 503, headers: {Retry-After: {on: 503}}}
 """,
     ),
-    Rule(
+    LintRule(
         "concealment",
         "error",
         "What is answered to conceal a resource can be answered, and is not what may never be answered.",
@@ -209,7 +209,7 @@ privacy:
   conceal: [{across: tenant, answer: missing, never: [forbidden]}]
 """,
     ),
-    Rule(
+    LintRule(
         "action-contradicts-flag",
         "error",
         "The retry flag and the client action agree: what is retriable is retried, what is not is not.",
@@ -223,7 +223,7 @@ codes:
   busy: {summary: Too much to do., http: 503, retriable: true, client_action: retry}
 """,
     ),
-    Rule(
+    LintRule(
         "retry-without-policy",
         "warning",
         "Where retry policies are declared, every code that clients retry names one.",
@@ -241,7 +241,7 @@ codes:
   busy: {summary: Too much to do., http: 503, retriable: true, retry: patient}
 """,
     ),
-    Rule(
+    LintRule(
         "policy-without-retry",
         "warning",
         "A code that names a retry policy is one that clients retry.",
@@ -257,7 +257,7 @@ codes:
   refused: {summary: It was refused., http: 400, retriable: false}
 """,
     ),
-    Rule(
+    LintRule(
         "retry-unsafe",
         "warning",
         "What may have taken effect is sent again only if an idempotency key or an idempotent operation makes it safe.",
@@ -272,7 +272,7 @@ codes:
   timeout: {summary: It took too long., http: 504, retriable: true, effect: unknown}
 """,
     ),
-    Rule(
+    LintRule(
         "retriable-status",
         "warning",
         "The flag agrees with the status: 429 asks for another try, other 4xx but 408 and 425 say it would fail again.",
@@ -286,7 +286,7 @@ codes:
   limited: {summary: Too many requests., http: 429, retriable: true}
 """,
     ),
-    Rule(
+    LintRule(
         "retry-after-missing",
         "warning",
         "Who is told 429 is told when to come back (RFC 6585 §4).",
@@ -302,7 +302,7 @@ codes:
   limited: {summary: Too many requests., http: 429}
 """,
     ),
-    Rule(
+    LintRule(
         "retry-after-ignored",
         "warning",
         "A retry policy honours the Retry-After that its codes must carry.",
@@ -324,7 +324,7 @@ codes:
   limited: {summary: Too many requests., http: 429, retriable: true, retry: polite}
 """,
     ),
-    Rule(
+    LintRule(
         "policy-arithmetic",
         "error",
         "The numbers of a retry policy make sense together.",
@@ -342,7 +342,7 @@ codes:
   busy: {summary: Too much to do., http: 503, retriable: true, retry: even}
 """,
     ),
-    Rule(
+    LintRule(
         "example-contradicts-flag",
         "error",
         "The retry flag of an example is the one its code always has.",
@@ -368,7 +368,7 @@ codes:
     example: {details: {retryable: false}}
 """,
     ),
-    Rule(
+    LintRule(
         "unregistered-detail",
         "warning",
         "Where details keys are registered, shared codes use registered ones: one name, one meaning.",
@@ -387,7 +387,7 @@ codes:
   limited: {summary: Too many requests., http: 429, details: {limit: {}, window: {}}}
 """,
     ),
-    Rule(
+    LintRule(
         "detail-type",
         "error",
         "A details key has one type everywhere: the one it is registered with.",
@@ -405,7 +405,7 @@ codes:
   limited: {summary: Too many requests., http: 429, details: {limit: {}}}
 """,
     ),
-    Rule(
+    LintRule(
         "untyped-detail",
         "warning",
         "Every declared detail has a type, or generated code can promise nothing about it.",
@@ -419,7 +419,7 @@ codes:
   limited: {summary: Too many requests., http: 429, details: {limit: {type: integer}}}
 """,
     ),
-    Rule(
+    LintRule(
         "message-has-holes",
         "error",
         "A message is built from details that are always there, so that it never has a hole.",
@@ -441,7 +441,7 @@ codes:
     details: {limit: {type: integer}}
 """,
     ),
-    Rule(
+    LintRule(
         "message-leaks",
         "error",
         "No message and no example shows what must not leave: addresses, paths, secrets, SQL, names from inside.",
@@ -455,7 +455,7 @@ codes:
   failed: {summary: It failed., message: Something went wrong on our side, http: 500}
 """,
     ),
-    Rule(
+    LintRule(
         "idle-internal-names",
         "warning",
         "Names that stay inside are looked for: the detector of such names is among those asked for.",
@@ -471,7 +471,7 @@ codes:
   failed: {summary: It failed., http: 500}
 """,
     ),
-    Rule(
+    LintRule(
         "example-missing",
         "warning",
         "Every live code has an example: readers copy it, and the compiler holds the schema to it.",
@@ -485,7 +485,7 @@ codes:
   failed: {summary: It failed., http: 500, example: {message: Something went wrong on our side}}
 """,
     ),
-    Rule(
+    LintRule(
         "unused-declaration",
         "warning",
         "What is declared is used: terms, vocabularies, envelopes, retry policies, details keys and rulings.",
@@ -503,7 +503,7 @@ codes:
   failed: {summary: It failed., http: 500, domain: runtime}
 """,
     ),
-    Rule(
+    LintRule(
         "statement-spelling",
         "warning",
         "A statement is cited by one spelling of its id, or nobody finds all that came of it.",
@@ -520,7 +520,7 @@ codes:
   failed: {summary: It failed., http: 500, source: [C7, C9]}
 """,
     ),
-    Rule(
+    LintRule(
         "reserved-name",
         "warning",
         "Names become identifiers of generated code, so none is a word of Python or TypeScript.",
@@ -534,7 +534,7 @@ codes:
   failed: {summary: It failed., http: 500, details: {kind: {type: string}}}
 """,
     ),
-    Rule(
+    LintRule(
         "name-collision",
         "error",
         "Names that differ only by case or underscores become the same identifier in generated code.",
@@ -550,7 +550,7 @@ codes:
   gone: {summary: It is not there any more., http: 410}
 """,
     ),
-    Rule(
+    LintRule(
         "mixed-spelling",
         "warning",
         "All codes are spelled one way.",
@@ -568,7 +568,7 @@ codes:
   failed: {summary: It failed., http: 500}
 """,
     ),
-    Rule(
+    LintRule(
         "dead-reference",
         "error",
         "What is fallen back on, or named in a list of codes, is a code that a service may produce.",
@@ -586,7 +586,7 @@ codes:
 unknown: {becomes: broken}
 """,
     ),
-    Rule(
+    LintRule(
         "deprecated-without-successor",
         "warning",
         "Who is told that a code goes away is told when, or what takes its place.",
@@ -601,7 +601,7 @@ codes:
   broken: {summary: It is broken., http: 500}
 """,
     ),
-    Rule(
+    LintRule(
         "replacement-circle",
         "error",
         "Following `replaced_by` comes to an end.",
@@ -617,7 +617,7 @@ codes:
   broken: {summary: It is broken., http: 500}
 """,
     ),
-    Rule(
+    LintRule(
         "removed-with-facts",
         "warning",
         "A removed code is a tombstone: it keeps its name and its summary, and says nothing to a running service.",
@@ -634,4 +634,4 @@ codes:
     *ACROSS,
 )
 
-BY_ID: Mapping[str, Rule] = {rule.id: rule for rule in RULES}
+BY_ID: Mapping[str, LintRule] = {rule.id: rule for rule in RULES}

@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterator
 
 from faultspec.diagnostics.model import Path
-from faultspec.language.model import Code, Example, Retriable, Taxonomy
+from faultspec.language.conditions import Retriable
+from faultspec.language.model import Code, Example, Taxonomy
 from faultspec.lint.places import at as places_at
 from faultspec.lint.places import codes, codes_of_policy, example_path, live, present
 from faultspec.lint.rule import Remark, Subject

@@ -35,7 +35,7 @@ Check = Callable[[Subject], Iterator[Remark]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class LintRule:
     """A rule of the lint. `bad` and `good` are YAML: the sections that differ from `faultspec.lint.examples.BASE`."""
 
     id: str

@@ -27,7 +27,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from faultspec.diagnostics.model import Diagnostic, Span
 from faultspec.language.model import Taxonomy
-from faultspec.targets import Context, Output, Target, TargetError, filters
+from faultspec.targets import CompileTarget, Context, Output, TargetError, filters
 from faultspec.targets.model import model_of
 
 MANIFEST = "MANIFEST"
@@ -105,7 +105,7 @@ def shipped_templates() -> Path:
     return installed if installed.is_dir() else here.parent.parent / "templates"
 
 
-def render(taxonomy: Taxonomy, targets: Iterable[Target], source: str, overrides: Path | None = None) -> Tree:
+def render(taxonomy: Taxonomy, targets: Iterable[CompileTarget], source: str, overrides: Path | None = None) -> Tree:
     """The whole tree of the targets; raises TargetError.
 
     ``source``: the taxonomy's path as the header of each file names it. ``overrides``: a folder of templates; one at
@@ -129,7 +129,7 @@ def render(taxonomy: Taxonomy, targets: Iterable[Target], source: str, overrides
 
 
 def _outputs(
-    templates: ImmutableSandboxedEnvironment, target: Target, context: Context, folders: Sequence[Path]
+    templates: ImmutableSandboxedEnvironment, target: CompileTarget, context: Context, folders: Sequence[Path]
 ) -> Iterator[tuple[str, str]]:
     for output in target.outputs:
         with _template_errors(output.template, folders):
@@ -329,14 +329,14 @@ def _diff(path: str, there: str, wanted: str) -> str:
 # Writing
 
 
-class Written(NamedTuple):
+class WriteSummary(NamedTuple):
     """What a write did: the paths it wrote and those it removed, in order."""
 
     written: tuple[str, ...]
     removed: tuple[str, ...]
 
 
-def write(tree: Tree, folder: Path, targets: Sequence[str]) -> Written:
+def write(tree: Tree, folder: Path, targets: Sequence[str]) -> WriteSummary:
     """Make the targets' part of ``folder`` equal to ``tree``; raises TargetError and leaves the folder as it was.
 
     Everything is first written to a folder beside the files it will replace, then moved into place one rename at a
@@ -349,7 +349,7 @@ def write(tree: Tree, folder: Path, targets: Sequence[str]) -> Written:
         path for path in _manifest(folder) if _of(path, targets) and path not in tree and (folder / path).is_file()
     ]
     if not changed and not stale:
-        return Written((), ())
+        return WriteSummary((), ())
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path in (*changed, *stale):
@@ -368,7 +368,7 @@ def write(tree: Tree, folder: Path, targets: Sequence[str]) -> Written:
         ) from error
     for path in stale:
         _prune((folder / path).parent, folder)
-    return Written(tuple(changed), tuple(stale))
+    return WriteSummary(tuple(changed), tuple(stale))
 
 
 def _contained(folder: Path, path: str) -> None:

@@ -33,7 +33,7 @@ class Template(NamedTuple):
     kind: str = "template"
 
 
-class Member(NamedTuple):
+class ObjectMember(NamedTuple):
     """One member of an object."""
 
     name: str
@@ -46,7 +46,7 @@ class Object(NamedTuple):
     them.
     """
 
-    members: tuple[Member, ...]
+    members: tuple[ObjectMember, ...]
     spread: str | None = None
     kind: str = "object"
 
@@ -61,7 +61,7 @@ class Array(NamedTuple):
 Node = Slot | Literal | Template | Object | Array
 
 
-class Place(NamedTuple):
+class NodePlace(NamedTuple):
     """A node and the JSON Pointer at which it renders; `required` is false at and below
     an optional member.
     """
@@ -86,9 +86,9 @@ class Place(NamedTuple):
                 return ()
 
 
-def walk(node: Node, path: str = "", required: bool = True) -> Iterator[Place]:
+def walk(node: Node, path: str = "", required: bool = True) -> Iterator[NodePlace]:
     """Every node of the shape, parents first, in the order it is written."""
-    yield Place(path, node, required)
+    yield NodePlace(path, node, required)
     if isinstance(node, Object):
         for member in node.members:
             yield from walk(
@@ -99,9 +99,9 @@ def walk(node: Node, path: str = "", required: bool = True) -> Iterator[Place]:
 
 
 @lru_cache(maxsize=64)  # an API has a handful of shapes, each asked for at every error
-def slot_places(node: Node) -> Mapping[str, tuple[Place, ...]]:
+def slot_places(node: Node) -> Mapping[str, tuple[NodePlace, ...]]:
     """Where each slot stands, in the order in which the shape first names them."""
-    places: dict[str, tuple[Place, ...]] = {}
+    places: dict[str, tuple[NodePlace, ...]] = {}
     for place in walk(node):
         for name in place.slots:
             places[name] = (*places.get(name, ()), place)

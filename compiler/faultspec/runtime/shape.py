@@ -23,10 +23,10 @@ from .extraction import Extraction, Mismatch, extract, scalar_text
 from .nodes import (
     Array,
     Literal,
-    Member,
     Node,
+    NodePlace,
     Object,
-    Place,
+    ObjectMember,
     Slot,
     Template,
     child,
@@ -39,13 +39,13 @@ __all__ = [
     "Array",
     "Extraction",
     "Literal",
-    "Member",
     "Mismatch",
     "MissingSlot",
     "Node",
+    "NodePlace",
     "Object",
+    "ObjectMember",
     "Path",
-    "Place",
     "ShapeError",
     "Slot",
     "Template",
@@ -137,7 +137,7 @@ def _compile(data: object, uses: Mapping[str, Node], path: Path) -> Node:
 def _compile_object(
     data: Mapping[object, object], uses: Mapping[str, Node], path: Path
 ) -> Object:
-    members: dict[str, Member] = {}
+    members: dict[str, ObjectMember] = {}
     spread: str | None = None
     for key, value in data.items():
         if not isinstance(key, str):
@@ -157,7 +157,9 @@ def _compile_object(
                 here,
                 f"the member {name!r} is there twice, once with `?` and once without",
             )
-        members[name] = Member(name, _compile(value, uses, here), optional=name != key)
+        members[name] = ObjectMember(
+            name, _compile(value, uses, here), optional=name != key
+        )
     return Object(tuple(members.values()), spread)
 
 

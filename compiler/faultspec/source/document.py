@@ -11,7 +11,7 @@ from faultspec.diagnostics.model import Diagnostic, Edit, Fix, Path, Related, Re
 from faultspec.source.readers import ALIAS
 
 
-class Untold:
+class UnreadableValue:
     """Stands for data that a broken text does not tell, such as the value of an alias.
 
     As a key of a mapping it says that the mapping has more keys than those that can be read. There is one such value,
@@ -22,7 +22,7 @@ class Untold:
         return "UNTOLD"
 
 
-UNTOLD = Untold()
+UNTOLD = UnreadableValue()
 
 
 @dataclass(frozen=True, slots=True)

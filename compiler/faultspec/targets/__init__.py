@@ -44,7 +44,7 @@ class Context(NamedTuple):
     view: object
 
 
-class Target(NamedTuple):
+class CompileTarget(NamedTuple):
     """A name, the outputs, and where its view is made: ``module:function`` of ``(taxonomy, model)``, or None for the
     model. Where that function returns None the target has nothing to say of the taxonomy, and no files.
 
@@ -78,8 +78,8 @@ _PYTHON_MODULES = ("__init__", "asgi", "codes", "details", "errors", "retry", "w
 
 _TYPESCRIPT_MODULES = ("index", "catalog", "codes", "details", "errors", "retry", "wire")
 
-SHIPPED: Mapping[str, Target] = {
-    "python": Target(
+SHIPPED: Mapping[str, CompileTarget] = {
+    "python": CompileTarget(
         name="python",
         summary="an exception per code, parse and render, retries and an ASGI boundary; standard library only",
         outputs=(
@@ -91,7 +91,7 @@ SHIPPED: Mapping[str, Target] = {
         view="faultspec.targets.python:view",
         copied="faultspec.targets.python:runtime_files",
     ),
-    "typescript": Target(
+    "typescript": CompileTarget(
         name="typescript",
         summary="a union of the errors, parse, type guards and the retry planner; nothing to install",
         outputs=(
@@ -101,7 +101,7 @@ SHIPPED: Mapping[str, Target] = {
         view="faultspec.targets.typescript:view",
         copied="faultspec.targets.typescript:runtime_files",
     ),
-    "jsonschema": Target(
+    "jsonschema": CompileTarget(
         name="jsonschema",
         summary="JSON Schema 2020-12 of each envelope, and of the details of each code",
         outputs=(
@@ -110,7 +110,7 @@ SHIPPED: Mapping[str, Target] = {
         ),
         view="faultspec.targets.jsonschema:view",
     ),
-    "openapi": Target(
+    "openapi": CompileTarget(
         name="openapi",
         summary="OpenAPI 3.1 and 3.0 components: schemas, responses by status, headers, examples",
         outputs=(
@@ -119,37 +119,37 @@ SHIPPED: Mapping[str, Target] = {
         ),
         view="faultspec.targets.openapi:view",
     ),
-    "surfaces": Target(
+    "surfaces": CompileTarget(
         name="surfaces",
         summary="JSON Schema of a whole error on each surface but HTTP: JSON-RPC responses, tool results, events, logs",
         outputs=(Output("document.json.jinja", "{{ each.name }}.schema.json", each="view.files"),),
         view="faultspec.targets.surfaces:view",
     ),
-    "mcp": Target(
+    "mcp": CompileTarget(
         name="mcp",
         summary="the output schema of each MCP tool, refusals and successes",
         outputs=(Output("document.json.jinja", "{{ each.name }}.output.schema.json", each="view.files"),),
         view="faultspec.targets.mcp:view",
     ),
-    "records": Target(
+    "records": CompileTarget(
         name="records",
         summary="JSON Schema of an error's log record and of its audit record",
         outputs=(Output("document.json.jinja", "{{ each.name }}.schema.json", each="view.files"),),
         view="faultspec.targets.records:view",
     ),
-    "discovery": Target(
+    "discovery": CompileTarget(
         name="discovery",
         summary="what services publish of each operation's errors, with JSON Schema of their details",
         outputs=(Output("document.json.jinja", "{{ each.name }}.json", each="view.files"),),
         view="faultspec.targets.discovery:view",
     ),
-    "markdown": Target(
+    "markdown": CompileTarget(
         name="markdown",
         summary="a reference for people, one page with an anchor for each code",
         outputs=(Output("reference.md.jinja", "reference.md"),),
         view="faultspec.targets.markdown:view",
     ),
-    "problems": Target(
+    "problems": CompileTarget(
         name="problems",
         summary="RFC 9457: a registry of problem types, and JSON Schema of the problem objects",
         outputs=(
@@ -158,7 +158,7 @@ SHIPPED: Mapping[str, Target] = {
         ),
         view="faultspec.targets.problems:view",
     ),
-    "prometheus": Target(
+    "prometheus": CompileTarget(
         name="prometheus",
         summary="alert rules over the metrics of the telemetry, and a runbook stub for each alert",
         outputs=(
@@ -167,13 +167,13 @@ SHIPPED: Mapping[str, Target] = {
         ),
         view="faultspec.targets.prometheus:view",
     ),
-    "otel": Target(
+    "otel": CompileTarget(
         name="otel",
         summary="OpenTelemetry semantic conventions: attributes with their closed values, metrics, the log record",
         outputs=(Output("registry.yaml.jinja", "registry.yaml"),),
         view="faultspec.targets.otel:view",
     ),
-    "overlay": Target(
+    "overlay": CompileTarget(
         name="overlay",
         summary="OpenAPI Overlay 1.0 that adds the declared errors to a service's own OpenAPI 3.1 or 3.0 document",
         outputs=(
@@ -184,4 +184,4 @@ SHIPPED: Mapping[str, Target] = {
     ),
 }
 
-__all__ = ["LISTS", "SHIPPED", "Context", "Model", "Output", "Target", "TargetError"]
+__all__ = ["LISTS", "SHIPPED", "CompileTarget", "Context", "Model", "Output", "TargetError"]

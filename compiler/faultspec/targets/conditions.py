@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from faultspec.exchange.body import steps
-from faultspec.language.model import Code, Rule, StatusRange, Taxonomy, Test
+from faultspec.language.conditions import ConditionalRule, StatusRange, Test
+from faultspec.language.model import Code, Taxonomy
 from faultspec.runtime.shape import Node, Template, slot_places
 
 Json = dict[str, Any]
@@ -45,7 +46,7 @@ def _flag(code: Code, facts: Mapping[str, tuple[str, ...]], flags: Sequence[tupl
 
 
 def of_rules(
-    rules: Sequence[Rule], facts: Mapping[str, tuple[str, ...]], flags: Sequence[tuple[str, ...]]
+    rules: Sequence[ConditionalRule], facts: Mapping[str, tuple[str, ...]], flags: Sequence[tuple[str, ...]]
 ) -> Iterator[Json]:
     """What rules decide of the flags at these paths, where slots that a body shows stand at ``facts``; nothing where a body
     has no flag.
@@ -102,7 +103,7 @@ def _range(each: StatusRange) -> Json:
 # Outcomes of rules, of which the first that holds decides
 
 
-def _decided(rules: Sequence[Rule], value: object, facts: Mapping[str, tuple[str, ...]]) -> Json:
+def _decided(rules: Sequence[ConditionalRule], value: object, facts: Mapping[str, tuple[str, ...]]) -> Json:
     """When the rules come to this value and to no other, whatever is not shown."""
     wanted = [each for each, rule in enumerate(rules) if rule.then == value]
     others = []
@@ -114,16 +115,16 @@ def _decided(rules: Sequence[Rule], value: object, facts: Mapping[str, tuple[str
     return _all([*others, some])
 
 
-def _reached(rules: Sequence[Rule], index: int, facts: Mapping[str, tuple[str, ...]]) -> Json:
+def _reached(rules: Sequence[ConditionalRule], index: int, facts: Mapping[str, tuple[str, ...]]) -> Json:
     """When a rule may decide: it may hold, and none before it certainly does."""
     return _all([_not(_fails(rules[index], facts)), *(_not(_holds(each, facts)) for each in rules[:index])])
 
 
-def _holds(rule: Rule, facts: Mapping[str, tuple[str, ...]]) -> Json:
+def _holds(rule: ConditionalRule, facts: Mapping[str, tuple[str, ...]]) -> Json:
     return _all([_test(test, facts, holds=True) for test in rule.when])
 
 
-def _fails(rule: Rule, facts: Mapping[str, tuple[str, ...]]) -> Json:
+def _fails(rule: ConditionalRule, facts: Mapping[str, tuple[str, ...]]) -> Json:
     return _any([_test(test, facts, holds=False) for test in rule.when])
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from faultspec.diagnostics.model import Diagnostic, Span
 from faultspec.language.grammar import closest
 from faultspec.source import Document, SourceError, load
-from faultspec.targets import LISTS, Output, Target, TargetError
+from faultspec.targets import LISTS, CompileTarget, Output, TargetError
 
 DESCRIPTION = "target.yaml"
 
 
-def targets_in(folder: Path, shipped: Mapping[str, Target]) -> dict[str, Target]:
+def targets_in(folder: Path, shipped: Mapping[str, CompileTarget]) -> dict[str, CompileTarget]:
     """The targets that a folder of templates adds, by name, in order of name; raises TargetError.
 
     A subfolder with the name of a shipped target overrides templates of that one and needs no description. A template
@@ -27,7 +27,7 @@ def targets_in(folder: Path, shipped: Mapping[str, Target]) -> dict[str, Target]
     for stray in sorted(folder.glob("*.jinja")):
         hint = f"move it into the folder of its target, such as {folder}/python"
         raise _useless(stray, f"`{stray.name}` is the template of no target", hint)
-    found: dict[str, Target] = {}
+    found: dict[str, CompileTarget] = {}
     for each in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):
         description = each / DESCRIPTION
         if description.is_file():
@@ -49,7 +49,7 @@ def targets_in(folder: Path, shipped: Mapping[str, Target]) -> dict[str, Target]
     return found
 
 
-def _refuse_unknown(folder: Path, target: Target) -> None:
+def _refuse_unknown(folder: Path, target: CompileTarget) -> None:
     """Refuse a template of a shipped target that the target does not have and that no other one here includes."""
     known = tuple(dict.fromkeys(each.template for each in target.outputs))
     texts = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.jinja")) if path.is_file()}
@@ -66,7 +66,7 @@ def _useless(path: Path, message: str, hint: str) -> TargetError:
     return TargetError(Diagnostic("unused-template", message, str(path), hint=hint))
 
 
-def _target(name: str, path: Path) -> Target:
+def _target(name: str, path: Path) -> CompileTarget:
     if not re.fullmatch(r"[a-z][a-z0-9_-]*", name):
         raise TargetError(
             Diagnostic(
@@ -91,7 +91,7 @@ def _target(name: str, path: Path) -> Target:
     for key in data:
         if key not in ("files", "summary", "model"):
             raise _wrong(document, (key,), f"a target has no key `{key}`", "its keys are files, summary and model")
-    return Target(
+    return CompileTarget(
         name,
         str(data.get("summary", "")),
         tuple(_output(document, index, each) for index, each in enumerate(data["files"])),

@@ -8,17 +8,17 @@ from faultspec.exchange.body import replaced
 from faultspec.language.model import Code, Operation, Publication, Taxonomy
 from faultspec.targets import schema as schemas
 from faultspec.targets.model import Model
-from faultspec.targets.surfaces import File, View
+from faultspec.targets.surfaces import SurfaceFile, SurfacesView
 
 
-def view(taxonomy: Taxonomy, model: Model) -> View | None:
+def view(taxonomy: Taxonomy, model: Model) -> SurfacesView | None:
     """The documents, or None where errors are published nowhere."""
     files = tuple(
-        File(each.name, _document(each, taxonomy, model))
+        SurfaceFile(each.name, _document(each, taxonomy, model))
         for each in taxonomy.discovery.values()
         if each.kind == "errors"
     )
-    return View(files) if files and taxonomy.operations else None
+    return SurfacesView(files) if files and taxonomy.operations else None
 
 
 def _document(publication: Publication, taxonomy: Taxonomy, model: Model) -> schemas.Json:

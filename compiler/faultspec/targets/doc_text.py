@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from faultspec.language.model import Code, StatusRange
+from faultspec.language.conditions import StatusRange
+from faultspec.language.model import Code
 from faultspec.runtime.retry import Policy
 from faultspec.targets.layout import Raw
 

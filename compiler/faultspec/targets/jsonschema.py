@@ -13,16 +13,16 @@ from faultspec.targets.model import Model
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-class View(NamedTuple):
+class JsonSchemaView(NamedTuple):
     """``envelopes``: the schema of each, by its name; ``details``: the schema of the details of each code."""
 
     envelopes: Mapping[str, schemas.Json]
     details: schemas.Json
 
 
-def view(taxonomy: Taxonomy, model: Model) -> View:
+def view(taxonomy: Taxonomy, model: Model) -> JsonSchemaView:
     """The documents of the target."""
-    return View(
+    return JsonSchemaView(
         {each.name: envelope_schema(each, taxonomy, model) for each in taxonomy.envelopes.values()},
         {
             "$schema": DIALECT,

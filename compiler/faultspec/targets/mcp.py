@@ -14,21 +14,21 @@ from faultspec.targets import discriminators
 from faultspec.targets import schema as schemas
 from faultspec.targets.jsonschema import DIALECT
 from faultspec.targets.model import Model
-from faultspec.targets.surfaces import Carried, File, View, branches, errors, undeclared, wrapped
+from faultspec.targets.surfaces import CarriedError, SurfaceFile, SurfacesView, branches, errors, undeclared, wrapped
 
 _CONTENT = "/structuredContent"
 
 
-def view(taxonomy: Taxonomy, model: Model) -> View | None:
+def view(taxonomy: Taxonomy, model: Model) -> SurfacesView | None:
     """The documents, or None where no tool keeps its envelope in structured content."""
     files = tuple(
-        File(tool.replace("/", "."), _document(tool, surface, taxonomy, model))
+        SurfaceFile(tool.replace("/", "."), _document(tool, surface, taxonomy, model))
         for surface in taxonomy.surfaces.values()
         if surface.structured and surface.envelopes
         for tool in surface.match.tools
         if "*" not in tool
     )
-    return View(files) if files else None
+    return SurfacesView(files) if files else None
 
 
 def _document(tool: str, surface: Surface, taxonomy: Taxonomy, model: Model) -> schemas.Json:
@@ -62,29 +62,29 @@ def _document(tool: str, surface: Surface, taxonomy: Taxonomy, model: Model) -> 
 # Which errors
 
 
-class _Meant(NamedTuple):
+class _ToolOutput(NamedTuple):
     """The operations that a call of a tool may be one of, the first that matches; ``surely``: it is one of them."""
 
     operations: Sequence[Operation]
     surely: bool
 
 
-def _meant(tool: str, taxonomy: Taxonomy) -> _Meant:
+def _meant(tool: str, taxonomy: Taxonomy) -> _ToolOutput:
     found: list[Operation] = []
     for each in taxonomy.operations.values():
         if tool in (each.name, each.wire):
-            return _Meant((*found, each), surely=True)
+            return _ToolOutput((*found, each), surely=True)
         match = each.match
         if match.routes or match.statuses or match == Match():
             continue  # none of a tool's, or known by its name alone
         if not match.tools or any(named(pattern).fullmatch(tool) for pattern in match.tools):
             found.append(each)
             if not match.request and not match.methods:
-                return _Meant(found, surely=True)
-    return _Meant(found, surely=False)
+                return _ToolOutput(found, surely=True)
+    return _ToolOutput(found, surely=False)
 
 
-def _may_be(error: Carried, meant: _Meant, taxonomy: Taxonomy) -> bool:
+def _may_be(error: CarriedError, meant: _ToolOutput, taxonomy: Taxonomy) -> bool:
     """Whether a call of a tool may end with an error: shared codes are everybody's where no operation is known, and so are
     those of operations that only HTTP tells apart, as for the judge (``code/operation``).
     """
@@ -105,7 +105,7 @@ def _visible(surface: Surface) -> list[discriminators.Mark]:
     return [each for each in found if each is not None]
 
 
-def _marked(error: Carried, surface: Surface) -> schemas.Json:
+def _marked(error: CarriedError, surface: Surface) -> schemas.Json:
     """The schema of the content of an error, marked in it where nothing else of the result may say that it is one."""
     found, visible = wrapped(error.schema, surface.at.removeprefix(_CONTENT)), _visible(surface)
     elsewhere = True in discriminators.says_so(error.code) or len(visible) < len(discriminators.of_surface(surface))

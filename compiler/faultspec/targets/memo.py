@@ -8,7 +8,7 @@ Asked = TypeVarTuple("Asked")
 Answer = TypeVar("Answer")
 
 
-def once(function: Callable[[*Asked], Answer]) -> Callable[[*Asked], Answer]:
+def memoized(function: Callable[[*Asked], Answer]) -> Callable[[*Asked], Answer]:
     """``function``, whose last argument is a taxonomy, asked once for the same arguments, until it is asked about another
     taxonomy.
 

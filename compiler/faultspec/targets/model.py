@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import NamedTuple
 
-from faultspec.language.model import Code, Member, Taxonomy, Term
+from faultspec.language.model import Code, DetailMember, Taxonomy, Term
 from faultspec.targets import schema as schemas
-from faultspec.targets.memo import once
+from faultspec.targets.memo import memoized
 
 VERSION = 1
 
@@ -187,8 +187,8 @@ def code_row(code: Code, operation: str | None, taxonomy: Taxonomy) -> CodeRow:
     )
 
 
-@once
-def detail_row(member: Member, taxonomy: Taxonomy) -> DetailRow:
+@memoized
+def detail_row(member: DetailMember, taxonomy: Taxonomy) -> DetailRow:
     """The row of one member of details, described by itself or by the registry."""
     registered = taxonomy.detail_keys.get(member.name)
     description = member.schema.description or (registered.summary if registered else None) or ""

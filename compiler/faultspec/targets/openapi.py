@@ -8,29 +8,30 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Schema, StatusRange, Taxonomy
+from faultspec.language.conditions import StatusRange
+from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Schema, Taxonomy
 from faultspec.language.values import problems
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
 from faultspec.runtime.shape import Object, Slot
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import Fragment, pascal, unique
-from faultspec.targets.memo import once
+from faultspec.targets.memo import memoized
 from faultspec.targets.model import Model, phrase
 
 Json = schemas.Json
 
 
-class View(NamedTuple):
+class OpenApiView(NamedTuple):
     """``v31`` and ``v30``: the two documents."""
 
     v31: Json
     v30: Json
 
 
-def view(taxonomy: Taxonomy, model: Model) -> View:
+def view(taxonomy: Taxonomy, model: Model) -> OpenApiView:
     """The documents of the target."""
-    return View(
+    return OpenApiView(
         _document("3.1.0", components(taxonomy), taxonomy, model),
         _document("3.0.3", components_30(taxonomy), taxonomy, model),
     )
@@ -51,17 +52,17 @@ def _document(version: str, parts: Json, taxonomy: Taxonomy, model: Model) -> Js
     }
 
 
-@once
+@memoized
 def components_30(taxonomy: Taxonomy) -> Json:
     """The components in the dialect of OpenAPI 3.0."""
     return in_30(components(taxonomy))
 
 
-@once
+@memoized
 def components(taxonomy: Taxonomy) -> Json:
     """Every component, in the order of the taxonomy."""
     found: dict[str, Json] = {"schemas": {}, "responses": {}, "headers": {}, "examples": {}}
-    names = Names(taxonomy)
+    names = ComponentNames(taxonomy)
     for envelope in taxonomy.envelopes.values():
         shown = {(operation, code.name) for operation, code in schemas.answered(taxonomy, envelope.name)}
         carried = schemas.carried(taxonomy, envelope.name)
@@ -92,7 +93,7 @@ def components(taxonomy: Taxonomy) -> Json:
     return {section: each for section, each in found.items() if each}
 
 
-class Names:
+class ComponentNames:
     """Names of components: the first envelope's codes go by their own name, those of others say which envelope."""
 
     def __init__(self, taxonomy: Taxonomy) -> None:
@@ -119,7 +120,7 @@ class Names:
         return f"{name}Envelope" if name in self.codes else name
 
 
-def _union(envelope: Envelope, names: Names, taxonomy: Taxonomy) -> Json:
+def _union(envelope: Envelope, names: ComponentNames, taxonomy: Taxonomy) -> Json:
     carried = schemas.carried(taxonomy, envelope.name)
     return {
         "title": names.union(envelope),
@@ -128,7 +129,9 @@ def _union(envelope: Envelope, names: Names, taxonomy: Taxonomy) -> Json:
     }
 
 
-def _one_of(envelope: Envelope, codes: Sequence[tuple[str | None, Code]], names: Names, taxonomy: Taxonomy) -> Json:
+def _one_of(
+    envelope: Envelope, codes: Sequence[tuple[str | None, Code]], names: ComponentNames, taxonomy: Taxonomy
+) -> Json:
     """One of the codes, with a discriminator where the code is a text at the top of the body."""
     references = [f"#/components/schemas/{names.schema(envelope, operation, code)}" for operation, code in codes]
     branches: Json = {"oneOf": [{"$ref": each} for each in references]}
@@ -154,7 +157,9 @@ Codes = Sequence[tuple[str | None, Code]]
 """Codes that may be answered with, each with the operation that alone has it."""
 
 
-def responses(envelope: Envelope, answered: Codes, names: Names, taxonomy: Taxonomy) -> Iterator[tuple[str, Json]]:
+def responses(
+    envelope: Envelope, answered: Codes, names: ComponentNames, taxonomy: Taxonomy
+) -> Iterator[tuple[str, Json]]:
     """The response under each status that one of the codes may have in the envelope, in order of number."""
     for status in _statuses(answered, taxonomy):
         response = _response(envelope, status, answered, names, taxonomy)
@@ -178,7 +183,9 @@ def _statuses(answered: Codes, taxonomy: Taxonomy) -> list[str]:
     return sorted(claimed | (fallback if claimed else set()))
 
 
-def _response(envelope: Envelope, status: str, answered: Codes, names: Names, taxonomy: Taxonomy) -> Json | None:
+def _response(
+    envelope: Envelope, status: str, answered: Codes, names: ComponentNames, taxonomy: Taxonomy
+) -> Json | None:
     span = _span(status)
     # A code that claims the whole class does not name the status: another may still stand for it.
     named = any(s.covers(span) and s.width < 100 for _, c in answered for s in c.http.statuses)
@@ -216,7 +223,7 @@ def _span(status: str) -> StatusRange:
     return StatusRange(int(status), int(status))
 
 
-@once
+@memoized
 def _header_names(taxonomy: Taxonomy) -> list[str]:
     """Response headers, each once, in the order they are declared; Content-Type is the media type's business in
     OpenAPI.
@@ -322,7 +329,7 @@ def _example_names(name: str, envelope: Envelope, code: Code, taxonomy: Taxonomy
     return [f"{name}{'' if number == 1 else number}" for number, _, _ in bodies(envelope, code, taxonomy)]
 
 
-@once
+@memoized
 def bodies(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Sequence[tuple[int, Example, object]]:
     """The examples of a code that fill the envelope: number, example and body; a made up one where none is given."""
     return tuple(_bodies(envelope, code, taxonomy))
@@ -359,7 +366,7 @@ def slots(envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy) 
     # A slot that the code says nothing of is made up like any other; null is no boundary and no domain.
     decided = {slot: each for slot, each in decided.items() if each is not None or slot not in ("boundary", "domain")}
     made = {
-        slot: sample(envelope.fields[slot].schema if slot in envelope.fields else _ANYTHING, taxonomy)
+        slot: sample_error(envelope.fields[slot].schema if slot in envelope.fields else _ANYTHING, taxonomy)
         for slot in _required(envelope, taxonomy)
         if slot not in decided
     }
@@ -370,7 +377,7 @@ def slots(envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy) 
 _ANYTHING = Schema()
 
 
-@once
+@memoized
 def _required(envelope: Envelope, taxonomy: Taxonomy) -> tuple[str, ...]:
     """The slots that the envelope cannot do without."""
     places = shapes.slot_places(envelope.shape)
@@ -396,12 +403,14 @@ def _flag(code: Code, example: Example) -> bool:
 def sample_details(code: Code, taxonomy: Taxonomy) -> dict[str, object]:
     """Made up details: those that the code requires. Raises ValueError where a value cannot be made up."""
     return {
-        name: sample(member.schema, taxonomy) for name, member in code.details.items() if member.presence == "required"
+        name: sample_error(member.schema, taxonomy)
+        for name, member in code.details.items()
+        if member.presence == "required"
     }
 
 
-@once
-def sample(schema: Schema, taxonomy: Taxonomy) -> object:
+@memoized
+def sample_error(schema: Schema, taxonomy: Taxonomy) -> object:
     """A value that the schema allows, the same every time; raises ValueError where none is found without solving it."""
     for each in _candidates(schema, taxonomy):
         if next(problems(schema, each, schemas.terms(taxonomy)), None) is None:
@@ -425,10 +434,10 @@ def _candidates(schema: Schema, taxonomy: Taxonomy) -> Iterator[object]:
         case "null":
             yield None
         case "array":
-            yield [sample(schema.items, taxonomy)] if schema.items is not None else []
+            yield [sample_error(schema.items, taxonomy)] if schema.items is not None else []
         case "object":
             yield {
-                name: sample(each.schema, taxonomy)
+                name: sample_error(each.schema, taxonomy)
                 for name, each in schema.properties.items()
                 if each.presence == "required"
             }

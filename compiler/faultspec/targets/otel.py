@@ -9,7 +9,7 @@ A manifest of the registry, with the address it is published at, is left to whoe
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from faultspec.language.model import Member, Metric, Schema, Taxonomy, Telemetry, Term
+from faultspec.language.model import DetailMember, Metric, Schema, Taxonomy, Telemetry, Term
 from faultspec.targets import schema as schemas
 from faultspec.targets.model import Model
 
@@ -67,7 +67,7 @@ class References(NamedTuple):
     references: tuple[Reference, ...]
 
 
-class View(NamedTuple):
+class OtelView(NamedTuple):
     """The registry. ``spans`` and ``logs``: one group each, or none."""
 
     name: str
@@ -78,7 +78,7 @@ class View(NamedTuple):
     metrics: tuple[Instrument, ...]
 
 
-def view(taxonomy: Taxonomy, model: Model) -> View | None:
+def view(taxonomy: Taxonomy, model: Model) -> OtelView | None:
     """The registry, or None where no telemetry is declared."""
     telemetry = taxonomy.telemetry
     if telemetry is None or not (telemetry.metrics or telemetry.log or telemetry.span):
@@ -87,7 +87,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View | None:
     logs = tuple(
         Reference(each.name, _LEVELS[each.presence]) for each in telemetry.log.values() if each.presence != "forbidden"
     )
-    return View(
+    return OtelView(
         taxonomy.name,
         taxonomy.title,
         tuple(_attributes(telemetry, taxonomy)),
@@ -118,7 +118,7 @@ def _said(name: str, meant: str | None, taxonomy: Taxonomy) -> str:
     return taxonomy.detail_keys[key].summary or f"The detail {key} of the error."
 
 
-def _attribute(name: str, meant: str | None, brief: str, member: Member | None, taxonomy: Taxonomy) -> Attribute:
+def _attribute(name: str, meant: str | None, brief: str, member: DetailMember | None, taxonomy: Taxonomy) -> Attribute:
     match meant:
         case "$code":
             rows = _codes(taxonomy)

@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from faultspec.language.carriers import wears
-from faultspec.language.model import Match, Operation, StatusRange, Surface, Taxonomy
+from faultspec.language.conditions import StatusRange
+from faultspec.language.model import Match, Operation, Surface, Taxonomy
 from faultspec.targets import openapi
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import Fragment, pascal
@@ -25,14 +26,14 @@ from faultspec.targets.model import Model
 Json = schemas.Json
 
 
-class View(NamedTuple):
+class OverlayView(NamedTuple):
     """The overlays for documents of OpenAPI 3.1 and 3.0."""
 
     v31: Json
     v30: Json
 
 
-class Answer(NamedTuple):
+class OverlayResponse(NamedTuple):
     """A response to be added. ``where``: the filter that chooses operations; ``name``: its component."""
 
     name: str
@@ -41,7 +42,7 @@ class Answer(NamedTuple):
     response: Json
 
 
-def view(taxonomy: Taxonomy, model: Model) -> View | None:
+def view(taxonomy: Taxonomy, model: Model) -> OverlayView | None:
     """The overlays, or None where no error travels over HTTP in an envelope."""
     answers = list(_answers(taxonomy))
     if not answers:
@@ -49,10 +50,10 @@ def view(taxonomy: Taxonomy, model: Model) -> View | None:
     responses = {"responses": {each.name: each.response for each in answers}}
     current = {**openapi.components(taxonomy), **responses}
     old = {**openapi.components_30(taxonomy), **openapi.in_30(responses)}
-    return View(_document(current, answers, taxonomy, model), _document(old, answers, taxonomy, model))
+    return OverlayView(_document(current, answers, taxonomy, model), _document(old, answers, taxonomy, model))
 
 
-def _document(components: Json, answers: list[Answer], taxonomy: Taxonomy, model: Model) -> Json:
+def _document(components: Json, answers: list[OverlayResponse], taxonomy: Taxonomy, model: Model) -> Json:
     prefix = pascal(taxonomy.name)
     unmapped = [route for surface in _http(taxonomy) for route in surface.match.routes if _paths(route) is None]
     return {
@@ -131,9 +132,9 @@ def _differs(operation: Operation) -> bool:
 # Which responses
 
 
-def _answers(taxonomy: Taxonomy) -> Iterator[Answer]:
+def _answers(taxonomy: Taxonomy) -> Iterator[OverlayResponse]:
     """Every response, single operations' before those of the whole surface."""
-    names = openapi.Names(taxonomy)
+    names = openapi.ComponentNames(taxonomy)
     http = list(_http(taxonomy))
     for index, surface in enumerate(http):
         if surface.foreign or surface.batch is not None or not surface.envelopes:
@@ -143,7 +144,7 @@ def _answers(taxonomy: Taxonomy) -> Iterator[Answer]:
                 where = _where(surface, http[:index], operation, status, taxonomy)
                 if where is not None:
                     whose = f"{pascal(surface.name)}{pascal(operation.name) if operation else ''}"
-                    yield Answer(f"{whose}{status}", status, where, response)
+                    yield OverlayResponse(f"{whose}{status}", status, where, response)
 
 
 def _where(
@@ -174,7 +175,7 @@ def _covered(status: str, spans: tuple[StatusRange, ...]) -> bool:
 
 
 def _responses(
-    surface: Surface, operation: Operation | None, names: openapi.Names, taxonomy: Taxonomy
+    surface: Surface, operation: Operation | None, names: openapi.ComponentNames, taxonomy: Taxonomy
 ) -> Iterator[tuple[str, Json]]:
     """The response under each status, whatever the envelope; of an operation those that only it has."""
     own = [] if operation is None else [each for each in operation.errors.values() if each.live]

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from faultspec.language.carriers import wears
-from faultspec.language.model import Code, Envelope, StatusRange, Taxonomy
+from faultspec.language.conditions import StatusRange
+from faultspec.language.model import Code, Envelope, Taxonomy
 from faultspec.runtime.shape import Object
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import Fragment
@@ -26,14 +27,14 @@ MEDIA_TYPE = "application/problem+json"
 _STANDARD = ("type", "title", "status", "detail", "instance")
 
 
-class View(NamedTuple):
+class ProblemsView(NamedTuple):
     """The two documents."""
 
     registry: Json
     schema: Json
 
 
-class Problem(NamedTuple):
+class ProblemType(NamedTuple):
     """A code as a problem type. ``body``: the JSON Schema of the problem object."""
 
     label: str
@@ -43,13 +44,13 @@ class Problem(NamedTuple):
     body: Json
 
 
-def view(taxonomy: Taxonomy, model: Model) -> View | None:
+def view(taxonomy: Taxonomy, model: Model) -> ProblemsView | None:
     """The documents, or None where no code travels over HTTP."""
     problems = [_problem(operation, code, taxonomy) for operation, code in schemas.live(taxonomy) if code.http.statuses]
     if not problems:
         return None
     head = {"$comment": model.header, "title": f"{taxonomy.title}: problem types"}
-    return View(
+    return ProblemsView(
         {**head, "mediaType": MEDIA_TYPE, "problems": [_entry(each) for each in problems]},
         {
             "$schema": DIALECT,
@@ -61,17 +62,17 @@ def view(taxonomy: Taxonomy, model: Model) -> View | None:
     )
 
 
-def _problem(operation: str | None, code: Code, taxonomy: Taxonomy) -> Problem:
+def _problem(operation: str | None, code: Code, taxonomy: Taxonomy) -> ProblemType:
     label = definition(operation, code)
     envelope = _envelope(code, taxonomy)
     if envelope is not None:
         body = schemas.of_envelope(envelope, schemas.of_body(envelope, code, taxonomy), taxonomy)
         fixed = body.get("properties", {}).get("type", {}).get("const")
         if isinstance(fixed, str):
-            return Problem(label, operation, code, fixed, {"description": code.summary, **body})
+            return ProblemType(label, operation, code, fixed, {"description": code.summary, **body})
     names = [taxonomy.name, *([operation] if operation is not None else []), code.name]
     urn = ":".join(["urn:problem-type", *(quote(each, safe="") for each in names)])
-    return Problem(label, operation, code, urn, _body(urn, code, taxonomy))
+    return ProblemType(label, operation, code, urn, _body(urn, code, taxonomy))
 
 
 def _envelope(code: Code, taxonomy: Taxonomy) -> Envelope | None:
@@ -119,13 +120,13 @@ def _span(low: int, high: int) -> Json:
     return {"const": low} if low == high else {"type": "integer", "minimum": low, "maximum": high}
 
 
-def _entry(problem: Problem) -> Json:
+def _entry(problem: ProblemType) -> Json:
     """A row of the registry: what RFC 9457 §4.2 asks for, and what this taxonomy knows beside it."""
     code = problem.code
     optional = {
         "description": code.description,
         "operation": problem.operation,
-        "retriable": {"always": True, "never": False}.get(code.retriable.kind),
+        "retriable": code.retriable.fixed,
         "since": code.since,
         "sunset": code.sunset,
         "replacedBy": code.replaced_by,

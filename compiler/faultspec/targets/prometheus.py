@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from faultspec.language.model import Alert, Metric, StatusRange, Taxonomy, Telemetry
+from faultspec.language.conditions import StatusRange
+from faultspec.language.model import Alert, Metric, Taxonomy, Telemetry
 from faultspec.runtime import durations
 from faultspec.targets.filters import visible
 from faultspec.targets.markdown.text import code, comment, inline
@@ -40,13 +41,13 @@ class Runbook(NamedTuple):
     lines: tuple[str, ...]
 
 
-class File(NamedTuple):
+class RunbookFile(NamedTuple):
     """A file of rules."""
 
     name: str
 
 
-class View(NamedTuple):
+class PrometheusView(NamedTuple):
     """``group``: what the rules are kept under. ``header``: where a page comes from, as a comment. ``files``: one, or none
     where no alert says enough for a rule.
     """
@@ -55,10 +56,10 @@ class View(NamedTuple):
     header: str
     rules: tuple[AlertRule, ...]
     runbooks: tuple[Runbook, ...]
-    files: tuple[File, ...]
+    files: tuple[RunbookFile, ...]
 
 
-def view(taxonomy: Taxonomy, model: Model) -> View | None:
+def view(taxonomy: Taxonomy, model: Model) -> PrometheusView | None:
     """The rules and the stubs, or None where there is no alert."""
     telemetry = taxonomy.telemetry
     if telemetry is None or not telemetry.alerts:
@@ -66,7 +67,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View | None:
     rules = tuple(_rule(alert, telemetry, taxonomy) for alert in telemetry.alerts.values())
     kept = tuple(each for each in rules if isinstance(each, AlertRule))
     pages = tuple(_runbook(alert, rule) for alert, rule in zip(telemetry.alerts.values(), rules, strict=True))
-    return View(taxonomy.name, comment(model.header), kept, pages, (File("alerts"),) if kept else ())
+    return PrometheusView(taxonomy.name, comment(model.header), kept, pages, (RunbookFile("alerts"),) if kept else ())
 
 
 def unsaid(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> str | None:

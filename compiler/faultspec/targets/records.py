@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping
 
-from faultspec.language.model import Member, Taxonomy
+from faultspec.language.model import DetailMember, Taxonomy
 from faultspec.targets import schema as schemas
 from faultspec.targets.jsonschema import DIALECT
 from faultspec.targets.model import Model
-from faultspec.targets.surfaces import File, View
+from faultspec.targets.surfaces import SurfaceFile, SurfacesView
 
 
-def view(taxonomy: Taxonomy, model: Model) -> View | None:
+def view(taxonomy: Taxonomy, model: Model) -> SurfacesView | None:
     """The documents, or None where no record is declared."""
-    records: dict[str, Mapping[str, Member]] = {}
+    records: dict[str, Mapping[str, DetailMember]] = {}
     if taxonomy.telemetry is not None and taxonomy.telemetry.log:
         records["log"] = taxonomy.telemetry.log
     if taxonomy.audit is not None:
@@ -21,13 +21,13 @@ def view(taxonomy: Taxonomy, model: Model) -> View | None:
         "audit": taxonomy.audit.means if taxonomy.audit is not None else {},
     }
     files = tuple(
-        File(kind, _document(kind, members, means[kind], taxonomy, model)) for kind, members in records.items()
+        SurfaceFile(kind, _document(kind, members, means[kind], taxonomy, model)) for kind, members in records.items()
     )
-    return View(files) if files else None
+    return SurfacesView(files) if files else None
 
 
 def _document(
-    kind: str, members: Mapping[str, Member], means: Mapping[str, str], taxonomy: Taxonomy, model: Model
+    kind: str, members: Mapping[str, DetailMember], means: Mapping[str, str], taxonomy: Taxonomy, model: Model
 ) -> schemas.Json:
     found = schemas.of_members(members, taxonomy)
     for name, meant in means.items():

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from faultspec.language.carriers import carriers, wears
-from faultspec.language.model import Code, Envelope, Example, Field, Member, Schema, Taxonomy
+from faultspec.language.model import Code, DetailMember, Envelope, Example, Field, Schema, Taxonomy
 from faultspec.language.values import Vocabularies, vocabularies
 from faultspec.runtime import ids
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places, walk
 from faultspec.targets import conditions
 from faultspec.targets.filters import Fragment
-from faultspec.targets.memo import once
+from faultspec.targets.memo import memoized
 
 Json = dict[str, Any]
 
@@ -140,7 +140,7 @@ def of_value(schema: Schema, taxonomy: Taxonomy) -> Json:
     return found
 
 
-@once
+@memoized
 def known_value(schema: Schema, taxonomy: Taxonomy) -> Fragment:
     """The schema of a value, for whoever does not change it."""
     return Fragment(of_value(schema, taxonomy))
@@ -156,7 +156,7 @@ def _format(formats: tuple[str, ...]) -> Json:
     return {"anyOf": known}
 
 
-@once
+@memoized
 def terms(taxonomy: Taxonomy) -> Vocabularies:
     """The members of every vocabulary that may stand on a wire."""
     return vocabularies(taxonomy, reserved=False)
@@ -167,7 +167,7 @@ def vocabulary(name: str, taxonomy: Taxonomy) -> list[str]:
     return list(terms(taxonomy)[name])
 
 
-def of_members(members: Mapping[str, Member], taxonomy: Taxonomy) -> Json:
+def of_members(members: Mapping[str, DetailMember], taxonomy: Taxonomy) -> Json:
     """``properties`` and ``required`` of an object; neither where it would be empty."""
     found: Json = {}
     if members:
@@ -181,7 +181,7 @@ def of_members(members: Mapping[str, Member], taxonomy: Taxonomy) -> Json:
     return found
 
 
-@once
+@memoized
 def of_details(code: Code, taxonomy: Taxonomy) -> Fragment:
     """The schema of a code's details; the imported one where there is one."""
     if code.details_schema is not None:
@@ -191,14 +191,14 @@ def of_details(code: Code, taxonomy: Taxonomy) -> Fragment:
         for name, member in code.details.items()
     }
     found: Json = {"type": "object", **of_members(members, taxonomy)}
-    if code.retriable.kind in ("always", "never"):
+    if code.retriable.fixed is not None:
         for key in taxonomy.flag_keys:
             if key in code.details:
-                found["properties"][key] = {**found["properties"][key], "const": code.retriable.kind == "always"}
+                found["properties"][key] = {**found["properties"][key], "const": code.retriable.fixed}
     return Fragment(found)
 
 
-def _described(member: Member, taxonomy: Taxonomy) -> Member:
+def _described(member: DetailMember, taxonomy: Taxonomy) -> DetailMember:
     registered = taxonomy.detail_keys.get(member.name)
     if registered is None or registered.summary is None or member.schema.opaque is not None:
         return member
@@ -238,12 +238,12 @@ def branch_point(node: Node) -> Node:
     return found
 
 
-@once
+@memoized
 def _point_of(envelope: Envelope, taxonomy: Taxonomy) -> Node:
     return branch_point(envelope.shape)
 
 
-@once
+@memoized
 def of_body(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Json:
     """What an envelope's branch point is when it carries ``code``."""
     point = _point_of(envelope, taxonomy)
@@ -419,8 +419,8 @@ def _fixed(name: str, field: Field | None, code: Code, taxonomy: Taxonomy) -> Js
             return {"enum": list(code.boundaries)}
         case "domain" if code.domain is not None:
             return {"const": code.domain}
-        case "retriable" if code.retriable.kind in ("always", "never"):
-            return {"const": code.retriable.kind == "always"}
+        case "retriable" if code.retriable.fixed is not None:
+            return {"const": code.retriable.fixed}
         case "details" if code.details_schema is not None:
             return of_details(code, taxonomy)
         case "details" if field is not None:

@@ -16,27 +16,27 @@ from faultspec.targets.jsonschema import DIALECT, definition
 from faultspec.targets.model import Model
 
 
-class File(NamedTuple):
+class SurfaceFile(NamedTuple):
     """A JSON document and its name without the ending."""
 
     name: str
     document: schemas.Json
 
 
-class View(NamedTuple):
+class SurfacesView(NamedTuple):
     """One document a surface; of other targets, a tool, or a kind of record."""
 
-    files: tuple[File, ...]
+    files: tuple[SurfaceFile, ...]
 
 
-def view(taxonomy: Taxonomy, model: Model) -> View | None:
+def view(taxonomy: Taxonomy, model: Model) -> SurfacesView | None:
     """The documents, or None where there is nothing but HTTP."""
     files = tuple(
-        File(surface.name, _document(surface, taxonomy, model))
+        SurfaceFile(surface.name, _document(surface, taxonomy, model))
         for surface in taxonomy.surfaces.values()
         if surface.transport != "http" and surface.envelopes
     )
-    return View(files) if files else None
+    return SurfacesView(files) if files else None
 
 
 def _document(surface: Surface, taxonomy: Taxonomy, model: Model) -> schemas.Json:
@@ -53,7 +53,7 @@ def _document(surface: Surface, taxonomy: Taxonomy, model: Model) -> schemas.Jso
     }
 
 
-class Carried(NamedTuple):
+class CarriedError(NamedTuple):
     """An error in an envelope of a surface. ``label``: its name among the definitions."""
 
     label: str
@@ -62,7 +62,7 @@ class Carried(NamedTuple):
     schema: schemas.Json
 
 
-def errors(surface: Surface, taxonomy: Taxonomy) -> Iterator[Carried]:
+def errors(surface: Surface, taxonomy: Taxonomy) -> Iterator[CarriedError]:
     """Every error that may stand in the surface's envelopes."""
     several = len(surface.envelopes) > 1
     for operation, code in schemas.live(taxonomy):
@@ -73,7 +73,7 @@ def errors(surface: Surface, taxonomy: Taxonomy) -> Iterator[Carried]:
                 envelope = taxonomy.envelopes[name]
                 own = definition(operation, code)
                 label = f"{own}.{name}" if several and len(code.envelopes) != 1 else own
-                yield Carried(label, operation, code, _whole(envelope, code, taxonomy))
+                yield CarriedError(label, operation, code, _whole(envelope, code, taxonomy))
 
 
 def _whole(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> schemas.Json:
@@ -83,7 +83,7 @@ def _whole(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> schemas.Json:
     }
 
 
-def branches(carried: Iterable[Carried]) -> list[schemas.Json]:
+def branches(carried: Iterable[CarriedError]) -> list[schemas.Json]:
     """References to the errors, of which one alone can be meant; those that only the operation tells apart as one."""
     found: dict[tuple[bool, object], list[schemas.Json]] = {}
     for each in carried:

@@ -61,7 +61,7 @@ ABSENT = _Absent()
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ConfiguredCall:
     """A request as the file writes it. ``path`` may hold ``{placeholders}`` and a query; ``raw``: the body's text, verbatim.
 
     Where there is no HTTP, ``path`` is the name of a method or tool, and ``body`` its params or arguments.
@@ -80,12 +80,12 @@ class ResourceConfig:
     """What the file says of a resource; what it leaves out is inferred. ``id``: where in the created body its id stands."""
 
     name: str
-    create: Call | None = None
-    read: Call | None = None
-    update: Call | None = None
-    delete: Call | None = None
-    list: Call | None = None
-    batch: Call | None = None
+    create: ConfiguredCall | None = None
+    read: ConfiguredCall | None = None
+    update: ConfiguredCall | None = None
+    delete: ConfiguredCall | None = None
+    list: ConfiguredCall | None = None
+    batch: ConfiguredCall | None = None
     id: str | None = None
     unique: tuple[str, ...] = ()
     identity: str | None = None
@@ -98,7 +98,7 @@ class Step:
     Where there is no HTTP, a step is repeated until it is answered with the code.
     """
 
-    call: Call
+    call: ConfiguredCall
     identity: str | None = None
     until: int | None = None
     at_most: int = 1
@@ -120,14 +120,14 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SampleCall:
     """A call that succeeds, for probes that need one. ``invalid``: params or arguments that must be refused.
 
     ``safe``: it changes nothing, so it is sent without ``writes: true`` too.
     """
 
     name: str
-    call: Call
+    call: ConfiguredCall
     identity: str | None = None
     invalid: tuple[object, ...] = ()
     safe: bool = False
@@ -137,7 +137,7 @@ class Sample:
 class UpstreamCall:
     """A request to the service that makes it call the upstream once; ``idempotent``: whether it may do so again."""
 
-    call: Call
+    call: ConfiguredCall
     identity: str | None = None
     idempotent: bool | None = None
 
@@ -168,13 +168,13 @@ class ClientConfig:
 
     command: tuple[str, ...]
     env: str
-    request: Call
+    request: ConfiguredCall
     scale: float = 1.0
     seconds: float = CLIENT_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ServiceConfig:
     """One service, described once. Paths are absolute or relative to the working directory.
 
     ``http``, ``jsonrpc``, ``mcp``: its address, all but one empty; or ``stdio``, a command, run in ``directory``.
@@ -199,7 +199,7 @@ class Target:
     directory: str | None = None
     jsonrpc: str = ""
     mcp: str = ""
-    samples: tuple[Sample, ...] = ()
+    samples: tuple[SampleCall, ...] = ()
     command: tuple[str, ...] = ()
     upstreams: tuple[UpstreamConfig, ...] = ()
     clients: tuple[ClientConfig, ...] = ()
@@ -220,7 +220,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedConfig:
     """What came of reading a configuration; ``target`` is None when any diagnostic is an error.
 
     ``draft`` is what could be understood of it in spite of errors: good for finding more of them, not for a run.
@@ -228,7 +228,7 @@ class Loaded:
     """
 
     document: Document | None
-    target: Target | None
+    target: ServiceConfig | None
     diagnostics: tuple[Diagnostic, ...]
-    draft: Target | None = None
+    draft: ServiceConfig | None = None
     sources: Mapping[str, str] = field(default_factory=dict)

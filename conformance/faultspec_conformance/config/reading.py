@@ -26,15 +26,15 @@ from faultspec_conformance.config.model import (
     ANONYMOUS,
     CLIENT_SECONDS,
     CREDENTIALS,
-    Call,
     ClientConfig,
+    ConfiguredCall,
     Identity,
-    Loaded,
+    LoadedConfig,
     Recipe,
     ResourceConfig,
-    Sample,
+    SampleCall,
+    ServiceConfig,
     Step,
-    Target,
     Transport,
     UpstreamCall,
     UpstreamConfig,
@@ -47,18 +47,18 @@ _VARIABLE = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")
 _EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
-def read(path: str, environment: Mapping[str, str] = os.environ) -> Loaded:
+def read(path: str, environment: Mapping[str, str] = os.environ) -> LoadedConfig:
     """Read the configuration at ``path``; what takes the taxonomy to see is found by `problems`, once that is known."""
     try:
         document = load(path)
     except SourceError as error:
         if error.document is None:
-            return Loaded(None, None, error.diagnostics, sources={} if error.text is None else {path: error.text})
+            return LoadedConfig(None, None, error.diagnostics, sources={} if error.text is None else {path: error.text})
         return understand(error.document, environment, error.diagnostics)
     return understand(document, environment)
 
 
-def understand(document: Document, environment: Mapping[str, str], before: Iterable[Diagnostic] = ()) -> Loaded:
+def understand(document: Document, environment: Mapping[str, str], before: Iterable[Diagnostic] = ()) -> LoadedConfig:
     """The pure half of `read`; `before` is what was found on the way to the document."""
     before = tuple(before)
     repeated = tuple(each.pointer for each in before if each.code == "duplicate-key")
@@ -68,14 +68,14 @@ def understand(document: Document, environment: Mapping[str, str], before: Itera
         found += [each for each in more if any(each.pointer[: len(path)] == path for path in repeated)]
     diagnostics = ordered((*before, *found))
     broken = any(each.severity == "error" for each in diagnostics)
-    return Loaded(document, None if broken else target, diagnostics, target, {document.path: document.text})
+    return LoadedConfig(document, None if broken else target, diagnostics, target, {document.path: document.text})
 
 
-def _understood(document: Document, environment: Mapping[str, str]) -> tuple[Target, list[Diagnostic]]:
+def _understood(document: Document, environment: Mapping[str, str]) -> tuple[ServiceConfig, list[Diagnostic]]:
     """One reading of a document: what it says, and what is wrong with it."""
     problems = list(grammar.problems(CONFIGURATION, document.data))
     remains = prune(CONFIGURATION, document.data, problems)
-    reading = _Reading(document, environment, remains.lost)
+    reading = _ConfigReader(document, environment, remains.lost)
     target = reading.target(remains.data)
     said = [
         document.diagnostic(each.code, each.message, each.path, key=each.on_key, hint=each.hint) for each in problems
@@ -83,7 +83,7 @@ def _understood(document: Document, environment: Mapping[str, str]) -> tuple[Tar
     return target, [*said, *reading.found]
 
 
-def problems(target: Target, taxonomy: Taxonomy, document: Document) -> tuple[Diagnostic, ...]:
+def problems(target: ServiceConfig, taxonomy: Taxonomy, document: Document) -> tuple[Diagnostic, ...]:
     """What is wrong with a configuration in the light of its taxonomy: codes there are not, statuses they never have."""
     known: dict[str, tuple[Code, ...]] = {name: (code,) for name, code in taxonomy.codes.items()}
     for operation in taxonomy.operations.values():
@@ -126,7 +126,7 @@ def _shape(path: str) -> str:
     return _PLACEHOLDER.sub("{}", path.partition("?")[0]).rstrip("/") + "/"
 
 
-class _Reading:
+class _ConfigReader:
     """One configuration being understood, and what is wrong with it. Nothing is said of what is ``lost``."""
 
     def __init__(self, document: Document, environment: Mapping[str, str], lost: Collection[Place]) -> None:
@@ -144,7 +144,7 @@ class _Reading:
         self.items: tuple[str, ...] | None = None
         self.transport: Transport = "http"
 
-    def target(self, data: Mapping[str, object]) -> Target:
+    def target(self, data: Mapping[str, object]) -> ServiceConfig:
         where = cast(Mapping[str, object], data.get("target", {}))
         if "target" in data:
             self.transport = self.reached(where)
@@ -174,7 +174,7 @@ class _Reading:
             self.say("bad-value", message, ("limits", "seconds"), key=False, hint="leave it away for 120 seconds")
         waivers = data.get("waivers")
         path, file = self.openapi(where.get("openapi"))
-        return Target(
+        return ServiceConfig(
             http=addresses["http"].rstrip("/"),
             jsonrpc=addresses["jsonrpc"],
             mcp=addresses["mcp"],
@@ -288,7 +288,7 @@ class _Reading:
             yield ClientConfig(
                 tuple(self.expanded(word, (*place, "command", at)) for at, word in enumerate(each["command"])),
                 each["env"],
-                Call(method, path),
+                ConfiguredCall(method, path),
                 self.positive(each, "scale", place) or 1.0,
                 self.positive(each, "seconds", place) or CLIENT_SECONDS,
             )
@@ -412,7 +412,7 @@ class _Reading:
                 hint = grammar.closest(name, known) or f"its members are {', '.join(known) or 'none'}"
                 self.say("unknown-member", f"the body has no member `{name}`", place, key=False, hint=hint)
 
-    def samples(self, data: Mapping[str, object]) -> Iterator[Sample]:
+    def samples(self, data: Mapping[str, object]) -> Iterator[SampleCall]:
         for name, each in data.items():
             place: Place = ("calls", name)
             node: Mapping[str, object] = {"request": each} if isinstance(each, str) else cast(dict[str, object], each)
@@ -425,10 +425,10 @@ class _Reading:
                     for used in _NAME.findall(text):
                         self.saved(f"${{{used}}}", used, {"unique": None}, path)
             identity = self.known_identity(node.get("as"), (*place, "as"))
-            call = self.call(node, place) if self.transport != "http" else Call("POST", "/")
-            yield Sample(name, call, identity, tuple(invalid), node.get("safe") is True)
+            call = self.call(node, place) if self.transport != "http" else ConfiguredCall("POST", "/")
+            yield SampleCall(name, call, identity, tuple(invalid), node.get("safe") is True)
 
-    def named(self, node: Mapping[str, object], place: Place) -> Call:
+    def named(self, node: Mapping[str, object], place: Place) -> ConfiguredCall:
         """A call where there is no HTTP: the name of a method or tool, and what goes along."""
         for key in ("headers", "query", "body", "raw", "status"):
             if key in node:
@@ -438,16 +438,16 @@ class _Reading:
         if _VARIABLE.search(name):
             self.no_variable(name, (*place, "request"))
         self.environmental(node, place)
-        return Call("POST", name, body=node.get("params", ABSENT))
+        return ConfiguredCall("POST", name, body=node.get("params", ABSENT))
 
-    def call(self, data: object, place: Place) -> Call:
+    def call(self, data: object, place: Place) -> ConfiguredCall:
         if self.transport != "http":
             return self.named({"request": data} if isinstance(data, str) else cast(Mapping[str, object], data), place)
         if isinstance(data, dict) and "params" in data:
             message = "`params` are of JSON-RPC and MCP"
             self.say("misplaced-key", message, (*place, "params"), hint="write `query` or `body`")
         if isinstance(data, str):
-            return Call(*self.request(data, place))
+            return ConfiguredCall(*self.request(data, place))
         node = cast(Mapping[str, object], data)
         method, path = self.request(str(node["request"]), (*place, "request"))
         self.environmental(node, place)
@@ -456,7 +456,7 @@ class _Reading:
                 "conflicting-keys", "a request has either `body` or `raw`", (*place, "raw"), hint="keep one of the two"
             )
         raw = node.get("raw")
-        return Call(
+        return ConfiguredCall(
             method,
             path,
             self.headers(node, place),

@@ -43,7 +43,7 @@ _TOGETHER = 2.0
 _BETWEEN_KNOCKS, _KNOCKS = 0.1, 10
 
 
-class Http(Driver):
+class HttpDriver(Driver):
     """One service over a persistent connection. ``base``: scheme, host and port; ``host``: what `Host` says of it."""
 
     def __init__(
@@ -58,7 +58,7 @@ class Http(Driver):
         super().__init__(limits, timeout=timeout, clock=clock, pause=pause)
         self.base = base.rstrip("/")
         self.host = urlsplit(self.base).netloc.rpartition("@")[2]
-        self._open: list[Stream] = []
+        self._open: list[NetworkStream] = []
         # A proxy named in the environment is meant for the world outside, never for a service on this machine.
         self._direct = is_loopback(urlsplit(self.base).hostname or "")
         self._client = httpx.Client(timeout=timeout, follow_redirects=False, trust_env=not self._direct)
@@ -126,7 +126,7 @@ class Http(Driver):
             if event == "connection.connect_tcp.started":
                 opened.append(event)
             elif event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-                self._open.append(cast(Stream, info["return_value"]))
+                self._open.append(cast(NetworkStream, info["return_value"]))
 
         patience = self.patience
         late = _Alarm(patience, self._hang_up)
@@ -229,7 +229,7 @@ def _may_write(request: Request) -> bool:
     return any(name.lower() in _OVERRIDES for name, _ in request.headers)
 
 
-class Stream(Protocol):
+class NetworkStream(Protocol):
     """A connection as httpcore has it."""
 
     def get_extra_info(self, info: str) -> object:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from faultspec.exchange.model import Headers, Request, Response
 from faultspec_conformance.drivers import TIMEOUT, Driver, Limits, NoAnswer
-from faultspec_conformance.drivers.http import Http
+from faultspec_conformance.drivers.http import HttpDriver
 
 _HEADERS: Headers = (
     ("Content-Type", "application/json"),
@@ -38,7 +38,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ReceivedMessage:
     """What came back: the answer, its body empty where none came; ``between``, the messages that came before it unasked, and
     how many more came that were not kept.
     """
@@ -57,12 +57,12 @@ class Peer(Driver):
         """What the service says unasked within so many seconds; it is not asked for anything."""
         return ()
 
-    def say(self, message: Message) -> Heard | NoAnswer:
+    def say(self, message: Message) -> ReceivedMessage | NoAnswer:
         """Send a message and wait for its answer, or, where none is due, for a moment of silence."""
         refused = self.refuses(message.request, writes=not message.harmless)
         return self.exchanged(message) if refused is None else refused
 
-    def exchanged(self, message: Message) -> Heard | NoAnswer:
+    def exchanged(self, message: Message) -> ReceivedMessage | NoAnswer:
         """`say`, past the door."""
         raise NotImplementedError
 
@@ -82,7 +82,7 @@ class Remote(Peer):
         super().__init__(limits, timeout=timeout, clock=clock, pause=pause)
         parts = urlsplit(url)
         self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        self._http = Http(f"{parts.scheme}://{parts.netloc}", limits, timeout=timeout, clock=clock, pause=pause)
+        self._http = HttpDriver(f"{parts.scheme}://{parts.netloc}", limits, timeout=timeout, clock=clock, pause=pause)
 
     def close(self) -> None:
         """Close the connection."""
@@ -92,11 +92,11 @@ class Remote(Peer):
         """Whether anybody takes connections."""
         return self._http.listens()
 
-    def exchanged(self, message: Message) -> Heard | NoAnswer:
+    def exchanged(self, message: Message) -> ReceivedMessage | NoAnswer:
         """POST the message."""
         fields = {name.lower(): (name, value) for name, value in (*_HEADERS, *message.headers)}
         answer = self._http.carry(Request("POST", self._path, tuple(fields.values()), message.body))
         if isinstance(answer, NoAnswer):
             return NoAnswer(message.request, answer.kind, answer.reason)
         headers = ((":status", str(answer.status)), *answer.headers)
-        return Heard(Response(None, headers, answer.body, answer.elapsed))
+        return ReceivedMessage(Response(None, headers, answer.body, answer.elapsed))

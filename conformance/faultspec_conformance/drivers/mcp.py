@@ -26,7 +26,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from faultspec.exchange.model import Headers, Request, Response
 from faultspec_conformance.drivers import TIMEOUT, Driver, Limits, NoAnswer
-from faultspec_conformance.drivers.http import Http, is_loopback
+from faultspec_conformance.drivers.http import HttpDriver, is_loopback
 
 logging.getLogger("mcp").addHandler(logging.NullHandler())  # what goes wrong is told as a value
 
@@ -58,7 +58,7 @@ class Tool:
     schema: Mapping[str, object]
 
 
-class Mcp(Driver):
+class McpDriver(Driver):
     """One MCP server, by its address or as an object. Every caller has a session of his own."""
 
     def __init__(
@@ -102,7 +102,7 @@ class Mcp(Driver):
         if not isinstance(self._server, str):
             return True
         parts = urlsplit(self._server)
-        with Http(f"{parts.scheme}://{parts.netloc}", self.limits, timeout=self.timeout) as door:
+        with HttpDriver(f"{parts.scheme}://{parts.netloc}", self.limits, timeout=self.timeout) as door:
             return door.listens()
 
     def call(

@@ -25,7 +25,7 @@ _BETWEEN_KNOCKS = 0.02
 _SAID = 400
 
 
-class Failed(Exception):
+class StartFailed(Exception):
     """A command could not be started, or ended before it did what it is there for."""
 
 
@@ -59,7 +59,7 @@ def running(command: Sequence[str], environment: Mapping[str, str], folder: Path
                 start_new_session=True,
             )
         except OSError as error:
-            raise Failed(f"`{command[0]}` cannot be started: {error.strerror}") from None
+            raise StartFailed(f"`{command[0]}` cannot be started: {error.strerror}") from None
         try:
             yield Running(process, output)
         finally:
@@ -77,9 +77,11 @@ def listening(started: Running, url: str) -> None:
             return
         ended = started.process.poll()
         if ended is not None:
-            raise Failed(f"the command ended with {ended} before it listened at {url}: {started.said()}")
+            raise StartFailed(f"the command ended with {ended} before it listened at {url}: {started.said()}")
         if time.monotonic() > deadline:
-            raise Failed(f"nobody listens at {url} {_STARTING:g} s after the command was started: {started.said()}")
+            raise StartFailed(
+                f"nobody listens at {url} {_STARTING:g} s after the command was started: {started.said()}"
+            )
         time.sleep(_BETWEEN_KNOCKS)
 
 

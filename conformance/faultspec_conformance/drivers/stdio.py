@@ -18,7 +18,7 @@ from typing import IO, Self
 
 from faultspec.exchange.model import Response
 from faultspec_conformance.drivers import BODY_LIMIT, SILENCE, TIMEOUT, Framing, Limits, NoAnswer
-from faultspec_conformance.drivers.jsonrpc import Heard, Message, Peer
+from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
 
 #: Seconds for a process to end by itself once its input has ended, and then once it was asked to.
 _GRACE = 1.0
@@ -132,7 +132,7 @@ class Process(Peer):
                 self._decline(said)
         return tuple(heard)
 
-    def exchanged(self, message: Message) -> Heard | NoAnswer:
+    def exchanged(self, message: Message) -> ReceivedMessage | NoAnswer:
         """Write the message, and read until its answer."""
         began = time.monotonic()
         patience = min(self.timeout, max(self.remaining, 0.0))
@@ -161,9 +161,11 @@ class Process(Peer):
                 if not (isinstance(said, dict) and said.get("id") in message.ids):
                     self._late |= {_known(each) for each in message.ids}
                 answer = Response(None, (), heard, time.monotonic() - began)
-                return Heard(answer, tuple(between), unasked - len(between))
+                return ReceivedMessage(answer, tuple(between), unasked - len(between))
         if not message.due:
-            return Heard(Response(None, (), b"", time.monotonic() - began), tuple(between), unasked - len(between))
+            return ReceivedMessage(
+                Response(None, (), b"", time.monotonic() - began), tuple(between), unasked - len(between)
+            )
         self._late |= {_known(each) for each in message.ids}
         more = f", and {unasked} messages that are none" if unasked else ""
         return NoAnswer(message.request, "timeout", f"no answer within {patience:g} s{more}")

@@ -11,9 +11,10 @@ from typing import NamedTuple
 from faultspec.contract.model import Contract
 from faultspec.exchange.body import steps
 from faultspec.exchange.model import Exchange, Headers, Request, Response, first
-from faultspec.judge.facts import facts_of, outcomes
+from faultspec.judge.facts import facts_of
 from faultspec.language import formats
 from faultspec.language.carriers import reaches, wears
+from faultspec.language.conditions import possible_outcomes
 from faultspec.language.model import Code, Envelope, Example, HeaderRule, Operation, Taxonomy
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
@@ -90,7 +91,7 @@ def good(contract: Contract, request: Request, description: Description | None, 
     promised = document.promised(description, operation) if description is not None and operation is not None else None
     status, body = 204 if request.method == "DELETE" else 200, _owed(contract, request)
     if promised is not None and description is not None:
-        source = sampling.Source(description.document, Random(0))
+        source = sampling.ValueSource(description.document, Random(0))
         status = promised.status
         if promised.example is not None or promised.schema is not None:
             body = promised.example or sampling.value(source, promised.schema, fresh=False)
@@ -141,7 +142,7 @@ def _statuses(
     if fault.status is not None:
         allowed = code.http.allows(fault.status) or code.name in taxonomy.codes_for(fault.status)
         return (fault.status,) if allowed else ()
-    chosen = outcomes(code.http.rules, facts_of(asked, operation, None, None))
+    chosen = possible_outcomes(code.http.rules, facts_of(asked, operation, None, None))
     if len(chosen) == 1:
         return tuple(each for each in chosen if isinstance(each, int))
     own = tuple(dict.fromkeys((*((code.http.default,) if code.http.default else ()), *code.http.all())))
@@ -209,7 +210,7 @@ def _repeating(details: Mapping[str, object], example: Example, case: _Case) -> 
 def _flags(slots: Mapping[str, object], details: Mapping[str, object] | None, case: _Case) -> dict[str, object]:
     """The retry flag, as far as what is known of the exchange decides it, and the same flag among the details."""
     facts = facts_of(case.asked, case.operation, case.status, details)
-    decided = outcomes(case.code.retriable.rules, facts)
+    decided = case.code.retriable.decide(facts)
     flag = decided[0] if len(decided) == 1 else slots["retriable"]
     named = {key.name for key in case.contract.taxonomy.detail_keys.values() if key.role == "retriable"}
     repeated = dict.fromkeys(named.intersection(details or ()), flag)
@@ -313,7 +314,7 @@ def _owed(contract: Contract, request: Request) -> object:
         node = body
         for step in above:
             node = node.setdefault(step, {})  # type: ignore[assignment]  # pointers of one surface do not contradict
-        node[last] = samples.sample(member.schema, contract.taxonomy)
+        node[last] = samples.sample_error(member.schema, contract.taxonomy)
     return body or {"id": "1"}
 
 

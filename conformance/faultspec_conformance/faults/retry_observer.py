@@ -66,7 +66,7 @@ class Wait(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class RetryReport:
     """What the tries of one call show. ``exercised``: what there was occasion for, broken or not."""
 
     breaches: tuple[Breach, ...]
@@ -100,7 +100,7 @@ def scaled(policy: Policy, scale: float) -> Policy:
     )
 
 
-def follow(policy: Policy, tries: Sequence[Try], *, spans: bool = True) -> Followed:
+def follow(policy: Policy, tries: Sequence[Try], *, spans: bool = True) -> RetryReport:
     """Compare the tries of one call with what the planner would have done. ``tries`` are all there were.
 
     ``spans`` False: nothing is said of how long and how often, only what must not be sent again.
@@ -139,7 +139,7 @@ def follow(policy: Policy, tries: Sequence[Try], *, spans: bool = True) -> Follo
             waits += _between([each for _, each in again], wait)
         elapsed = after.at - tries[0].at
         possible = _advanced(fitting or again, elapsed)
-    return Followed(tuple(breaches), frozenset(exercised), tuple(waits))
+    return RetryReport(tuple(breaches), frozenset(exercised), tuple(waits))
 
 
 _KINDS: dict[str, Kind] = {

@@ -9,19 +9,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from faultspec.contract.applicability import meaningless
+from faultspec.contract.applicability import not_applicable
 from faultspec.contract.clauses import Clause
 from faultspec.contract.model import Contract, paths_of
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange
 from faultspec.judge import judge
 from faultspec_conformance.openapi.document import Description
-from faultspec_conformance.results.model import ClauseResult, Coverage, Reported, Result, both, ranked
+from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result, both, ranked
 from faultspec_conformance.results.waivers import Waiver, excused
 from faultspec_conformance.run.summarize import with_statements
 from faultspec_conformance.sanitize.traffic_secrets import hiding
-from faultspec_conformance.session.correlation import echo_of, echoed, lenient
-from faultspec_conformance.session.observation import Sent, streamed
+from faultspec_conformance.session.correlation import check_echo, echo_rule, lenient
+from faultspec_conformance.session.observation import Observation, streamed
 
 _RECENT = 10_000
 """Generated ids among which each must be unique. A service that repeats one soon repeats it often."""
@@ -61,7 +61,7 @@ _SEEN_IN_RECORDINGS = frozenset({"correlation/echo", "correlation/generated", "c
 """Relations that can be read without a request of one's own."""
 
 
-class Tally:
+class Accumulator:
     """Counts what it is shown. Not to be shared by threads."""
 
     def __init__(
@@ -77,26 +77,26 @@ class Tally:
         self._waivers = waivers
         self._only = only
         self._located = _Located(description) if description is not None and description.operations else None
-        self._echo = echo_of(contract.taxonomy)
+        self._echo = echo_rule(contract.taxonomy)
         self._wires = frozenset(each.wire for each in contract.taxonomy.live_codes() if isinstance(each.wire, str))
         self._recent = _Recent()
         self._occasions: Counter[str] = Counter()
         self._errors: Counter[frozenset[str]] = Counter()
         self._levels: Counter[tuple[str, str]] = Counter()
         self._used: Counter[Waiver] = Counter()
-        self._findings: dict[str, Reported] = {}
+        self._findings: dict[str, ReportedFinding] = {}
         self._more: Counter[str] = Counter()
         self._codes: dict[str, Coverage] = {}
         self._skipped: dict[tuple[str, str], tuple[int, str]] = {}
         self._hosts: Counter[str] = Counter()
 
-    def see(self, exchange: Exchange, place: str | None = None) -> tuple[Reported, ...]:
+    def see(self, exchange: Exchange, place: str | None = None) -> tuple[ReportedFinding, ...]:
         """Judge one exchange and add it; what is wrong with it, masked. ``place``: where it is recorded."""
         self.exchanges += 1
         if self._located is not None and exchange.transport == "http" and exchange.route is None:
             exchange = self._located.exchange(exchange)
-        inner = tuple(Sent(each, judge(self.contract, each)) for each in streamed(exchange, self._wires))
-        sent = Sent(exchange, lenient(self._echo, exchange, judge(self.contract, exchange)), inner)
+        inner = tuple(Observation(each, judge(self.contract, each)) for each in streamed(exchange, self._wires))
+        sent = Observation(exchange, lenient(self._echo, exchange, judge(self.contract, exchange)), inner)
         self._host(exchange)
         found: list[Finding] = []
         for each in (sent, *inner):
@@ -121,7 +121,7 @@ class Tally:
     def result(self, target: str, *, seconds: float = 0.0, not_run: tuple[str, ...] = ()) -> Result:
         """Everything that was seen until now, masked, and not `settled`."""
         known, taxonomy = self.contract.clauses, self.contract.taxonomy
-        silent = meaningless(taxonomy)
+        silent = not_applicable(taxonomy)
         results = {
             address: self._result(clause, silent.get(address) or silent.get(address.partition("/")[0]))
             for address, clause in known.items()
@@ -177,13 +177,13 @@ class Tally:
         said = "the record of the one error that was seen does" if errors == 1 else f"the records of {errors} errors do"
         return f"{said} not say {words}; it takes: {clause.applies}"
 
-    def _relations(self, sent: Sent) -> Iterator[Finding]:
+    def _relations(self, sent: Observation) -> Iterator[Finding]:
         lacks = sent.exchange.lacks
         if self._echo is None or not lacks.isdisjoint(("request", "header-values", "body")):
             return
         if f"headers/{self._echo.header.lower()}" in lacks:
             return
-        for outcome in echoed(self.contract.taxonomy, self._echo, self._recent, sent):
+        for outcome in check_echo(self.contract.taxonomy, self._echo, self._recent, sent):
             finding = outcome.finding
             if outcome.clause == "correlation/unique" and finding is not None and _same(finding.evidence):
                 continue  # one exchange that was recorded twice
@@ -191,7 +191,7 @@ class Tally:
             if finding is not None:
                 yield with_statements(finding, self.contract.clauses)
 
-    def _added(self, finding: Finding, place: str | None) -> Reported:
+    def _added(self, finding: Finding, place: str | None) -> ReportedFinding:
         excuse = excused(finding, self._waivers, self._used)
         self._levels[finding.clause, finding.level if excuse is None else "known"] += 1
         places = (place,) if place is not None else ()
@@ -202,14 +202,14 @@ class Tally:
             self._findings[key] = both(known, again)
             return again
         masked = hiding(finding.evidence).finding(finding)
-        new = Reported(masked, waived=excuse, places=places)
+        new = ReportedFinding(masked, waived=excuse, places=places)
         if len(self._findings) < _FINDINGS:
             self._findings[key] = new
         else:
             self._more[finding.clause] += 1
         return new
 
-    def _covered(self, sent: Sent) -> None:
+    def _covered(self, sent: Observation) -> None:
         if sent.code is None:
             return
         known = self._codes.get(sent.code) or Coverage(sent.code)
@@ -240,17 +240,17 @@ class Tally:
             yield f"{count} more findings of {clause} are not listed"
 
 
-class _Recent(OrderedDict[str, Sent]):
+class _Recent(OrderedDict[str, Observation]):
     """The last ids that were generated, each with as much of its exchange as a report would show."""
 
-    def __setitem__(self, key: str, sent: Sent) -> None:
+    def __setitem__(self, key: str, sent: Observation) -> None:
         exchange = sent.exchange
         short = replace(
             exchange,
             request=replace(exchange.request, body=exchange.request.body[:_SHORT]),
             response=replace(exchange.response, body=exchange.response.body[:_SHORT]),
         )
-        super().__setitem__(key, Sent(short, sent.judgement))
+        super().__setitem__(key, Observation(short, sent.judgement))
         if len(self) > _RECENT:
             self.popitem(last=False)
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from faultspec.contract.model import Contract, remembering
-from faultspec_conformance.observed.accumulator import Tally
+from faultspec.contract.model import Contract, with_cache
+from faultspec_conformance.observed.accumulator import Accumulator
 from faultspec_conformance.observed.formats import opened
 from faultspec_conformance.observed.formats.record import NotARecording, Skipped
 from faultspec_conformance.openapi.document import Description
@@ -25,7 +25,7 @@ _LOOKED = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class AuditOptions:
     """How to read. ``form``: the format, where it is not to be told by content. ``base``: the address of the service, where
     recordings hold more than its traffic. ``progress`` hears the file, the share of it that was read, and how many exchanges
     were judged so far.
@@ -39,15 +39,15 @@ class Options:
     progress: Callable[[str, float, int], None] | None = None
 
 
-def audit(paths: Sequence[str], contract: Contract, options: Options = Options()) -> Report:
+def audit(paths: Sequence[str], contract: Contract, options: AuditOptions = AuditOptions()) -> Report:
     """Judge what the files hold, in one pass and in memory that does not grow with them.
 
     A file that cannot be opened, decompressed or read to its end is told as what could not run, and what was read of it is
     judged; a part that cannot be read as a note.
     """
     started = time.monotonic()
-    judging = remembering(contract)
-    tally = Tally(judging, waivers=options.waivers, only=options.only, description=options.description)
+    judging = with_cache(contract)
+    tally = Accumulator(judging, waivers=options.waivers, only=options.only, description=options.description)
     not_run: list[str] = []
     interrupted = False
     for path in paths:
@@ -69,7 +69,7 @@ def audit(paths: Sequence[str], contract: Contract, options: Options = Options()
     )
 
 
-def _read(path: str, tally: Tally, options: Options) -> str | None:
+def _read(path: str, tally: Accumulator, options: AuditOptions) -> str | None:
     """Judge what a file holds; why it ends before its end, where it does."""
     told = time.monotonic()
     tally.next_recording()

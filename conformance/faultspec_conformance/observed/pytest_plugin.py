@@ -17,8 +17,8 @@ import pytest
 
 if TYPE_CHECKING:
     from faultspec.exchange.model import Exchange
-    from faultspec_conformance.observed.accumulator import Tally
-    from faultspec_conformance.results.model import Reported, Result
+    from faultspec_conformance.observed.accumulator import Accumulator
+    from faultspec_conformance.results.model import ReportedFinding, Result
 
 _App = TypeVar("_App")
 
@@ -48,8 +48,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 class Watch:
     """What a test hands its application or its clients to; ``findings`` are those of this test that no waiver covers."""
 
-    def __init__(self, tally: "Tally", lock: threading.Lock) -> None:
-        self.findings: list[Reported] = []
+    def __init__(self, tally: "Accumulator", lock: threading.Lock) -> None:
+        self.findings: list[ReportedFinding] = []
         self._tally = tally
         self._lock = lock
 
@@ -81,7 +81,7 @@ class _Session:
         self.lock = threading.Lock()
         self.started = time.monotonic()
         self.merged: Result | None = None
-        self._tally: Tally | None = None
+        self._tally: Accumulator | None = None
         self.report_only = config.getini("faultspec_mode") == "report"
 
     @property
@@ -90,7 +90,7 @@ class _Session:
         return self._tally is not None or self.merged is not None
 
     @property
-    def tally(self) -> "Tally":
+    def tally(self) -> "Accumulator":
         """The tally, made when it is first asked for; raises UsageError where a file is missing or wrong."""
         if self._tally is None:
             self._tally = _tally(self.config)
@@ -185,18 +185,18 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line(f"wrote {path}")
 
 
-def _told(findings: "list[Reported]") -> str:
+def _told(findings: "list[ReportedFinding]") -> str:
     from faultspec_conformance.reports.console import findings as told
     from faultspec_conformance.results.model import Report, Result, folded
 
     return told(Report(Result("", "", findings=folded(findings)), ""))
 
 
-def _tally(config: pytest.Config) -> "Tally":
+def _tally(config: pytest.Config) -> "Accumulator":
     from faultspec import language
     from faultspec.contract.model import contract
     from faultspec.diagnostics.printers import text
-    from faultspec_conformance.observed.accumulator import Tally
+    from faultspec_conformance.observed.accumulator import Accumulator
     from faultspec_conformance.openapi import document
     from faultspec_conformance.reports import FORMATS
     from faultspec_conformance.results import waivers
@@ -231,7 +231,7 @@ def _tally(config: pytest.Config) -> "Tally":
             description = document.read(document.of_file(path))
         except document.NoDocument as error:
             raise pytest.UsageError(str(error)) from None
-    return Tally(contract(loaded.taxonomy), waivers=known, description=description)
+    return Accumulator(contract(loaded.taxonomy), waivers=known, description=description)
 
 
 def _file(config: pytest.Config, name: str) -> str | None:

@@ -27,7 +27,7 @@ _NOTHING: Json = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class OperationParameter:
     """A parameter of an operation. ``example`` is None where the document gives none."""
 
     name: str
@@ -38,7 +38,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class RequestBody:
     """A request body: its media types in order of declaration, the schema and example of the first JSON one."""
 
     media_types: tuple[str, ...]
@@ -53,13 +53,13 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class ServiceOperation:
     """One method of one path. ``template`` includes the base path of the document's server."""
 
     method: str
     template: str
-    parameters: tuple[Parameter, ...] = ()
-    body: Body | None = None
+    parameters: tuple[OperationParameter, ...] = ()
+    body: RequestBody | None = None
     responses: tuple[str, ...] = ()
     media_types: tuple[str, ...] = ()
     secured: bool | None = None
@@ -81,7 +81,7 @@ class Operation:
         """The names in braces, in order."""
         return tuple(re.findall(r"{([^{}]+)}", self.template))
 
-    def parameter(self, name: str, where: str) -> Parameter | None:
+    def parameter(self, name: str, where: str) -> OperationParameter | None:
         """The declared parameter of that name and place; header names compare without case."""
         return next((p for p in self.parameters if p.where == where and p.name.lower() == name.lower()), None)
 
@@ -96,15 +96,15 @@ class Scheme:
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
+class DocumentedResource:
     """Paths that form a resource: a collection to create in, an item to read and change. Each is an operation or None."""
 
     name: str
-    create: Operation | None = None
-    read: Operation | None = None
-    update: Operation | None = None
-    delete: Operation | None = None
-    list: Operation | None = None
+    create: ServiceOperation | None = None
+    read: ServiceOperation | None = None
+    update: ServiceOperation | None = None
+    delete: ServiceOperation | None = None
+    list: ServiceOperation | None = None
 
     @property
     def item(self) -> str | None:
@@ -119,7 +119,7 @@ class Description:
     ``base``: the path that all templates begin with, such as ``/api/v2``; "" where there is none.
     """
 
-    operations: tuple[Operation, ...] = ()
+    operations: tuple[ServiceOperation, ...] = ()
     schemes: tuple[Scheme, ...] = ()
     title: str = ""
     document: Json = field(default_factory=dict, repr=False)
@@ -130,14 +130,14 @@ class Description:
         """Every path template once, in order."""
         return tuple(dict.fromkeys(each.template for each in self.operations))
 
-    def find(self, method: str, template: str) -> Operation | None:
+    def find(self, method: str, template: str) -> ServiceOperation | None:
         """The operation of that method and template, whatever its placeholders are called."""
         wanted = shape_of(template)
         return next(
             (each for each in self.operations if each.method == method and shape_of(each.template) == wanted), None
         )
 
-    def at(self, method: str, path: str) -> Operation | None:
+    def at(self, method: str, path: str) -> ServiceOperation | None:
         """The operation that a concrete path (or a template) addresses; a literal segment wins over a placeholder."""
         found = self.find(method, path)
         if found is not None:
@@ -258,17 +258,17 @@ def resolve(document: Json, node: object) -> Json:
     return _NOTHING
 
 
-def resources(description: Description) -> tuple[Resource, ...]:
+def resources(description: Description) -> tuple[DocumentedResource, ...]:
     """Collections and items by the shape of their paths: POST /orders beside GET, PUT, PATCH or DELETE /orders/{id}.
 
     A collection under another item counts as well; items that nobody can create come last.
     """
-    found: list[Resource] = []
+    found: list[DocumentedResource] = []
     for template in description.paths:
         collection, slash, last = template.rpartition("/")
         if not slash or not re.fullmatch(r"{[^{}]+}", last) or not collection:
             continue
-        resource = Resource(
+        resource = DocumentedResource(
             name=_singular(re.sub(r"{[^{}]*}", "", collection).rstrip("/").rpartition("/")[2]),
             create=_creating(description, collection, template),
             read=description.find("GET", template),
@@ -278,16 +278,18 @@ def resources(description: Description) -> tuple[Resource, ...]:
         )
         if resource.read or resource.update or resource.delete:
             found.append(resource)
-    unique: dict[str, Resource] = {}
+    unique: dict[str, DocumentedResource] = {}
     for resource in sorted(found, key=lambda each: (each.create is None, each.item.count("{") if each.item else 0)):
         name = resource.name or "resource"
         while name in unique:
             name += "_"
-        unique[name] = Resource(name, resource.create, resource.read, resource.update, resource.delete, resource.list)
+        unique[name] = DocumentedResource(
+            name, resource.create, resource.read, resource.update, resource.delete, resource.list
+        )
     return tuple(unique.values())
 
 
-def _creating(description: Description, collection: str, item: str) -> Operation | None:
+def _creating(description: Description, collection: str, item: str) -> ServiceOperation | None:
     post = description.find("POST", collection)
     if post is not None:
         return post
@@ -327,21 +329,21 @@ def _base(document: Json) -> str:
     return ""
 
 
-def _operations(document: Json, template: str, item: Json) -> Iterator[Operation]:
+def _operations(document: Json, template: str, item: Json) -> Iterator[ServiceOperation]:
     shared = _list(item.get("parameters"))
     for method in METHODS:
         node = item.get(method.lower())
         if not isinstance(node, dict):
             continue
         declared = [resolve(document, each) for each in (*shared, *_list(node.get("parameters")))]
-        parameters: dict[tuple[str, str], Parameter] = {}
+        parameters: dict[tuple[str, str], OperationParameter] = {}
         for each in declared:
             parameter = _parameter(document, each)
             if parameter is not None:
                 parameters[parameter.where, parameter.name] = parameter
         secured, scopes = _security(document, node)
         identifier = node.get("operationId")
-        yield Operation(
+        yield ServiceOperation(
             method=method,
             template=template,
             parameters=tuple(parameters.values()),
@@ -363,7 +365,7 @@ class Promise:
     example: object = None
 
 
-def promised(description: Description, operation: Operation) -> Promise | None:
+def promised(description: Description, operation: ServiceOperation) -> Promise | None:
     """The success that the document describes first; None where it describes none."""
     document = description.document
     path = operation.template.removeprefix(description.base)
@@ -380,14 +382,16 @@ def promised(description: Description, operation: Operation) -> Promise | None:
     return None
 
 
-def _parameter(document: Json, node: Json) -> Parameter | None:
+def _parameter(document: Json, node: Json) -> OperationParameter | None:
     name, where = node.get("name"), node.get("in")
     if not isinstance(name, str) or where not in ("path", "query", "header", "cookie"):
         return None
     schema = resolve(document, node.get("schema")) or {
         key: node[key] for key in node if key not in ("name", "in", "required")
     }
-    return Parameter(name, where, node.get("required") is True or where == "path", schema, _example(document, node))
+    return OperationParameter(
+        name, where, node.get("required") is True or where == "path", schema, _example(document, node)
+    )
 
 
 def _example(document: Json, node: Json) -> object:
@@ -399,13 +403,13 @@ def _example(document: Json, node: Json) -> object:
     return None
 
 
-def _body(document: Json, node: Json, declared: Sequence[Json]) -> Body | None:
+def _body(document: Json, node: Json, declared: Sequence[Json]) -> RequestBody | None:
     body = resolve(document, node.get("requestBody"))
     content = _mapping(body.get("content"))
     if content:
         chosen = next((key for key in content if is_json(key)), next(iter(content)))
         media = _mapping(content[chosen])
-        return Body(
+        return RequestBody(
             tuple(content),
             body.get("required") is True,
             resolve(document, media.get("schema")),
@@ -416,7 +420,7 @@ def _body(document: Json, node: Json, declared: Sequence[Json]) -> Body | None:
         return None
     consumes = node.get("consumes", document.get("consumes"))
     types = tuple(str(each) for each in _list(consumes)) or ("application/json",)
-    return Body(types, old.get("required") is True, resolve(document, old.get("schema")), None)
+    return RequestBody(types, old.get("required") is True, resolve(document, old.get("schema")), None)
 
 
 def _produced(document: Json, node: Json) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ _HEX = "0123456789abcdef"
 
 
 @dataclass(slots=True)
-class Source:
+class ValueSource:
     """Where values come from: the document for references, a seeded generator, and what is new in every run."""
 
     document: Json
@@ -35,7 +35,7 @@ class Source:
         return self.tokens.hex(5)
 
 
-def value(source: Source, schema: object, *, fresh: bool = True, depth: int = 0) -> object:
+def value(source: ValueSource, schema: object, *, fresh: bool = True, depth: int = 0) -> object:
     """A value that the schema allows. ``fresh``: free strings differ from call to call."""
     node = merged(source.document, schema)
     if depth > _DEPTH:
@@ -70,7 +70,7 @@ def value(source: Source, schema: object, *, fresh: bool = True, depth: int = 0)
             return _string(source, node, fresh)
 
 
-def vary(source: Source, schema: object, example: object) -> object:
+def vary(source: ValueSource, schema: object, example: object) -> object:
     """The example with whatever text may differ made new: free strings, addresses, ids; members of an object alike."""
     node = merged(source.document, schema)
     if isinstance(example, dict):
@@ -117,7 +117,7 @@ class Violation:
     sure: bool = True
 
 
-def violations(source: Source, schema: object, body: object, mark: str) -> Iterator[Violation]:
+def violations(source: ValueSource, schema: object, body: object, mark: str) -> Iterator[Violation]:
     """Bodies that the schema rules out, the plainest first; ``mark`` stands in what is wrong, where anything does."""
     node = merged(source.document, schema)
     if not isinstance(body, dict):
@@ -170,7 +170,7 @@ def beyond(node: Json, mark: str) -> object:
     return mark if isinstance(pattern, str) and _compiles(pattern) and not _fits(pattern, mark) else None
 
 
-def another(source: Source, identifier: object) -> object:
+def another(source: ValueSource, identifier: object) -> object:
     """An identifier of the same format as ``identifier`` that names nothing."""
     if isinstance(identifier, bool) or identifier is None:
         return identifier
@@ -258,7 +258,7 @@ def _names(required: object) -> tuple[str, ...]:
     return tuple(str(each) for each in required) if isinstance(required, list) else ()
 
 
-def _object(source: Source, node: Json, fresh: bool, depth: int) -> dict[str, object]:
+def _object(source: ValueSource, node: Json, fresh: bool, depth: int) -> dict[str, object]:
     properties = _properties(node)
     required = _names(node.get("required"))
     chosen: Sequence[str] = required if "required" in node else tuple(properties)
@@ -301,7 +301,7 @@ _FORMATS: Mapping[str, str] = {
 }
 
 
-def _string(source: Source, node: Json, fresh: bool) -> str:
+def _string(source: ValueSource, node: Json, fresh: bool) -> str:
     named = node.get("format")
     if named == "email":
         return f"user-{source.token() if fresh else 'a'}@example.com"
@@ -321,7 +321,7 @@ def _string(source: Source, node: Json, fresh: bool) -> str:
     return text[-most:] if isinstance(most, int) and 0 < most < len(text) else text
 
 
-def _like(source: Source, pattern: str, example: str) -> str:
+def _like(source: ValueSource, pattern: str, example: str) -> str:
     """Another string that fits the pattern, preferably as the example with other letters and digits."""
     for _ in range(20):
         candidate = "".join(_scrambled(source.tokens, c, False) for c in example)
@@ -345,7 +345,7 @@ def _compiles(pattern: str) -> bool:
     return True
 
 
-def matching(source: Source, pattern: str) -> str | None:
+def matching(source: ValueSource, pattern: str) -> str | None:
     """A string that the regular expression finds itself in, or None where it is beyond this little generator."""
     for _ in range(20):
         try:

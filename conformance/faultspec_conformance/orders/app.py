@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from faultspec_conformance.orders import platform_errors as errors
 from faultspec_conformance.orders.document import document
 from faultspec_conformance.orders.platform_errors.asgi import ErrorBoundary
-from faultspec_conformance.orders.store import Answer, Order, Store
+from faultspec_conformance.orders.store import Order, Store, StoredAnswer
 
 BODY_LIMIT = 64 * 1024
 """Bytes of the largest request body; an order is far smaller, and a limit worth testing must be cheap to exceed."""
@@ -159,7 +159,7 @@ class Orders:
         order = self.created(caller, data)
         response = representation(order, 201, {"location": f"/orders/{order.id}"})
         if key:
-            self.store.answers[caller.tenant, "orders", key] = Answer(
+            self.store.answers[caller.tenant, "orders", key] = StoredAnswer(
                 fingerprint, response.status_code, dict(response.headers), bytes(response.body)
             )
         return response

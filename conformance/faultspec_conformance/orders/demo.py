@@ -22,7 +22,7 @@ from faultspec_conformance.orders.sins import SINS
 from faultspec_conformance.reports.console import findings, summary
 from faultspec_conformance.results.model import Report, exit_code
 from faultspec_conformance.run.service import run
-from faultspec_conformance.session.options import Options, Unreachable
+from faultspec_conformance.session.options import RunOptions, Unreachable
 
 CONFIG = "conformance.yaml"
 Say = Callable[[str], None]
@@ -48,7 +48,7 @@ def judge(sin: str | None, taxonomy: Taxonomy, path: str, *, sweep: bool) -> Rep
     with serving(service(sin)) as url, resources.as_file(resources.files(__package__) / CONFIG) as config:
         loaded = read(str(config), environment(url, path))
         assert loaded.target is not None, printers.text(loaded.diagnostics, {})
-        return run(loaded.target, taxonomy, Options(sweep=sweep))
+        return run(loaded.target, taxonomy, RunOptions(sweep=sweep))
 
 
 def demonstrate(path: str, out: Path, sin: str, say: Say) -> int:

@@ -40,7 +40,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StoredAnswer:
     """A remembered answer: what a replay of the same intent gets again."""
 
     fingerprint: str
@@ -54,7 +54,7 @@ class Store:
     """Everything the service remembers. One thread, one process; a restart forgets it all."""
 
     orders: dict[str, Order] = field(default_factory=dict)
-    answers: dict[tuple[str, str, str], Answer] = field(default_factory=dict)
+    answers: dict[tuple[str, str, str], StoredAnswer] = field(default_factory=dict)
 
     def find(self, tenant: str, id: str) -> Order | None:
         """The tenant's order ``id``; another tenant's order is as absent as one that never was."""

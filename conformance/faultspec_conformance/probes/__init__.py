@@ -26,11 +26,11 @@ from faultspec_conformance.probes import (
     upstreams,
 )
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.base import Seen
-from faultspec_conformance.session.calls import Dialogue, Rpc, Tools
-from faultspec_conformance.session.http import World
+from faultspec_conformance.session.base import Session
+from faultspec_conformance.session.calls import CallSession, RpcSession, ToolSession
+from faultspec_conformance.session.http import HttpSession
 
-Asking = TypeVar("Asking", bound=Seen, contravariant=True)
+Asking = TypeVar("Asking", bound=Session, contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Probe(Generic[Asking]):
         return self.within or self.name
 
 
-PROBES: tuple[Probe[World], ...] = (
+PROBES: tuple[Probe[HttpSession], ...] = (
     Probe(
         "unknown-routes",
         framework.unknown_routes,
@@ -105,20 +105,20 @@ PROBES: tuple[Probe[World], ...] = (
 UNITS = tuple(dict.fromkeys(each.unit for each in PROBES if not each.everywhere))
 """What is dealt out to shards, in order; the sweep comes after."""
 
-OF_A_KIND: tuple[Probe[World], ...] = tuple(
+OF_A_KIND: tuple[Probe[HttpSession], ...] = tuple(
     next(each for each in PROBES if each.name == name)
     for name in ("fixtures", "unknown-ids", "duplicates", "replays", "other-tenants", "stale-writes", "replays-below")
 )
 """The probes of one kind of resource, the cheapest first, for the kinds that come after the first few."""
 
-OF_CALLS: tuple[Probe[Dialogue], ...] = (
+OF_CALLS: tuple[Probe[CallSession], ...] = (
     Probe("calls", calls.samples),
     Probe("recipes", calls.recipes, ("provoke/code", "surface/repeated")),
     Probe("repeated-errors", repeats.notifications, ("surface/repeated",), everywhere=True),
 )
 """The probes of whatever is called by name."""
 
-OF_JSONRPC: tuple[Probe[Rpc], ...] = (
+OF_JSONRPC: tuple[Probe[RpcSession], ...] = (
     Probe("unknown-methods", jsonrpc.unknown_methods, ("rpc/unknown-method",)),
     Probe("parse-errors", jsonrpc.parse_errors, ("rpc/parse-error",)),
     Probe("invalid-requests", jsonrpc.invalid_requests, ("rpc/invalid-request",)),
@@ -129,10 +129,10 @@ OF_JSONRPC: tuple[Probe[Rpc], ...] = (
 )
 """The probes of a JSON-RPC service, but for its recipes."""
 
-OF_FAILURES: tuple[Probe[Rpc], ...] = (Probe("ids-of-failures", jsonrpc.ids_of_failures, ("rpc/id",)),)
+OF_FAILURES: tuple[Probe[RpcSession], ...] = (Probe("ids-of-failures", jsonrpc.ids_of_failures, ("rpc/id",)),)
 """The probes of a JSON-RPC service that ask again what recipes brought about."""
 
-OF_MCP: tuple[Probe[Tools], ...] = (
+OF_MCP: tuple[Probe[ToolSession], ...] = (
     Probe("unknown-tools", mcp.unknown_tools, ("mcp/unknown-tool",)),
     Probe("invalid-arguments", mcp.invalid_arguments, ("mcp/invalid-arguments",)),
     Probe(

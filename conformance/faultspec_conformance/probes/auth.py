@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 
 from faultspec.exchange.model import Canary
 from faultspec_conformance.config import ABSENT, ANONYMOUS, CREDENTIALS, NOBODY, Identity
-from faultspec_conformance.openapi.document import Operation, Scheme
+from faultspec_conformance.openapi.document import Scheme, ServiceOperation
 from faultspec_conformance.probes.framework import body_for, one_of_each_method
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.credentials import authority
 from faultspec_conformance.session.fixtures import fresh_key
-from faultspec_conformance.session.http import World
-from faultspec_conformance.session.observation import Sent, broken, held, skipped
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
 from faultspec_conformance.session.parameters import values_for
 from faultspec_conformance.session.resources import content_type, is_json_write
 
@@ -24,7 +24,7 @@ _GARBAGE = 3
 _EMPTY, _OTHER = "with an empty token", "with another scheme"
 
 
-def protected(world: World) -> list[Operation]:
+def protected(world: HttpSession) -> list[ServiceOperation]:
     """The operations that need credentials, by the document; where it says nothing at all, whatever can be called."""
     found = [each for each in world.description.operations if each.secured is True]
     if not found and not world.caller.anonymous:
@@ -36,7 +36,7 @@ def protected(world: World) -> list[Operation]:
     return usable[:_OPERATIONS]
 
 
-def nobody(world: World) -> Identity:
+def nobody(world: HttpSession) -> Identity:
     """The ordinary caller without his credentials; other headers of his, such as his organisation, stay."""
     schemes = {each.name.lower() for each in world.description.schemes if each.where == "header"}
     credentials = CREDENTIALS | schemes
@@ -45,12 +45,12 @@ def nobody(world: World) -> Identity:
     return Identity(ANONYMOUS, tuple(pair for pair in world.caller.headers if pair[0].lower() not in credentials))
 
 
-def missing(world: World) -> Iterator[Outcome]:
+def missing(world: HttpSession) -> Iterator[Outcome]:
     """Every protected operation called by nobody, and one of them with HEAD."""
     clause = "auth/missing"
     operations = protected(world)
     if not operations:
-        yield skipped(clause, "the OpenAPI document protects no operation that may be called")
+        yield not_exercised(clause, "the OpenAPI document protects no operation that may be called")
     for operation in operations:
         with world.guarded(clause):
             yield _refused(world, clause, _ask(world, operation, nobody(world)), operation, "without credentials")
@@ -63,23 +63,23 @@ def missing(world: World) -> Iterator[Outcome]:
         yield _refused(world, clause, sent, read, "with HEAD and without credentials")
 
 
-def garbage(world: World) -> Iterator[Outcome]:
+def garbage(world: HttpSession) -> Iterator[Outcome]:
     """A protected operation of each method called with credentials that are worthless, in turn of three kinds."""
     clause = "auth/garbage"
     operations = protected(world)
     if not operations:
-        yield skipped(clause, "the OpenAPI document protects no operation that may be called")
+        yield not_exercised(clause, "the OpenAPI document protects no operation that may be called")
     for index, operation in enumerate(one_of_each_method(operations)[:_GARBAGE]):
         what, headers, canary = _worthless(world, index)
         if not headers:
-            yield skipped(clause, "nothing says how credentials are shown")
+            yield not_exercised(clause, "nothing says how credentials are shown")
             return
         with world.guarded(clause):
             sent = _ask(world, operation, nobody(world), headers, (canary,))
             yield _refused(world, clause, sent, operation, what)
 
 
-def _worthless(world: World, index: int) -> tuple[str, Mapping[str, str | None], Canary]:
+def _worthless(world: HttpSession, index: int) -> tuple[str, Mapping[str, str | None], Canary]:
     """Credentials that look like the real ones: a made-up token, an empty one, another scheme."""
     canary = Canary("secret", f"tok_{world.tokens.hex(16)}")
     header, scheme = _shown(world)
@@ -93,7 +93,7 @@ def _worthless(world: World, index: int) -> tuple[str, Mapping[str, str | None],
     return what, {header: value}, canary
 
 
-def _shown(world: World) -> tuple[str | None, str | None]:
+def _shown(world: HttpSession) -> tuple[str | None, str | None]:
     """The header in which credentials travel, and their scheme, from the caller's own or from the document."""
     for name, value in world.caller.headers:
         if name.lower() in CREDENTIALS:
@@ -119,12 +119,12 @@ def _credential(scheme: str | None, token: str) -> str:
 
 
 def _ask(
-    world: World,
-    operation: Operation,
+    world: HttpSession,
+    operation: ServiceOperation,
     identity: Identity,
     headers: Mapping[str, str | None] | None = None,
     plant: tuple[Canary, ...] = (),
-) -> Sent:
+) -> Observation:
     return world.call(
         operation.method,
         operation.template,
@@ -137,35 +137,35 @@ def _ask(
     )
 
 
-def _refused(world: World, clause: str, sent: Sent, operation: Operation, what: str) -> Outcome:
+def _refused(world: HttpSession, clause: str, sent: Observation, operation: ServiceOperation, what: str) -> Outcome:
     """401 is the answer; what was looked at before the credentials is no occasion; a success or a crash is wrong."""
     known = bool(world.contract.codes_for(401))
     if sent.status == 401:
-        return held(clause)
+        return passed(clause)
     said = f"{operation.name} {what} is answered {sent}"
     if sent.ok:
         if operation.secured is True:
-            return broken(clause, f"{said}, though the document protects it", sent)
-        return skipped(clause, f"{said}: it is open to everyone")
+            return failed(clause, f"{said}, though the document protects it", sent)
+        return not_exercised(clause, f"{said}: it is open to everyone")
     if 300 <= sent.status < 400:
-        return broken(clause, f"{said}: a redirect tells a client nothing", sent)
+        return failed(clause, f"{said}: a redirect tells a client nothing", sent)
     if sent.status >= 500:
-        return broken(clause, f"{said}: the caller's mistake is told as the server's", sent)
+        return failed(clause, f"{said}: the caller's mistake is told as the server's", sent)
     if sent.status == 403 and known:
-        return broken(clause, f"{said}; who is not known is told 401", sent)
+        return failed(clause, f"{said}; who is not known is told 401", sent)
     # 400 is for a header that cannot be read (RFC 6750, 3.1), which a made-up token or none at all is not.
     readable = what not in (_EMPTY, _OTHER)
     if sent.status == 400 and known and readable and operation.method == "GET" and not operation.placeholders:
-        return broken(clause, f"{said}; who is not known is told 401", sent)
-    return skipped(clause, f"{said}: something else was looked at first")
+        return failed(clause, f"{said}; who is not known is told 401", sent)
+    return not_exercised(clause, f"{said}: something else was looked at first")
 
 
-def scopes(world: World) -> Iterator[Outcome]:
+def scopes(world: HttpSession) -> Iterator[Outcome]:
     """Identities with declared scopes at operations that are beyond them, one of each method."""
     clause = "auth/scope"
     limited = [each for each in world.identities() if each.scopes is not None]
     if not limited:
-        yield skipped(clause, "no identity declares `scopes`")
+        yield not_exercised(clause, "no identity declares `scopes`")
         return
     asked = 0
     recipes = {
@@ -185,14 +185,14 @@ def scopes(world: World) -> Iterator[Outcome]:
             sent = _ask(world, operation, identity)
             said = f"{operation.name} by {identity.name}, whose scopes are {', '.join(identity.scopes or ()) or 'none'}"
             if sent.status == 403:
-                yield held(clause)
+                yield passed(clause)
             elif sent.ok:
-                yield broken(clause, f"{said}, is answered {sent}", sent)
+                yield failed(clause, f"{said}, is answered {sent}", sent)
             elif sent.status >= 500:
-                yield broken(clause, f"{said}, is answered {sent}: the caller's mistake is told as the server's", sent)
+                yield failed(clause, f"{said}, is answered {sent}: the caller's mistake is told as the server's", sent)
             else:
-                yield skipped(clause, f"{said}, is answered {sent}: something else was looked at first")
+                yield not_exercised(clause, f"{said}, is answered {sent}: something else was looked at first")
     if not asked:
         told = any(each.scopes for each in world.description.operations)
         why = "" if told else ": the OpenAPI document names none under `security`"
-        yield skipped(clause, f"no operation that may be called is beyond the declared scopes{why}")
+        yield not_exercised(clause, f"no operation that may be called is beyond the declared scopes{why}")

@@ -3,34 +3,34 @@
 from collections.abc import Iterator, Mapping
 
 from faultspec.language.model import Batch
-from faultspec_conformance.config import ABSENT, Call, Identity
-from faultspec_conformance.openapi.document import Operation
+from faultspec_conformance.config import ABSENT, ConfiguredCall, Identity
+from faultspec_conformance.openapi.document import ServiceOperation
 from faultspec_conformance.probes.idempotency import same
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import fresh_key, likely_body
-from faultspec_conformance.session.http import World
-from faultspec_conformance.session.observation import Sent, broken, held, skipped, slot
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed, slot
 from faultspec_conformance.session.parameters import filled
-from faultspec_conformance.session.resources import Kind, Made, content_type
+from faultspec_conformance.session.resources import CreatedResource, ResourceKind, content_type
 
 _BAD_ITEMS, _MIXED = "batch/bad-items", "batch/mixed-only"
 
 
-def batches(world: World) -> Iterator[Outcome]:
+def batches(world: HttpSession) -> Iterator[Outcome]:
     """Batches of good items, of bad ones, and of both."""
     rule = next((each.batch for each in world.taxonomy.surfaces.values() if each.batch is not None), None)
     if rule is None:
         return
     found = list(_operations(world))
     if not found:
-        yield skipped(_MIXED, "no operation documents 207, and no resource has a `batch`")
-        yield skipped(_BAD_ITEMS, "no operation documents 207, and no resource has a `batch`")
+        yield not_exercised(_MIXED, "no operation documents 207, and no resource has a `batch`")
+        yield not_exercised(_BAD_ITEMS, "no operation documents 207, and no resource has a `batch`")
     for operation, call, owner in found:
         yield from _batch(world, rule, operation, call, owner)
 
 
-def _operations(world: World) -> Iterator[tuple[Operation, Call | None, Identity]]:
+def _operations(world: HttpSession) -> Iterator[tuple[ServiceOperation, ConfiguredCall | None, Identity]]:
     known: set[str] = set()
     for kind in world.kinds:
         if kind.config.batch is not None:
@@ -47,12 +47,14 @@ def _operations(world: World) -> Iterator[tuple[Operation, Call | None, Identity
             yield operation, None, world.caller
 
 
-def _owner(world: World, kind: Kind) -> Identity:
+def _owner(world: HttpSession, kind: ResourceKind) -> Identity:
     made = world.made.get(kind.name)
-    return made.owner if isinstance(made, Made) else world.caller
+    return made.owner if isinstance(made, CreatedResource) else world.caller
 
 
-def _batch(world: World, rule: Batch, operation: Operation, call: Call | None, owner: Identity) -> Iterator[Outcome]:
+def _batch(
+    world: HttpSession, rule: Batch, operation: ServiceOperation, call: ConfiguredCall | None, owner: Identity
+) -> Iterator[Outcome]:
     def body() -> object:
         return (
             filled(world.tokens, call.body)
@@ -60,7 +62,9 @@ def _batch(world: World, rule: Batch, operation: Operation, call: Call | None, o
             else likely_body(world, operation)
         )
 
-    def send(content: object, headers: Mapping[str, str | None] | None = None, correlation: str = "auto") -> Sent:
+    def send(
+        content: object, headers: Mapping[str, str | None] | None = None, correlation: str = "auto"
+    ) -> Observation:
         return world.call(
             operation.method,
             operation.template,
@@ -74,7 +78,7 @@ def _batch(world: World, rule: Batch, operation: Operation, call: Call | None, o
     good, other = body(), body()
     item, second = first_item(good), first_item(other)
     if item is None or second is None:
-        yield skipped(_MIXED, f"the body of {operation.name} has no list of items")
+        yield not_exercised(_MIXED, f"the body of {operation.name} has no list of items")
         return
     bad = spoilt(item)
     all_bad = send(with_items(good, [bad, bad]))
@@ -93,40 +97,40 @@ def _batch(world: World, rule: Batch, operation: Operation, call: Call | None, o
         yield same(key, fine, send(content, headers, correlation))
 
 
-def _whole(world: World, rule: Batch, operation: Operation, sent: Sent) -> Iterator[Outcome]:
+def _whole(world: HttpSession, rule: Batch, operation: ServiceOperation, sent: Observation) -> Iterator[Outcome]:
     if sent.status == 207:
         return  # the judge speaks of that
     what = f"{operation.name} with bad items only"
     if sent.ok:
-        yield broken(_BAD_ITEMS, f"{what} is answered {sent}, as if it were in order", sent)
+        yield failed(_BAD_ITEMS, f"{what} is answered {sent}, as if it were in order", sent)
         return
     if sent.status >= 500:
-        yield broken(_BAD_ITEMS, f"{what} is answered {sent}: the caller's mistake is told as the server's", sent)
+        yield failed(_BAD_ITEMS, f"{what} is answered {sent}: the caller's mistake is told as the server's", sent)
         return
     if rule.bad_items is None or sent.status in (401, 403, 404, 415, 429):
-        yield skipped(_BAD_ITEMS, f"{what} is answered {sent}")
+        yield not_exercised(_BAD_ITEMS, f"{what} is answered {sent}")
         return
     details = slot(world.taxonomy, sent, "details")
     if isinstance(details, dict) and rule.bad_items in details:
-        yield held(_BAD_ITEMS)
+        yield passed(_BAD_ITEMS)
     elif sent.code is not None:
-        yield broken(
+        yield failed(
             _BAD_ITEMS, f"{what} is answered {sent} without `details.{rule.bad_items}`", sent, pointer="/details"
         )
     else:
-        yield skipped(_BAD_ITEMS, f"{what} is answered {sent}")
+        yield not_exercised(_BAD_ITEMS, f"{what} is answered {sent}")
 
 
-def _mixed(world: World, operation: Operation, sent: Sent) -> Iterator[Outcome]:
+def _mixed(world: HttpSession, operation: ServiceOperation, sent: Observation) -> Iterator[Outcome]:
     if sent.status == 207 or not sent.ok:
         if not sent.ok:
-            yield skipped(_MIXED, f"{operation.name} fails as a whole where one item is bad ({sent})")
+            yield not_exercised(_MIXED, f"{operation.name} fails as a whole where one item is bad ({sent})")
         return
     wires = {code.wire for code in world.taxonomy.live_codes()}
     if _failed(sent.json, wires):
-        yield broken(_MIXED, f"{operation.name} with a good and a bad item is answered {sent}, not 207", sent)
+        yield failed(_MIXED, f"{operation.name} with a good and a bad item is answered {sent}, not 207", sent)
     else:
-        yield skipped(_MIXED, f"{operation.name} took the item that was meant to be bad")
+        yield not_exercised(_MIXED, f"{operation.name} took the item that was meant to be bad")
 
 
 def _failed(body: object, wires: set[str | int]) -> bool:

@@ -4,14 +4,22 @@ from collections.abc import Iterator
 
 from faultspec_conformance.config import ABSENT, Recipe, Step
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.calls import Dialogue
-from faultspec_conformance.session.observation import Sent, Unanswered, broken, held, point, said, skipped
+from faultspec_conformance.session.calls import CallSession
+from faultspec_conformance.session.observation import (
+    Observation,
+    Unanswered,
+    failed,
+    not_exercised,
+    passed,
+    point,
+    said,
+)
 from faultspec_conformance.session.parameters import filled, text
 
 _CLAUSE = "provoke/code"
 
 
-def samples(world: Dialogue) -> Iterator[Outcome]:
+def samples(world: CallSession) -> Iterator[Outcome]:
     """The calls that the file says succeed: where one does not, the file is wrong, or the service is.
 
     Where a service is walked through, what succeeds depends on where one stands, so there the walks make them.
@@ -26,7 +34,7 @@ def samples(world: Dialogue) -> Iterator[Outcome]:
     yield from ()
 
 
-def recipes(world: Dialogue) -> Iterator[Outcome]:
+def recipes(world: CallSession) -> Iterator[Outcome]:
     """Every recipe, each in a session of its own; those that exhaust something last."""
     for recipe in sorted(world.target.recipes, key=lambda each: any(step.at_most > 1 for step in each.steps)):
         if not recipe.steps:
@@ -39,10 +47,10 @@ def recipes(world: Dialogue) -> Iterator[Outcome]:
                 world.unmet[recipe.code] = error.no_answer.reason
                 if error.no_answer.kind != "read-only":
                     raise
-                yield skipped(_CLAUSE, error.no_answer.reason)
+                yield not_exercised(_CLAUSE, error.no_answer.reason)
 
 
-def _provoked(world: Dialogue, recipe: Recipe) -> Iterator[Outcome]:
+def _provoked(world: CallSession, recipe: Recipe) -> Iterator[Outcome]:
     saved: dict[str, object] = {}
     for index, step in enumerate(recipe.steps[:-1], start=1):
         sent = _step(world, step, saved, recipe.code)
@@ -58,18 +66,18 @@ def _provoked(world: Dialogue, recipe: Recipe) -> Iterator[Outcome]:
         saved |= found
     sent = _step(world, recipe.steps[-1], saved, recipe.code)
     if sent.code == recipe.code:
-        yield held(_CLAUSE)
+        yield passed(_CLAUSE)
         return
     tried = recipe.steps[-1].at_most
     times = f", after {tried} requests" if tried > 1 else ""
     if sent.code is None and not sent.sound:
-        yield skipped(_CLAUSE, f"the recipe for {recipe.code} is answered {sent}, in which no code can be read")
+        yield not_exercised(_CLAUSE, f"the recipe for {recipe.code} is answered {sent}, in which no code can be read")
     else:
         what = f"{sent}: no error at all" if sent.ok else sent
-        yield broken(_CLAUSE, f"the recipe for {recipe.code} is answered {what}{times}", sent)
+        yield failed(_CLAUSE, f"the recipe for {recipe.code} is answered {what}{times}", sent)
 
 
-def _unmet(world: Dialogue, recipe: Recipe, reason: str) -> Outcome:
+def _unmet(world: CallSession, recipe: Recipe, reason: str) -> Outcome:
     """The recipe could not be carried out, so it says nothing of its code."""
     world.unmet[recipe.code] = reason
     if reason not in world.not_run:
@@ -77,7 +85,7 @@ def _unmet(world: Dialogue, recipe: Recipe, reason: str) -> Outcome:
     return Outcome(_CLAUSE, "could_not_run", reason)
 
 
-def _step(world: Dialogue, step: Step, saved: dict[str, object], code: str) -> Sent:
+def _step(world: CallSession, step: Step, saved: dict[str, object], code: str) -> Observation:
     identity = world.target.identity(step.identity) if step.identity is not None else None
     name = text(world.tokens, step.call.path, saved)
     for turn in range(step.at_most):

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 
 from faultspec_conformance.config import ABSENT
-from faultspec_conformance.openapi.document import Operation
+from faultspec_conformance.openapi.document import ServiceOperation
 from faultspec_conformance.probes.idempotency import change_body, changes
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import fresh_key, untouched
-from faultspec_conformance.session.http import World
-from faultspec_conformance.session.observation import Sent, broken, held, leaves, skipped
-from faultspec_conformance.session.resources import Kind, Made, content_type
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation, failed, leaves, not_exercised, passed
+from faultspec_conformance.session.resources import CreatedResource, ResourceKind, content_type
 
 _STALE, _RECOVERS = "preconditions/stale", "preconditions/recovers"
 
@@ -20,7 +20,7 @@ _NEVER_GIVEN = '"faultspec-never-given"'
 _TICK = 1.1
 
 
-def stale_writes(world: World) -> Iterator[Outcome]:
+def stale_writes(world: HttpSession) -> Iterator[Outcome]:
     """Every change of every resource, under a fresh, a stale and a refetched validator."""
     if not any(
         world.taxonomy.codes[each].http.allows(412)
@@ -28,7 +28,7 @@ def stale_writes(world: World) -> Iterator[Outcome]:
         if each in world.taxonomy.codes
     ):
         return
-    kinds = [each for each in world.turn if isinstance(world.made.get(each.name), Made)]
+    kinds = [each for each in world.turn if isinstance(world.made.get(each.name), CreatedResource)]
     found = False
     for kind in kinds:
         for operation in changes(kind, world):
@@ -38,21 +38,21 @@ def stale_writes(world: World) -> Iterator[Outcome]:
         if delete is not None and delete.parameter("If-Match", "header") is not None:
             yield from _deletion(world, kind, delete)
     if not found:
-        yield skipped(_STALE, "no resource could be made and changed")
+        yield not_exercised(_STALE, "no resource could be made and changed")
 
 
-def _cycle(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
+def _cycle(world: HttpSession, kind: ResourceKind, operation: ServiceOperation) -> Iterator[Outcome]:
     made = untouched(world, kind)
     read = kind.operation("read")
     if isinstance(made, str) or read is None:
-        yield skipped(_STALE, made if isinstance(made, str) else f"nothing is known to read a {kind.name}")
+        yield not_exercised(_STALE, made if isinstance(made, str) else f"nothing is known to read a {kind.name}")
         return
     promised = operation.parameter("If-Match", "header") is not None
 
-    def get() -> Sent:
+    def get() -> Observation:
         return world.call("GET", read.template, identity=made.owner, values=made.values)
 
-    def put(validator: str) -> Sent:
+    def put(validator: str) -> Observation:
         return world.call(
             operation.method,
             operation.template,
@@ -68,13 +68,13 @@ def _cycle(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
     if not before.ok or old is None:
         if before.ok and promised:
             message = f"{operation.name} takes If-Match, and {read.name} gives no ETag to put there"
-            yield broken(_RECOVERS, message, before)
+            yield failed(_RECOVERS, message, before)
         else:
-            yield skipped(_STALE, f"{read.name} gives no ETag")
+            yield not_exercised(_STALE, f"{read.name} gives no ETag")
         return
     changed = put(old)
     if changed.status == 412:
-        yield broken(
+        yield failed(
             _RECOVERS,
             f"{operation.name} with the ETag that {read.name} just gave is answered {changed}",
             before,
@@ -82,12 +82,12 @@ def _cycle(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
         )
         return
     if not changed.ok:
-        yield skipped(_STALE, f"{operation.name} was answered {changed}")
+        yield not_exercised(_STALE, f"{operation.name} was answered {changed}")
         return
     now = changed if changed.header("ETag") is not None and _keys(changed) == _keys(before) else get()
     current = now.header("ETag") or changed.header("ETag")
     if current == old and _moved(world, get, before, now):
-        yield broken(
+        yield failed(
             _STALE,
             f"the ETag of a {kind.name} stays the same through a change: no stale write can be told",
             before,
@@ -98,7 +98,7 @@ def _cycle(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
     stale_tag = old if current != old else _NEVER_GIVEN
     stale = put(stale_tag)
     if stale.ok:
-        yield broken(
+        yield failed(
             _STALE,
             f"{operation.name} with a stale If-Match is answered {stale}: the earlier change is lost",
             before,
@@ -107,15 +107,15 @@ def _cycle(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
         )
         return
     if stale.status in (401, 403, 404, 405, 415, 428, 429):
-        yield skipped(_STALE, f"{operation.name} with a stale If-Match was answered {stale}")
+        yield not_exercised(_STALE, f"{operation.name} with a stale If-Match was answered {stale}")
         return
     if stale.status != 412:
-        yield broken(_STALE, f"{operation.name} with a stale If-Match is answered {stale}, not 412", changed, stale)
+        yield failed(_STALE, f"{operation.name} with a stale If-Match is answered {stale}, not 412", changed, stale)
         return
     after = get()
     kept = current is not None and after.header("ETag") == current
     if not kept and _moved(world, get, now, after):
-        yield broken(
+        yield failed(
             _STALE,
             f"{operation.name} was refused ({stale}) and changed the {kind.name} all the same",
             now,
@@ -123,23 +123,23 @@ def _cycle(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
             after,
         )
         return
-    yield held(_STALE)
+    yield passed(_STALE)
     told, actual = stale.header("ETag"), after.header("ETag") or current
     if told is not None and actual is not None and _bare(told) != _bare(actual):
-        yield broken(
+        yield failed(
             _RECOVERS, "the refusal tells another ETag than the one a refetch gives", stale, after, pointer="ETag"
         )
         return
     retried = put(actual or old)
     if retried.ok:
-        yield held(_RECOVERS)
+        yield passed(_RECOVERS)
     elif retried.status == 412 or retried.status >= 500:
-        yield broken(_RECOVERS, f"after a refetch {operation.name} is answered {retried}", stale, after, retried)
+        yield failed(_RECOVERS, f"after a refetch {operation.name} is answered {retried}", stale, after, retried)
     else:
-        yield skipped(_RECOVERS, f"after a refetch {operation.name} was answered {retried}")
+        yield not_exercised(_RECOVERS, f"after a refetch {operation.name} was answered {retried}")
 
 
-def _deletion(world: World, kind: Kind, operation: Operation) -> Iterator[Outcome]:
+def _deletion(world: HttpSession, kind: ResourceKind, operation: ServiceOperation) -> Iterator[Outcome]:
     made = world.made[kind.name]
     if isinstance(made, str):
         return
@@ -152,12 +152,12 @@ def _deletion(world: World, kind: Kind, operation: Operation) -> Iterator[Outcom
         body=ABSENT,
     )
     if sent.ok:
-        yield broken(_STALE, f"{operation.name} with a stale If-Match is answered {sent}", made.sent, sent)
+        yield failed(_STALE, f"{operation.name} with a stale If-Match is answered {sent}", made.sent, sent)
     elif sent.status == 412:
-        yield held(_STALE)
+        yield passed(_STALE)
 
 
-def _moved(world: World, get: Callable[[], Sent], before: Sent, after: Sent) -> bool:
+def _moved(world: HttpSession, get: Callable[[], Observation], before: Observation, after: Observation) -> bool:
     """Whether more differs than what differs between two plain reads, such as the moment of the reading."""
     differing = _differing(before, after)
     if not differing:
@@ -167,7 +167,7 @@ def _moved(world: World, get: Callable[[], Sent], before: Sent, after: Sent) -> 
     return bool(differing - _differing(first, get()))
 
 
-def _differing(one: Sent, other: Sent) -> frozenset[str]:
+def _differing(one: Observation, other: Observation) -> frozenset[str]:
     """Where two representations differ, by JSON Pointer."""
     left, right = dict(leaves(one.json)), dict(leaves(other.json))
     return frozenset(
@@ -177,7 +177,7 @@ def _differing(one: Sent, other: Sent) -> frozenset[str]:
     )
 
 
-def _keys(sent: Sent) -> object:
+def _keys(sent: Observation) -> object:
     """The members of a representation: an answer to a write may hold the whole of it."""
     return set(sent.json) if isinstance(sent.json, dict) else None
 

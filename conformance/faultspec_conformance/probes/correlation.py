@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.correlation import valid
-from faultspec_conformance.session.http import World
-from faultspec_conformance.session.observation import Sent, broken, held, slot
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation, failed, passed, slot
 
 _CLAUSE = "correlation/invalid-inbound"
 
@@ -13,7 +13,7 @@ _CLAUSE = "correlation/invalid-inbound"
 _OVERLONG = 2_000
 
 
-def malformed(world: World) -> tuple[tuple[str, str], ...]:
+def malformed(world: HttpSession) -> tuple[tuple[str, str], ...]:
     """Ids that are none, each with what is wrong with it: overlong, with markup, of a format that is not declared."""
     if world.echo is None or world.echo[1].invalid_inbound == "unspecified":
         return ()
@@ -30,7 +30,7 @@ def malformed(world: World) -> tuple[tuple[str, str], ...]:
 _OTHER_FORMAT = "of a format that is not declared (UUID version 4)"
 
 
-def handled(world: World, sent: Sent, what: str, value: str) -> Iterator[Outcome]:
+def handled(world: HttpSession, sent: Observation, what: str, value: str) -> Iterator[Outcome]:
     """What became of a malformed id that was sent with a request."""
     if world.echo is None:
         return
@@ -40,14 +40,14 @@ def handled(world: World, sent: Sent, what: str, value: str) -> Iterator[Outcome
     if what == _OTHER_FORMAT:
         if back == value:
             message = f"{header} {what} comes back"
-            yield broken(_CLAUSE, message, sent, level="warning")
+            yield failed(_CLAUSE, message, sent, level="warning")
     elif sent.status >= 500:
-        yield broken(_CLAUSE, f"an id {what} is answered {sent}", sent)
+        yield failed(_CLAUSE, f"an id {what} is answered {sent}", sent)
     elif any(value in each for _, each in sent.exchange.response.headers):
-        yield broken(_CLAUSE, f"an id {what} comes back in a header", sent)
+        yield failed(_CLAUSE, f"an id {what} comes back in a header", sent)
     elif value.encode() in body or slot(world.taxonomy, sent, rule.slot) == value:
-        yield broken(_CLAUSE, f"an id {what} comes back in the body", sent)
+        yield failed(_CLAUSE, f"an id {what} comes back in the body", sent)
     elif rule.invalid_inbound == "reject" and sent.status not in (400, 422):
-        yield broken(_CLAUSE, f"an id {what} is answered {sent}; the taxonomy has it refused", sent)
+        yield failed(_CLAUSE, f"an id {what} is answered {sent}; the taxonomy has it refused", sent)
     else:
-        yield held(_CLAUSE)
+        yield passed(_CLAUSE)

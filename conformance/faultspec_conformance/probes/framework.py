@@ -15,12 +15,12 @@ from faultspec.language.model import Code, Taxonomy
 from faultspec_conformance.config import ABSENT
 from faultspec_conformance.drivers import NoAnswer
 from faultspec_conformance.openapi import sampling
-from faultspec_conformance.openapi.document import Operation, Parameter
+from faultspec_conformance.openapi.document import OperationParameter, ServiceOperation
 from faultspec_conformance.probes import correlation
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import fresh_key, likely_body
-from faultspec_conformance.session.http import World
-from faultspec_conformance.session.observation import FORM, Sent, broken, held, skipped
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import FORM, Observation, failed, not_exercised, passed
 from faultspec_conformance.session.parameters import readable, required_query, values_for
 from faultspec_conformance.session.resources import JSON, content_type, is_json_write
 
@@ -68,7 +68,7 @@ _LONG = 9_000
 _HEADS = (16 * 1024, 128 * 1024)
 
 
-def unknown_routes(world: World) -> Iterator[Outcome]:
+def unknown_routes(world: HttpSession) -> Iterator[Outcome]:
     """A route and a sub-resource that nobody declared, with GET and HEAD; and a page for people asked of one.
 
     All but the first bring a malformed correlation id, which must neither come back nor change the answer.
@@ -82,7 +82,7 @@ def unknown_routes(world: World) -> Iterator[Outcome]:
     yield refused(clause, plain, "a route that is not there")
     wrong = dict(enumerate(correlation.malformed(world)))
 
-    def ask(turn: int, method: str, path: str, accept: str = JSON) -> tuple[Sent, list[Outcome]]:
+    def ask(turn: int, method: str, path: str, accept: str = JSON) -> tuple[Observation, list[Outcome]]:
         what, value = wrong.get(turn, ("", "none"))
         sent = world.call(method, path, accept=accept, route=None, correlation=value, plant=(address,))
         return sent, list(correlation.handled(world, sent, what, value)) if what else []
@@ -98,12 +98,12 @@ def unknown_routes(world: World) -> Iterator[Outcome]:
     head, outcomes = ask(2, "HEAD", path)
     yield from outcomes
     if head.status < 400:
-        yield broken(clause, f"HEAD of a route that is not there is answered {head}, GET {plain}", plain, head)
+        yield failed(clause, f"HEAD of a route that is not there is answered {head}, GET {plain}", plain, head)
     else:
-        yield held(clause)
+        yield passed(clause)
 
 
-def _collection(world: World) -> str:
+def _collection(world: HttpSession) -> str:
     reads = [each for each in world.description.operations if each.method == "GET" and not each.placeholders]
     collection = next((k.operation("list") for k in world.kinds if k.operation("list")), None) or next(
         iter(reads), None
@@ -112,7 +112,7 @@ def _collection(world: World) -> str:
     return base.rstrip("/")
 
 
-def _base(world: World) -> str:
+def _base(world: HttpSession) -> str:
     """The path that all operations share, such as /v1."""
     first = [each.template.split("/")[1:] for each in world.description.operations]
     if len(first) < 2:
@@ -127,31 +127,31 @@ def _base(world: World) -> str:
     return "".join(f"/{part}" for part in shared)
 
 
-def refused(clause: str, sent: Sent, what: str) -> Outcome:
+def refused(clause: str, sent: Observation, what: str) -> Outcome:
     """Whether a request that cannot succeed was refused by the caller's fault and in the declared form."""
     if sent.status < 400:
         verb = "redirected" if 300 <= sent.status < 400 else "answered"
-        return broken(clause, f"{what} is {verb} {sent}, as if it were in order", sent)
+        return failed(clause, f"{what} is {verb} {sent}, as if it were in order", sent)
     if sent.status >= 500 and sent.status != 501:
-        return broken(clause, f"{what} is answered {sent}: the caller's mistake is told as the server's", sent)
+        return failed(clause, f"{what} is answered {sent}: the caller's mistake is told as the server's", sent)
     form = broken_form(sent)
     if form is not None:
         message = f"{what} is not answered in the declared form: {form.message}"
-        return replace(broken(clause, message, sent), form=form.clause)
-    return held(clause)
+        return replace(failed(clause, message, sent), form=form.clause)
+    return passed(clause)
 
 
-def broken_form(sent: Sent) -> Finding | None:
+def broken_form(sent: Observation) -> Finding | None:
     """What an error lacks of its declared form, first of all; None where it lacks nothing."""
     return next((each for each in sent.judgement.findings if each.clause in FORM and each.level == "error"), None)
 
 
-def wrong_methods(world: World) -> Iterator[Outcome]:
+def wrong_methods(world: HttpSession) -> Iterator[Outcome]:
     """On one path a method that it does not have and one that hardly anything has, on another what it has."""
     clause = "framework/method"
     paths = _telling(world, _PATHS)
     if not paths:
-        yield skipped(clause, "no OpenAPI document says which methods there are")
+        yield not_exercised(clause, "no OpenAPI document says which methods there are")
     candidates = ("PATCH", "PUT", "DELETE", "POST") if world.writable else ("GET",)
     elsewhere = {each.method for each in world.description.operations}
     asked = 0
@@ -162,7 +162,7 @@ def wrong_methods(world: World) -> Iterator[Outcome]:
         if world.writable and index == 0:
             wanted.insert(0, "TRACE")
         for method in wanted[:2] if index == 0 else ():
-            operation = Operation(method, template)
+            operation = ServiceOperation(method, template)
             asked += 1
             with world.guarded(clause):
                 sent = world.call(
@@ -173,26 +173,28 @@ def wrong_methods(world: World) -> Iterator[Outcome]:
                 )
                 yield from _not_allowed(world, clause, sent, method, declared)
     if paths and not asked:
-        yield skipped(clause, "every path has every method that may be sent")
+        yield not_exercised(clause, "every path has every method that may be sent")
     for template in paths[-1:]:
-        sent = world.call("OPTIONS", template, values=values_for(world, Operation("OPTIONS", template)))
+        sent = world.call("OPTIONS", template, values=values_for(world, ServiceOperation("OPTIONS", template)))
         if sent.status >= 400 and sent.status not in (401, 403):
             yield refused(clause, sent, "OPTIONS")
 
 
-def _telling(world: World, most: int) -> tuple[str, ...]:
+def _telling(world: HttpSession, most: int) -> tuple[str, ...]:
     """At most so many paths, those with the most methods first: their Allow has the most to get wrong."""
     return tuple(sorted(world.description.paths, key=lambda path: -len(world.description.methods(path)))[:most])
 
 
-def _not_allowed(world: World, clause: str, sent: Sent, method: str, declared: tuple[str, ...]) -> Iterator[Outcome]:
+def _not_allowed(
+    world: HttpSession, clause: str, sent: Observation, method: str, declared: tuple[str, ...]
+) -> Iterator[Outcome]:
     what = f"{method} on a path that has {', '.join(declared)}"
     if sent.ok and method != "TRACE":
-        yield skipped(clause, f"{sent.exchange.operation} is answered {sent}: it exists, undeclared")
+        yield not_exercised(clause, f"{sent.exchange.operation} is answered {sent}: it exists, undeclared")
         return
     yield refused(clause, sent, what)
     if sent.status == 404:
-        yield broken(
+        yield failed(
             clause,
             f"{what} is answered 404, as if the path were unknown; 405 says what is wrong",
             sent,
@@ -200,58 +202,58 @@ def _not_allowed(world: World, clause: str, sent: Sent, method: str, declared: t
         )
     if sent.status == 501 and any(each.method == method for each in world.description.operations):
         # RFC 9110, 15.6.2: 501 is for a method that is supported on no resource.
-        yield broken(clause, f"{what} is answered 501, as if {method} were unknown; other paths have it", sent)
+        yield failed(clause, f"{what} is answered 501, as if {method} were unknown; other paths have it", sent)
     allow = sent.header("Allow")
     if sent.status != 405 or allow is None:
         return
     listed = {each.strip().upper() for each in allow.split(",")}
     if method in listed:
-        yield broken(clause, f"Allow lists {method}, which was just refused", sent)
+        yield failed(clause, f"Allow lists {method}, which was just refused", sent)
     missing = [each for each in declared if each not in listed]
     if missing:
         message = f"Allow leaves out {', '.join(missing)}, which the path has"
         nothing = len(missing) == len(declared)  # whoever believes it gives up
-        yield broken(clause, message, sent, level="error" if nothing else "warning", pointer="Allow")
+        yield failed(clause, message, sent, level="error" if nothing else "warning", pointer="Allow")
 
 
-def not_acceptable(world: World) -> Iterator[Outcome]:
+def not_acceptable(world: HttpSession) -> Iterator[Outcome]:
     """A representation that no service offers."""
     clause = "framework/not-acceptable"
     operation = readable(world)
     if operation is None:
-        yield skipped(clause, "no operation can be read without knowing an id")
+        yield not_exercised(clause, "no operation can be read without knowing an id")
         return
     sent = world.call(
         "GET", operation.template, query=required_query(world, operation), accept="application/x-faultspec-nothing"
     )
     if sent.ok:
-        yield skipped(clause, "the service does not look at Accept, as RFC 9110 allows")
+        yield not_exercised(clause, "the service does not look at Accept, as RFC 9110 allows")
     elif sent.status == 406 or sent.status >= 500:
         yield refused(clause, sent, "a representation that there is not")
     else:
-        yield skipped(clause, f"{operation.name} with another Accept was answered {sent}")
+        yield not_exercised(clause, f"{operation.name} with another Accept was answered {sent}")
 
 
-def invalid_queries(world: World) -> Iterator[Outcome]:
+def invalid_queries(world: HttpSession) -> Iterator[Outcome]:
     """Query parameters left out or of another type, with values planted in others; then each that has bounds beyond them."""
     asked = 0
     for operation in world.description.operations:
         if operation.method != "GET" or operation.placeholders or asked >= _OPERATIONS // 3:
             continue
         mark = world.canary("value")
-        broken = _broken_query(world, operation, mark.value)
-        if broken is None:
+        failed = _broken_query(world, operation, mark.value)
+        if failed is None:
             continue
         asked += 1
         canaries = (world.canary("email"), world.canary("secret"))
-        query = {**broken, "contact": canaries[0].value, "access_key": canaries[1].value}
+        query = {**failed, "contact": canaries[0].value, "access_key": canaries[1].value}
         sent = world.call("GET", operation.template, query=query, plant=(mark, *canaries))
         yield ruled_out(world, sent, "a query that the document rules out")
     for operation, parameter in _bounded(world)[:_BOUNDS]:
         yield from _beyond(world, operation, parameter)
 
 
-def _bounded(world: World) -> list[tuple[Operation, Parameter]]:
+def _bounded(world: HttpSession) -> list[tuple[ServiceOperation, OperationParameter]]:
     """The query parameters of lists that the document bounds, each of its own name before the same elsewhere: what reads `limit`
     is the same for all lists, as a rule.
     """
@@ -266,7 +268,7 @@ def _bounded(world: World) -> list[tuple[Operation, Parameter]]:
     return sorted(found, key=lambda pair: first[pair[1].name] is not pair)
 
 
-def _beyond(world: World, operation: Operation, parameter: Parameter) -> Iterator[Outcome]:
+def _beyond(world: HttpSession, operation: ServiceOperation, parameter: OperationParameter) -> Iterator[Outcome]:
     """A value just beyond the bounds of a parameter: the lower ones where there are, since many services take the largest they
     have for whatever is larger.
     """
@@ -284,7 +286,7 @@ def _beyond(world: World, operation: Operation, parameter: Parameter) -> Iterato
         yield ruled_out(world, sent, f"`{parameter.name}` beyond its bounds ({shown})")
 
 
-def searches(world: World) -> Iterator[Outcome]:
+def searches(world: HttpSession) -> Iterator[Outcome]:
     """Reads that take a text to look for, asked for what is nowhere: nothing found is a success, and looks like one."""
     answered = {sent.exchange.operation for sent in world.visible if sent.ok}
     for operation in world.description.operations:
@@ -298,17 +300,17 @@ def searches(world: World) -> Iterator[Outcome]:
         with world.guarded():
             sent = world.call("GET", operation.template, query={**required_query(world, operation), **texts})
             if sent.status >= 500:
-                yield broken(
+                yield failed(
                     "framework/invalid-input", f"{operation.name} for what is nowhere is answered {sent}", sent
                 )
 
 
-def _free(world: World, schema: object) -> bool:
+def _free(world: HttpSession, schema: object) -> bool:
     node = world.description.schema(schema)
     return sampling.kind(node) == "string" and not {"enum", "const", "format", "pattern", "default"} & set(node)
 
 
-def _broken_query(world: World, operation: Operation, mark: str) -> dict[str, object] | None:
+def _broken_query(world: HttpSession, operation: ServiceOperation, mark: str) -> dict[str, object] | None:
     parameters = [each for each in operation.parameters if each.where == "query"]
     if any(each.required for each in parameters):
         return {}
@@ -320,18 +322,18 @@ def _broken_query(world: World, operation: Operation, mark: str) -> dict[str, ob
     return None
 
 
-def long_requests(world: World) -> Iterator[Outcome]:
+def long_requests(world: HttpSession) -> Iterator[Outcome]:
     """A query longer than servers like, and header sections that some refuse before the application sees them."""
     clause = "framework/oversized"
     operation = readable(world)
     if operation is None:
-        yield skipped(clause, "no operation can be read without knowing an id")
+        yield not_exercised(clause, "no operation can be read without knowing an id")
         return
     query = required_query(world, operation)
     what = f"a query of {_LONG} characters"
     sent = world.try_call("GET", operation.template, query={**query, "padding": "x" * _LONG}, may_close=True)
     if isinstance(sent, NoAnswer) or sent.ok:
-        yield skipped(clause, f"{what} is no problem for the service")
+        yield not_exercised(clause, f"{what} is no problem for the service")
     elif sent.status not in _LOOKED_ELSEWHERE:
         yield refused(clause, sent, what)
     for size in _HEADS:
@@ -341,7 +343,9 @@ def long_requests(world: World) -> Iterator[Outcome]:
             break  # what is larger still is refused too, in the same words as likely as not
 
 
-def _large_head(world: World, operation: Operation, query: dict[str, object], size: int) -> Iterator[Outcome]:
+def _large_head(
+    world: HttpSession, operation: ServiceOperation, query: dict[str, object], size: int
+) -> Iterator[Outcome]:
     """What a server refuses by itself no application can put in form, so it is a warning at most; an application can."""
     what = f"a header section of {size // 1024} KiB"
     sent = world.try_call(
@@ -354,19 +358,19 @@ def _large_head(world: World, operation: Operation, query: dict[str, object], si
     )
     form = isinstance(sent, NoAnswer) or broken_form(sent) is None
     if isinstance(sent, NoAnswer):
-        yield skipped("framework/large-head", f"{what}: {sent.reason}")
+        yield not_exercised("framework/large-head", f"{what}: {sent.reason}")
     elif sent.ok:
-        yield skipped("framework/large-head", f"{what} is no problem for the service")
+        yield not_exercised("framework/large-head", f"{what} is no problem for the service")
     elif world.of_the_server(sent.exchange) and not form:
         message = f"{what} is answered {sent} before the application, and not in the declared form"
-        yield broken("framework/large-head", message, sent, level="warning")
+        yield failed("framework/large-head", message, sent, level="warning")
     elif sent.status not in _LOOKED_ELSEWHERE:
-        yield held("framework/large-head")
+        yield passed("framework/large-head")
         if not world.of_the_server(sent.exchange):
             yield refused("framework/oversized", sent, what)
 
 
-def json_writes(world: World) -> list[Operation]:
+def json_writes(world: HttpSession) -> list[ServiceOperation]:
     """The operations that take a JSON body, those without placeholders first."""
     found = [each for each in world.description.operations if is_json_write(each)]
     known = {each.name for each in found}
@@ -379,18 +383,18 @@ def json_writes(world: World) -> list[Operation]:
     return sorted(found, key=lambda each: len(each.placeholders))[:_OPERATIONS]
 
 
-def one_of_each_method(operations: list[Operation]) -> list[Operation]:
+def one_of_each_method(operations: list[ServiceOperation]) -> list[ServiceOperation]:
     """The first operation of each method: what reads a body is the same for all, and PATCH is often forgotten."""
     first = {each.method: each for each in reversed(operations)}
     return [each for each in operations if first[each.method] is each]
 
 
-def malformed_bodies(world: World) -> Iterator[Outcome]:
+def malformed_bodies(world: HttpSession) -> Iterator[Outcome]:
     """JSON that breaks off, with each method; nothing at all, null, and a text that crashes the careless."""
     clause = "framework/malformed-json"
     operations = json_writes(world)
     if not operations:
-        yield skipped(clause, "no operation takes JSON")
+        yield not_exercised(clause, "no operation takes JSON")
         return
     methods = one_of_each_method(operations)
     for index, operation in enumerate(methods):
@@ -409,7 +413,7 @@ def malformed_bodies(world: World) -> Iterator[Outcome]:
     sent = _write(world, first, raw=b"null", media_type=f"{content_type(first)}; charset=utf-8")
     if sent.status == 415:
         message = f"{content_type(first)} is refused for its parameter charset=utf-8, which changes nothing"
-        yield broken("framework/media-type", message, sent)
+        yield failed("framework/media-type", message, sent)
     else:
         yield _unreadable(world, clause, sent, "`null`", accepted_is_wrong=_needs_body(world, first))
     unusual = _UNUSUAL if len(methods) > 1 else {"a text that is not UTF-8": _NOT_UTF8, **_UNUSUAL}
@@ -419,7 +423,7 @@ def malformed_bodies(world: World) -> Iterator[Outcome]:
             yield _unreadable(world, clause, _write(world, first, raw=raw), what, accepted_is_wrong=False)
 
 
-def _with_text(world: World, operation: Operation, text: bytes) -> bytes | None:
+def _with_text(world: HttpSession, operation: ServiceOperation, text: bytes) -> bytes | None:
     """A body that is in order, but for what is put into its first free text; None where it has none."""
     body = body_for(world, operation)
     free = sampling.free_texts(world.description.document, operation.body.schema) if operation.body else frozenset()
@@ -430,7 +434,7 @@ def _with_text(world: World, operation: Operation, text: bytes) -> bytes | None:
     return json.dumps({**body, name: mark}).encode().replace(mark.encode(), text)
 
 
-def _needs_body(world: World, operation: Operation) -> bool:
+def _needs_body(world: HttpSession, operation: ServiceOperation) -> bool:
     """Whether nothing can be done without the body: a service may disregard one that it can do without."""
     if operation.body is None:
         return False
@@ -439,15 +443,15 @@ def _needs_body(world: World, operation: Operation) -> bool:
     )
 
 
-def _unreadable(world: World, clause: str, sent: Sent, what: str, *, accepted_is_wrong: bool) -> Outcome:
+def _unreadable(world: HttpSession, clause: str, sent: Observation, what: str, *, accepted_is_wrong: bool) -> Outcome:
     if sent.status in _LOOKED_ELSEWHERE:
-        return skipped(clause, f"{sent.exchange.operation} looked at something else first and answered {sent}")
+        return not_exercised(clause, f"{sent.exchange.operation} looked at something else first and answered {sent}")
     if sent.status < 400 and not accepted_is_wrong:
-        return skipped(clause, f"{sent.exchange.operation} takes {what}")
+        return not_exercised(clause, f"{sent.exchange.operation} takes {what}")
     return refused(clause, sent, what)
 
 
-def invalid_bodies(world: World) -> Iterator[Outcome]:
+def invalid_bodies(world: HttpSession) -> Iterator[Outcome]:
     """Bodies that their schema rules out, with values planted beside what is wrong."""
     clause = "framework/invalid-input"
     asked = 0
@@ -466,25 +470,25 @@ def invalid_bodies(world: World) -> Iterator[Outcome]:
                 world, operation, body={**body, **planted} if isinstance(body, dict) else body, plant=(mark, *canaries)
             )
             if sent.ok and not each.sure:
-                yield skipped(clause, f"{what} is accepted, as whoever does not check formats may")
+                yield not_exercised(clause, f"{what} is accepted, as whoever does not check formats may")
             else:
                 yield ruled_out(world, sent, what)
     if not asked:
-        yield skipped(clause, "no schema of a body rules anything out")
+        yield not_exercised(clause, "no schema of a body rules anything out")
 
 
-def ruled_out(world: World, sent: Sent, what: str) -> Outcome:
+def ruled_out(world: HttpSession, sent: Observation, what: str) -> Outcome:
     """What became of input that the document rules out: it has to be refused, and as input that is not valid."""
     clause, invalid = "framework/invalid-input", codes_of_invalid_input(world.taxonomy)
     if sent.status in _LOOKED_ELSEWHERE:
-        return skipped(clause, f"{sent.exchange.operation} looked at something else first and answered {sent}")
+        return not_exercised(clause, f"{sent.exchange.operation} looked at something else first and answered {sent}")
     if sent.ok:
         # Where the taxonomy has a code for invalid input, input that is invalid has to be answered with it.
         level: Level = "error" if invalid else "warning"
-        return broken(clause, f"{what} is accepted, though the document rules it out", sent, level=level)
+        return failed(clause, f"{what} is accepted, though the document rules it out", sent, level=level)
     if sent.code is not None and invalid and not _means_invalid(sent, invalid):
         meant = " or ".join(f"{each.name} ({', '.join(map(str, _statuses(each)))})" for each in invalid)
-        return _stated(broken(clause, f"{what} is answered {sent}; {meant} is for that", sent), invalid)
+        return _stated(failed(clause, f"{what} is answered {sent}; {meant} is for that", sent), invalid)
     return refused(clause, sent, what)
 
 
@@ -497,7 +501,7 @@ def _statuses(code: Code) -> tuple[int, ...]:
     return tuple(status for status in _INVALID_INPUT if code.http.allows(status))
 
 
-def _means_invalid(sent: Sent, invalid: tuple[Code, ...]) -> bool:
+def _means_invalid(sent: Observation, invalid: tuple[Code, ...]) -> bool:
     """Whether the answer is of a code for invalid input, or has a status that such a code shares, or a status of its own."""
     shared = {status for each in invalid for status in _statuses(each)}
     return sent.status not in _INVALID_INPUT or sent.status in shared or sent.code in {each.name for each in invalid}
@@ -510,39 +514,41 @@ def _stated(outcome: Outcome, codes: tuple[Code, ...]) -> Outcome:
     return replace(outcome, finding=replace(outcome.finding, statements=statements))
 
 
-def media_types(world: World) -> Iterator[Outcome]:
+def media_types(world: HttpSession) -> Iterator[Outcome]:
     """A valid body in a media type that the operation does not take, with each method."""
     clause = "framework/media-type"
     operations = json_writes(world)
     if not operations:
-        yield skipped(clause, "no operation takes JSON")
+        yield not_exercised(clause, "no operation takes JSON")
     code = next((each.name for each in world.taxonomy.live_codes() if each.http.allows(415)), None)
     for operation in one_of_each_method(operations):
         assert operation.body is not None
         if any(each.startswith(("text/", "*/")) for each in operation.body.media_types):
-            yield skipped(clause, f"{operation.name} takes text as well")
+            yield not_exercised(clause, f"{operation.name} takes text as well")
             continue
         sent = _write(world, operation, body=body_for(world, operation), media_type="text/plain")
         if sent.status in _LOOKED_ELSEWHERE:
-            yield skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
+            yield not_exercised(clause, f"{operation.name} looked at something else first and answered {sent}")
             continue
         if sent.ok and code is None:
-            yield skipped(clause, f"{operation.name} reads any media type, and no code is for those it does not read")
+            yield not_exercised(
+                clause, f"{operation.name} reads any media type, and no code is for those it does not read"
+            )
             continue
         outcome = refused(clause, sent, "JSON sent as text/plain")
         if outcome.kind == "held" and code is not None and sent.status != 415:
-            outcome = broken(clause, f"JSON sent as text/plain is answered {sent}; `{code}` (415) is for that", sent)
+            outcome = failed(clause, f"JSON sent as text/plain is answered {sent}; `{code}` (415) is for that", sent)
         yield outcome
 
 
-def oversized_bodies(world: World) -> Iterator[Outcome]:
+def oversized_bodies(world: HttpSession) -> Iterator[Outcome]:
     """Bodies that grow until one is too large, made of blanks, so that none can be meant."""
     clause = "framework/oversized"
     operation = next(iter(json_writes(world)), None)
     if operation is None:
-        yield skipped(clause, "no operation takes a body")
+        yield not_exercised(clause, "no operation takes a body")
         return
-    sent: Sent | NoAnswer | None = None
+    sent: Observation | NoAnswer | None = None
     for size in _SIZES:
         sent = world.try_call(
             operation.method,
@@ -554,23 +560,23 @@ def oversized_bodies(world: World) -> Iterator[Outcome]:
             may_close=True,
         )
         if isinstance(sent, NoAnswer):
-            yield skipped(clause, f"a body of {size // 1024} KiB: {sent.reason}")
+            yield not_exercised(clause, f"a body of {size // 1024} KiB: {sent.reason}")
             return
         if sent.status in (400, 415, 422):
             continue
         if sent.status in _LOOKED_ELSEWHERE:
-            yield skipped(clause, f"{operation.name} looked at something else first and answered {sent}")
+            yield not_exercised(clause, f"{operation.name} looked at something else first and answered {sent}")
         elif sent.ok and not _needs_body(world, operation):
-            yield skipped(clause, f"{operation.name} can do without a body")
+            yield not_exercised(clause, f"{operation.name} can do without a body")
         else:
             yield refused(clause, sent, f"a body of {size // 1024} KiB")
         return
     size = _SIZES[-1] // 1024 // 1024
     reason = f"a body of {size} MiB is read to its end and answered {sent}"
-    yield skipped(clause, f"{reason}: it takes a service, or one in front of it, that refuses {size} MiB or less")
+    yield not_exercised(clause, f"{reason}: it takes a service, or one in front of it, that refuses {size} MiB or less")
 
 
-def body_for(world: World, operation: Operation) -> object:
+def body_for(world: HttpSession, operation: ServiceOperation) -> object:
     """A body that the operation ought to accept: the file's where it has one, else one that the schema allows."""
     for kind in world.kinds:
         for role in ("create", "update"):
@@ -581,14 +587,14 @@ def body_for(world: World, operation: Operation) -> object:
 
 
 def _write(
-    world: World,
-    operation: Operation,
+    world: HttpSession,
+    operation: ServiceOperation,
     *,
     body: object = ABSENT,
     raw: bytes | None = None,
     media_type: str | None = None,
     plant: tuple[Canary, ...] = (),
-) -> Sent:
+) -> Observation:
     return world.call(
         operation.method,
         operation.template,

@@ -6,16 +6,23 @@ from collections.abc import Iterator, Mapping
 
 from faultspec.language.model import Idempotency
 from faultspec_conformance.config import ABSENT, Identity
-from faultspec_conformance.openapi.document import Operation
+from faultspec_conformance.openapi.document import ServiceOperation
 from faultspec_conformance.probes.framework import body_for
 from faultspec_conformance.probes.ownership import marks, shows
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import allowed, likely_body, parent_values, untouched
-from faultspec_conformance.session.http import World
-from faultspec_conformance.session.observation import Sent, broken, difference, held, skipped
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation, difference, failed, not_exercised, passed
 from faultspec_conformance.session.parameters import filled
-from faultspec_conformance.session.resources import Kind, Made, below, content_type, identifier_of, is_json_write
+from faultspec_conformance.session.resources import (
+    CreatedResource,
+    ResourceKind,
+    below,
+    content_type,
+    identifier_of,
+    is_json_write,
+)
 
 _REPLAY, _CONCURRENT = "idempotency/replay", "idempotency/concurrent"
 
@@ -29,20 +36,20 @@ _OTHERS = 12
 _BUSY = frozenset({409, 423, 425, 429, 503})
 
 
-def replays(world: World) -> Iterator[Outcome]:
+def replays(world: HttpSession) -> Iterator[Outcome]:
     """Create under a key and replay it; then another key, another body, another tenant; then change under a key."""
     rule = world.taxonomy.idempotency
     if rule is None:
         return
-    kinds = [each for each in world.turn if isinstance(world.made.get(each.name), Made)]
+    kinds = [each for each in world.turn if isinstance(world.made.get(each.name), CreatedResource)]
     creating = [each for each in kinds if (op := each.operation("create")) is not None and op.method in rule.methods]
     if not creating:
-        yield skipped(_REPLAY, "no resource could be made by a method that takes a key")
+        yield not_exercised(_REPLAY, "no resource could be made by a method that takes a key")
     for index, kind in enumerate(creating):
         operation = kind.operation("create")
         made = world.made[kind.name]
         assert operation is not None
-        assert isinstance(made, Made)
+        assert isinstance(made, CreatedResource)
         later = index > 0 or kind.name != world.kinds[0].name
         if later and not promised(rule, operation):
             continue  # asked of one resource always, of the others where the document promises it
@@ -52,7 +59,13 @@ def replays(world: World) -> Iterator[Outcome]:
 
 
 def _creation(
-    world: World, rule: Idempotency, kind: Kind, operation: Operation, made: Made, *, at_once: bool
+    world: HttpSession,
+    rule: Idempotency,
+    kind: ResourceKind,
+    operation: ServiceOperation,
+    made: CreatedResource,
+    *,
+    at_once: bool,
 ) -> Iterator[Outcome]:
     key, correlation = world.tokens.hex(16), new_id(world.echo, world.tokens)
     body, call = likely_body(world, operation, kind.call("create")), kind.call("create")
@@ -61,7 +74,7 @@ def _creation(
     def headers(key: str) -> dict[str, str | None]:
         return {**(call.headers if call else {}), rule.key: key}
 
-    def create(key: str, body: object, who: Identity = made.owner, correlation: str = correlation) -> Sent:
+    def create(key: str, body: object, who: Identity = made.owner, correlation: str = correlation) -> Observation:
         return world.call(
             operation.method,
             operation.template,
@@ -73,7 +86,7 @@ def _creation(
             correlation=correlation,
         )
 
-    burst: list[Sent] = []
+    burst: list[Observation] = []
     if at_once and operation.method == "POST" and world.driver.limits.rate is None:
         burst = world.together(
             _AT_ONCE,
@@ -88,12 +101,12 @@ def _creation(
         )
     done = [each for each in burst if each.ok] or [create(key, body)]
     if not done[0].ok:
-        yield skipped(_REPLAY, f"{operation.name} was answered {done[0]}")
+        yield not_exercised(_REPLAY, f"{operation.name} was answered {done[0]}")
         return
     again = create(key, body)
     last = (kind.item or "{id}").rpartition("{")[2].removesuffix("}")
 
-    def identified(sent: Sent) -> object:
+    def identified(sent: Observation) -> object:
         return identifier_of(sent, last, kind)
 
     identifier = identified(again)
@@ -115,7 +128,7 @@ def _creation(
         yield from _only_one(world, kind, made, body, first, again)
     yield from _distinct(kind, first, made, identifier)
     if identifier is not None and kind.item is not None and not operation.placeholders:
-        world.own.spare[kind.name] = Made(kind, identifier, {last: identifier}, made.owner, body, first)
+        world.own.spare[kind.name] = CreatedResource(kind, identifier, {last: identifier}, made.owner, body, first)
     if rule.mismatch is None:
         reason = "the taxonomy leaves open what one key with two bodies means"
         yield Outcome("idempotency/mismatch", "not_checkable", reason)
@@ -124,9 +137,9 @@ def _creation(
         yield _mismatch(rule, rule.mismatch, first, other)
     stranger = world.stranger(made.owner)
     if stranger is None:
-        yield skipped("idempotency/isolation", "no identity of another tenant is declared")
+        yield not_exercised("idempotency/isolation", "no identity of another tenant is declared")
     elif operation.placeholders:
-        yield skipped("idempotency/isolation", f"{operation.name} lies under a resource of its owner")
+        yield not_exercised("idempotency/isolation", f"{operation.name} lies under a resource of its owner")
     else:
         own = marks(world, kind, operation, body)
         foreign = create(key, likely_body(world, operation, kind.call("create")), stranger, "auto")
@@ -140,43 +153,47 @@ def _creation(
         yield _isolated(kind, first, foreign, control, shows(first, identifier, own, foreign))
 
 
-def same(rule: Idempotency, first: Sent, again: Sent) -> Outcome:
+def same(rule: Idempotency, first: Observation, again: Observation) -> Outcome:
     """Whether the replay is the first answer again, in what the taxonomy wants equal."""
     what = f"{again.exchange.operation} with the same {rule.key}"
     if "status" in rule.equal and again.status != first.status:
-        return broken(_REPLAY, f"{what} is answered {again}, the first time {first}", first, again)
+        return failed(_REPLAY, f"{what} is answered {again}, the first time {first}", first, again)
     if "body" in rule.equal and _body(again) != _body(first):
         pointer, before, now = difference(_body(first), _body(again))
         message = f"{what} has another body than the first time: {pointer or 'it'} is {now}, and was {before}"
-        return broken(_REPLAY, message, first, again, pointer=pointer)
+        return failed(_REPLAY, message, first, again, pointer=pointer)
     for name in rule.headers:
         if first.header(name) != again.header(name):
-            return broken(_REPLAY, f"{what} has another {name} than the first time", first, again, pointer=name)
-    return held(_REPLAY)
+            return failed(_REPLAY, f"{what} has another {name} than the first time", first, again, pointer=name)
+    return passed(_REPLAY)
 
 
-def _once(rule: Idempotency, kind: Kind, burst: list[Sent], found: set[str], again: Sent) -> Outcome:
+def _once(
+    rule: Idempotency, kind: ResourceKind, burst: list[Observation], found: set[str], again: Observation
+) -> Outcome:
     """Whether what was sent at once was done once. ``found``: the ids in its answers, of which a replay has one; none where no
     replay gives the first answer again.
     """
     what = f"{len(burst)} equal {burst[0].exchange.operation} with one {rule.key} at the same time"
     others = [each for each in burst if not each.ok and each.status not in _BUSY]
     if len(found) > 1:
-        return broken(_CONCURRENT, f"{what} made {len(found)} of {kind.name}", *burst, again)
+        return failed(_CONCURRENT, f"{what} made {len(found)} of {kind.name}", *burst, again)
     if not found:
-        return skipped(_CONCURRENT, "no replay is the first answer again, or the answers do not tell ids")
+        return not_exercised(_CONCURRENT, "no replay is the first answer again, or the answers do not tell ids")
     if others:
-        return skipped(_CONCURRENT, f"one of {what} is answered {others[0]}")
+        return not_exercised(_CONCURRENT, f"one of {what} is answered {others[0]}")
     if not any(each.ok for each in burst):
-        return skipped(_CONCURRENT, f"{what} are answered {burst[0]}")
-    return held(_CONCURRENT)
+        return not_exercised(_CONCURRENT, f"{what} are answered {burst[0]}")
+    return passed(_CONCURRENT)
 
 
-def _body(sent: Sent) -> object:
+def _body(sent: Observation) -> object:
     return sent.json if sent.json is not None else sent.exchange.response.body
 
 
-def _only_one(world: World, kind: Kind, made: Made, body: object, first: Sent, again: Sent) -> Iterator[Outcome]:
+def _only_one(
+    world: HttpSession, kind: ResourceKind, made: CreatedResource, body: object, first: Observation, again: Observation
+) -> Iterator[Outcome]:
     """A list, where there is one, shows what was made once."""
     listing = kind.operation("list")
     texts = (
@@ -191,7 +208,7 @@ def _only_one(world: World, kind: Kind, made: Made, body: object, first: Sent, a
     alike = [each for each in items if isinstance(each, dict) and texts[0] in each.values()]
     if len(alike) > 1:
         message = f"after the replay the list shows {len(alike)} of what was created once"
-        yield broken(_REPLAY, message, first, again, shown)
+        yield failed(_REPLAY, message, first, again, shown)
 
 
 def _items(body: object) -> list[object]:
@@ -202,49 +219,51 @@ def _items(body: object) -> list[object]:
     return []
 
 
-def _distinct(kind: Kind, first: Sent, made: Made, identifier: object) -> Iterator[Outcome]:
+def _distinct(kind: ResourceKind, first: Observation, made: CreatedResource, identifier: object) -> Iterator[Outcome]:
     """What was made under another key before must be another resource."""
     clause = "idempotency/distinct-keys"
     if identifier is None or made.id is None:
-        yield skipped(clause, "the answers do not tell ids")
+        yield not_exercised(clause, "the answers do not tell ids")
     elif identifier == made.id:
-        yield broken(clause, f"another key and another body gave the same {kind.name}", made.sent, first)
+        yield failed(clause, f"another key and another body gave the same {kind.name}", made.sent, first)
     else:
-        yield held(clause)
+        yield passed(clause)
 
 
-def _mismatch(rule: Idempotency, wanted: str, first: Sent, other: Sent) -> Outcome:
+def _mismatch(rule: Idempotency, wanted: str, first: Observation, other: Observation) -> Outcome:
     clause = "idempotency/mismatch"
     if other.code == wanted:
-        return held(clause)
+        return passed(clause)
     if other.status in (401, 403, 429):
-        return skipped(clause, f"the second body was answered {other}")
+        return not_exercised(clause, f"the second body was answered {other}")
     message = f"one {rule.key} with two bodies is answered {other}; the taxonomy wants {wanted}"
-    return broken(clause, message, first, other)
+    return failed(clause, message, first, other)
 
 
-def _isolated(kind: Kind, first: Sent, foreign: Sent, control: Sent | None, shown: bool | None) -> Outcome:
+def _isolated(
+    kind: ResourceKind, first: Observation, foreign: Observation, control: Observation | None, shown: bool | None
+) -> Outcome:
     """What another tenant got for a body of its own under the key: nothing of the first one's, and not a refusal of the key."""
     clause = "idempotency/isolation"
     if shown:
-        return broken(clause, f"the key of one tenant gives another the first one's {kind.name}", first, foreign)
+        return failed(clause, f"the key of one tenant gives another the first one's {kind.name}", first, foreign)
     if foreign.ok and shown is None:
-        return skipped(clause, f"nothing in the answer tells whose {kind.name} it is")
+        return not_exercised(clause, f"nothing in the answer tells whose {kind.name} it is")
     if foreign.ok:
-        return held(clause)
+        return passed(clause)
     if control is not None and control.ok:
-        return broken(clause, f"a key that one tenant used is refused to another ({foreign})", first, foreign)
-    return skipped(clause, f"the other tenant was answered {foreign}")
+        return failed(clause, f"a key that one tenant used is refused to another ({foreign})", first, foreign)
+    return not_exercised(clause, f"the other tenant was answered {foreign}")
 
 
-def _change(world: World, rule: Idempotency, kind: Kind) -> Iterator[Outcome]:
+def _change(world: HttpSession, rule: Idempotency, kind: ResourceKind) -> Iterator[Outcome]:
     """A change under a key, replayed: the second is the first again, not a stale or a second change."""
     for operation in changes(kind, world):
         if operation.method not in rule.methods or operation.method == "POST":
             continue
         made = untouched(world, kind)
         if isinstance(made, str):
-            yield skipped(_REPLAY, made)
+            yield not_exercised(_REPLAY, made)
             return
         etag = made.sent.header("ETag")
         headers: dict[str, str | None] = {rule.key: world.tokens.hex(16)}
@@ -253,7 +272,7 @@ def _change(world: World, rule: Idempotency, kind: Kind) -> Iterator[Outcome]:
         yield _twice(world, rule, operation, made.owner, made.values, headers, change_body(world, kind, operation))
 
 
-def replays_below(world: World) -> Iterator[Outcome]:
+def replays_below(world: HttpSession) -> Iterator[Outcome]:
     """What else is written under a key, done again: below an item, such as closing it, where the document promises a key; and
     whatever is made by POST, of which the taxonomy promises it.
 
@@ -279,37 +298,37 @@ def replays_below(world: World) -> Iterator[Outcome]:
             yield _again(world, rule, made, operation)
 
 
-def promised(rule: Idempotency, operation: Operation) -> bool:
+def promised(rule: Idempotency, operation: ServiceOperation) -> bool:
     """Whether the document says that the operation takes a key."""
     return operation.parameter(rule.key, "header") is not None
 
 
-def _makes(operation: Operation) -> bool:
+def _makes(operation: ServiceOperation) -> bool:
     """Whether an operation makes something by itself, which is there twice where the key is not looked at."""
     return operation.method == "POST" and "201" in operation.responses and "207" not in operation.responses
 
 
-def _above(world: World, operation: Operation) -> Made | None:
+def _above(world: HttpSession, operation: ServiceOperation) -> CreatedResource | None:
     """The resource below which an operation lies."""
-    found = (each for each in world.made.values() if isinstance(each, Made) and below(operation, each.kind))
+    found = (each for each in world.made.values() if isinstance(each, CreatedResource) and below(operation, each.kind))
     return next(found, None)
 
 
-def _first(world: World) -> bool:
+def _first(world: HttpSession) -> bool:
     """Whether this is the turn of what has no kind of resource to itself."""
     return not world.kinds or world.kinds[0] in world.turn
 
 
-def _created(world: World, rule: Idempotency, operation: Operation) -> bool:
+def _created(world: HttpSession, rule: Idempotency, operation: ServiceOperation) -> bool:
     """Whether it makes a resource, and is replayed with it."""
     creates = ((index, each.operation("create")) for index, each in enumerate(world.kinds))
     return any(op == operation and (index == 0 or promised(rule, operation)) for index, op in creates)
 
 
-def _again(world: World, rule: Idempotency, made: Made | None, operation: Operation) -> Outcome:
+def _again(world: HttpSession, rule: Idempotency, made: CreatedResource | None, operation: ServiceOperation) -> Outcome:
     values = parent_values(world, operation) if made is None else made.values
     if isinstance(values, str):
-        return skipped(_REPLAY, values)
+        return not_exercised(_REPLAY, values)
     headers: dict[str, str | None] = {rule.key: world.tokens.hex(16)}
     body = body_for(world, operation) if is_json_write(operation) else ABSENT
     owner = made.owner if made is not None else next(iter(allowed(world, operation)), world.caller)
@@ -318,9 +337,9 @@ def _again(world: World, rule: Idempotency, made: Made | None, operation: Operat
 
 
 def _twice(
-    world: World,
+    world: HttpSession,
     rule: Idempotency,
-    operation: Operation,
+    operation: ServiceOperation,
     owner: Identity,
     values: Mapping[str, object],
     headers: Mapping[str, str | None],
@@ -341,10 +360,10 @@ def _twice(
         )
         for _ in range(2)
     )
-    return same(rule, first, again) if first.ok else skipped(_REPLAY, f"{operation.name} was answered {first}")
+    return same(rule, first, again) if first.ok else not_exercised(_REPLAY, f"{operation.name} was answered {first}")
 
 
-def changes(kind: Kind, world: World) -> list[Operation]:
+def changes(kind: ResourceKind, world: HttpSession) -> list[ServiceOperation]:
     """The operations that change an item: the one of the configuration, and those of the document on the same path."""
     chosen = kind.operation("update")
     found = [chosen] if chosen is not None else []
@@ -356,7 +375,7 @@ def changes(kind: Kind, world: World) -> list[Operation]:
     return found
 
 
-def change_body(world: World, kind: Kind, operation: Operation) -> object:
+def change_body(world: HttpSession, kind: ResourceKind, operation: ServiceOperation) -> object:
     """A body for a change: the file's for the operation it names, else one that the schema allows."""
     chosen, call = kind.operation("update"), kind.call("update")
     if chosen is not None and chosen.name == operation.name and call is not None and call.body is not ABSENT:

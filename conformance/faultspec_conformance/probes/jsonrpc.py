@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from faultspec.contract.model import Claim
 from faultspec.exchange.model import Canary
 from faultspec.language.values import same
-from faultspec_conformance.config import ABSENT, Sample
+from faultspec_conformance.config import ABSENT, SampleCall
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.calls import Rpc, encoded, formed, notification, request
-from faultspec_conformance.session.observation import Sent, broken, held, parsed, protocol_error, skipped
+from faultspec_conformance.session.calls import RpcSession, encoded, formed, notification, request
+from faultspec_conformance.session.observation import Observation, failed, not_exercised, parsed, passed, protocol_error
 from faultspec_conformance.session.parameters import filled
 
 PARSE, REQUEST, METHOD, PARAMS = -32700, -32600, -32601, -32602
@@ -36,11 +36,11 @@ _NO_JSON: tuple[tuple[str, bytes], ...] = (
 )
 
 
-def unknown_methods(world: Rpc) -> Iterator[Outcome]:
+def unknown_methods(world: RpcSession) -> Iterator[Outcome]:
     """A method that there is not, without params and with a secret among them; neither it nor the secret comes back."""
     clause = "rpc/unknown-method"
     if (unsaid := _undeclared(world, METHOD)) is not None:
-        yield skipped(clause, unsaid)
+        yield not_exercised(clause, unsaid)
         return
     canary, address = world.canary("secret"), Canary("address", _NO_METHOD)
     shapes: tuple[object, ...] = (ABSENT, {"token": canary.value}, [canary.value])
@@ -49,22 +49,22 @@ def unknown_methods(world: Rpc) -> Iterator[Outcome]:
         yield _refused(clause, "a method that there is not", sent, METHOD)
 
 
-def parse_errors(world: Rpc) -> Iterator[Outcome]:
+def parse_errors(world: RpcSession) -> Iterator[Outcome]:
     """What is no JSON."""
     yield from _malformed(world, "rpc/parse-error", PARSE, tuple((what, body, ()) for what, body in _NO_JSON))
 
 
-def invalid_requests(world: Rpc) -> Iterator[Outcome]:
+def invalid_requests(world: RpcSession) -> Iterator[Outcome]:
     """What is JSON, and no request."""
     bodies = tuple((what, encoded(body), ids) for what, body, ids in _NO_REQUESTS)
     yield from _malformed(world, "rpc/invalid-request", REQUEST, bodies)
 
 
 def _malformed(
-    world: Rpc, clause: str, number: int, bodies: tuple[tuple[str, bytes, tuple[object, ...]], ...]
+    world: RpcSession, clause: str, number: int, bodies: tuple[tuple[str, bytes, tuple[object, ...]], ...]
 ) -> Iterator[Outcome]:
     if (unsaid := _undeclared(world, number)) is not None:
-        yield skipped(clause, unsaid)
+        yield not_exercised(clause, unsaid)
         return
     for what, body, ids in bodies:
         with world.guarded(clause):
@@ -73,15 +73,15 @@ def _malformed(
             answer = sent.json
             if isinstance(answer, dict) and not any(same(answer.get("id"), each) for each in (None, *ids)):
                 message = f"{what} is answered with the id {answer.get('id')!r}; there is none to be read"
-                yield broken("rpc/id", message, sent, pointer="/id")
+                yield failed("rpc/id", message, sent, pointer="/id")
 
 
-def invalid_params(world: Rpc) -> Iterator[Outcome]:
+def invalid_params(world: RpcSession) -> Iterator[Outcome]:
     """Params that the file says must be refused, and params that are neither an object nor a list."""
     clause = "rpc/invalid-params"
     samples = world.samples
     if not samples:
-        yield skipped(clause, _NOTHING_KNOWN)
+        yield not_exercised(clause, _NOTHING_KNOWN)
     for sample in samples:
         identity = world.target.identity(sample.identity) if sample.identity is not None else None
         for params in sample.invalid:
@@ -95,21 +95,21 @@ def invalid_params(world: Rpc) -> Iterator[Outcome]:
             sent = world.call(sample.call.path, "text", harmless=sample.safe)
             if protocol_error(sent.json) not in (PARAMS, REQUEST) and sent.code is None:
                 message = f"params that are a text are answered {sent}; expected error {PARAMS} or {REQUEST}"
-                yield broken(clause, message, sent)
+                yield failed(clause, message, sent)
             else:
-                yield held(clause)
+                yield passed(clause)
 
 
-def _not_taken(world: Rpc, sent: Sent, sample: Sample) -> Outcome:
+def _not_taken(world: RpcSession, sent: Observation, sample: SampleCall) -> Outcome:
     clause = "rpc/invalid-params"
     if protocol_error(sent.json) == PARAMS or sent.code is not None:
-        return held(clause)
+        return passed(clause)
     codes = ", or a code of the taxonomy" if world.taxonomy.live_codes() else ""
     message = f"invalid params of `{sample.call.path}` are answered {sent}; expected error {PARAMS}{codes}"
-    return broken(clause, message, sent)
+    return failed(clause, message, sent)
 
 
-def ids(world: Rpc) -> Iterator[Outcome]:
+def ids(world: RpcSession) -> Iterator[Outcome]:
     """Ids of each type a client may choose, of a call that succeeds and of one that fails; that they come back is checked on
     every answer.
     """
@@ -123,7 +123,7 @@ def ids(world: Rpc) -> Iterator[Outcome]:
     yield from ()
 
 
-def ids_of_failures(world: Rpc) -> Iterator[Outcome]:
+def ids_of_failures(world: RpcSession) -> Iterator[Outcome]:
     """The last call that was answered with a declared code, under ids of two types: whatever it is answered with now."""
     for sent in reversed(world.exchanges):
         asked = parsed(sent.exchange.request.body)
@@ -136,7 +136,7 @@ def ids_of_failures(world: Rpc) -> Iterator[Outcome]:
     yield from ()
 
 
-def notifications(world: Rpc) -> Iterator[Outcome]:
+def notifications(world: RpcSession) -> Iterator[Outcome]:
     """Requests without an id, which are not answered, whatever becomes of them."""
     clause = "rpc/notification"
     name, params, harmless = _something(world)
@@ -145,12 +145,12 @@ def notifications(world: Rpc) -> Iterator[Outcome]:
         ("a notification", world.notify(name, params, harmless=harmless)),
     ):
         if sent is None:
-            yield held(clause)
+            yield passed(clause)
         else:
-            yield broken(clause, f"{what} is answered {sent}", sent)
+            yield failed(clause, f"{what} is answered {sent}", sent)
 
 
-def batches(world: Rpc) -> Iterator[Outcome]:
+def batches(world: RpcSession) -> Iterator[Outcome]:
     """Calls in one message: each that has an id is answered under it, once; an empty batch is no request."""
     clause = "rpc/batch"
     name, params, harmless = _something(world)
@@ -159,7 +159,7 @@ def batches(world: Rpc) -> Iterator[Outcome]:
     answers = world.batch(calls, harmless=harmless)
     whole = answers[0].json if len(answers) == 1 else None
     if isinstance(whole, dict) and whole.get("id") is None and protocol_error(whole) is not None:
-        yield skipped(clause, f"the service takes no batches: it answers one with {answers[0]}")
+        yield not_exercised(clause, f"the service takes no batches: it answers one with {answers[0]}")
         return
     found = [each.json.get("id") if isinstance(each.json, dict) else None for each in answers]
     wrong = next(
@@ -167,27 +167,27 @@ def batches(world: Rpc) -> Iterator[Outcome]:
         None,
     )
     if wrong is not None:
-        yield broken(clause, "a batch is answered with something that answers none of its calls", wrong)
+        yield failed(clause, "a batch is answered with something that answers none of its calls", wrong)
     elif len(found) != 2 or same(found[0], found[1]):
         message = f"a batch of two requests and a notification has {len(found)} answers; expected one for each request"
-        yield broken(clause, message, *answers)
+        yield failed(clause, message, *answers)
     else:
         for each in answers:
             yield from formed(each, (first, second))
-        yield held(clause)
+        yield passed(clause)
     yield _refused(clause, "an empty batch", world.batch((), harmless=True)[0], REQUEST)
     silent = world.batch([notification(_NO_METHOD), notification(_NO_METHOD)], due=False, harmless=True)
     if silent:
-        yield broken(clause, f"a batch of notifications is answered {silent[0]}", silent[0])
+        yield failed(clause, f"a batch of notifications is answered {silent[0]}", silent[0])
 
 
-def _refused(clause: str, what: str, sent: Sent, number: int) -> Outcome:
+def _refused(clause: str, what: str, sent: Observation, number: int) -> Outcome:
     if protocol_error(sent.json) == number:
-        return held(clause)
-    return broken(clause, f"{what} is answered {sent}; expected error {number}", sent)
+        return passed(clause)
+    return failed(clause, f"{what} is answered {sent}; expected error {number}", sent)
 
 
-def _undeclared(world: Rpc, number: int) -> str | None:
+def _undeclared(world: RpcSession, number: int) -> str | None:
     """Why a number of the protocol is not asked for: where the taxonomy lists those there are, it is not among them."""
     claims: list[Claim] = [each for each in world.contract.claims if each.surface.transport == "jsonrpc"]
     listed = [each.surface.protocol for each in claims if each.surface.protocol is not None]
@@ -196,7 +196,7 @@ def _undeclared(world: Rpc, number: int) -> str | None:
     return f"the taxonomy does not list {number} among the numbers of the protocol"
 
 
-def _something(world: Rpc) -> tuple[str, object, bool]:
+def _something(world: RpcSession) -> tuple[str, object, bool]:
     """A call that is known to succeed, and whether it is harmless; else one of a method that there is not."""
     for sample in world.samples[:1]:
         return (

@@ -4,12 +4,20 @@ from collections.abc import Iterator, Mapping
 
 from faultspec.exchange.body import replaced
 from faultspec.language.model import Navigation
-from faultspec_conformance.config import ABSENT, Sample
+from faultspec_conformance.config import ABSENT, SampleCall
 from faultspec_conformance.openapi import sampling
 from faultspec_conformance.probes import audit
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.calls import Tools
-from faultspec_conformance.session.observation import Sent, broken, held, point, protocol_error, skipped, slot
+from faultspec_conformance.session.calls import ToolSession
+from faultspec_conformance.session.observation import (
+    Observation,
+    failed,
+    not_exercised,
+    passed,
+    point,
+    protocol_error,
+    slot,
+)
 from faultspec_conformance.session.parameters import filled
 
 #: Numbers of JSON-RPC 2.0 (section 5.1), which MCP refuses with: what the caller got wrong, and what the server did.
@@ -19,7 +27,7 @@ _INVALID, _INTERNAL = -32602, -32603
 _WALKS, _STEPS = 2, 10
 
 
-def unknown_tools(world: Tools) -> Iterator[Outcome]:
+def unknown_tools(world: ToolSession) -> Iterator[Outcome]:
     """A tool that there is not, called with a secret (MCP 2025-06-18, server/tools, "Error Handling").
 
     Its name may come back, as it does in the specification's own example, `Unknown tool: invalid_tool_name`.
@@ -30,24 +38,24 @@ def unknown_tools(world: Tools) -> Iterator[Outcome]:
     number = protocol_error(sent.json)
     if number == _INTERNAL:
         message = f"a tool that there is not is told as a crash, error {_INTERNAL}; the protocol has error {_INVALID}"
-        yield broken(clause, message, sent, level="warning")
+        yield failed(clause, message, sent, level="warning")
     elif number is not None:
-        yield held(clause)
+        yield passed(clause)
     elif _marked(sent):
         message = f"a tool that there is not is told as a result of it; the protocol has error {_INVALID}"
-        yield broken(clause, message, sent, level="warning")
+        yield failed(clause, message, sent, level="warning")
     else:
-        yield broken(clause, "a tool that there is not is answered with a result", sent)
+        yield failed(clause, "a tool that there is not is answered with a result", sent)
 
 
-def invalid_arguments(world: Tools) -> Iterator[Outcome]:
+def invalid_arguments(world: ToolSession) -> Iterator[Outcome]:
     """What the file says must be refused, and what the tool's own schema rules out."""
     clause = "mcp/invalid-arguments"
     if not world.samples:
-        yield skipped(clause, "the file names no call under `calls` that may be sent")
+        yield not_exercised(clause, "the file names no call under `calls` that may be sent")
         return
     schemas = world.schemas()
-    source = sampling.Source({}, world.random)
+    source = sampling.ValueSource({}, world.random)
     tried: set[str] = set()
     for sample in world.samples:
         for arguments in sample.invalid:
@@ -63,28 +71,28 @@ def invalid_arguments(world: Tools) -> Iterator[Outcome]:
                     yield _refused(world, sample, each.what, each.body)
 
 
-def _refused(world: Tools, sample: Sample, what: str, arguments: object) -> Outcome:
+def _refused(world: ToolSession, sample: SampleCall, what: str, arguments: object) -> Outcome:
     clause, tool = "mcp/invalid-arguments", sample.call.path
     world.begin()
     sent = world.call(tool, arguments, harmless=sample.safe, judged=False)
     number, claim = protocol_error(sent.json), world.contract.claim(sent.exchange)
     if number == _INVALID or sent.code is not None or (number is None and claim is None and _marked(sent)):
-        return held(clause)
+        return passed(clause)
     if number is not None:
         how = "told as a crash" if number == _INTERNAL else "refused"
         message = f"`{tool}`: {what}: {how} with error {number}; the protocol has error {_INVALID}"
-        return broken(clause, message, sent, level="error" if number == _INTERNAL else "warning")
+        return failed(clause, message, sent, level="error" if number == _INTERNAL else "warning")
     if claim is None or not _marked(sent):
-        return broken(clause, f"`{tool}`: {what}: the answer is a result", sent)
+        return failed(clause, f"`{tool}`: {what}: the answer is a result", sent)
     message = f"`{tool}`: {what}: refused, and with none of the codes of the surface `{claim.surface.name}`"
-    return broken(clause, message, sent, level="warning")
+    return failed(clause, message, sent, level="warning")
 
 
-def _marked(sent: Sent) -> bool:
+def _marked(sent: Observation) -> bool:
     return point(sent.json, "/isError") is True
 
 
-def walks(world: Tools) -> Iterator[Outcome]:
+def walks(world: ToolSession) -> Iterator[Outcome]:
     """Walks that follow the offers, each step also trying what is not offered; then the audit of it read back."""
     navigation = world.taxonomy.navigation
     if navigation is None:
@@ -94,7 +102,7 @@ def walks(world: Tools) -> Iterator[Outcome]:
     }
     if not moves:
         for clause in ("navigation/offered", "navigation/not-offered", "audit/recorded"):
-            yield skipped(clause, f"no call under `calls` that may be sent has an action at {navigation.takes}")
+            yield not_exercised(clause, f"no call under `calls` that may be sent has an action at {navigation.takes}")
         return
     tried: set[str] = set()
     for _ in range(_WALKS):
@@ -102,21 +110,23 @@ def walks(world: Tools) -> Iterator[Outcome]:
         yield from _walk(world, navigation, moves, tried)
 
 
-def _walk(world: Tools, navigation: Navigation, moves: Mapping[str, Sample], tried: set[str]) -> Iterator[Outcome]:
+def _walk(
+    world: ToolSession, navigation: Navigation, moves: Mapping[str, SampleCall], tried: set[str]
+) -> Iterator[Outcome]:
     """One walk. ``tried``: the actions that were tried where they were not offered, which come after those that were not."""
     first = next(iter(moves.values()))
-    seen: list[Sent] = []
+    seen: list[Observation] = []
     sent = world.call(first.call.path, _taking(world, navigation, first, "faultspec_no_such_action"))
     seen.append(sent)
     if sent.code != navigation.unknown:
         message = f"an action that there is not is answered {sent}, not {navigation.unknown}"
-        yield broken("navigation/not-offered", message, sent)
+        yield failed("navigation/not-offered", message, sent)
     known = _names(slot(world.taxonomy, sent, navigation.all or ""))
     for _ in range(_STEPS):
         offers = _names(point(sent.json, navigation.offers))
         beyond = [each for each in offers if known and each not in known]
         if beyond:
-            yield broken("navigation/not-offered", f"{beyond[0]} is offered, and is none of the known actions", sent)
+            yield failed("navigation/not-offered", f"{beyond[0]} is offered, and is none of the known actions", sent)
         others = [each for each in known if each not in offers]
         if others:
             action = world.random.choice([each for each in others if each not in tried] or others)
@@ -125,12 +135,12 @@ def _walk(world: Tools, navigation: Navigation, moves: Mapping[str, Sample], tri
             seen.append(refused)
             if refused.code != navigation.refused:
                 message = f"`{action}` is not offered, and is answered {refused}, not {navigation.refused}"
-                yield broken("navigation/not-offered", message, sent, refused)
+                yield failed("navigation/not-offered", message, sent, refused)
             else:
-                yield held("navigation/not-offered")
+                yield passed("navigation/not-offered")
             now = _names(point(refused.json, navigation.offers))
             if refused.code == navigation.refused and sorted(now) != sorted(offers):
-                yield broken(
+                yield failed(
                     "navigation/offered", "after a refusal other actions are offered than before", sent, refused
                 )
         able = [each for each in offers if each in moves]
@@ -141,14 +151,14 @@ def _walk(world: Tools, navigation: Navigation, moves: Mapping[str, Sample], tri
         sent = world.call(moves[action].call.path, filled(world.tokens, moves[action].call.body))
         seen.append(sent)
         if sent.code in (navigation.refused, navigation.unknown):
-            yield broken("navigation/offered", f"`{action}` is offered, and is answered {sent}", before, sent)
+            yield failed("navigation/offered", f"`{action}` is offered, and is answered {sent}", before, sent)
         else:
-            yield held("navigation/offered")
+            yield passed("navigation/offered")
     yield from _published(world, seen[-1], navigation)
     yield from _recorded(world, seen)
 
 
-def _taking(world: Tools, navigation: Navigation, sample: Sample, action: str) -> object:
+def _taking(world: ToolSession, navigation: Navigation, sample: SampleCall, action: str) -> object:
     return replaced(filled(world.tokens, sample.call.body), navigation.takes, action)
 
 
@@ -156,20 +166,20 @@ def _names(value: object) -> list[str]:
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
-def _published(world: Tools, last: Sent, navigation: Navigation) -> Iterator[Outcome]:
+def _published(world: ToolSession, last: Observation, navigation: Navigation) -> Iterator[Outcome]:
     for publication in world.taxonomy.discovery.values():
         if publication.kind == "actions":
             page = world.resource(publication.request)
             found, offers = _names(point(page.json, publication.at)), _names(point(last.json, navigation.offers))
             if sorted(found) == sorted(offers):
-                yield held("discovery/agrees")
+                yield passed("discovery/agrees")
             else:
                 has, offered = (", ".join(each) or "nothing" for each in (found, offers))
                 message = f"{publication.request} has {has}; the answer before it offered {offered}"
-                yield broken("discovery/agrees", message, last, page)
+                yield failed("discovery/agrees", message, last, page)
 
 
-def _recorded(world: Tools, seen: list[Sent]) -> Iterator[Outcome]:
+def _recorded(world: ToolSession, seen: list[Observation]) -> Iterator[Outcome]:
     rules = world.taxonomy.audit
     if rules is not None and rules.lookup is not None:
         yield from audit.exchanges(world, rules, world.resource(rules.lookup.request), seen, 0)

@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator, Sequence
 
 from faultspec_conformance.config import Identity
-from faultspec_conformance.openapi.document import Operation
+from faultspec_conformance.openapi.document import ServiceOperation
 from faultspec_conformance.session.fixtures import likely_body, make
-from faultspec_conformance.session.http import World
-from faultspec_conformance.session.observation import Sent, parsed
-from faultspec_conformance.session.resources import Kind, Made, identifier_of, path_of
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation, parsed
+from faultspec_conformance.session.resources import CreatedResource, ResourceKind, identifier_of, path_of
 
 #: A shorter value, or id, may stand in an answer by chance.
 _TELLING = 8
@@ -17,7 +17,7 @@ _TELLING = 8
 _MORE = 2
 
 
-def marks(world: World, kind: Kind, operation: Operation, body: object) -> tuple[str, ...]:
+def marks(world: HttpSession, kind: ResourceKind, operation: ServiceOperation, body: object) -> tuple[str, ...]:
     """The texts of a creation's body that no other creation sends: its ``${unique}`` values, or made-up ones.
 
     What another body of the same kind has too is fixed, and what the description says anybody may send.
@@ -46,7 +46,7 @@ def unguessable(identifier: object) -> bool:
     return isinstance(identifier, str) and len(identifier) >= _TELLING and not identifier.isdigit()
 
 
-def has(sent: Sent, marks: Sequence[str]) -> bool:
+def has(sent: Observation, marks: Sequence[str]) -> bool:
     """Whether an answer has one of the marks in its body, whatever their case."""
     body = parsed(sent.exchange.response.body)
     raw = sent.exchange.response.body.decode("utf-8", "replace")
@@ -54,7 +54,7 @@ def has(sent: Sent, marks: Sequence[str]) -> bool:
     return any(mark.casefold() in each for mark in marks for each in said)
 
 
-def shows(created: Sent, identifier: object, marks: Sequence[str], sent: Sent) -> bool | None:
+def shows(created: Observation, identifier: object, marks: Sequence[str], sent: Observation) -> bool | None:
     """Whether an answer shows the resource that ``created`` is the creation of; None where nothing tells.
 
     A mark does; the id does where it is unguessable. Without either, a representation that shows no mark even to its
@@ -68,7 +68,9 @@ def shows(created: Sent, identifier: object, marks: Sequence[str], sent: Sent) -
     return False if has(created, marks) or (unguessable(identifier) and not sent.ok) else None
 
 
-def namesake(world: World, kind: Kind, made: Made, stranger: Identity, marks: Sequence[str]) -> bool:
+def namesake(
+    world: HttpSession, kind: ResourceKind, made: CreatedResource, stranger: Identity, marks: Sequence[str]
+) -> bool:
     """Whether the other tenant was shown, under this id, something that is not known to be the owner's."""
     read = kind.operation("read")
     if read is None or unguessable(made.id):
@@ -83,11 +85,13 @@ def namesake(world: World, kind: Kind, made: Made, stranger: Identity, marks: Se
     )
 
 
-def _same(made: Made, marks: Sequence[str], sent: Sent) -> bool:
+def _same(made: CreatedResource, marks: Sequence[str], sent: Observation) -> bool:
     return bool(shows(made.sent, made.id, marks, sent)) or (not marks and sent.json == made.sent.json)
 
 
-def unshared(world: World, kind: Kind, made: Made, stranger: Identity) -> Made | str:
+def unshared(
+    world: HttpSession, kind: ResourceKind, made: CreatedResource, stranger: Identity
+) -> CreatedResource | str:
     """A resource of the owner's whose id the other tenant's own creations did not yield; a text says that there is none."""
     for _ in range(_MORE):
         if str(made.id) not in given(world, kind, stranger):
@@ -101,7 +105,7 @@ def unshared(world: World, kind: Kind, made: Made, stranger: Identity) -> Made |
     return f"both tenants have a {kind.name} of the id {made.id}"
 
 
-def given(world: World, kind: Kind, who: Identity) -> set[str]:
+def given(world: HttpSession, kind: ResourceKind, who: Identity) -> set[str]:
     """The ids of what the tenant of an identity has made in this run."""
     create = kind.operation("create")
     if create is None:

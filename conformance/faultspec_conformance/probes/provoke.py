@@ -6,8 +6,16 @@ from faultspec_conformance.config import Recipe, Step
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.credentials import means_401, refused, tried
 from faultspec_conformance.session.fixtures import fresh_key
-from faultspec_conformance.session.http import PATIENCE, World
-from faultspec_conformance.session.observation import Sent, Unanswered, broken, held, point, said, skipped
+from faultspec_conformance.session.http import PATIENCE, HttpSession
+from faultspec_conformance.session.observation import (
+    Observation,
+    Unanswered,
+    failed,
+    not_exercised,
+    passed,
+    point,
+    said,
+)
 from faultspec_conformance.session.parameters import filled, text, values_for
 from faultspec_conformance.session.resources import content_type, placed
 
@@ -20,7 +28,7 @@ _KEPT = "the run keeps to a rate, so no limit of the service is exhausted"
 _SUSPICIOUS, _SHORT = 900, 2.0
 
 
-def recipes(world: World) -> Iterator[Outcome]:
+def recipes(world: HttpSession) -> Iterator[Outcome]:
     """Every recipe that exhausts nothing."""
     for recipe in world.target.recipes:
         if recipe.steps and not any(step.until for step in recipe.steps):
@@ -28,31 +36,31 @@ def recipes(world: World) -> Iterator[Outcome]:
                 yield from _carried_out(world, recipe)
 
 
-def limits(world: World) -> Iterator[Outcome]:
+def limits(world: HttpSession) -> Iterator[Outcome]:
     """The recipes that repeat a request until it is refused; then the wait that the refusal asks for."""
     for recipe in world.target.recipes:
         if any(step.until for step in recipe.steps):
             if world.driver.limits.rate is not None:
                 world.unmet[recipe.code] = _KEPT
-                yield from (skipped(clause, _KEPT) for clause in (_CLAUSE, _RECOVERS))
+                yield from (not_exercised(clause, _KEPT) for clause in (_CLAUSE, _RECOVERS))
                 continue
             with world.guarded(_CLAUSE, _RECOVERS):
                 yield from _carried_out(world, recipe)
 
 
-def _carried_out(world: World, recipe: Recipe) -> Iterator[Outcome]:
+def _carried_out(world: HttpSession, recipe: Recipe) -> Iterator[Outcome]:
     try:
         yield from _provoked(world, recipe)
     except Unanswered as error:
         world.unmet[recipe.code] = error.no_answer.reason
         if error.no_answer.kind != "read-only":
             raise
-        yield skipped(_CLAUSE, error.no_answer.reason)
+        yield not_exercised(_CLAUSE, error.no_answer.reason)
 
 
-def _provoked(world: World, recipe: Recipe) -> Iterator[Outcome]:
+def _provoked(world: HttpSession, recipe: Recipe) -> Iterator[Outcome]:
     saved: dict[str, object] = {}
-    sent: Sent | None = None
+    sent: Observation | None = None
     failed: str | None = None
     for index, step in enumerate(recipe.steps):
         last = index == len(recipe.steps) - 1
@@ -85,7 +93,7 @@ def _provoked(world: World, recipe: Recipe) -> Iterator[Outcome]:
         yield from _waited(world, recipe.steps[-1], saved, sent)
 
 
-def _unmet(world: World, recipe: Recipe, reason: str) -> Outcome:
+def _unmet(world: HttpSession, recipe: Recipe, reason: str) -> Outcome:
     """The recipe could not be carried out, so it says nothing of its code."""
     world.unmet[recipe.code] = reason
     if reason not in world.not_run and "credentials are refused" not in reason:  # an identity is reported once
@@ -93,7 +101,7 @@ def _unmet(world: World, recipe: Recipe, reason: str) -> Outcome:
     return Outcome(_CLAUSE, "could_not_run", reason)
 
 
-def _step(world: World, step: Step, saved: Mapping[str, object], code: str, *, patient: bool) -> Sent:
+def _step(world: HttpSession, step: Step, saved: Mapping[str, object], code: str, *, patient: bool) -> Observation:
     sent = _once(world, step, saved, patient=patient and step.until is None)
     for _ in range(step.at_most - 1):
         if step.until is None or sent.status == step.until or sent.code == code:
@@ -102,7 +110,7 @@ def _step(world: World, step: Step, saved: Mapping[str, object], code: str, *, p
     return sent
 
 
-def _once(world: World, step: Step, saved: Mapping[str, object], *, patient: bool) -> Sent:
+def _once(world: HttpSession, step: Step, saved: Mapping[str, object], *, patient: bool) -> Observation:
     call = step.call
     path, _, query = placed(world.description, call.method, text(world.tokens, call.path, saved)).partition("?")
     operation = world.operation(call.method, path)
@@ -130,23 +138,23 @@ def _once(world: World, step: Step, saved: Mapping[str, object], *, patient: boo
     )
 
 
-def _answered(recipe: Recipe, sent: Sent) -> Outcome:
+def _answered(recipe: Recipe, sent: Observation) -> Outcome:
     codes = [each.code for each in (sent, *sent.inner) if each.code is not None]
     status = recipe.status is None or sent.status == recipe.status
     if recipe.code in codes and status:
-        return held(_CLAUSE)
+        return passed(_CLAUSE)
     said = f"the recipe for {recipe.code}"
     until = recipe.steps[-1].until
     if until is not None and sent.status != until:
         tried = recipe.steps[-1].at_most
-        return broken(_CLAUSE, f"{said}: of {tried} requests none is answered {until}, the last one {sent}", sent)
+        return failed(_CLAUSE, f"{said}: of {tried} requests none is answered {until}, the last one {sent}", sent)
     if recipe.code in codes:
-        return broken(_CLAUSE, f"{said} is answered {sent}, not {recipe.status}", sent)
+        return failed(_CLAUSE, f"{said} is answered {sent}, not {recipe.status}", sent)
     if not codes and not all(each.sound for each in (sent, *sent.inner)):
-        return skipped(_CLAUSE, f"{said} is answered {sent}, in which no code can be read")
+        return not_exercised(_CLAUSE, f"{said} is answered {sent}, in which no code can be read")
     if sent.ok and not sent.inner:
-        return broken(_CLAUSE, f"{said} is answered {sent}: no error at all", sent)
-    return broken(_CLAUSE, f"{said} is answered {' and '.join(codes) or sent}", sent)
+        return failed(_CLAUSE, f"{said} is answered {sent}: no error at all", sent)
+    return failed(_CLAUSE, f"{said} is answered {' and '.join(codes) or sent}", sent)
 
 
 def _no_wait(asked: str | None) -> str:
@@ -155,9 +163,9 @@ def _no_wait(asked: str | None) -> str:
     return f"the wait that the refusal asks for is too long (Retry-After: {asked}; at most {PATIENCE:g} s are waited)"
 
 
-def _waited(world: World, step: Step, saved: Mapping[str, object], refused: Sent) -> Iterator[Outcome]:
+def _waited(world: HttpSession, step: Step, saved: Mapping[str, object], refused: Observation) -> Iterator[Outcome]:
     if any(each.clause == "headers/retry-after" for each in refused.judgement.findings):
-        yield skipped(_RECOVERS, "the refusal's Retry-After is not well formed")
+        yield not_exercised(_RECOVERS, "the refusal's Retry-After is not well formed")
         return
     wait = world.wait_asked(refused)
     if wait is None:
@@ -166,9 +174,9 @@ def _waited(world: World, step: Step, saved: Mapping[str, object], refused: Sent
             again = _once(world, step, saved, patient=False)
             if again.ok:
                 message = f"Retry-After asks for {asked} s, and {_SHORT:g} s were enough: are these milliseconds?"
-                yield broken(_RECOVERS, message, refused, again, level="warning")
+                yield failed(_RECOVERS, message, refused, again, level="warning")
                 return
-        yield skipped(_RECOVERS, _no_wait(asked))
+        yield not_exercised(_RECOVERS, _no_wait(asked))
         return
     if not world.driver.pause(wait):
         yield Outcome(
@@ -178,8 +186,8 @@ def _waited(world: World, step: Step, saved: Mapping[str, object], refused: Sent
     again = _once(world, step, saved, patient=False)
     if again.status == refused.status:
         message = f"after the {refused.header('Retry-After')} s that Retry-After asked for, the request is still answered {again}"
-        yield broken(_RECOVERS, message, refused, again)
+        yield failed(_RECOVERS, message, refused, again)
     elif again.ok:
-        yield held(_RECOVERS)
+        yield passed(_RECOVERS)
     else:
-        yield skipped(_RECOVERS, f"after the wait the request was answered {again}")
+        yield not_exercised(_RECOVERS, f"after the wait the request was answered {again}")

@@ -10,14 +10,14 @@ from typing import NamedTuple
 from faultspec.contract.model import Contract
 from faultspec.exchange.body import resolve
 from faultspec.exchange.finding import Level
-from faultspec.judge.envelope import fitting
+from faultspec.judge.envelope import match_envelope
 from faultspec.judge.words import place
 from faultspec.language.model import Surface, Taxonomy
 from faultspec.language.values import same, shown
 from faultspec.runtime.nodes import child
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.calls import Dialogue
-from faultspec_conformance.session.observation import Sent, broken, held, skipped
+from faultspec_conformance.session.calls import CallSession
+from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed
 
 _CLAUSE = "surface/repeated"
 
@@ -28,17 +28,17 @@ GRACE, _MOMENT = 1.0, 0.1
 _ACTED_ON = frozenset({"code", "boundary", "domain", "retriable", "status", "actions"})
 
 
-def notifications(world: Dialogue) -> Iterator[Outcome]:
+def notifications(world: CallSession) -> Iterator[Outcome]:
     """Whether each error that was answered came once more; what is still due is waited for."""
     repeating = tuple(each for each in world.taxonomy.surfaces.values() if each.repeats and each.transport == "event")
     if not repeating:
         sinks = [f"`{each.name}`" for each in world.taxonomy.surfaces.values() if each.repeats]
         if sinks:
-            yield skipped(_CLAUSE, f"what is written to {' and '.join(sinks)} is not seen from here")
+            yield not_exercised(_CLAUSE, f"what is written to {' and '.join(sinks)} is not seen from here")
         return
     if not world.hears:
         names = " and ".join(f"`{each.name}`" for each in repeating)
-        yield skipped(_CLAUSE, f"what comes unasked, on {names}, is heard over standard streams alone")
+        yield not_exercised(_CLAUSE, f"what comes unasked, on {names}, is heard over standard streams alone")
         return
     waited = 0.0
     while world.ended is None and waited < GRACE and _due(world.contract, repeating, world.exchanges):
@@ -48,12 +48,12 @@ def notifications(world: Dialogue) -> Iterator[Outcome]:
         yield from repeated(world.contract, repeating, world.exchanges, world.unkept)
 
 
-def _due(contract: Contract, repeating: Iterable[Surface], exchanges: Sequence[Sent]) -> bool:
+def _due(contract: Contract, repeating: Iterable[Surface], exchanges: Sequence[Observation]) -> bool:
     return any(each.kind == "broken" for each in repeated(contract, repeating, exchanges))
 
 
 def repeated(
-    contract: Contract, repeating: Iterable[Surface], exchanges: Sequence[Sent], unkept: int = 0
+    contract: Contract, repeating: Iterable[Surface], exchanges: Sequence[Observation], unkept: int = 0
 ) -> Iterator[Outcome]:
     """What the exchanges of a run, in the order in which they were heard, say of the surfaces that repeat others; ``unkept``
     messages were heard and not kept.
@@ -72,19 +72,19 @@ def repeated(
                 left.append(sent)
             else:
                 told.remove(own)
-                yield held(_CLAUSE)
+                yield passed(_CLAUSE)
         for sent in left:
             other = next((each for each in told if each.code == sent.code), None)
             if other is not None:
                 told.remove(other)
                 pointer, message = difference(contract, sent, other) or ("", "")
                 message = f"`{surface.name}` repeats {sent} otherwise: {message}"
-                yield broken(_CLAUSE, message, sent, other, level=level, pointer=pointer, at=sent.exchange.operation)
+                yield failed(_CLAUSE, message, sent, other, level=level, pointer=pointer, at=sent.exchange.operation)
             elif unkept:
-                yield skipped(_CLAUSE, f"{unkept} messages that came unasked were too many to be kept")
+                yield not_exercised(_CLAUSE, f"{unkept} messages that came unasked were too many to be kept")
             else:
                 message = f"`{surface.name}` repeats every error, and {sent} was not told there within {GRACE:g} s"
-                yield broken(_CLAUSE, message, sent, level=level)
+                yield failed(_CLAUSE, message, sent, level=level)
 
 
 def _origins(taxonomy: Taxonomy, surface: Surface) -> Iterator[Surface]:
@@ -97,7 +97,7 @@ def _origins(taxonomy: Taxonomy, surface: Surface) -> Iterator[Surface]:
         following = taxonomy.surfaces.get(following.repeats or "")
 
 
-def _is_due(taxonomy: Taxonomy, surface: Surface, origins: Sequence[Surface], sent: Sent) -> bool:
+def _is_due(taxonomy: Taxonomy, surface: Surface, origins: Sequence[Surface], sent: Observation) -> bool:
     """Whether an answer is an error that the surface has to repeat, and can."""
     if sent.code is None or sent.judgement.surface not in {each.name for each in origins}:
         return False
@@ -108,7 +108,7 @@ def _is_due(taxonomy: Taxonomy, surface: Surface, origins: Sequence[Surface], se
     return listed and (not code.envelopes or not set(surface.envelopes).isdisjoint(code.envelopes))
 
 
-class _Read(NamedTuple):
+class _NotificationReader(NamedTuple):
     """What an error says, by slot, and where."""
 
     slots: Mapping[str, object]
@@ -116,7 +116,7 @@ class _Read(NamedTuple):
     closed: frozenset[str]
 
 
-def difference(contract: Contract, sent: Sent, other: Sent) -> tuple[str, str] | None:
+def difference(contract: Contract, sent: Observation, other: Observation) -> tuple[str, str] | None:
     """Where what callers act on is not the same in two errors, and what stands there in each; None: it is.
 
     Of the details those that both have count, and of those no numbers: a wait that is left gets shorter.
@@ -136,16 +136,16 @@ def difference(contract: Contract, sent: Sent, other: Sent) -> tuple[str, str] |
     return None
 
 
-def _read(contract: Contract, sent: Sent) -> _Read:
+def _read(contract: Contract, sent: Observation) -> _NotificationReader:
     claim = contract.claim(sent.exchange)
     body = resolve(sent.json, claim.surface.at)[1] if claim is not None else None
-    best = fitting(contract, claim, body) if claim is not None else None
+    best = match_envelope(contract, claim, body) if claim is not None else None
     if claim is None or best is None:
-        return _Read({}, {}, frozenset())
+        return _NotificationReader({}, {}, frozenset())
     envelope, read = best.envelope, best.read
     where = {slot: claim.surface.at + pointer for slot, pointer in read.where.items()}
     fields = envelope.fields.items()
-    return _Read(
+    return _NotificationReader(
         read.slots, where, frozenset(slot for slot, each in fields if each.schema.vocabulary or each.schema.enum)
     )
 

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from faultspec.exchange.model import Canary
 from faultspec_conformance.config import ABSENT
-from faultspec_conformance.openapi.document import Operation
+from faultspec_conformance.openapi.document import ServiceOperation
 from faultspec_conformance.probes.framework import body_for, refused
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import fixture, fresh_key
-from faultspec_conformance.session.http import World
-from faultspec_conformance.session.observation import Sent, broken, held, skipped, slot
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed, slot
 from faultspec_conformance.session.parameters import absent_value, known_values
-from faultspec_conformance.session.resources import Kind, Made, content_type, is_json_write
+from faultspec_conformance.session.resources import CreatedResource, ResourceKind, content_type, is_json_write
 
 #: So many items of no resource are asked for by an id that names nothing.
 _OTHERS = 12
@@ -19,15 +19,15 @@ _OTHERS = 12
 _ITEM = ("read", "update", "delete")
 
 
-def fixtures(world: World) -> Iterator[Outcome]:
+def fixtures(world: HttpSession) -> Iterator[Outcome]:
     """One resource of every kind, for the probes that follow."""
     for kind in world.turn:
         made = fixture(world, kind)
         if isinstance(made, str):
-            yield skipped("framework/unknown-id", f"{kind.name}: {made}")
+            yield not_exercised("framework/unknown-id", f"{kind.name}: {made}")
 
 
-def unknown_ids(world: World) -> Iterator[Outcome]:
+def unknown_ids(world: HttpSession) -> Iterator[Outcome]:
     """Reading, changing and deleting what is not there."""
     clause = "framework/unknown-id"
     asked = set(world.own.absent)
@@ -40,7 +40,7 @@ def unknown_ids(world: World) -> Iterator[Outcome]:
             if operation.name in asked:
                 continue
             asked.add(operation.name)
-            yield _absent(world, operation, made if isinstance(made, Made) else None)
+            yield _absent(world, operation, made if isinstance(made, CreatedResource) else None)
     for operation in world.description.operations:
         if (
             operation.method == "GET"
@@ -51,10 +51,10 @@ def unknown_ids(world: World) -> Iterator[Outcome]:
             asked.add(operation.name)
             yield _absent(world, operation, None)
     if not asked:
-        yield skipped(clause, "no path has an id in it")
+        yield not_exercised(clause, "no path has an id in it")
 
 
-def _absent(world: World, operation: Operation, made: Made | None) -> Outcome:
+def _absent(world: HttpSession, operation: ServiceOperation, made: CreatedResource | None) -> Outcome:
     values = dict(known_values(world, operation))
     last = operation.placeholders[-1]
     values[last] = absent_value(world, operation, last)
@@ -73,35 +73,37 @@ def _absent(world: World, operation: Operation, made: Made | None) -> Outcome:
     return nothing_there(world, sent)
 
 
-def nothing_there(world: World, sent: Sent) -> Outcome:
+def nothing_there(world: HttpSession, sent: Observation) -> Outcome:
     """What became of a request for an id that names nothing."""
     clause, operation = "framework/unknown-id", sent.exchange.operation
     if sent.ok and sent.exchange.request.method in ("PUT", "DELETE"):
-        return skipped(clause, f"{operation} of what is not there is answered {sent}, as its definition allows")
+        return not_exercised(clause, f"{operation} of what is not there is answered {sent}, as its definition allows")
     if sent.status in (401, 403, 405, 412, 428):
-        return skipped(clause, f"{operation} looked at something else first and answered {sent}")
+        return not_exercised(clause, f"{operation} looked at something else first and answered {sent}")
     return refused(clause, sent, "an id that names nothing")
 
 
-def duplicates(world: World) -> Iterator[Outcome]:
+def duplicates(world: HttpSession) -> Iterator[Outcome]:
     """The same resource twice, under different idempotency keys; the one that exists must be pointed at and readable."""
     clause = "duplicates/refused"
-    kinds = [each for each in world.turn if isinstance(world.made.get(each.name), Made)]
+    kinds = [each for each in world.turn if isinstance(world.made.get(each.name), CreatedResource)]
     if not kinds:
-        yield skipped(clause, "no resource could be made")
+        yield not_exercised(clause, "no resource could be made")
     for kind in kinds:
         first = world.made[kind.name]
         operation = kind.operation("create")
-        assert isinstance(first, Made)
+        assert isinstance(first, CreatedResource)
         assert operation is not None
         declared = bool(kind.config.unique)
         if not declared and "409" not in operation.responses:
-            yield skipped(clause, f"nothing says that two resources {kind.name} may not be alike (`unique`)")
+            yield not_exercised(clause, f"nothing says that two resources {kind.name} may not be alike (`unique`)")
             continue
         yield from _second(world, kind, operation, first, declared)
 
 
-def _second(world: World, kind: Kind, operation: Operation, first: Made, declared: bool) -> Iterator[Outcome]:
+def _second(
+    world: HttpSession, kind: ResourceKind, operation: ServiceOperation, first: CreatedResource, declared: bool
+) -> Iterator[Outcome]:
     clause = "duplicates/refused"
     canaries = (world.canary("email"),)
     closed = (
@@ -117,30 +119,32 @@ def _second(world: World, kind: Kind, operation: Operation, first: Made, declare
     what = f"a second {kind.name} with the same {', '.join(kind.config.unique) or 'body'}"
     if again.ok:
         if declared:
-            yield broken(clause, f"{what} is accepted ({again})", first.sent, again)
+            yield failed(clause, f"{what} is accepted ({again})", first.sent, again)
         else:
-            yield skipped(clause, f"{what} is accepted: nothing declares it unique")
+            yield not_exercised(clause, f"{what} is accepted: nothing declares it unique")
         return
     if again.status in (401, 403, 404, 405, 415, 429):
-        yield skipped(clause, f"{what} is answered {again}")
+        yield not_exercised(clause, f"{what} is answered {again}")
         return
     expected = _conflicts(world)
     if declared and again.code is not None and expected and again.code not in expected:
-        yield broken(clause, f"{what} is answered {again}; {' or '.join(expected)} is for that", first.sent, again)
+        yield failed(clause, f"{what} is answered {again}; {' or '.join(expected)} is for that", first.sent, again)
         return
     if again.code is None and again.status != 409:
         yield refused(clause, again, what)
         return
-    yield held(clause)
+    yield passed(clause)
     yield from _pointed_at(world, kind, first, again)
 
 
-def _conflicts(world: World) -> tuple[str, ...]:
+def _conflicts(world: HttpSession) -> tuple[str, ...]:
     codes = world.contract.codes_for(409)
     return tuple(each for each in codes if each in world.taxonomy.codes and world.taxonomy.codes[each].http.allows(409))
 
 
-def _create(world: World, operation: Operation, first: Made, body: object, plant: tuple[object, ...]) -> Sent:
+def _create(
+    world: HttpSession, operation: ServiceOperation, first: CreatedResource, body: object, plant: tuple[object, ...]
+) -> Observation:
     values = {name: first.values.get(name) for name in operation.placeholders}
     return world.call(
         operation.method,
@@ -154,7 +158,9 @@ def _create(world: World, operation: Operation, first: Made, body: object, plant
     )
 
 
-def _pointed_at(world: World, kind: Kind, first: Made, again: Sent) -> Iterator[Outcome]:
+def _pointed_at(
+    world: HttpSession, kind: ResourceKind, first: CreatedResource, again: Observation
+) -> Iterator[Outcome]:
     clause = "duplicates/existing-id"
     key = next((each for each in world.taxonomy.detail_keys.values() if each.refers_to == "resource"), None)
     if key is None:
@@ -162,27 +168,27 @@ def _pointed_at(world: World, kind: Kind, first: Made, again: Sent) -> Iterator[
     details = slot(world.taxonomy, again, "details")
     named = details.get(key.name) if isinstance(details, dict) else None
     if named is None:
-        yield skipped(clause, f"the refusal has no `{key.name}`")
+        yield not_exercised(clause, f"the refusal has no `{key.name}`")
         return
     if not isinstance(named, str | int):
-        yield skipped(clause, f"`{key.name}` is no id")
+        yield not_exercised(clause, f"`{key.name}` is no id")
         return
     if str(named) == str(first.id):
-        yield held(clause)
+        yield passed(clause)
         return
     read = kind.operation("read")
     pointer = f"/details/{key.name}"
     if read is None:
-        yield broken(
+        yield failed(
             clause, f"`{key.name}` is not the id of the {kind.name} that exists", first.sent, again, pointer=pointer
         )
         return
     values = {**first.values, read.placeholders[-1]: named} if read.placeholders else {}
     found = world.call("GET", read.template, identity=first.owner, values=values)
     if found.ok and _alike(kind, first, found):
-        yield held(clause)
+        yield passed(clause)
     elif found.ok:
-        yield broken(
+        yield failed(
             clause,
             f"`{key.name}` names another {kind.name} than the one that exists",
             first.sent,
@@ -193,10 +199,10 @@ def _pointed_at(world: World, kind: Kind, first: Made, again: Sent) -> Iterator[
         message = (
             f"`{key.name}` names nothing its caller can read ({found}); the {kind.name} that exists has another id"
         )
-        yield broken(clause, message, first.sent, again, pointer=pointer)
+        yield failed(clause, message, first.sent, again, pointer=pointer)
 
 
-def _alike(kind: Kind, first: Made, found: Sent) -> bool:
+def _alike(kind: ResourceKind, first: CreatedResource, found: Observation) -> bool:
     body = found.json
     if not isinstance(first.body, dict):
         return True

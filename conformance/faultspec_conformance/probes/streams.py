@@ -3,26 +3,34 @@
 from collections.abc import Iterator
 
 from faultspec_conformance.config import Recipe
-from faultspec_conformance.openapi.document import Operation
+from faultspec_conformance.openapi.document import ServiceOperation
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.http import World
-from faultspec_conformance.session.observation import ERROR_EVENTS, STREAM, Sent, broken, events, held, skipped
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import (
+    ERROR_EVENTS,
+    STREAM,
+    Observation,
+    events,
+    failed,
+    not_exercised,
+    passed,
+)
 from faultspec_conformance.session.parameters import values_for
 
 _CLAUSE = "stream/announced"
 
 
-def broken_streams(world: World) -> Iterator[Outcome]:
+def broken_streams(world: HttpSession) -> Iterator[Outcome]:
     """Every stream of the document, made to fail by a header that it declares and that a recipe uses elsewhere."""
     if not any(each.transport == "stream" for each in world.taxonomy.surfaces.values()):
         return
     streams = [each for each in world.description.operations if each.method == "GET" and STREAM in each.media_types]
     if not streams:
-        yield skipped(_CLAUSE, "the OpenAPI document has no operation that answers with text/event-stream")
+        yield not_exercised(_CLAUSE, "the OpenAPI document has no operation that answers with text/event-stream")
     for operation in streams:
         recipe = _switch(world, operation)
         if recipe is None:
-            yield skipped(
+            yield not_exercised(
                 _CLAUSE, f"nothing is known to break {operation.name}: no recipe sets a header that it declares"
             )
             continue
@@ -37,7 +45,7 @@ def broken_streams(world: World) -> Iterator[Outcome]:
         yield _announced(world, operation, recipe, sent)
 
 
-def _switch(world: World, operation: Operation) -> Recipe | None:
+def _switch(world: HttpSession, operation: ServiceOperation) -> Recipe | None:
     """The first recipe of one request all of whose headers the operation declares."""
     return next(
         (
@@ -51,22 +59,22 @@ def _switch(world: World, operation: Operation) -> Recipe | None:
     )
 
 
-def _announced(world: World, operation: Operation, recipe: Recipe, sent: Sent) -> Outcome:
+def _announced(world: HttpSession, operation: ServiceOperation, recipe: Recipe, sent: Observation) -> Outcome:
     said = f"{operation.name}, made to fail with {recipe.code},"
     if not sent.ok:
-        return skipped(_CLAUSE, f"{said} fails before the stream begins ({sent})")
+        return not_exercised(_CLAUSE, f"{said} fails before the stream begins ({sent})")
     told = [each for each in events(sent.exchange) if each.tells(world.wires)]
     if not told:
         whole = world.call("GET", operation.template, values=values_for(world, operation), accept=STREAM)
         if not whole.ok:
-            return skipped(_CLAUSE, f"{operation.name} is answered {whole}")
+            return not_exercised(_CLAUSE, f"{operation.name} is answered {whole}")
         if len(list(events(sent.exchange))) == len(list(events(whole.exchange))):
-            return skipped(_CLAUSE, f"{said} does not fail")
-        return broken(_CLAUSE, f"{said} just ends: no event tells an error", whole, sent)
+            return not_exercised(_CLAUSE, f"{said} does not fail")
+        return failed(_CLAUSE, f"{said} just ends: no event tells an error", whole, sent)
     hidden = next((each for each in told if each.name not in ERROR_EVENTS), None)
     if hidden is not None:
-        return broken(_CLAUSE, f"{said} tells it among the data, in an event called `{hidden.name}`", sent)
+        return failed(_CLAUSE, f"{said} tells it among the data, in an event called `{hidden.name}`", sent)
     shapeless = next((each for each in sent.inner if not each.judgement.is_error and each.code is None), None)
     if shapeless is not None:
-        return broken(_CLAUSE, f"{said} has an error event that is not in the declared form", sent, shapeless)
-    return held(_CLAUSE)
+        return failed(_CLAUSE, f"{said} has an error event that is not in the declared form", sent, shapeless)
+    return passed(_CLAUSE)

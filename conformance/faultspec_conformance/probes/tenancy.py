@@ -12,16 +12,16 @@ from faultspec.exchange.model import Canary
 from faultspec.language.model import Concealment
 from faultspec_conformance.config import ABSENT, Identity
 from faultspec_conformance.openapi import sampling
-from faultspec_conformance.openapi.document import Operation, shape_of
+from faultspec_conformance.openapi.document import ServiceOperation, shape_of
 from faultspec_conformance.probes.idempotency import change_body
 from faultspec_conformance.probes.ownership import given, has, marks, namesake, unguessable, unshared
 from faultspec_conformance.probes.resources import nothing_there
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import pagination
 from faultspec_conformance.session.fixtures import fresh_key
-from faultspec_conformance.session.http import World
-from faultspec_conformance.session.observation import Sent, broken, held, leaves, skipped, slot
-from faultspec_conformance.session.resources import Kind, Made, below, content_type, is_json_write
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation, failed, leaves, not_exercised, passed, slot
+from faultspec_conformance.session.resources import CreatedResource, ResourceKind, below, content_type, is_json_write
 
 _CLAUSE = "tenancy/concealed"
 
@@ -38,7 +38,7 @@ _NEVER_GIVEN = '"faultspec-never-given"'
 _ID = re.compile(r"(?:^|[_-])id$|Id$")
 
 
-def concealed(world: World) -> Iterator[Outcome]:
+def concealed(world: HttpSession) -> Iterator[Outcome]:
     """Every operation on an item, asked by a caller of another tenant."""
     privacy = world.taxonomy.privacy
     rule = next(iter(privacy.conceal), None) if privacy is not None else None
@@ -51,7 +51,7 @@ def concealed(world: World) -> Iterator[Outcome]:
             continue
         stranger = world.stranger(made.owner)
         if stranger is None:
-            yield skipped(_CLAUSE, "no two identities with credentials belong to different tenants")
+            yield not_exercised(_CLAUSE, "no two identities with credentials belong to different tenants")
             return
         asked = True
         create = kind.operation("create")
@@ -60,21 +60,26 @@ def concealed(world: World) -> Iterator[Outcome]:
         yield from _listed(world, kind, made, stranger, own)
         yield from _same_values(world, rule, kind, made, stranger)
     if not asked:
-        yield skipped(_CLAUSE, "no resource could be made for another tenant to ask for")
+        yield not_exercised(_CLAUSE, "no resource could be made for another tenant to ask for")
 
 
 def _items(
-    world: World, rule: Concealment, kind: Kind, first: Made, stranger: Identity, own: tuple[str, ...]
+    world: HttpSession,
+    rule: Concealment,
+    kind: ResourceKind,
+    first: CreatedResource,
+    stranger: Identity,
+    own: tuple[str, ...],
 ) -> Iterator[Outcome]:
     """Every operation on an item of the owner's, as long as the stranger has none of the same id."""
     made = unshared(world, kind, first, stranger)
     if isinstance(made, str):
-        yield skipped(_CLAUSE, made)
+        yield not_exercised(_CLAUSE, made)
         return
     create = kind.operation("create")
     if made is not first and create is not None:
         own = marks(world, kind, create, made.body)
-    known: tuple[Sent, object] | None = None
+    known: tuple[Observation, object] | None = None
     # Where a change has to name what it changes, that too may be looked at before whose it is.
     unconditional = any(each.http.allows(428) for each in world.taxonomy.live_codes())
     for operation in _on_item(world, kind):
@@ -85,7 +90,7 @@ def _items(
                 return
 
 
-def _on_item(world: World, kind: Kind) -> list[Operation]:
+def _on_item(world: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:
     """What can be asked of an item: the operations on its path, then what lies below it; deleting comes last."""
     item = shape_of(kind.item or "")
     found = [each for each in (kind.operation("read"), kind.operation("update")) if each is not None]
@@ -99,15 +104,15 @@ def _on_item(world: World, kind: Kind) -> list[Operation]:
 
 
 def _ask(
-    world: World,
-    kind: Kind,
-    operation: Operation,
+    world: HttpSession,
+    kind: ResourceKind,
+    operation: ServiceOperation,
     values: Mapping[str, object],
     who: Identity,
     correlation: str,
     condition: str | None,
     *plant: Canary,
-) -> Sent:
+) -> Observation:
     headers: dict[str, str | None] = {**fresh_key(world, operation)}
     if operation.writes:
         headers["If-Match"] = condition
@@ -125,16 +130,16 @@ def _ask(
 
 
 def _compared(
-    world: World,
+    world: HttpSession,
     rule: Concealment,
-    kind: Kind,
-    operation: Operation,
-    made: Made,
+    kind: ResourceKind,
+    operation: ServiceOperation,
+    made: CreatedResource,
     stranger: Identity,
-    known: tuple[Sent, object] | None,
+    known: tuple[Observation, object] | None,
     own_marks: tuple[str, ...],
     condition: str | None,
-) -> Generator[Outcome, None, tuple[Sent, object] | None]:
+) -> Generator[Outcome, None, tuple[Observation, object] | None]:
     """Compare one operation; the result is the answer about nothing, which others are compared with first.
 
     A change of the item is compared with one of nothing: it is looked for elsewhere than for a read, as often as not.
@@ -142,7 +147,7 @@ def _compared(
     names = operation.placeholders
     own = dict(zip(names, made.values.values(), strict=False))
 
-    def absent() -> tuple[Sent, object]:
+    def absent() -> tuple[Observation, object]:
         identifier = sampling.another(world.source, made.id)
         values = {**own, names[len(made.values) - 1]: identifier} if names else own
         plant = Canary("id", str(identifier))
@@ -152,27 +157,27 @@ def _compared(
     world.own.absent.add(operation.name)
     changes_it = operation.method in ("PUT", "PATCH") and not below(operation, kind)
     if known is not None and not changes_it and not _differences(world, foreign, made.id, *known):
-        yield held(_CLAUSE)
+        yield passed(_CLAUSE)
         return known
     nothing, identifier = absent()
     yield nothing_there(world, nothing)
     result = (nothing, identifier) if operation.method == "GET" else known
     said = f"{operation.name} of another tenant's {kind.name}"
     if foreign.ok and not nothing.ok and namesake(world, kind, made, stranger, own_marks):
-        yield skipped(_CLAUSE, f"{said} is answered {foreign}, which may be one of the same id of its own")
+        yield not_exercised(_CLAUSE, f"{said} is answered {foreign}, which may be one of the same id of its own")
         return result
     if foreign.ok and not nothing.ok:
-        yield broken(_CLAUSE, f"{said} is answered {foreign}", made.sent, foreign)
+        yield failed(_CLAUSE, f"{said} is answered {foreign}", made.sent, foreign)
         return result
     if foreign.status in (401, 405, 429) or nothing.status in (401, 405, 429):
-        yield skipped(_CLAUSE, f"{said} is answered {foreign}")
+        yield not_exercised(_CLAUSE, f"{said} is answered {foreign}")
         return result
     if nothing.ok:
-        yield skipped(_CLAUSE, f"{operation.name} of what is not there is answered {nothing}")
+        yield not_exercised(_CLAUSE, f"{operation.name} of what is not there is answered {nothing}")
         return result
     if operation.method == "PUT" and "201" in operation.responses:
         # RFC 9110, 9.3.4: it creates what is not there, so that a name that is taken shows, whatever refused this one.
-        yield skipped(_CLAUSE, f"{operation.name} creates what is not there, as its document says")
+        yield not_exercised(_CLAUSE, f"{operation.name} creates what is not there, as its document says")
         return result
     differences = _differences(world, foreign, made.id, nothing, identifier)
     if differences:
@@ -181,17 +186,19 @@ def _compared(
         differences = [(name, words) for name, words in differences if name not in moving]
     if differences:
         message = f"{said} can be told from one that is not there: {differences[0][1]}"
-        yield broken(_CLAUSE, message, nothing, foreign)
+        yield failed(_CLAUSE, message, nothing, foreign)
     elif foreign.code in rule.never and not operation.writes and stranger.scopes is None:
-        yield broken(_CLAUSE, f"{said} is answered {foreign}, where {rule.answer} is to be told", foreign)
+        yield failed(_CLAUSE, f"{said} is answered {foreign}, where {rule.answer} is to be told", foreign)
     elif foreign.status == 403 and foreign.code != rule.answer:
-        yield skipped(_CLAUSE, f"{stranger.name} is answered {foreign} whether it is there or not")
+        yield not_exercised(_CLAUSE, f"{stranger.name} is answered {foreign} whether it is there or not")
     else:
-        yield held(_CLAUSE)
+        yield passed(_CLAUSE)
     return result
 
 
-def _differences(world: World, one: Sent, one_id: object, two: Sent, two_id: object) -> list[tuple[str, str]]:
+def _differences(
+    world: HttpSession, one: Observation, one_id: object, two: Observation, two_id: object
+) -> list[tuple[str, str]]:
     """What differs, each by a name that stays the same from pair to pair, and in words."""
     found: list[tuple[str, str]] = []
     if one.status != two.status:
@@ -220,7 +227,7 @@ def _differences(world: World, one: Sent, one_id: object, two: Sent, two_id: obj
 _LACKING = object()
 
 
-def _headers(world: World, sent: Sent, identifier: object) -> dict[str, str]:
+def _headers(world: HttpSession, sent: Observation, identifier: object) -> dict[str, str]:
     echo = world.echo[0].lower() if world.echo else ""
     return {
         name.lower(): _without(world, sent, identifier, value)
@@ -229,19 +236,19 @@ def _headers(world: World, sent: Sent, identifier: object) -> dict[str, str]:
     }
 
 
-def _body(sent: Sent) -> object:
+def _body(sent: Observation) -> object:
     body = sent.exchange.response.body
     return sent.json if sent.json is not None else body.decode("utf-8", "replace")
 
 
-def _neutral(world: World, sent: Sent, identifier: object, value: object) -> object:
+def _neutral(world: HttpSession, sent: Observation, identifier: object, value: object) -> object:
     """A leaf of the body, as it would be for any id and at any time."""
     if isinstance(value, str):
         return _without(world, sent, identifier, value)
     return "{id}" if not isinstance(value, bool) and str(value) == str(identifier) else value
 
 
-def _without(world: World, sent: Sent, identifier: object, text: str) -> str:
+def _without(world: HttpSession, sent: Observation, identifier: object, text: str) -> str:
     """The text without the id that was asked for, the correlation ids and the time."""
     if world.echo is not None:
         for value in (
@@ -258,19 +265,21 @@ def _without(world: World, sent: Sent, identifier: object, text: str) -> str:
     return re.sub(whole, "{id}", text, flags=re.IGNORECASE)
 
 
-def _listed(world: World, kind: Kind, made: Made, stranger: Identity, own: tuple[str, ...]) -> Iterator[Outcome]:
+def _listed(
+    world: HttpSession, kind: ResourceKind, made: CreatedResource, stranger: Identity, own: tuple[str, ...]
+) -> Iterator[Outcome]:
     listing = kind.operation("list")
     if listing is None or listing.placeholders:
         return
     theirs = [each for each in given(world, kind, made.owner) if unguessable(each)]
 
-    def shown(sent: Sent, *before: Sent) -> Iterator[Outcome]:
+    def shown(sent: Observation, *before: Observation) -> Iterator[Outcome]:
         text = sent.exchange.response.body.decode("utf-8", "replace")
         if sent.ok and (has(sent, own) or any(each in text for each in theirs)):
             message = f"{listing.name} shows another tenant's {kind.name}{' on a later page' if before else ''}"
-            yield broken(_CLAUSE, message, made.sent, *before, sent)
+            yield failed(_CLAUSE, message, made.sent, *before, sent)
         elif sent.ok:
-            yield held(_CLAUSE)
+            yield passed(_CLAUSE)
 
     first = world.call("GET", listing.template, query=pagination.opening(listing), identity=stranger)
     outcomes = list(shown(first))
@@ -280,7 +289,9 @@ def _listed(world: World, kind: Kind, made: Made, stranger: Identity, own: tuple
         yield from shown(world.call("GET", listing.template, query=following, identity=stranger), first)
 
 
-def _names(world: World, kind: Kind, made: Made, stranger: Identity, sent: Sent) -> bool:
+def _names(
+    world: HttpSession, kind: ResourceKind, made: CreatedResource, stranger: Identity, sent: Observation
+) -> bool:
     """Whether a refusal names a resource that is not its caller's: one that he may read under that id is his own, and an id that
     he sent himself, such as a name of a host, tells him nothing.
     """
@@ -298,7 +309,9 @@ def _names(world: World, kind: Kind, made: Made, stranger: Identity, sent: Sent)
     return read is None or not world.call("GET", read.template, identity=stranger, values=made.values).ok
 
 
-def _same_values(world: World, rule: Concealment, kind: Kind, made: Made, stranger: Identity) -> Iterator[Outcome]:
+def _same_values(
+    world: HttpSession, rule: Concealment, kind: ResourceKind, made: CreatedResource, stranger: Identity
+) -> Iterator[Outcome]:
     """A creation with the values of another tenant's resource: that they are taken must not show."""
     operation = kind.operation("create")
     if operation is None or operation.placeholders or not (kind.config.unique or "409" in operation.responses):
@@ -312,7 +325,7 @@ def _same_values(world: World, rule: Concealment, kind: Kind, made: Made, strang
         content_type=content_type(operation),
     )
     if not sent.ok and _names(world, kind, made, stranger, sent):
-        yield broken(
+        yield failed(
             _CLAUSE,
             f"{operation.name} with another tenant's values is answered {sent}, with the id of its {kind.name}",
             made.sent,
@@ -322,6 +335,6 @@ def _same_values(world: World, rule: Concealment, kind: Kind, made: Made, strang
         message = (
             f"{operation.name} with another tenant's values is answered {sent}: that they are taken elsewhere shows"
         )
-        yield broken(_CLAUSE, message, made.sent, sent, level="warning")
+        yield failed(_CLAUSE, message, made.sent, sent, level="warning")
     elif sent.ok:
-        yield held(_CLAUSE)
+        yield passed(_CLAUSE)

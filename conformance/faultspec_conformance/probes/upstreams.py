@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from faultspec.contract.clauses import retries_upstream
 from faultspec.exchange.model import first
-from faultspec.judge.facts import Facts, outcomes
+from faultspec.language.conditions import ConditionFacts, possible_outcomes
 from faultspec.language.model import Code, RetryPolicy
 from faultspec.runtime.retry import Failure
 from faultspec_conformance.config import UpstreamCall
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.faults.retry_observer import (
     ROUNDS,
-    Followed,
     Kind,
+    RetryReport,
     Try,
     Wait,
     enough,
@@ -25,11 +25,11 @@ from faultspec_conformance.faults.retry_observer import (
     spread,
 )
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.http import World
-from faultspec_conformance.session.observation import Sent, broken, held, parsed, skipped, slot
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation, failed, not_exercised, parsed, passed, slot
 from faultspec_conformance.session.parameters import filled, text
-from faultspec_conformance.session.upstreams import Behaviour, Upstream
-from faultspec_conformance.session.upstreams import Call as Seen
+from faultspec_conformance.session.upstreams import Behaviour, ScriptedUpstream
+from faultspec_conformance.session.upstreams import UpstreamRequest as Seen
 
 CLAUSES = (
     "upstream/attempts",
@@ -64,20 +64,20 @@ _STATUS = "status"
 _WAIT = 1
 
 
-def retries(world: World) -> Iterator[Outcome]:
+def retries(world: HttpSession) -> Iterator[Outcome]:
     """Every call of every upstream, with every failure of it."""
     policy = retries_upstream(world.taxonomy)
     for upstream in world.upstreams.values() if policy is not None else ():
         assert policy is not None
         for call in upstream.config.calls:
             with world.guarded(*CLAUSES):
-                yield from _Watch(world, policy, upstream, call).outcomes()
+                yield from _UpstreamWatch(world, policy, upstream, call).outcomes()
 
 
-class _Watch:
+class _UpstreamWatch:
     """One call of the service, and what it sends to one upstream because of it."""
 
-    def __init__(self, world: World, policy: RetryPolicy, upstream: Upstream, call: UpstreamCall) -> None:
+    def __init__(self, world: HttpSession, policy: RetryPolicy, upstream: ScriptedUpstream, call: UpstreamCall) -> None:
         self.world = world
         self.policy = policy
         self.upstream = upstream
@@ -86,16 +86,18 @@ class _Watch:
         self.idempotent = default != "not_idempotent" if call.idempotent is None else call.idempotent
         self.scaled = scaled(policy.policy, upstream.config.scale)
         self.waits: list[Wait] = []
-        self.witness: Sent | None = None
+        self.witness: Observation | None = None
         self.punctual = True
-        self.intents: dict[str, Sent] = {}
+        self.intents: dict[str, Observation] = {}
 
     def outcomes(self) -> Iterator[Outcome]:
         mended: Behaviour | None = None
         for name, behaviour in self.upstream.config.fails:
             sent, seen = self.sent(behaviour)
             if not seen:
-                yield skipped("upstream/attempts", f"{sent.exchange.operation} is answered {sent}, and calls nobody")
+                yield not_exercised(
+                    "upstream/attempts", f"{sent.exchange.operation} is answered {sent}, and calls nobody"
+                )
                 continue
             code = self.code(name, sent)
             yield from self.judged(code, behaviour, sent, seen)
@@ -105,7 +107,9 @@ class _Watch:
             yield from self.mended(mended)
             yield from self.spread(mended)
 
-    def sent(self, behaviour: Behaviour, times: int | None = None, wait: int | None = None) -> tuple[Sent, list[Seen]]:
+    def sent(
+        self, behaviour: Behaviour, times: int | None = None, wait: int | None = None
+    ) -> tuple[Observation, list[Seen]]:
         """Have the service call the upstream, which fails so often; the answer, and what the upstream saw."""
         self.upstream.script(behaviour, times, wait)
         call, identity = self.call.call, self.call.identity
@@ -123,14 +127,14 @@ class _Watch:
 
     # ---- what is expected
 
-    def code(self, name: str, sent: Sent) -> Code:
+    def code(self, name: str, sent: Observation) -> Code:
         """The code that a failure is; an operation's own, where it has one of that name."""
         operation = self.world.contract.operation(sent.exchange)
         own = operation.errors.get(name) if operation is not None else None
         known = (each.errors[name] for each in self.world.taxonomy.operations.values() if name in each.errors)
         return own or self.world.taxonomy.codes.get(name) or next(known)
 
-    def eligible(self, code: Code, behaviour: Behaviour, sent: Sent, *, idempotent: bool) -> bool | None:
+    def eligible(self, code: Code, behaviour: Behaviour, sent: Observation, *, idempotent: bool) -> bool | None:
         """Whether the policy is for the failure of such a call; None where nobody can tell."""
         details = slot(self.world.taxonomy, sent, "details") if sent.judgement.is_error else None
         # What the code has no place for is not there, and not merely unknown.
@@ -142,24 +146,30 @@ class _Watch:
         status = (declared.status if declared is not None else None) or _STATUS
         if isinstance(behaviour, int) and status in code.details:
             known[status] = behaviour
-        facts = Facts(sent.status, idempotent, None, known)
+        facts = ConditionFacts(sent.status, idempotent, None, known)
         if not self.policy.eligible:
-            flags = outcomes(code.retriable.rules, facts) if code.retriable.kind == "conditional" else (code.retryable,)
+            flags = (
+                possible_outcomes(code.retriable.rules, facts)
+                if code.retriable.kind == "conditional"
+                else (code.retryable,)
+            )
             return code.retry == self.policy.name and flags[0] is True if len(flags) == 1 else None
         if code.name not in self.policy.eligible:
             return False
-        decided = outcomes(self.policy.eligible_when, facts) or (True,)
+        decided = possible_outcomes(self.policy.eligible_when, facts) or (True,)
         return bool(decided[0]) if len(decided) == 1 else None
 
     # ---- what is found
 
-    def judged(self, code: Code, behaviour: Behaviour, sent: Sent, seen: Sequence[Seen]) -> Iterator[Outcome]:
+    def judged(self, code: Code, behaviour: Behaviour, sent: Observation, seen: Sequence[Seen]) -> Iterator[Outcome]:
         eligible = self.eligible(code, behaviour, sent, idempotent=self.idempotent)
         asked = [each for each in seen if _same(each, seen[0])]
         did = "hung up" if behaviour == "closed" else f"answered {behaviour}"
         where = f"the upstream {self.upstream.config.name} {did}"
         if eligible is None:
-            yield skipped("upstream/attempts", f"{where}, and nothing tells whether the policy is for {code.name} here")
+            yield not_exercised(
+                "upstream/attempts", f"{where}, and nothing tells whether the policy is for {code.name} here"
+            )
         else:
             # What is not safe to repeat is told apart from what the policy is not for, whichever of the two says so.
             unsafe = not self.idempotent and bool(self.eligible(code, behaviour, sent, idempotent=True))
@@ -168,41 +178,41 @@ class _Watch:
             yield from self.told(followed, where, sent)
         if len(asked) < len(seen):
             other = next(each.request for each in seen if not _same(each, seen[0]))
-            yield broken("upstream/stops", f"{where}, and then the service sent {other.method} {other.target}", sent)
+            yield failed("upstream/stops", f"{where}, and then the service sent {other.method} {other.target}", sent)
         else:
-            yield held("upstream/stops")
+            yield passed("upstream/stops")
         if sent.code != code.name:
-            yield broken("upstream/surfaces", f"{where}, and the service answered {sent}; expected {code.name}", sent)
+            yield failed("upstream/surfaces", f"{where}, and the service answered {sent}; expected {code.name}", sent)
         else:
-            yield held("upstream/surfaces")
+            yield passed("upstream/surfaces")
             yield from self.counted(len(asked) - 1, sent)
             yield from self.repeated(behaviour, sent)
         yield from self.keyed(asked, sent)
 
-    def told(self, followed: Followed, where: str, sent: Sent) -> Iterator[Outcome]:
+    def told(self, followed: RetryReport, where: str, sent: Observation) -> Iterator[Outcome]:
         self.waits += followed.waits
         self.witness = sent
         wrong = {_OF[each.kind]: each for each in reversed(followed.breaches)}
         self.punctual = self.punctual and "upstream/delays" not in wrong
         for clause in dict.fromkeys(_OF[each] for each in sorted(followed.exercised)):
             if clause not in wrong:
-                yield held(clause)
+                yield passed(clause)
         for clause, each in wrong.items():
-            yield broken(clause, f"{where}, {each.message}", sent)
+            yield failed(clause, f"{where}, {each.message}", sent)
 
-    def counted(self, retried: int, sent: Sent) -> Iterator[Outcome]:
+    def counted(self, retried: int, sent: Observation) -> Iterator[Outcome]:
         """Whether the detail that tells how often was retried tells it; none is right where nothing was."""
         if self.policy.annotate is None:
             return
         details = slot(self.world.taxonomy, sent, "details")
         said = details.get(self.policy.annotate) if isinstance(details, dict) else None
         if said == retried or (said is None and not retried):
-            yield held("upstream/retried")
+            yield passed("upstream/retried")
         else:
             message = f"`details.{self.policy.annotate}` is {said}, and the upstream saw {retried} retries"
-            yield broken("upstream/retried", message, sent, pointer=f"/{self.policy.annotate}")
+            yield failed("upstream/retried", message, sent, pointer=f"/{self.policy.annotate}")
 
-    def repeated(self, behaviour: Behaviour, sent: Sent) -> Iterator[Outcome]:
+    def repeated(self, behaviour: Behaviour, sent: Observation) -> Iterator[Outcome]:
         """Whether the detail that tells the upstream's status tells it, where it is there."""
         upstream = self.world.taxonomy.upstream
         key = upstream.status if upstream is not None else None
@@ -211,12 +221,12 @@ class _Watch:
         if said is None or not isinstance(behaviour, int):
             return
         if str(said) == str(behaviour):
-            yield held("upstream/status")
+            yield passed("upstream/status")
         else:
             message = f"`details.{key}` is {said}, and the upstream answered {behaviour}"
-            yield broken("upstream/status", message, sent, pointer=f"/{key}")
+            yield failed("upstream/status", message, sent, pointer=f"/{key}")
 
-    def keyed(self, asked: Sequence[Seen], sent: Sent) -> Iterator[Outcome]:
+    def keyed(self, asked: Sequence[Seen], sent: Observation) -> Iterator[Outcome]:
         """Whether the tries carry one key, and no other call had it."""
         upstream = self.world.taxonomy.upstream
         names = upstream.keys if upstream is not None else ()
@@ -225,15 +235,15 @@ class _Watch:
             return
         listed = " or ".join(names)
         if None in found:
-            yield broken("upstream/key", f"a {asked[0].request.method} upstream has no {listed}", sent)
+            yield failed("upstream/key", f"a {asked[0].request.method} upstream has no {listed}", sent)
         elif len(set(found)) > 1:
-            yield broken(
+            yield failed(
                 "upstream/key", f"the {len(found)} tries of one call upstream have {len(set(found))} keys", sent
             )
         elif (earlier := self.intents.setdefault(str(found[0]), sent)) is not sent:
-            yield broken("upstream/key", "two calls upstream have one key", earlier, sent)
+            yield failed("upstream/key", "two calls upstream have one key", earlier, sent)
         else:
-            yield held("upstream/key")
+            yield passed("upstream/key")
 
     def mended(self, behaviour: Behaviour) -> Iterator[Outcome]:
         """A failure that happens once; and once more with a wait that upstream asks for, where the policy obeys it."""
@@ -241,7 +251,7 @@ class _Watch:
         if len(seen) > 1:
             message = f"the upstream {self.upstream.config.name} failed once and answered the next try, "
             message += f"and the service answered {sent}"
-            yield held("upstream/recovers") if sent.ok else broken("upstream/recovers", message, sent)
+            yield passed("upstream/recovers") if sent.ok else failed("upstream/recovers", message, sent)
         if self.policy.policy.retry_after.honor and isinstance(behaviour, int):
             sent, seen = self.sent(behaviour, times=1, wait=_WAIT)
             failure = Failure(True, retry_after=float(_WAIT), effect="unknown")
@@ -268,14 +278,14 @@ class _Watch:
         if told.note is not None and told.note not in self.world.notes:
             self.world.notes.append(told.note)
         for message in told.late:
-            yield broken("upstream/delays", message, self.witness)
+            yield failed("upstream/delays", message, self.witness)
         match told.chance:
             case "untold":
-                yield skipped("upstream/jitter", told.message)
+                yield not_exercised("upstream/jitter", told.message)
             case "missing":
-                yield broken("upstream/jitter", told.message, self.witness)
+                yield failed("upstream/jitter", told.message, self.witness)
             case "seen":
-                yield held("upstream/jitter")
+                yield passed("upstream/jitter")
 
 
 def _same(one: Seen, two: Seen) -> bool:

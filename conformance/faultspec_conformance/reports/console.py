@@ -5,7 +5,7 @@ from collections import Counter
 
 from faultspec.diagnostics.printers import visible
 from faultspec_conformance.reports import curl
-from faultspec_conformance.results.model import ClauseResult, Report, Reported, Result, Standing, Verdict
+from faultspec_conformance.results.model import ClauseResult, Report, ReportedFinding, Result, Standing, Verdict
 
 #: How a verdict is written; three of the words are not one word in English.
 WORDS: dict[Verdict, str] = {
@@ -123,7 +123,7 @@ def _coverage(report: Report) -> list[str]:
     return out
 
 
-def _finding(base: str, reported: Reported, colour: bool) -> list[str]:
+def _finding(base: str, reported: ReportedFinding, colour: bool) -> list[str]:
     finding = reported.finding
     kind = reported.standing
     verdict = STATES[kind]

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
-from faultspec_conformance.results.model import VERDICTS, Coverage, Report, Reported, Result
+from faultspec_conformance.results.model import VERDICTS, Coverage, Report, ReportedFinding, Result
 from faultspec_conformance.results.waivers import Waiver
 
 #: The version of the report's own format; it changes when a reader would have to.
@@ -117,7 +117,7 @@ def waiver(value: Waiver, used: int) -> dict[str, object]:
     }
 
 
-def finding(base: str, reported: Reported) -> dict[str, object]:
+def finding(base: str, reported: ReportedFinding) -> dict[str, object]:
     """One finding, with its last exchange and those that led to it."""
     each = reported.finding
     *before, last = each.evidence if each.evidence else (None,)

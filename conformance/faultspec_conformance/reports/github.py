@@ -2,7 +2,7 @@
 
 from faultspec.diagnostics.printers import workflow_command
 from faultspec_conformance.reports.console import summary
-from faultspec_conformance.results.model import Report, Reported, Standing
+from faultspec_conformance.results.model import Report, ReportedFinding, Standing
 
 _COMMANDS: dict[Standing, str] = {"error": "error", "warning": "warning", "flaky": "warning", "known": "notice"}
 
@@ -20,12 +20,12 @@ def github(report: Report) -> str:
     return "".join([*out, workflow_command("notice", {"title": "faultspec conform"}, counts)])
 
 
-def _title(reported: Reported) -> dict[str, str]:
+def _title(reported: ReportedFinding) -> dict[str, str]:
     flaky = "flaky: " if reported.standing == "flaky" else ""
     return {"title": flaky + " ".join(filter(None, (reported.finding.clause, reported.finding.operation)))}
 
 
-def _message(reported: Reported) -> str:
+def _message(reported: ReportedFinding) -> str:
     finding = reported.finding
     place = " ".join(filter(None, (str(finding.status or ""), finding.code)))
     return "\n".join(filter(None, (finding.message, place, reported.excuse)))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from faultspec.diagnostics.printers import markdown_text
 from faultspec_conformance.reports.console import WORDS, beside
-from faultspec_conformance.results.model import VERDICTS, Report, Reported, Standing, exit_code
+from faultspec_conformance.results.model import VERDICTS, Report, ReportedFinding, Standing, exit_code
 
 #: Rows of one table. A job summary holds 1 MiB, and nobody reads a hundred.
 _ROWS = 60
@@ -43,13 +43,13 @@ def markdown(report: Report) -> str:
     return "\n".join(out).rstrip() + "\n"
 
 
-def _where(reported: Reported) -> str:
+def _where(reported: ReportedFinding) -> str:
     finding = reported.finding
     parts = (finding.operation, str(finding.status or ""), finding.code)
     return "\n".join(filter(None, (" ".join(filter(None, parts)), ", ".join(reported.places))))
 
 
-def _findings(title: str, findings: Sequence[Reported], *, folded: bool) -> list[str]:
+def _findings(title: str, findings: Sequence[ReportedFinding], *, folded: bool) -> list[str]:
     if not findings:
         return []
     rows = [

@@ -13,7 +13,15 @@ from faultspec.exchange.model import Exchange
 from faultspec_conformance.reports import curl
 from faultspec_conformance.reports.console import STATES, WORDS, beside
 from faultspec_conformance.reports.data import SHOWN, shown
-from faultspec_conformance.results.model import VERDICTS, ClauseResult, Coverage, Report, Reported, Verdict, exit_code
+from faultspec_conformance.results.model import (
+    VERDICTS,
+    ClauseResult,
+    Coverage,
+    Report,
+    ReportedFinding,
+    Verdict,
+    exit_code,
+)
 
 #: The one word over the whole run is what its exit code says.
 _OVERALL: Mapping[int, Verdict] = {0: "passed", 1: "failed", 2: "could_not_run"}
@@ -37,7 +45,7 @@ class FindingRow:
 
 
 @dataclass(frozen=True, slots=True)
-class CodeRow:
+class CoverageRow:
     """What was seen of one code."""
 
     state: Verdict
@@ -90,9 +98,9 @@ def _clause(clause: ClauseResult) -> ClauseRow:
     return ClauseRow(clause.verdict, clause.address, clause.title, ", ".join(clause.statements), seen, clause.reason)
 
 
-def _code(each: Coverage) -> CodeRow:
+def _code(each: Coverage) -> CoverageRow:
     state: Verdict = "passed" if each.observed else "not_checkable" if each.explained else "not_exercised"
-    return CodeRow(
+    return CoverageRow(
         state,
         "observed" if each.observed else "explained" if each.explained else "not observed",
         each.code,
@@ -102,7 +110,7 @@ def _code(each: Coverage) -> CodeRow:
     )
 
 
-def _finding(base: str, reported: Reported) -> FindingRow:
+def _finding(base: str, reported: ReportedFinding) -> FindingRow:
     finding = reported.finding
     return FindingRow(
         STATES[reported.standing],

@@ -16,7 +16,15 @@ import jsonschema
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Headers, Request, Response
 from faultspec_conformance.reports.data import LONGEST, VERSION, schema
-from faultspec_conformance.results.model import ClauseResult, Coverage, Fixed, Report, Reported, Result, Shard
+from faultspec_conformance.results.model import (
+    ClauseResult,
+    Coverage,
+    Report,
+    ReportedFinding,
+    ResolvedFinding,
+    Result,
+    Shard,
+)
 from faultspec_conformance.results.waivers import Waiver
 
 Data = Mapping[str, Any]
@@ -67,7 +75,9 @@ def _report(found: Data) -> Report:
         notes=tuple(found["notes"]),
         failures=tuple(found["failures"]),
         not_run=tuple(found["not_run"]),
-        fixed=None if baseline is None else tuple(Fixed(**_only(each, Fixed)) for each in baseline["fixed"]),
+        fixed=None
+        if baseline is None
+        else tuple(ResolvedFinding(**_only(each, ResolvedFinding)) for each in baseline["fixed"]),
         waivers={_waiver(each): each["used"] for each in found["waivers"]},
         ordinary=forms["errors"],
         forms=forms["broken"],
@@ -77,7 +87,7 @@ def _report(found: Data) -> Report:
     return Report(result, run["base"], run["only"], run["source"], run["interrupted"])
 
 
-def _only(found: Data, wanted: type[Fixed]) -> dict[str, Any]:
+def _only(found: Data, wanted: type[ResolvedFinding]) -> dict[str, Any]:
     return {name: found[name] for name in wanted.__slots__}
 
 
@@ -122,7 +132,7 @@ def _waiver(found: Data) -> Waiver:
     )
 
 
-def _reported(found: Data) -> Reported:
+def _reported(found: Data) -> ReportedFinding:
     last = [found["exchange"]] if found["exchange"] is not None else []
     finding = Finding(
         clause=found["clause"],
@@ -135,7 +145,7 @@ def _reported(found: Data) -> Reported:
         pointer=found["pointer"],
         evidence=tuple(_exchange(each) for each in (*found["before"], *last)),
     )
-    return Reported(
+    return ReportedFinding(
         finding,
         found["count"],
         found["waived"],

@@ -11,7 +11,7 @@ from faultspec.diagnostics.printers import SARIF_SCHEMA, as_json
 from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
 from faultspec_conformance.reports.data import SHOWN, shown
-from faultspec_conformance.results.model import Fixed, Report, Reported, exit_code
+from faultspec_conformance.results.model import Report, ReportedFinding, ResolvedFinding, exit_code
 
 #: Where a finding stands when no file configured the run: the file by which every service may be judged.
 _NOWHERE = "taxonomy.yaml"
@@ -73,7 +73,7 @@ def sarif(report: Report) -> str:
     )
 
 
-def _result(report: Report, reported: Reported, indexes: dict[str, int]) -> dict[str, object]:
+def _result(report: Report, reported: ReportedFinding, indexes: dict[str, int]) -> dict[str, object]:
     finding = reported.finding
     again = curl.lines(report.base, finding.evidence)
     said = finding.message + "".join(f"\n{line}" for line in again)
@@ -104,7 +104,7 @@ def _result(report: Report, reported: Reported, indexes: dict[str, int]) -> dict
     return found
 
 
-def _absent(report: Report, fixed: Fixed, indexes: dict[str, int]) -> dict[str, object]:
+def _absent(report: Report, fixed: ResolvedFinding, indexes: dict[str, int]) -> dict[str, object]:
     rule: dict[str, object] = {"ruleIndex": indexes[fixed.clause]} if fixed.clause in indexes else {}
     return {
         "ruleId": fixed.clause,

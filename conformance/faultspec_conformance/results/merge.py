@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import date
 from functools import reduce
 
-from faultspec_conformance.results.model import Fixed, Report, Result, Shard, counted, merge, ranked, settled
+from faultspec_conformance.results.model import Report, ResolvedFinding, Result, Shard, counted, merge, ranked, settled
 
 
-class Unlike(Exception):
+class Unmergeable(Exception):
     """Reports that are not of one run; the text says which and why."""
 
 
@@ -28,7 +28,7 @@ def merged(reports: Mapping[str, Report], today: date) -> Report:
             what = "of other codes", "of its own, by a taxonomy of the same name and version"
         else:
             continue
-        raise Unlike(f"{other} is a report {what[0]}, and {name} {what[1]}")
+        raise Unmergeable(f"{other} is a report {what[0]}, and {name} {what[1]}")
     if len(reports) == 1 and not first.result.shards:
         return first
     missing = _missing(reports)
@@ -42,15 +42,15 @@ def _missing(reports: Mapping[str, Report]) -> Sequence[str]:
     seen: dict[Shard, str] = {}
     for name, report in reports.items():
         if not report.result.shards:
-            raise Unlike(f"{name} is the report of a whole run, and no shard of one")
+            raise Unmergeable(f"{name} is the report of a whole run, and no shard of one")
         for shard in report.result.shards:
             if shard in seen:
-                raise Unlike(f"{name} and {seen[shard]} are both reports of the shard {shard}")
+                raise Unmergeable(f"{name} and {seen[shard]} are both reports of the shard {shard}")
             seen[shard] = name
     sizes = {shard.of for shard in seen}
     if len(sizes) > 1:
         named = ", ".join(f"{name} of {shard}" for shard, name in seen.items())
-        raise Unlike(f"these are shards of runs that were cut differently: {named}")
+        raise Unmergeable(f"these are shards of runs that were cut differently: {named}")
     of = sizes.pop()
     return [
         f"the shard {each}: there is no report of it"
@@ -77,7 +77,7 @@ def compared(result: Result, earlier: Result) -> Result:
         findings.append(each)
     now = {each.finding.fingerprint for each in result.findings}
     fixed = tuple(
-        Fixed(fingerprint, finding.clause, finding.operation, finding.code)
+        ResolvedFinding(fingerprint, finding.clause, finding.operation, finding.code)
         for fingerprint, finding in before.items()
         if fingerprint not in now and finding.clause in clauses and clauses[finding.clause].occasions
     )

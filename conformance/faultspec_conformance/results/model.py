@@ -88,7 +88,7 @@ Standing = Literal["error", "warning", "flaky", "known"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
+class ReportedFinding:
     """A finding as it is reported: the first example, how often it was seen, and what it counts as.
 
     ``waived``: the reason of the waiver that covers it. ``flaky``: it did not happen again when the same was asked again.
@@ -141,7 +141,7 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class ResolvedFinding:
     """A finding of the baseline that is there no more, although its clause was exercised."""
 
     fingerprint: str
@@ -180,7 +180,7 @@ class Result:
     target: str
     taxonomy: str
     clauses: Mapping[str, ClauseResult] = field(default_factory=dict)
-    findings: tuple[Reported, ...] = ()
+    findings: tuple[ReportedFinding, ...] = ()
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
     requests: int = 0
     generated: int = 0
@@ -188,7 +188,7 @@ class Result:
     notes: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
     not_run: tuple[str, ...] = ()
-    fixed: tuple[Fixed, ...] | None = None
+    fixed: tuple[ResolvedFinding, ...] | None = None
     waivers: Mapping[Waiver, int] = field(default_factory=dict)
     ordinary: int = 0
     forms: Mapping[str, int] = field(default_factory=dict)
@@ -200,7 +200,7 @@ class Result:
         beside = len(self.not_run) if verdict == "could_not_run" else 0
         return beside + sum(1 for each in self.clauses.values() if each.verdict == verdict)
 
-    def standing(self, wanted: Standing) -> tuple[Reported, ...]:
+    def standing(self, wanted: Standing) -> tuple[ReportedFinding, ...]:
         """The findings that count as this."""
         return tuple(each for each in self.findings if each.standing == wanted)
 
@@ -302,7 +302,7 @@ def overdue(result: Result, today: date) -> Result:
     return replace(result, failures=_union(result.failures, tuple(expired(used, today))))
 
 
-def _used_without(result: Result, left_out: Iterable[Reported]) -> dict[Waiver, int]:
+def _used_without(result: Result, left_out: Iterable[ReportedFinding]) -> dict[Waiver, int]:
     """How many findings each waiver covers, but for these."""
     used = dict(result.waivers)
     for each in left_out:
@@ -312,7 +312,7 @@ def _used_without(result: Result, left_out: Iterable[Reported]) -> dict[Waiver, 
     return used
 
 
-def counted(clause: ClauseResult, reported: Reported, sign: int = 1) -> ClauseResult:
+def counted(clause: ClauseResult, reported: ReportedFinding, sign: int = 1) -> ClauseResult:
     """The clause with a finding counted as what it counts as, or with ``sign`` of -1 no more."""
     times = sign * reported.count
     match reported.standing:
@@ -326,9 +326,9 @@ def counted(clause: ClauseResult, reported: Reported, sign: int = 1) -> ClauseRe
             return replace(clause, known=clause.known + times)
 
 
-def folded(findings: Iterable[Reported]) -> tuple[Reported, ...]:
+def folded(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
     """One of each fingerprint, the first, with the counts summed; it is flaky only if all of them are."""
-    kept: dict[tuple[str, str | None], Reported] = {}
+    kept: dict[tuple[str, str | None], ReportedFinding] = {}
     for each in findings:
         key = (each.finding.fingerprint, each.form)
         known = kept.get(key)
@@ -336,13 +336,13 @@ def folded(findings: Iterable[Reported]) -> tuple[Reported, ...]:
     return tuple(kept.values())
 
 
-def both(first: Reported, second: Reported) -> Reported:
+def both(first: ReportedFinding, second: ReportedFinding) -> ReportedFinding:
     """Two reports of one finding as one: the first example, with the counts summed."""
     places = _union(first.places, second.places)[:PLACES]
     return replace(first, count=first.count + second.count, flaky=first.flaky and second.flaky, places=places)
 
 
-def ranked(findings: Iterable[Reported]) -> tuple[Reported, ...]:
+def ranked(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
     """The findings in the order in which they are told: what fails the run first."""
     return tuple(
         sorted(

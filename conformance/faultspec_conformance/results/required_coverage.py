@@ -10,25 +10,25 @@ _PERCENT = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
 
 
 @dataclass(frozen=True, slots=True)
-class Required:
+class RequiredCoverage:
     """``percent`` of the codes that can be brought about, from 0 to 100, or the ``codes`` by name."""
 
     percent: float | None = None
     codes: tuple[str, ...] = ()
 
 
-def required(text: str) -> Required | None:
+def required(text: str) -> RequiredCoverage | None:
     """What `all`, `90%` or `code,code` asks for; None where it is none of them."""
     if text == "all":
-        return Required(100.0)
+        return RequiredCoverage(100.0)
     percent = _PERCENT.fullmatch(text.strip())
     if percent is not None:
-        return Required(float(percent[1])) if float(percent[1]) <= 100 else None
+        return RequiredCoverage(float(percent[1])) if float(percent[1]) <= 100 else None
     codes = tuple(dict.fromkeys(each.strip() for each in text.split(",")))
-    return Required(codes=codes) if all(re.fullmatch(r"[\w.:/-]+", each) for each in codes) else None
+    return RequiredCoverage(codes=codes) if all(re.fullmatch(r"[\w.:/-]+", each) for each in codes) else None
 
 
-def uncovered(result: Result, wanted: Required) -> Iterator[str]:
+def uncovered(result: Result, wanted: RequiredCoverage) -> Iterator[str]:
     """Sentences about what is required and was not seen. What is declared impossible is not required in a percentage."""
     for code in wanted.codes:
         each = result.coverage.get(code)

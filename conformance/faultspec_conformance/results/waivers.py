@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import NamedTuple
 
-from faultspec.contract.clauses import clauses_of, clauses_of_clients
+from faultspec.contract.clauses import client_clauses, service_clauses
 from faultspec.diagnostics.model import Diagnostic, ordered
 from faultspec.diagnostics.model import Path as Place
 from faultspec.exchange.finding import Finding
@@ -74,7 +74,7 @@ LIST = Many(WAIVER)
 FILE = Either((LIST, Record("the file of waivers", {"waivers": Key(LIST, "The known failures.", True)})))
 
 
-class Loaded(NamedTuple):
+class LoadedWaivers(NamedTuple):
     """What came of reading known failures; with an error among the diagnostics, some of them are missing.
 
     ``data`` is the list as the document has it, at ``place``. ``sources``: the text by file name, for printers.
@@ -88,14 +88,16 @@ class Loaded(NamedTuple):
     sources: Mapping[str, str] = MappingProxyType({})
 
 
-def read(path: str) -> Loaded:
+def read(path: str) -> LoadedWaivers:
     """The waivers of a file: a list, or the list under `waivers` (as in the configuration itself)."""
     before: tuple[Diagnostic, ...] = ()
     try:
         document = load(path)
     except SourceError as error:
         if error.document is None:
-            return Loaded(diagnostics=error.diagnostics, sources={} if error.text is None else {path: error.text})
+            return LoadedWaivers(
+                diagnostics=error.diagnostics, sources={} if error.text is None else {path: error.text}
+            )
         document, before = error.document, error.diagnostics
     data = document.data
     place: Place = ()
@@ -105,7 +107,7 @@ def read(path: str) -> Loaded:
             before = (*before, *around)
         data, place = data.get("waivers", []), ("waivers",)
     waivers, found = understand(document, data, place)
-    return Loaded(waivers, ordered((*before, *found)), document, data, place, {path: document.text})
+    return LoadedWaivers(waivers, ordered((*before, *found)), document, data, place, {path: document.text})
 
 
 def understand(document: Document, data: object, place: Place) -> tuple[tuple[Waiver, ...], tuple[Diagnostic, ...]]:
@@ -138,7 +140,7 @@ def understand(document: Document, data: object, place: Place) -> tuple[tuple[Wa
     return tuple(waivers), ordered(found)
 
 
-def problems(loaded: Loaded, taxonomy: Taxonomy) -> Iterator[Diagnostic]:
+def problems(loaded: LoadedWaivers, taxonomy: Taxonomy) -> Iterator[Diagnostic]:
     """What is wrong with waivers in the light of the taxonomy: a clause that there is not, an operation that is no request.
 
     A code that the taxonomy does not have is a warning: what a service sends undeclared may be a known failure too.
@@ -146,7 +148,7 @@ def problems(loaded: Loaded, taxonomy: Taxonomy) -> Iterator[Diagnostic]:
     if loaded.document is None:
         return
     say = loaded.document.diagnostic
-    addresses = (*clauses_of(taxonomy), *clauses_of_clients(taxonomy))
+    addresses = (*service_clauses(taxonomy), *client_clauses(taxonomy))
     codes = tuple(dict.fromkeys(name for each in taxonomy.every_code() for name in (each.name, str(each.wire))))
     for index, each in enumerate(loaded.data if isinstance(loaded.data, list) else ()):
         at: Place = (*loaded.place, index)

@@ -11,27 +11,27 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from random import Random
 
-from faultspec.contract.clauses import clauses_of_clients
+from faultspec.contract.clauses import client_clauses
 from faultspec.contract.model import Contract, contract
 from faultspec.exchange.finding import Finding, Level
 from faultspec.exchange.model import Exchange, Request, Response, first
 from faultspec.judge import judge
-from faultspec.judge.facts import Facts, outcomes
+from faultspec.language.conditions import ConditionFacts, possible_outcomes
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.routes import route
 from faultspec.runtime import retry_after
 from faultspec.runtime.retry import Failure, Policy
-from faultspec_conformance.config import ClientConfig, Target
+from faultspec_conformance.config import ClientConfig, ServiceConfig
 from faultspec_conformance.drivers import Driver
 from faultspec_conformance.drivers.http import SAFE_METHODS
-from faultspec_conformance.drivers.processes import Failed, running
+from faultspec_conformance.drivers.processes import StartFailed, running
 from faultspec_conformance.drivers.serving import serving
 from faultspec_conformance.faults.replies import Unanswerable, failure
 from faultspec_conformance.faults.retry_observer import (
     ROUNDS,
     UNTOLD,
-    Followed,
     Kind,
+    RetryReport,
     Try,
     Wait,
     enough,
@@ -43,11 +43,11 @@ from faultspec_conformance.faults.retry_observer import (
 from faultspec_conformance.faults.script import Fault, Script, Turns
 from faultspec_conformance.faults.server import FaultServer, Served
 from faultspec_conformance.results.model import Coverage, Outcome, Report, settled
-from faultspec_conformance.run.summarize import fold, hiding, shown
-from faultspec_conformance.session.base import Seen
-from faultspec_conformance.session.correlation import echo_of, valid
-from faultspec_conformance.session.observation import Sent, held, skipped, slot
-from faultspec_conformance.session.options import Options, Unreachable, today
+from faultspec_conformance.run.summarize import hiding, shown, summarize
+from faultspec_conformance.session.base import Session
+from faultspec_conformance.session.correlation import echo_rule, valid
+from faultspec_conformance.session.observation import Observation, not_exercised, passed, slot
+from faultspec_conformance.session.options import RunOptions, Unreachable, today
 
 #: RFC 9110 section 9.2.2: sent twice, they do what they do once.
 _IDEMPOTENT = SAFE_METHODS | {"PUT", "DELETE", "TRACE"}
@@ -84,25 +84,29 @@ Launch = Callable[[ClientConfig, str, Callable[[], bool]], str | None]
 could not be watched, or None. Raises Failed."""
 
 
-def watch(target: Target, taxonomy: Taxonomy, options: Options, launch: Launch | None = None) -> Report | Unreachable:
+def watch(
+    target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions, launch: Launch | None = None
+) -> Report | Unreachable:
     """Judge the clients of a configuration."""
-    known = clauses_of_clients(taxonomy)
+    known = client_clauses(taxonomy)
     start = _launcher(Path(target.path or ".").resolve().parent) if launch is None else launch
     concerned = tuple(each for each in options.waivers if any(fnmatchcase(one, each.clause) for one in known))
     interrupted = False
-    world = Seen(taxonomy, contract(taxonomy), target, Driver(target.limits))  # nothing is asked: the clients do that
+    world = Session(
+        taxonomy, contract(taxonomy), target, Driver(target.limits)
+    )  # nothing is asked: the clients do that
     try:
         for client in target.clients:
             options.progress(f"{' '.join(client.command)} ({client.request.method} {client.request.path})")
-            world.outcomes += _Watch(world, client, start).outcomes()
-    except Failed as error:
+            world.outcomes += _ClientWatch(world, client, start).outcomes()
+    except StartFailed as error:
         return Unreachable(str(error), "check `client.command` in the configuration")
     except KeyboardInterrupt:
         interrupted = True
         world.ended = "the run was interrupted"
     world.driver.requests = len(world.exchanges)
     world.not_run += (world.ended,) if world.ended is not None else ()
-    seen = fold(world, known, replace(options, waivers=concerned), frozenset())
+    seen = summarize(world, known, replace(options, waivers=concerned), frozenset())
     result = settled(seen, today(options), only=options.only)
     result = replace(
         result,
@@ -140,18 +144,18 @@ class _Run:
     cut: str | None
 
 
-class _Watch:
+class _ClientWatch:
     """One client, run once for each thing that can happen to its request."""
 
-    def __init__(self, world: Seen, client: ClientConfig, launch: Launch) -> None:
+    def __init__(self, world: Session, client: ClientConfig, launch: Launch) -> None:
         self.world = world
         self.client = client
         self.launch = launch
-        self.clauses = clauses_of_clients(world.taxonomy)
+        self.clauses = client_clauses(world.taxonomy)
         self.name = f"{client.request.method} {client.request.path}"
         self.waits: dict[str, list[Wait]] = {}
         self.punctual = True
-        self.keys: dict[str, Sent] = {}
+        self.keys: dict[str, Observation] = {}
 
     @property
     def contract(self) -> Contract:
@@ -253,7 +257,9 @@ class _Watch:
             return
         tries = [self.judged_try(code, each, one) for each, one in zip(seen.tries, sent, strict=True)]
         if any(each is None for each in tries):
-            yield skipped("client/gives-up", f"{where}, and nothing tells whether that is for the policy {code.retry}")
+            yield not_exercised(
+                "client/gives-up", f"{where}, and nothing tells whether that is for the policy {code.retry}"
+            )
             return
         followed = follow(policy or UNTOLD, [each for each in tries if each is not None], spans=policy is not None)
         if policy is not None:
@@ -261,7 +267,7 @@ class _Watch:
         yield from self.told(followed, where, sent, seen.cut)
         yield from self.keyed(where, sent)
 
-    def wrong(self, clause: str, message: str, *evidence: Sent, level: Level = "error") -> Outcome:
+    def wrong(self, clause: str, message: str, *evidence: Observation, level: Level = "error") -> Outcome:
         """The clause is broken, by a try after the first answer of the evidence, which is the failure that was played."""
         finding = Finding(
             clause,
@@ -274,13 +280,13 @@ class _Watch:
         )
         return Outcome(clause, "broken", finding=finding)
 
-    def sent(self, served: Served) -> Sent:
+    def sent(self, served: Served) -> Observation:
         """What was served, as an exchange with its judgement."""
         name = f"{self.client.request.method} {self.client.request.path.partition('?')[0]}"
         exchange = Exchange(served.request, served.response, operation=name)
-        return Sent(exchange, judge(self.contract, exchange))
+        return Observation(exchange, judge(self.contract, exchange))
 
-    def judged_try(self, code: Code, served: Served, sent: Sent) -> Try | None:
+    def judged_try(self, code: Code, served: Served, sent: Observation) -> Try | None:
         """A try as the planner sees it; None where the declarations leave open what it is."""
         if served.fault is None:
             return Try(served.at, served.until, None)
@@ -294,8 +300,8 @@ class _Watch:
         eligible = True
         if named is not None and named.eligible:
             details = slot(taxonomy, sent, "details")
-            facts = Facts(sent.status, told, None, details if isinstance(details, dict) else {})
-            decided = outcomes(named.eligible_when, facts) or (True,)
+            facts = ConditionFacts(sent.status, told, None, details if isinstance(details, dict) else {})
+            decided = possible_outcomes(named.eligible_when, facts) or (True,)
             if code.name in named.eligible and len(decided) > 1:
                 return None
             eligible = code.name in named.eligible and bool(decided[0])
@@ -317,24 +323,26 @@ class _Watch:
 
     # ---- what is found
 
-    def told(self, followed: Followed, where: str, sent: Sequence[Sent], cut: str | None) -> Iterator[Outcome]:
+    def told(
+        self, followed: RetryReport, where: str, sent: Sequence[Observation], cut: str | None
+    ) -> Iterator[Outcome]:
         breaches = [each for each in followed.breaches if cut is None or each.kind != "abandoned"]
         wrong = {_OF[each.kind]: each for each in reversed(breaches)}
         self.punctual = self.punctual and "client/waits" not in wrong
         for clause in dict.fromkeys(_OF[each] for each in sorted(followed.exercised)):
             if clause not in wrong and clause in self.clauses:
-                yield held(clause)
+                yield passed(clause)
         for clause, each in wrong.items():
             # Who gives up early has a reason of his own, perhaps; who never tries again has not read the contract.
             early = each.kind == "abandoned" and each.number > 0
             evidence = sent[: max(1, each.number + 1)]
             yield self.wrong(clause, f"{where}: {each.message}", *evidence, level="warning" if early else "error")
 
-    def refetched(self, where: str, seen: _Run, sent: Sequence[Sent]) -> Iterator[Outcome]:
+    def refetched(self, where: str, seen: _Run, sent: Sequence[Observation]) -> Iterator[Outcome]:
         """Whether something was read between a refusal and the next try, and the next try has another validator."""
         clause = "client/refetches"
         if self.client.request.method in SAFE_METHODS:
-            yield skipped(clause, f"{self.name} is itself what reads again")
+            yield not_exercised(clause, f"{self.name} is itself what reads again")
             return
         reads = [each for each in seen.others if each.request.method in SAFE_METHODS]
         for number, served in enumerate(seen.tries):
@@ -355,14 +363,14 @@ class _Watch:
             if stale in (None, "*") or stale != first(later.request.headers, "If-Match"):
                 continue
             if not any(first(each.response.headers, "ETag") not in (None, stale) for each in read):
-                yield skipped(clause, f"{where}, and what was read again had no other validator than {stale}")
+                yield not_exercised(clause, f"{where}, and what was read again had no other validator than {stale}")
                 return
             message = f"{where}, and try {number + 2} has the If-Match that was refused, {stale}"
             yield self.wrong(clause, message, *sent[: number + 2])
             return
-        yield held(clause)
+        yield passed(clause)
 
-    def keyed(self, where: str, sent: Sequence[Sent]) -> Iterator[Outcome]:
+    def keyed(self, where: str, sent: Sequence[Observation]) -> Iterator[Outcome]:
         """Whether the tries have one idempotency key, and no other call had it."""
         rule = self.world.taxonomy.idempotency
         if rule is None or self.client.request.method not in rule.methods:
@@ -377,11 +385,11 @@ class _Watch:
         elif earlier is not sent[0]:
             yield self.wrong("client/key", f"two calls have the same {rule.key}", earlier, sent[0])
         elif len(found) > 1:
-            yield held("client/key")
+            yield passed("client/key")
 
-    def identified(self, sent: Sequence[Sent]) -> Iterator[Outcome]:
+    def identified(self, sent: Sequence[Observation]) -> Iterator[Outcome]:
         """Whether the correlation ids that the client sends are some."""
-        echo = echo_of(self.world.taxonomy)
+        echo = echo_rule(self.world.taxonomy)
         for each in sent if echo is not None else ():
             value = each.exchange.sent(echo.header) if echo is not None else None
             if echo is None or value is None:
@@ -390,7 +398,7 @@ class _Watch:
                 message = f"{echo.header} is `{value[:60]}`, which is none of {', '.join(echo.slot.schema.format)}"
                 yield self.wrong("client/correlation", message, each)
                 return
-            yield held("client/correlation")
+            yield passed("client/correlation")
 
     def spread(self, spreading: tuple[int, Fault, Code] | None) -> Iterator[Outcome]:
         """Whether chance has a part in the waits; the failure that showed most of them is repeated until there are enough."""
@@ -409,11 +417,11 @@ class _Watch:
             yield self.wrong("client/waits", message, self.world.exchanges[-1])
         match told.chance:
             case "untold":
-                yield skipped(clause, told.message)
+                yield not_exercised(clause, told.message)
             case "missing":
                 yield self.wrong(clause, told.message, self.world.exchanges[-1])
             case "seen":
-                yield held(clause)
+                yield passed(clause)
 
 
 def _may_refuse(status: int | None, request: Request) -> bool:

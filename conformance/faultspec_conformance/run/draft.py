@@ -8,7 +8,7 @@ from random import Random
 
 from faultspec.language.model import Code, Taxonomy
 from faultspec_conformance.openapi import sampling
-from faultspec_conformance.openapi.document import Description, Operation, Resource, Scheme, resources
+from faultspec_conformance.openapi.document import Description, DocumentedResource, Scheme, ServiceOperation, resources
 
 #: What the probes bring about by themselves on any service with a route, a body and a token.
 _GENERAL = frozenset({400, 401, 404, 405, 406, 413, 415})
@@ -73,7 +73,7 @@ def _resources(description: Description) -> Iterator[str]:
         yield from _resource(description, resource)
 
 
-def _resource(description: Description, resource: Resource) -> Iterator[str]:
+def _resource(description: Description, resource: DocumentedResource) -> Iterator[str]:
     assert resource.create is not None
     create = [f"request: {_request(resource.create)}"]
     if resource.create.body is not None:
@@ -93,13 +93,13 @@ def _resource(description: Description, resource: Resource) -> Iterator[str]:
         yield f"    list: {_request(resource.list)}"
 
 
-def _request(operation: Operation) -> str:
+def _request(operation: ServiceOperation) -> str:
     return _quoted(operation.name)
 
 
-def _body(description: Description, operation: Operation) -> str:
+def _body(description: Description, operation: ServiceOperation) -> str:
     assert operation.body is not None
-    source = sampling.Source(description.document, Random(0))
+    source = sampling.ValueSource(description.document, Random(0))
     schema = operation.body.schema
     example = operation.body.example
     body = example if example is not None else sampling.value(source, schema, fresh=False)
@@ -141,7 +141,7 @@ def _general(code: Code, description: Description) -> bool:
     return bool(statuses & able)
 
 
-def _switch(description: Description, code: Code) -> tuple[Operation, str] | None:
+def _switch(description: Description, code: Code) -> tuple[ServiceOperation, str] | None:
     """An operation that a header makes fail with the code, because its parameter lists the code's name."""
     for operation in sorted(description.operations, key=lambda each: (each.method != "GET", len(each.placeholders))):
         for parameter in operation.parameters:

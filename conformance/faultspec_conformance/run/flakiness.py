@@ -7,17 +7,17 @@ from contextlib import suppress
 from faultspec.exchange.finding import Finding
 from faultspec_conformance.drivers.http import SAFE_METHODS
 from faultspec_conformance.probes import PROBES
-from faultspec_conformance.run.schedule import Part, play, title
+from faultspec_conformance.run.schedule import ProbeRun, play, title
 from faultspec_conformance.run.summarize import Place, place
-from faultspec_conformance.session.http import World
+from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
-from faultspec_conformance.session.options import Options
+from faultspec_conformance.session.options import RunOptions
 
 #: Clauses of which one failure is proof, however seldom it comes about.
 _PROVEN = ("leaks/", "idempotency/concurrent", "correlation/unique")
 
 
-def unrepeated(world: World, parts: Iterable[Part], options: Options) -> frozenset[Place]:
+def flaky_places(world: HttpSession, parts: Iterable[ProbeRun], options: RunOptions) -> frozenset[Place]:
     """Failures that were seen once and not again when the same was asked again: those are flaky.
 
     The probe that saw one is run once more in a world of its own, on resources of its own; what the sweep saw is sent once
@@ -65,12 +65,12 @@ def unrepeated(world: World, parts: Iterable[Part], options: Options) -> frozens
     return frozenset(gone)
 
 
-def anew(world: World) -> World:
+def anew(world: HttpSession) -> HttpSession:
     """A world of the same service in which nothing has been asked yet."""
-    return World(world.taxonomy, world.contract, world.target, world.driver, world.description, world.random)
+    return HttpSession(world.taxonomy, world.contract, world.target, world.driver, world.description, world.random)
 
 
-def failures(world: World, exchanges: range, outcomes: range) -> Iterator[Finding]:
+def failures(world: HttpSession, exchanges: range, outcomes: range) -> Iterator[Finding]:
     """What was found of level error in these parts of a world."""
     for index in exchanges:
         yield from (each for each in world.exchanges[index].judgement.findings if each.level == "error")
@@ -80,7 +80,7 @@ def failures(world: World, exchanges: range, outcomes: range) -> Iterator[Findin
             yield finding
 
 
-def occasions(world: World, where: Place, exchanges: range, outcomes: range) -> int:
+def occasions(world: HttpSession, where: Place, exchanges: range, outcomes: range) -> int:
     """How often a clause could be checked there; a relation that held does not say where, so it counts for every place."""
     clause, operation = where
     seen = [world.exchanges[index] for index in exchanges]

@@ -8,18 +8,18 @@ from fnmatch import fnmatchcase
 from faultspec_conformance.probes import OF_CALLS, OF_JSONRPC, OF_MCP, PROBES, UNITS, Asking, Probe
 from faultspec_conformance.results.model import Shard
 from faultspec_conformance.session.fixtures import restore
-from faultspec_conformance.session.http import World
+from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
-from faultspec_conformance.session.options import Options
-from faultspec_conformance.session.resources import Kind
+from faultspec_conformance.session.options import RunOptions
+from faultspec_conformance.session.resources import ResourceKind
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ProbeRun:
     """A probe that was run on some kinds of resource, and where in the world what it saw begins and ends."""
 
-    probe: Probe[World]
-    turn: tuple[Kind, ...]
+    probe: Probe[HttpSession]
+    turn: tuple[ResourceKind, ...]
     exchanges: range
     outcomes: range
 
@@ -36,19 +36,19 @@ def chosen(probes: Iterable[Probe[Asking]], only: str | None, known: Iterable[st
     return tuple(probe for probe in probes if not probe.clauses or wanted & set(probe.clauses))
 
 
-def mine(probes: tuple[Probe[World], ...], shard: Shard | None) -> tuple[Probe[World], ...]:
+def mine(probes: tuple[Probe[HttpSession], ...], shard: Shard | None) -> tuple[Probe[HttpSession], ...]:
     """The probes of a shard, to which units are dealt out by turns; those that others need are in all of them."""
     if shard is None:
         return probes
     return tuple(each for each in probes if each.everywhere or shard.has(UNITS.index(each.unit)))
 
 
-def title(probe: Probe[World], turn: Iterable[Kind]) -> str:
+def title(probe: Probe[HttpSession], turn: Iterable[ResourceKind]) -> str:
     """A probe with some kinds of resource, by name."""
     return " ".join((probe.name, *(each.name for each in turn)))
 
 
-def played(world: World, probe: Probe[World], options: Options) -> Part:
+def played(world: HttpSession, probe: Probe[HttpSession], options: RunOptions) -> ProbeRun:
     """Run one probe, which depends on the seed and on no other probe's randomness."""
     if world.touched:
         world.begin(f"what {probe.name} needs", options.seed)
@@ -59,7 +59,7 @@ def played(world: World, probe: Probe[World], options: Options) -> Part:
     exchanges, outcomes = len(world.exchanges), len(world.outcomes)
     play(world, probe)
     world.repeated += world.exchanges[exchanges:] if probe.everywhere else ()
-    return Part(probe, world.turn, range(exchanges, len(world.exchanges)), range(outcomes, len(world.outcomes)))
+    return ProbeRun(probe, world.turn, range(exchanges, len(world.exchanges)), range(outcomes, len(world.outcomes)))
 
 
 def play(world: Asking, probe: Probe[Asking]) -> None:

@@ -11,49 +11,49 @@ from faultspec.contract.clauses import Clause
 from faultspec.contract.model import Contract, contract
 from faultspec.exchange.model import Exchange, Response
 from faultspec.language.model import Taxonomy
-from faultspec_conformance.config import Identity, Target
+from faultspec_conformance.config import Identity, ServiceConfig
 from faultspec_conformance.drivers import NoAnswer
-from faultspec_conformance.drivers.http import Http
+from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.drivers.jsonrpc import Peer, Remote
-from faultspec_conformance.drivers.processes import Failed
+from faultspec_conformance.drivers.processes import StartFailed
 from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.openapi.document import Description
 from faultspec_conformance.probes import OF_A_KIND, OF_CALLS, OF_FAILURES, OF_JSONRPC, OF_MCP, PROBES, UNITS, Probe
 from faultspec_conformance.results.model import Report, overdue, settled
-from faultspec_conformance.run.flakiness import anew, unrepeated
-from faultspec_conformance.run.schedule import Part, chosen, mine, play, played
-from faultspec_conformance.run.summarize import Place, fold, hiding, provokable, shown
-from faultspec_conformance.session.base import Seen
-from faultspec_conformance.session.calls import Dialogue, Rpc, Tools
+from faultspec_conformance.run.flakiness import anew, flaky_places
+from faultspec_conformance.run.schedule import ProbeRun, chosen, mine, play, played
+from faultspec_conformance.run.summarize import Place, hiding, provokable, shown, summarize
+from faultspec_conformance.session.base import Session
+from faultspec_conformance.session.calls import CallSession, RpcSession, ToolSession
 from faultspec_conformance.session.credentials import refused, tried, unwelcome
 from faultspec_conformance.session.discovery import describe, no_address
-from faultspec_conformance.session.http import World
+from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
-from faultspec_conformance.session.options import Options, Unreachable, today
-from faultspec_conformance.session.upstreams import Upstream, attended
+from faultspec_conformance.session.options import RunOptions, Unreachable, today
+from faultspec_conformance.session.upstreams import ScriptedUpstream, attended
 
 if TYPE_CHECKING:
-    from faultspec_conformance.drivers.mcp import Mcp
+    from faultspec_conformance.drivers.mcp import McpDriver
 
-Talking = TypeVar("Talking", bound=Dialogue)
+Talking = TypeVar("Talking", bound=CallSession)
 
 #: So many kinds of resource are tested with everything else: the author's choice, or the simplest. The others come after.
 _KINDS = 4
 
 
-def run(target: Target, taxonomy: Taxonomy, options: Options = Options()) -> Report | Unreachable:
+def run(target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions = RunOptions()) -> Report | Unreachable:
     """Judge one service, which the file may start, and whose upstreams it may script."""
     if target.transport != "http":
         return by_name(target, taxonomy, options)
     try:
         with attended(target) as upstreams:
             return over_http(target, taxonomy, options, upstreams)
-    except Failed as error:
+    except StartFailed as error:
         return Unreachable(str(error), "check `target` and `upstreams` in the configuration")
 
 
 def over_http(
-    target: Target, taxonomy: Taxonomy, options: Options, upstreams: Mapping[str, Upstream]
+    target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions, upstreams: Mapping[str, ScriptedUpstream]
 ) -> Report | Unreachable:
     """Judge a service over HTTP that runs already, by probes and by generated traffic."""
     unfit = no_address(target.http)
@@ -63,12 +63,12 @@ def over_http(
         )
     parts = urlsplit(target.http)
     base = f"{parts.scheme}://{parts.netloc}"
-    with Http(base, target.limits) as driver:
+    with HttpDriver(base, target.limits) as driver:
         described = describe(target, driver, parts.path)
         if isinstance(described, Unreachable):
             return described
         description, notes = (Description(), ()) if isinstance(described, NoAnswer) else described
-        world = World(
+        world = HttpSession(
             taxonomy=taxonomy,
             contract=contract(taxonomy),
             target=target,
@@ -85,12 +85,12 @@ def over_http(
             world.lost(Exchange(described.request, Response(None)), described)
             world.ended = f"the first request was not answered: {described.reason}"
         else:
-            done: list[Part] = []
+            done: list[ProbeRun] = []
             try:
                 done += probed(world, options, known)
                 if options.sweep and (options.shard is None or options.shard.has(len(UNITS))):
                     generated = generate(world, options)
-                flaky = unrepeated(world, done, options)
+                flaky = flaky_places(world, done, options)
             except KeyboardInterrupt:
                 interrupted = True
                 world.ended = "the run was interrupted"
@@ -99,7 +99,7 @@ def over_http(
         return replace(report, result=replace(report.result, generated=generated))
 
 
-def by_name(target: Target, taxonomy: Taxonomy, options: Options) -> Report | Unreachable:
+def by_name(target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions) -> Report | Unreachable:
     """Judge a service whose methods or tools are called by name, by probes."""
     rules = contract(taxonomy)
     known = rules.clauses
@@ -123,9 +123,9 @@ def by_name(target: Target, taxonomy: Taxonomy, options: Options) -> Report | Un
 
 
 def concluded(
-    world: Seen,
+    world: Session,
     known: Mapping[str, Clause],
-    options: Options,
+    options: RunOptions,
     base: str,
     flaky: frozenset[Place],
     *,
@@ -134,37 +134,37 @@ def concluded(
     """What was seen as a report, masked; that of a shard is left to be settled with the others."""
     world.notes += provokable(world)
     world.not_run += ("the run was interrupted",) if interrupted else ()
-    seen = fold(world, known, options, flaky)
+    seen = summarize(world, known, options, flaky)
     day = today(options)
     result = overdue(seen, day) if options.shard is not None else settled(seen, day, only=options.only)
     hidden = hiding(world)
     return Report(shown(hidden, result), hidden.text(base), options.only, world.target.path, interrupted)
 
 
-def dialled(target: Target) -> "Peer | Mcp":
+def dialled(target: ServiceConfig) -> "Peer | McpDriver":
     """The way to a service whose methods or tools are called by name. Raises ImportError where its library is missing."""
     if target.transport == "stdio":
         return Process(target.stdio, target.limits, framing=target.framing, cwd=target.directory)
     if target.transport == "jsonrpc":
         return Remote(target.jsonrpc, target.limits)
-    from faultspec_conformance.drivers.mcp import Mcp  # an extra of its own: nobody else needs the library
+    from faultspec_conformance.drivers.mcp import McpDriver  # an extra of its own: nobody else needs the library
 
-    return Mcp(target.mcp, target.limits)
+    return McpDriver(target.mcp, target.limits)
 
 
 def spoken(
-    driver: "Peer | Mcp", taxonomy: Taxonomy, rules: Contract, target: Target, options: Options
-) -> tuple[Dialogue, Iterator[Callable[[], None]]]:
+    driver: "Peer | McpDriver", taxonomy: Taxonomy, rules: Contract, target: ServiceConfig, options: RunOptions
+) -> tuple[CallSession, Iterator[Callable[[], None]]]:
     """The run over a driver, and its parts: the calls of the file, the probes of the protocol, the recipes."""
     samples, recipes, *after = OF_CALLS
     if isinstance(driver, Peer):
-        rpc = Rpc(taxonomy, rules, target, driver)
+        rpc = RpcSession(taxonomy, rules, target, driver)
         return rpc, _parts(rpc, (samples, *OF_JSONRPC, recipes, *OF_FAILURES, *after), options)
-    tools = Tools(taxonomy, rules, target, driver)
+    tools = ToolSession(taxonomy, rules, target, driver)
     return tools, _parts(tools, (samples, *OF_MCP, recipes, *after), options)
 
 
-def _parts(world: Talking, probes: tuple[Probe[Talking], ...], options: Options) -> Iterator[Callable[[], None]]:
+def _parts(world: Talking, probes: tuple[Probe[Talking], ...], options: RunOptions) -> Iterator[Callable[[], None]]:
     mine = [
         each for turn, each in enumerate(probes) if each.everywhere or options.shard is None or options.shard.has(turn)
     ]
@@ -174,7 +174,7 @@ def _parts(world: Talking, probes: tuple[Probe[Talking], ...], options: Options)
         yield partial(play, world, probe)
 
 
-def probed(world: World, options: Options, known: Iterable[str]) -> Iterator[Part]:
+def probed(world: HttpSession, options: RunOptions, known: Iterable[str]) -> Iterator[ProbeRun]:
     """Run the probes: all of them with the first few kinds of resource, those of one kind with the others."""
     world.turn = world.kinds[:_KINDS]
     for probe in chosen(mine(PROBES, options.shard), options.only, known):
@@ -183,7 +183,7 @@ def probed(world: World, options: Options, known: Iterable[str]) -> Iterator[Par
     yield from other_kinds(world, options, known)
 
 
-def generate(world: World, options: Options) -> int:
+def generate(world: HttpSession, options: RunOptions) -> int:
     """Send generated traffic; how many requests that took."""
     from faultspec_conformance.run.sweep import sweep  # what needs schemathesis stays out of a run of probes only
 
@@ -197,7 +197,7 @@ def generate(world: World, options: Options) -> int:
     return world.driver.requests - before
 
 
-def other_kinds(world: World, options: Options, known: Iterable[str]) -> Iterator[Part]:
+def other_kinds(world: HttpSession, options: RunOptions, known: Iterable[str]) -> Iterator[ProbeRun]:
     """Test the kinds of resource after the first few, one probe after another, with half of the requests that are left."""
     later = world.kinds[_KINDS:]
     ceiling = (world.driver.requests + world.driver.limits.requests) // 2
@@ -213,7 +213,7 @@ def other_kinds(world: World, options: Options, known: Iterable[str]) -> Iterato
             yield played(world, probe, options)
 
 
-def refused_identities(world: World) -> tuple[str, ...]:
+def refused_identities(world: HttpSession) -> tuple[str, ...]:
     """The callers of the file whose credentials the service does not take; who shall be refused is not among them.
 
     Each is asked for something ordinary before that is said of him: whatever else this part of the run has asked of him.
@@ -224,7 +224,7 @@ def refused_identities(world: World) -> tuple[str, ...]:
     return tuple(each for each in said if each is not None)
 
 
-def _confirmed(world: World, who: Identity, why: str) -> str | None:
+def _confirmed(world: HttpSession, who: Identity, why: str) -> str | None:
     beside = anew(world)  # so that nothing is judged in one part of a run that is not in another
     beside.ended = world.ended
     try:

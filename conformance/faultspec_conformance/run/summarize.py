@@ -5,16 +5,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from faultspec.contract.applicability import meaningless
+from faultspec.contract.applicability import not_applicable
 from faultspec.contract.clauses import Clause
 from faultspec.exchange.finding import Finding
 from faultspec_conformance.results.applicability import unspoken_over
-from faultspec_conformance.results.model import ClauseResult, Coverage, Reported, Result, counted, folded, ranked
+from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result, counted, folded, ranked
 from faultspec_conformance.results.waivers import Waiver, excused, unknown_clauses
 from faultspec_conformance.sanitize.masking import Masking, masking
-from faultspec_conformance.sanitize.traffic_secrets import leaked
-from faultspec_conformance.session.base import Seen
-from faultspec_conformance.session.options import Options
+from faultspec_conformance.sanitize.traffic_secrets import traffic_secrets
+from faultspec_conformance.session.base import Session
+from faultspec_conformance.session.options import RunOptions
 
 Place = tuple[str, str | None]
 """What is compared when the same is asked again: a clause and an operation."""
@@ -25,10 +25,10 @@ def place(finding: Finding) -> Place:
     return finding.clause, finding.operation
 
 
-def fold(
-    world: Seen,
+def summarize(
+    world: Session,
     known: Mapping[str, Clause],
-    options: Options,
+    options: RunOptions,
     flaky: frozenset[Place],
 ) -> Result:
     """Everything that was seen as one value that merges, neither masked nor `settled` yet."""
@@ -47,7 +47,7 @@ def fold(
             findings.append((with_statements(outcome.finding, known), outcome.form))
         if outcome.reason:
             reasons.setdefault(outcome.clause, {}).setdefault(outcome.kind, {})[outcome.reason] = None
-    silent = {**unspoken_over(world.target.transport), **meaningless(world.taxonomy)}
+    silent = {**unspoken_over(world.target.transport), **not_applicable(world.taxonomy)}
     results: dict[str, ClauseResult] = {}
     for address, clause in known.items():
         if options.only is not None and not fnmatchcase(address, options.only):
@@ -73,7 +73,7 @@ def fold(
             )
     used: Counter[Waiver] = Counter()
     kept = [
-        Reported(each, waived=excused(each, options.waivers, used), flaky=place(each) in flaky, form=form)
+        ReportedFinding(each, waived=excused(each, options.waivers, used), flaky=place(each) in flaky, form=form)
         for each, form in findings
         if each.clause in results
     ]
@@ -106,7 +106,7 @@ def with_statements(finding: Finding, known: Mapping[str, Clause]) -> Finding:
     return finding if finding.statements or clause is None else replace(finding, statements=clause.statements)
 
 
-def formed(world: Seen, *, first: bool) -> tuple[int, Mapping[str, int]]:
+def formed(world: Session, *, first: bool) -> tuple[int, Mapping[str, int]]:
     """How many errors there were, those apart that a probe of the framework asked for; and how many break each clause.
 
     ``first``: this is the shard that counts what every shard has.
@@ -124,7 +124,7 @@ def formed(world: Seen, *, first: bool) -> tuple[int, Mapping[str, int]]:
     return len(ordinary), broken
 
 
-def covered(world: Seen) -> dict[str, Coverage]:
+def covered(world: Session) -> dict[str, Coverage]:
     """What was seen of every code, in order of declaration."""
     statuses: dict[str, set[int]] = {}
     operations: dict[str, dict[str, None]] = {}
@@ -162,7 +162,7 @@ def covered(world: Seen) -> dict[str, Coverage]:
     return found
 
 
-def provokable(world: Seen) -> Iterator[str]:
+def provokable(world: Session) -> Iterator[str]:
     """The codes that were seen although the file declares that they can't be brought about."""
     seen = {sent.code for sent in world.exchanges}
     for recipe in world.target.recipes:
@@ -172,11 +172,11 @@ def provokable(world: Seen) -> Iterator[str]:
 
 def shown(hidden: Masking, result: Result) -> Result:
     """The result as it may be shown: without the secrets of the run, and without those that the service gave away."""
-    findings = tuple((hidden | leaked(each.finding.evidence)).reported(each) for each in result.findings)
+    findings = tuple((hidden | traffic_secrets(each.finding.evidence)).reported(each) for each in result.findings)
     return replace(hidden.result(replace(result, findings=())), findings=findings)
 
 
-def hiding(world: Seen) -> Masking:
+def hiding(world: Session) -> Masking:
     """What must not be shown of a run: credentials, what came from the environment, what was planted."""
     planted = ((each.value, _STANDS_FOR[each.kind]) for each in world.planted if each.kind in _STANDS_FOR)
     return masking(world.target.identities.values(), [*world.target.secrets, *planted])

@@ -25,8 +25,8 @@ from urllib.parse import urlsplit
 from faultspec.exchange.model import Headers, Request
 from faultspec_conformance.config import CREDENTIALS, NOBODY, Identity
 from faultspec_conformance.drivers.http import SAFE_METHODS
-from faultspec_conformance.openapi.document import Description, Operation
-from faultspec_conformance.session.http import World
+from faultspec_conformance.openapi.document import Description, ServiceOperation
+from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Unanswered
 from faultspec_conformance.session.parameters import known_values
 from faultspec_conformance.session.resources import path_of
@@ -87,14 +87,14 @@ class Swept:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class PreparedRequest:
     """The requests that were generated, as they arrived; ``trouble``: why there are none, or not for every operation."""
 
     requests: tuple[Request, ...] = ()
     trouble: str | None = None
 
 
-def sweep(world: World, *, seed: int) -> Swept:
+def sweep(world: HttpSession, *, seed: int) -> Swept:
     """Send generated requests within what is left of the limits. Never raises for what a document or a service does.
 
     Which requests are written depends on the document alone, which of them are sent on ``seed`` as well.
@@ -174,7 +174,7 @@ def sendable(request: Request) -> bool:
 # ---- sending
 
 
-def send(world: World, planned: Iterable[Planned], random: Random) -> tuple[str, ...]:
+def send(world: HttpSession, planned: Iterable[Planned], random: Random) -> tuple[str, ...]:
     """Send what was planned and have it judged; the reasons of what got no answer."""
     reasons: dict[str, None] = {}
     unanswered = waits = 0
@@ -197,7 +197,7 @@ def send(world: World, planned: Iterable[Planned], random: Random) -> tuple[str,
     return tuple(reasons)[:_REASONS]
 
 
-def dressed(world: World, planned: Planned, who: Identity, random: Random) -> Request:
+def dressed(world: HttpSession, planned: Planned, who: Identity, random: Random) -> Request:
     """A generated request as the caller would send it: with his headers, and a correlation id by turns.
 
     Every other one goes to a resource that exists, where the path can lead to one, so that more than absence is tested; no
@@ -220,11 +220,11 @@ def dressed(world: World, planned: Planned, who: Identity, random: Random) -> Re
     headers += [pair for pair in request.headers if pair[0].lower() not in dropped]
     target = request.target
     if random.random() < 0.5 and request.method != "DELETE":
-        target = _settled(world, Operation(request.method, planned.template), target)
+        target = _settled(world, ServiceOperation(request.method, planned.template), target)
     return replace(request, target=target, headers=tuple(headers))
 
 
-def _settled(world: World, operation: Operation, target: str) -> str:
+def _settled(world: HttpSession, operation: ServiceOperation, target: str) -> str:
     known = known_values(world, operation)
     if not operation.placeholders or not set(operation.placeholders) <= set(known):
         return target
@@ -234,7 +234,7 @@ def _settled(world: World, operation: Operation, target: str) -> str:
 # ---- writing
 
 
-def write(description: Description, *, seconds: float, writes: bool) -> Written:
+def write(description: Description, *, seconds: float, writes: bool) -> PreparedRequest:
     """Have schemathesis write requests for every operation of the document, for at most so many seconds."""
     began = time.monotonic()
     with TemporaryDirectory(prefix="faultspec-sweep-") as name, _Catcher() as catcher:
@@ -255,7 +255,7 @@ def write(description: Description, *, seconds: float, writes: bool) -> Written:
                     stderr=subprocess.STDOUT,
                 )
             except OSError as error:
-                return Written(trouble=f"schemathesis cannot be started: {error}")
+                return PreparedRequest(trouble=f"schemathesis cannot be started: {error}")
             with process:
                 try:
                     while (
@@ -268,10 +268,14 @@ def write(description: Description, *, seconds: float, writes: bool) -> Written:
         requests = tuple(catcher.caught)
         if stopped:
             spent = time.monotonic() - began
-            return Written(requests, f"writing was stopped after {spent:.0f} s, with {len(requests)} requests written")
+            return PreparedRequest(
+                requests, f"writing was stopped after {spent:.0f} s, with {len(requests)} requests written"
+            )
         if process.returncode == 0 and requests:
-            return Written(requests)
-        return Written(requests, _trouble(said.read_text(encoding="utf-8", errors="replace"), process.returncode))
+            return PreparedRequest(requests)
+        return PreparedRequest(
+            requests, _trouble(said.read_text(encoding="utf-8", errors="replace"), process.returncode)
+        )
 
 
 def _command(writes: bool) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Headers, Request, Response
 from faultspec_conformance.config import CREDENTIALS, Identity
-from faultspec_conformance.results.model import ClauseResult, Coverage, Reported, Result
+from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result
 from faultspec_conformance.results.waivers import Waiver
 from faultspec_conformance.sanitize.encodings import cut_off, layers, places
 
@@ -142,7 +142,7 @@ class Masking:
             condition=(),
         )
 
-    def reported(self, reported: Reported) -> Reported:
+    def reported(self, reported: ReportedFinding) -> ReportedFinding:
         """The finding and its excuse as they may be shown."""
         return replace(reported, finding=self.finding(reported.finding), waived=self._maybe(reported.waived))
 

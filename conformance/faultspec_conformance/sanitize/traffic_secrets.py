@@ -32,7 +32,7 @@ def hiding(exchanges: Iterable[Exchange]) -> Masking:
     return _masked(found)
 
 
-def leaked(exchanges: Iterable[Exchange]) -> Masking:
+def traffic_secrets(exchanges: Iterable[Exchange]) -> Masking:
     """The same of what a service answered to a run of ours, whose own secrets are known."""
     return _masked(part for each in exchanges for part in _told(each.response.headers, each.response.body))
 

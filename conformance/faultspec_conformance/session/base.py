@@ -8,18 +8,18 @@ from typing import Literal
 from faultspec.contract.model import Contract
 from faultspec.exchange.model import Canary, Exchange
 from faultspec.language.model import Taxonomy
-from faultspec_conformance.config import NOBODY, Identity, Target
+from faultspec_conformance.config import NOBODY, Identity, ServiceConfig
 from faultspec_conformance.drivers import Driver, NoAnswer
 from faultspec_conformance.openapi.tokens import Tokens, fresh
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.observation import Sent, Unanswered, lost, skipped
+from faultspec_conformance.session.observation import Observation, Unanswered, lost, not_exercised
 
 #: After so many requests in a row without an answer in time, the service is taken to hang as a whole.
 _SILENT = 3
 
 
 @dataclass(slots=True)
-class Seen:
+class Session:
     """One run against one service; ``outcomes`` and ``exchanges`` are what its result is read from.
 
     ``planted``: values that must not come back, nor be reported; ``not_run``: what the file asks for and could not be done;
@@ -29,18 +29,18 @@ class Seen:
 
     taxonomy: Taxonomy
     contract: Contract
-    target: Target
+    target: ServiceConfig
     driver: Driver
     tokens: Tokens = field(default_factory=fresh, init=False)
     outcomes: list[Outcome] = field(default_factory=list, init=False)
-    exchanges: list[Sent] = field(default_factory=list, init=False)
+    exchanges: list[Observation] = field(default_factory=list, init=False)
     planted: list[Canary] = field(default_factory=list, init=False)
     notes: list[str] = field(default_factory=list, init=False)
     not_run: list[str] = field(default_factory=list, init=False)
     unmet: dict[str, str] = field(default_factory=dict, init=False)
     ended: str | None = field(default=None, init=False)
     cut: bool = field(default=False, init=False)
-    repeated: list[Sent] = field(default_factory=list, init=False)
+    repeated: list[Observation] = field(default_factory=list, init=False)
     _silent: int = field(default=0, init=False)
     _since: int = field(default=0, init=False)
 
@@ -87,7 +87,7 @@ class Seen:
         reached = {outcome.clause for outcome in self.outcomes[self._since :]}
         for clause in clauses:
             if answer.kind == "read-only" and clause not in reached:
-                yield skipped(clause, answer.reason)
+                yield not_exercised(clause, answer.reason)
             elif answer.kind != "read-only":
                 yield Outcome(clause, "could_not_run", answer.reason)
 

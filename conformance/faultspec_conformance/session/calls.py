@@ -14,16 +14,16 @@ from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Canary, Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language.values import same
-from faultspec_conformance.config import ABSENT, Identity, Sample
+from faultspec_conformance.config import ABSENT, Identity, SampleCall
 from faultspec_conformance.drivers import NoAnswer
-from faultspec_conformance.drivers.jsonrpc import Heard, Message, Peer
+from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
 from faultspec_conformance.openapi.tokens import seeded
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.base import Seen
-from faultspec_conformance.session.observation import Sent, broken, held, parsed, protocol_error
+from faultspec_conformance.session.base import Session
+from faultspec_conformance.session.observation import Observation, failed, parsed, passed, protocol_error
 
 if TYPE_CHECKING:
-    from faultspec_conformance.drivers.mcp import Answered, Mcp
+    from faultspec_conformance.drivers.mcp import Answered, McpDriver
 
 #: The judge's answer on what is no matter of the taxonomy.
 UNJUDGED = Judgement((), frozenset())
@@ -33,7 +33,7 @@ _ANYWHERE = "leaks/"
 
 
 @dataclass(slots=True)
-class Dialogue(Seen):
+class CallSession(Session):
     """One run against one service that is called by name. ``unkept``: messages that came unasked and were too many to keep."""
 
     unkept: int = field(default=0, init=False)
@@ -55,7 +55,7 @@ class Dialogue(Seen):
         identity: Identity | None = None,
         plant: Sequence[Canary] = (),
         harmless: bool = False,
-    ) -> Sent:
+    ) -> Observation:
         """Call a method or tool and have the answer judged; raises Unanswered. ``harmless``: it changes nothing."""
         raise NotImplementedError
 
@@ -71,7 +71,7 @@ class Dialogue(Seen):
         """Wait for what the service may still say unasked."""
 
     @property
-    def samples(self) -> tuple[Sample, ...]:
+    def samples(self) -> tuple[SampleCall, ...]:
         """The calls of the file that may be sent: those that are safe first, and others where anything may be written."""
         known = sorted(self.target.samples, key=lambda each: not each.safe)
         return tuple(each for each in known if each.safe or self.writable)
@@ -84,7 +84,7 @@ class Dialogue(Seen):
 
 
 @dataclass(slots=True)
-class Rpc(Dialogue):
+class RpcSession(CallSession):
     """One run against one JSON-RPC service."""
 
     driver: Peer
@@ -99,7 +99,7 @@ class Rpc(Dialogue):
         plant: Sequence[Canary] = (),
         harmless: bool = False,
         id: object = None,
-    ) -> Sent:
+    ) -> Observation:
         """Call a method; ``id`` is a new number unless one is given."""
         who = self.caller if identity is None else identity
         body = request(name, params, self.new_id() if id is None else id)
@@ -108,13 +108,15 @@ class Rpc(Dialogue):
         )
         return sent[0]
 
-    def notify(self, name: str, params: object = ABSENT, *, harmless: bool = False) -> Sent | None:
+    def notify(self, name: str, params: object = ABSENT, *, harmless: bool = False) -> Observation | None:
         """Send a notification; what came back although nothing is due, or None."""
         message = Message(name, encoded(notification(name, params)), due=False, harmless=harmless)
         found = self.said(message, self.caller, single=False)
         return found[0] if found else None
 
-    def batch(self, calls: Iterable[Mapping[str, object]], *, due: bool = True, harmless: bool = False) -> list[Sent]:
+    def batch(
+        self, calls: Iterable[Mapping[str, object]], *, due: bool = True, harmless: bool = False
+    ) -> list[Observation]:
         """Send calls in one message; an exchange for each answer of theirs, or the one answer to them all."""
         many = list(calls)
         ids = tuple(each["id"] for each in many if "id" in each)
@@ -124,7 +126,7 @@ class Rpc(Dialogue):
         )
         return self.said(message, self.caller, single=False, parts=many)
 
-    def raw(self, what: str, body: bytes, ids: tuple[object, ...] = ()) -> Sent:
+    def raw(self, what: str, body: bytes, ids: tuple[object, ...] = ()) -> Observation:
         """Send what is no request; ``what`` names it in reports."""
         return self.said(Message(what, body, ids, harmless=True, headers=self.caller.headers), self.caller)[0]
 
@@ -153,7 +155,7 @@ class Rpc(Dialogue):
         *,
         single: bool = True,
         parts: Sequence[Mapping[str, object]] = (),
-    ) -> list[Sent]:
+    ) -> list[Observation]:
         """Say a message, and have what comes back judged. ``single``: it is one request, so that an answer is to be its answer."""
         asked = Exchange(
             request=message.request,
@@ -181,8 +183,8 @@ class Rpc(Dialogue):
                 self.outcomes += formed(sent, message.ids)
         return found
 
-    def _judged(self, exchange: Exchange) -> Sent:
-        sent = Sent(exchange, judge(self.contract, exchange))
+    def _judged(self, exchange: Exchange) -> Observation:
+        sent = Observation(exchange, judge(self.contract, exchange))
         self.exchanges.append(sent)
         return sent
 
@@ -195,10 +197,10 @@ class Rpc(Dialogue):
 
 
 @dataclass(slots=True)
-class Tools(Dialogue):
+class ToolSession(CallSession):
     """One run against one MCP server."""
 
-    driver: "Mcp"
+    driver: "McpDriver"
 
     def call(
         self,
@@ -209,7 +211,7 @@ class Tools(Dialogue):
         plant: Sequence[Canary] = (),
         harmless: bool = False,
         judged: bool = True,
-    ) -> Sent:
+    ) -> Observation:
         """Call a tool. What is not ``judged`` is no call that the taxonomy speaks of, such as one of a tool that there is not:
         unless a declared code answers it, it is searched for leaks alone.
         """
@@ -246,7 +248,7 @@ class Tools(Dialogue):
         """Begin with sessions of their own."""
         self.driver.begin()
 
-    def resource(self, uri: str) -> Sent:
+    def resource(self, uri: str) -> Observation:
         """Read a resource; raises Unanswered. The body is its text."""
         asked = Exchange(Request("POST", uri, self.caller.headers), Response(None), "mcp", operation=uri)
         self.still(asked)
@@ -255,17 +257,17 @@ class Tools(Dialogue):
             raise self.failed(asked, answered)
         if answered.protocol:
             return self._refused(asked.request, answered)
-        return Sent(replace(asked, response=answered.response), UNJUDGED)
+        return Observation(replace(asked, response=answered.response), UNJUDGED)
 
-    def _refused(self, asked: Request, answered: "Answered") -> Sent:
+    def _refused(self, asked: Request, answered: "Answered") -> Observation:
         """An error of the protocol to what is no call of a tool."""
         who = self.caller
         identity = None if who.anonymous else who.name
         exchange = Exchange(asked, answered.response, "jsonrpc", None, asked.target, identity, self.forbidden(who))
         return self._kept(exchange, _searched(judge(self.contract, exchange)))
 
-    def _kept(self, exchange: Exchange, judgement: Judgement) -> Sent:
-        sent = Sent(exchange, judgement)
+    def _kept(self, exchange: Exchange, judgement: Judgement) -> Observation:
+        sent = Observation(exchange, judgement)
         self.exchanges.append(sent)
         return sent
 
@@ -295,36 +297,36 @@ def encoded(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
-def formed(sent: Sent, ids: tuple[object, ...]) -> list[Outcome]:
+def formed(sent: Observation, ids: tuple[object, ...]) -> list[Outcome]:
     """Whether an answer is one of JSON-RPC (section 5), and whose."""
     body, clause = sent.json, "rpc/response"
     if not isinstance(body, dict):
         status = sent.header(":status")
         what = "is no JSON object" + (f" (HTTP status {status})" if status is not None else "")
-        return [broken(clause, f"the answer {what}", sent)]
+        return [failed(clause, f"the answer {what}", sent)]
     if body.get("jsonrpc") != "2.0":
-        return [broken(clause, '`jsonrpc` is not "2.0"', sent, pointer="/jsonrpc")]
+        return [failed(clause, '`jsonrpc` is not "2.0"', sent, pointer="/jsonrpc")]
     if ("result" in body) == ("error" in body):
         which = "both `result` and `error`" if "result" in body else "neither `result` nor `error`"
-        return [broken(clause, f"the answer has {which}", sent)]
+        return [failed(clause, f"the answer has {which}", sent)]
     if "error" in body and (isinstance(protocol_error(body), bool) or not isinstance(protocol_error(body), int)):
-        return [broken(clause, "`code` of the error is no whole number", sent, pointer="/error/code")]
+        return [failed(clause, "`code` of the error is no whole number", sent, pointer="/error/code")]
     if "id" not in body:
-        return [broken(clause, "the answer has no `id`", sent)]
-    return [held(clause), *_whose(sent, body["id"], ids)]
+        return [failed(clause, "the answer has no `id`", sent)]
+    return [passed(clause), *_whose(sent, body["id"], ids)]
 
 
-def _whose(sent: Sent, found: object, ids: tuple[object, ...]) -> list[Outcome]:
+def _whose(sent: Observation, found: object, ids: tuple[object, ...]) -> list[Outcome]:
     if not ids:
         return []
     # Who cannot read the id of what is no request answers with null (section 5).
     if any(same(found, each) for each in ids) or (found is None and protocol_error(sent.json) in (-32700, -32600)):
-        return [held("rpc/id")]
+        return [passed("rpc/id")]
     wanted = " or ".join(json.dumps(each) for each in ids)
-    return [broken("rpc/id", f"the id is {json.dumps(found)}; the request has {wanted}", sent, pointer="/id")]
+    return [failed("rpc/id", f"the id is {json.dumps(found)}; the request has {wanted}", sent, pointer="/id")]
 
 
-def _parted(asked: Exchange, heard: Heard, parts: Sequence[Mapping[str, object]]) -> list[Exchange]:
+def _parted(asked: Exchange, heard: ReceivedMessage, parts: Sequence[Mapping[str, object]]) -> list[Exchange]:
     """The exchanges of an answer: one, or as many as there are answers in it."""
     whole = Exchange(
         asked.request, heard.response, asked.transport, None, asked.operation, asked.identity, asked.forbidden

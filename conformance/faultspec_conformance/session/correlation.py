@@ -10,37 +10,37 @@ from faultspec.language.model import Field, Taxonomy
 from faultspec.runtime import ids
 from faultspec_conformance.openapi.tokens import Tokens
 from faultspec_conformance.results.model import Outcome
-from faultspec_conformance.session.observation import Sent, broken, held, slot
+from faultspec_conformance.session.observation import Observation, failed, passed, slot
 
 
-class Echo(NamedTuple):
+class EchoRule(NamedTuple):
     """The request header that comes back, and the slot of the envelope it comes back in."""
 
     header: str
     slot: Field
 
 
-def echo_of(taxonomy: Taxonomy) -> Echo | None:
+def echo_rule(taxonomy: Taxonomy) -> EchoRule | None:
     """The correlation id that a taxonomy has echoed, or None."""
     for envelope in taxonomy.envelopes.values():
         for each in envelope.fields.values():
             if each.echo is not None:
-                return Echo(each.echo, each)
+                return EchoRule(each.echo, each)
     return None
 
 
-def new_id(echo: Echo | None, tokens: Tokens) -> str:
+def new_id(echo: EchoRule | None, tokens: Tokens) -> str:
     """A new correlation id, of the first allowed format; a word where none is declared."""
     return next((tokens.id(each) for each in _formats(echo)), "none")
 
 
-def valid(echo: Echo | None, value: str) -> bool:
+def valid(echo: EchoRule | None, value: str) -> bool:
     """Whether the value is a correlation id of an allowed format."""
     formats = _formats(echo)
     return ids.matches(formats, value) if formats else bool(value)
 
 
-def lenient(echo: Echo | None, exchange: Exchange, judgement: Judgement) -> Judgement:
+def lenient(echo: EchoRule | None, exchange: Exchange, judgement: Judgement) -> Judgement:
     """The judgement without complaints of an id's format, where it is a UUID of the caller's own that came back.
 
     Who takes any UUID for an id departs from a format, not from what the id is for; a probe warns of it, once.
@@ -53,11 +53,13 @@ def lenient(echo: Echo | None, exchange: Exchange, judgement: Judgement) -> Judg
     return replace(judgement, findings=kept)
 
 
-def _formats(echo: Echo | None) -> tuple[str, ...]:
+def _formats(echo: EchoRule | None) -> tuple[str, ...]:
     return tuple(each for each in (echo.slot.schema.format if echo is not None else ()) if each in ids.FORMATS)
 
 
-def echoed(taxonomy: Taxonomy, echo: Echo, generated: MutableMapping[str, Sent], sent: Sent) -> Iterator[Outcome]:
+def check_echo(
+    taxonomy: Taxonomy, echo: EchoRule, generated: MutableMapping[str, Observation], sent: Observation
+) -> Iterator[Outcome]:
     """Whether an answer brings back the id of its request, or has a new one; ``generated`` are those seen, which it adds to."""
     header, rule = echo
     back = [value for name, value in sent.exchange.response.headers if name.lower() == (rule.mirror or header).lower()]
@@ -71,17 +73,17 @@ def echoed(taxonomy: Taxonomy, echo: Echo, generated: MutableMapping[str, Sent],
         if not found:
             if sent.ok and not streamed:
                 message = f"a success does not bring back the {header} that was sent"
-                yield broken("correlation/echo", message, sent, level="warning", pointer=header)
+                yield failed("correlation/echo", message, sent, level="warning", pointer=header)
             return
         wrong = next((each for each in found if each != inbound), None)
         if wrong is None:
-            yield held("correlation/echo")
+            yield passed("correlation/echo")
         elif len(back) > 1 and inbound in back:
-            yield broken("correlation/echo", f"{header} comes back {len(back)} times, with different values", sent)
+            yield failed("correlation/echo", f"{header} comes back {len(back)} times, with different values", sent)
         else:
             place = f"the header {header}" if wrong in back else f"the body's {rule.slot}"
             where = "an error" if sent.judgement.is_error else "a success"
-            yield broken("correlation/echo", f"{place} of {where} is not the {header} that was sent", sent)
+            yield failed("correlation/echo", f"{place} of {where} is not the {header} that was sent", sent)
         return
     if not sent.judgement.is_error and not back:
         return
@@ -89,14 +91,14 @@ def echoed(taxonomy: Taxonomy, echo: Echo, generated: MutableMapping[str, Sent],
     if value is None:
         if body is None and sent.judgement.is_error and isinstance(sent.json, dict):
             message = "an error to a request without an id has none, neither in a header nor in its body"
-            yield broken("correlation/generated", message, sent)
+            yield failed("correlation/generated", message, sent)
         return
     earlier = generated.get(value)
     if earlier is None:
         generated[value] = sent
-        yield held("correlation/generated")
+        yield passed("correlation/generated")
         if len(generated) > 1:
-            yield held("correlation/unique")
+            yield passed("correlation/unique")
     else:
         message = f"two requests without {header} were given the same id"
-        yield broken("correlation/unique", message, earlier, sent)
+        yield failed("correlation/unique", message, earlier, sent)

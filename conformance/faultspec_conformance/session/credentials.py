@@ -4,16 +4,16 @@ import re
 from collections.abc import Iterable
 
 from faultspec_conformance.config import Identity
-from faultspec_conformance.openapi.document import Operation
-from faultspec_conformance.session.http import World
-from faultspec_conformance.session.observation import Sent
+from faultspec_conformance.openapi.document import ServiceOperation
+from faultspec_conformance.session.http import HttpSession
+from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.parameters import readable, required_query
 
 #: Answers to one who was recognised: he may not, or his request met what was there.
 _PAST_CREDENTIALS = frozenset({403, 409, 412})
 
 
-def authority(identity: Identity, operation: Operation | None) -> bool:
+def authority(identity: Identity, operation: ServiceOperation | None) -> bool:
     """Whether the identity's declared scopes are enough for the operation, as far as anyone says."""
     if identity.scopes is None or operation is None:
         return True
@@ -23,7 +23,7 @@ def authority(identity: Identity, operation: Operation | None) -> bool:
     return not (operation.writes and reads)
 
 
-def unwelcome(world: World) -> frozenset[str]:
+def unwelcome(world: HttpSession) -> frozenset[str]:
     """The identities that shall be refused: a recipe for a code of 401 has them send its request."""
     return frozenset(
         recipe.steps[-1].identity
@@ -32,15 +32,15 @@ def unwelcome(world: World) -> frozenset[str]:
     )
 
 
-def means_401(world: World, code: str) -> bool:
+def means_401(world: HttpSession, code: str) -> bool:
     """Whether the code may travel under 401."""
     declared = world.taxonomy.codes.get(code)
     return declared is not None and declared.http.allows(401)
 
 
-def refused(world: World, who: Identity, exchanges: Iterable[Sent]) -> str | None:
+def refused(world: HttpSession, who: Identity, exchanges: Iterable[Observation]) -> str | None:
     """Why the caller's credentials count as refused: some request of his was answered 401, and none got past that."""
-    first: Sent | None = None
+    first: Observation | None = None
     for sent in exchanges:
         asked = sent.exchange
         if asked.identity != who.name or not set(who.headers) <= set(asked.request.headers):
@@ -58,7 +58,7 @@ def refused(world: World, who: Identity, exchanges: Iterable[Sent]) -> str | Non
     return f"{who.name}'s credentials are refused (401 on {operation})"
 
 
-def tried(world: World, who: Identity, why: str | None) -> str | None:
+def tried(world: HttpSession, who: Identity, why: str | None) -> str | None:
     """Why the caller's credentials count as refused, after an ordinary read; raises Unanswered. ``why``: what is known so far."""
     read = readable(world)
     if why is None or read is None or read.secured is False:

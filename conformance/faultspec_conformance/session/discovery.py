@@ -4,9 +4,9 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from faultspec.exchange.model import Request, Response
-from faultspec_conformance.config import Target
+from faultspec_conformance.config import ServiceConfig
 from faultspec_conformance.drivers import NoAnswer
-from faultspec_conformance.drivers.http import Http
+from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.openapi import document as openapi
 from faultspec_conformance.openapi.document import Description
 from faultspec_conformance.session.options import Unreachable
@@ -29,7 +29,9 @@ def no_address(url: str) -> str | None:
     return "port 0 is none" if port == 0 else None
 
 
-def describe(target: Target, driver: Http, path: str) -> tuple[Description, tuple[str, ...]] | Unreachable | NoAnswer:
+def describe(
+    target: ServiceConfig, driver: HttpDriver, path: str
+) -> tuple[Description, tuple[str, ...]] | Unreachable | NoAnswer:
     """The service's OpenAPI document, and the proof that somebody answers at all.
 
     Where nobody listens, nothing can be judged; where somebody listens and does not answer, that is what is to be told.
@@ -72,7 +74,7 @@ def _unheard(answer: NoAnswer) -> Unreachable | NoAnswer:
     return answer if answer.kind in ("closed", "garbled", "timeout") else Unreachable(answer.reason)
 
 
-def _fetched(place: str, target: Target, driver: Http) -> Response | NoAnswer:
+def _fetched(place: str, target: ServiceConfig, driver: HttpDriver) -> Response | NoAnswer:
     if not place.startswith("http"):
         return driver.send(_get(place))
     parts = urlsplit(place)
@@ -80,7 +82,7 @@ def _fetched(place: str, target: Target, driver: Http) -> Response | NoAnswer:
     request = _get(parts.path + (f"?{parts.query}" if parts.query else ""))
     if base == driver.base:
         return driver.send(request)
-    with Http(base, replace(target.limits, requests=1)) as other:
+    with HttpDriver(base, replace(target.limits, requests=1)) as other:
         return other.send(request)
 
 

@@ -3,17 +3,17 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from faultspec_conformance.config import ABSENT, Call, Identity
+from faultspec_conformance.config import ABSENT, ConfiguredCall, Identity
 from faultspec_conformance.openapi import sampling
-from faultspec_conformance.openapi.document import Operation, shape_of
+from faultspec_conformance.openapi.document import ServiceOperation, shape_of
 from faultspec_conformance.session.credentials import authority
-from faultspec_conformance.session.http import Correlation, World
-from faultspec_conformance.session.observation import Sent, broken, said
+from faultspec_conformance.session.http import Correlation, HttpSession
+from faultspec_conformance.session.observation import Observation, failed, said
 from faultspec_conformance.session.parameters import filled
-from faultspec_conformance.session.resources import Kind, Made, content_type, identifier_of
+from faultspec_conformance.session.resources import CreatedResource, ResourceKind, content_type, identifier_of
 
 
-def fixture(world: World, kind: Kind) -> Made | str:
+def fixture(world: HttpSession, kind: ResourceKind) -> CreatedResource | str:
     """The one resource of a kind that probes may read; made at the first call. A text says why there is none."""
     if kind.name not in world.made:
         made = world.made[kind.name] = make(world, kind)
@@ -24,14 +24,14 @@ def fixture(world: World, kind: Kind) -> Made | str:
 
 
 def make(
-    world: World,
-    kind: Kind,
+    world: HttpSession,
+    kind: ResourceKind,
     *,
     owner: Identity | None = None,
     headers: Mapping[str, str | None] | None = None,
     body: object = ABSENT,
     correlation: Correlation | str = "auto",
-) -> Made | str:
+) -> CreatedResource | str:
     """Create a resource; a text says why it could not be."""
     if not world.writable:
         return "nothing may be written (`limits: {writes: true}` allows it)"
@@ -50,7 +50,7 @@ def make(
             own = [name for name in operation.placeholders if name not in values]
             values |= {name: f"made-{world.tokens.hex(5)}" for name in own}
 
-            def send(key: Mapping[str, str | None]) -> Sent:
+            def send(key: Mapping[str, str | None]) -> Observation:
                 return world.call(
                     operation.method,
                     operation.template,
@@ -76,32 +76,37 @@ def make(
     return min(refusals, key=lambda each: each[0], default=(False, "nobody may create one"))[1]
 
 
-def _without_key(world: World, refused: Sent, again: Sent) -> Sent:
+def _without_key(world: HttpSession, refused: Observation, again: Observation) -> Observation:
     """A creation that was refused with an idempotency key and accepted without one: the key is what was refused."""
     if again.ok and world.taxonomy.idempotency is not None:
         world.own.keyless = True
         message = f"a write with {world.taxonomy.idempotency.key} is answered {refused}, the same without it {again}"
-        world.outcomes.append(broken("idempotency/replay", message, again, refused))
+        world.outcomes.append(failed("idempotency/replay", message, again, refused))
     return again if again.ok else refused
 
 
-def untouched(world: World, kind: Kind) -> Made | str:
+def untouched(world: HttpSession, kind: ResourceKind) -> CreatedResource | str:
     """A resource that nothing has changed yet: one that an earlier probe made and left, or a new one."""
     return world.own.spare.pop(kind.name, None) or make(world, kind)
 
 
-def restore(world: World) -> None:
+def restore(world: HttpSession) -> None:
     """Make anew what probes share and one of them has changed, or deleted: the next finds it as if it were the first."""
     for kind in world.kinds:
         if kind.name in world.touched:
             made = make(world, kind)
-            world.made[kind.name] = made if isinstance(made, Made) else world.made[kind.name]
+            world.made[kind.name] = made if isinstance(made, CreatedResource) else world.made[kind.name]
     world.touched.clear()
 
 
 def _identified(
-    kind: Kind, operation: Operation, sent: Sent, values: dict[str, object], who: Identity, body: object
-) -> Made | str:
+    kind: ResourceKind,
+    operation: ServiceOperation,
+    sent: Observation,
+    values: dict[str, object],
+    who: Identity,
+    body: object,
+) -> CreatedResource | str:
     names = re.findall(r"{([^{}]+)}", kind.item or "")
     if operation.method == "PUT":
         identifier: object = list(values.values())[-1] if values else None
@@ -113,22 +118,22 @@ def _identified(
                 return f"no {pointer} in the answer ({sent}) of {operation.name}"
             return f"the answer to {operation.name} does not tell the id of what was made"
     places = dict(zip(names, [*list(values.values())[: max(0, len(names) - 1)], identifier], strict=False))
-    return Made(kind, identifier, places, who, body, sent)
+    return CreatedResource(kind, identifier, places, who, body, sent)
 
 
-def likely_owners(world: World, kind: Kind, operation: Operation) -> Sequence[Identity]:
+def likely_owners(world: HttpSession, kind: ResourceKind, operation: ServiceOperation) -> Sequence[Identity]:
     """Who might create one, the likeliest first."""
     if kind.config.identity is not None:
         return [world.target.identity(kind.config.identity)]
     return allowed(world, operation) or [world.caller]
 
 
-def allowed(world: World, operation: Operation) -> Sequence[Identity]:
+def allowed(world: HttpSession, operation: ServiceOperation) -> Sequence[Identity]:
     """Who may do it, as far as anyone says."""
     return [each for each in world.identities() if authority(each, operation)]
 
 
-def likely_bodies(world: World, operation: Operation, call: Call | None) -> Iterator[object]:
+def likely_bodies(world: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None) -> Iterator[object]:
     """Bodies that ought to be accepted, the likeliest first."""
     if call is not None and (call.body is not ABSENT or call.raw is not None):
         yield filled(world.tokens, call.body)
@@ -146,12 +151,12 @@ def likely_bodies(world: World, operation: Operation, call: Call | None) -> Iter
         yield example
 
 
-def likely_body(world: World, operation: Operation, call: Call | None = None) -> object:
+def likely_body(world: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None = None) -> object:
     """The likeliest body."""
     return next(likely_bodies(world, operation, call))
 
 
-def parent_values(world: World, operation: Operation) -> dict[str, object] | str:
+def parent_values(world: HttpSession, operation: ServiceOperation) -> dict[str, object] | str:
     """Values for the placeholders of a collection that lies under another item, which is made for it."""
     if not operation.placeholders:
         return {}
@@ -173,12 +178,12 @@ def parent_values(world: World, operation: Operation) -> dict[str, object] | str
     return values
 
 
-def fresh_key(world: World, operation: Operation) -> dict[str, str | None]:
+def fresh_key(world: HttpSession, operation: ServiceOperation) -> dict[str, str | None]:
     """An idempotency key of its own for a write that takes one: a UUID, as most clients make them."""
     rule = world.taxonomy.idempotency
     return {rule.key: world.tokens.id("uuid4")} if rule is not None and _keyed(world, operation) else {}
 
 
-def _keyed(world: World, operation: Operation) -> bool:
+def _keyed(world: HttpSession, operation: ServiceOperation) -> bool:
     rule = world.taxonomy.idempotency
     return rule is not None and operation.method in rule.methods and not world.keyless

@@ -18,15 +18,22 @@ from faultspec.judge import judge
 from faultspec.runtime import ids, retry_after
 from faultspec_conformance.config import ABSENT, Identity
 from faultspec_conformance.drivers import NoAnswer
-from faultspec_conformance.drivers.http import Http
+from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.openapi import sampling
-from faultspec_conformance.openapi.document import Description, Operation
+from faultspec_conformance.openapi.document import Description, ServiceOperation
 from faultspec_conformance.openapi.tokens import seeded
-from faultspec_conformance.session.base import Seen
-from faultspec_conformance.session.correlation import Echo, echo_of, echoed, lenient
-from faultspec_conformance.session.observation import Sent, Unanswered, streamed
-from faultspec_conformance.session.resources import JSON, Kind, Made, kinds, located, path_of
-from faultspec_conformance.session.upstreams import Upstream
+from faultspec_conformance.session.base import Session
+from faultspec_conformance.session.correlation import EchoRule, check_echo, echo_rule, lenient
+from faultspec_conformance.session.observation import Observation, Unanswered, streamed
+from faultspec_conformance.session.resources import (
+    JSON,
+    CreatedResource,
+    ResourceKind,
+    find_resource_kinds,
+    located,
+    path_of,
+)
+from faultspec_conformance.session.upstreams import ScriptedUpstream
 
 #: JSON where there is a choice, and whatever there is otherwise, such as a stream of events.
 _ACCEPT = f"{JSON}, */*;q=0.8"
@@ -42,7 +49,7 @@ Correlation = Literal["auto", "valid", "none"]
 
 
 @dataclass(slots=True)
-class Learnt:
+class Knowledge:
     """What a unit of the run has learnt of the service.
 
     ``exchanges``: what it has seen; ``generated``: the correlation ids that the service made up; ``tenants``: the name that the
@@ -50,16 +57,16 @@ class Learnt:
     were asked for an id that names nothing; ``keyless``: the service refuses idempotency keys.
     """
 
-    exchanges: list[Sent] = field(default_factory=list)
-    generated: dict[str, Sent] = field(default_factory=dict)
+    exchanges: list[Observation] = field(default_factory=list)
+    generated: dict[str, Observation] = field(default_factory=dict)
     tenants: dict[str, str] = field(default_factory=dict)
-    spare: dict[str, Made] = field(default_factory=dict)
+    spare: dict[str, CreatedResource] = field(default_factory=dict)
     absent: set[str] = field(default_factory=set)
     keyless: bool = False
 
 
 @dataclass(slots=True)
-class World(Seen):
+class HttpSession(Session):
     """One run against one service over HTTP. Probes use `call` and the facts.
 
     What a probe does depends on what its own unit has learnt (``own``), and on what every shard learns (``common``), on nothing
@@ -69,35 +76,35 @@ class World(Seen):
     ``upstreams``: those it calls that are scripted; ``turn``: the kinds of resource that are tested now.
     """
 
-    driver: Http
+    driver: HttpDriver
     description: Description
     random: Random
-    common: Learnt = field(default_factory=Learnt)
-    own: Learnt = field(init=False)
-    made: dict[str, Made | str] = field(default_factory=dict)
+    common: Knowledge = field(default_factory=Knowledge)
+    own: Knowledge = field(init=False)
+    made: dict[str, CreatedResource | str] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
-    upstreams: Mapping[str, Upstream] = field(default_factory=dict)
-    turn: tuple[Kind, ...] = ()
-    kinds: tuple[Kind, ...] = field(init=False)
-    echo: Echo | None = field(init=False)
-    _units: dict[str, Learnt] = field(default_factory=dict)
+    upstreams: Mapping[str, ScriptedUpstream] = field(default_factory=dict)
+    turn: tuple[ResourceKind, ...] = ()
+    kinds: tuple[ResourceKind, ...] = field(init=False)
+    echo: EchoRule | None = field(init=False)
+    _units: dict[str, Knowledge] = field(default_factory=dict)
     _part: str = ""
     _turns: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self.kinds = kinds(self.target, self.description)
-        self.echo = echo_of(self.taxonomy)
+        self.kinds = find_resource_kinds(self.target, self.description)
+        self.echo = echo_rule(self.taxonomy)
         self.own = self.common
 
     # ---- what is known
 
     @property
-    def visible(self) -> Sequence[Sent]:
+    def visible(self) -> Sequence[Observation]:
         """The exchanges that a probe may draw conclusions from."""
         return self.own.exchanges if self.own is self.common else [*self.common.exchanges, *self.own.exchanges]
 
     @property
-    def generated(self) -> MutableMapping[str, Sent]:
+    def generated(self) -> MutableMapping[str, Observation]:
         """The correlation ids that the service made up."""
         return ChainMap(self.own.generated, self.common.generated)
 
@@ -109,9 +116,9 @@ class World(Seen):
     # ---- who calls
 
     @property
-    def source(self) -> sampling.Source:
+    def source(self) -> sampling.ValueSource:
         """Where synthesised values come from."""
-        return sampling.Source(self.description.document, self.random, self.tokens)
+        return sampling.ValueSource(self.description.document, self.random, self.tokens)
 
     def stranger(self, owner: Identity) -> Identity | None:
         """A caller of another tenant than ``owner``, the most able first."""
@@ -120,7 +127,7 @@ class World(Seen):
 
     # ---- what is there
 
-    def operation(self, method: str, path: str) -> Operation:
+    def operation(self, method: str, path: str) -> ServiceOperation:
         """The operation that a request of the file addresses; one of our own where the document has none."""
         return located(self.description, method, path)
 
@@ -136,7 +143,7 @@ class World(Seen):
         new new.
         """
         self.part()
-        self.own = self.common if unit is None else self._units.setdefault(unit, Learnt())
+        self.own = self.common if unit is None else self._units.setdefault(unit, Knowledge())
         self.random = Random(f"{seed or 0}/{part}")
         self._part = part
         self._turns.clear()
@@ -164,7 +171,7 @@ class World(Seen):
         patient: bool = True,
         may_close: bool = False,
         unbearable: bool = False,
-    ) -> Sent:
+    ) -> Observation:
         """Send one request and have the answer judged; raises Unanswered.
 
         ``values`` fill the placeholders of ``template``. A header of None is left out, even one of the identity.
@@ -196,14 +203,14 @@ class World(Seen):
         patient: bool = True,
         may_close: bool = False,
         unbearable: bool = False,
-    ) -> Sent:
+    ) -> Observation:
         """Send a request as it stands and have the answer judged; raises Unanswered. ``who``: the caller whose headers it has."""
         self.planted += plant
         asked = self._asked(request, who, route, plant)
         hangs_up = may_close or unbearable
         full = replace(asked, response=self._answered(asked, hangs_up))
         if unbearable and self.of_the_server(full):
-            return Sent(full, judge(self.contract, full))
+            return Observation(full, judge(self.contract, full))
         sent = self.judged(full)
         if sent.status == 429 and patient and (wait := self.wait_asked(sent)) is not None and self.driver.pause(wait):
             sent = self.judged(replace(asked, response=self._answered(asked, hangs_up)))
@@ -221,7 +228,7 @@ class World(Seen):
         body: object,
         content_type: str | None,
         correlation: str,
-    ) -> list[Sent]:
+    ) -> list[Observation]:
         """Send one request so often at the same time, and have the answers judged; raises Unanswered where one has none."""
         request, path = self._written(
             method, template, identity, values, None, headers, body, None, content_type, _ACCEPT, correlation
@@ -236,25 +243,25 @@ class World(Seen):
         self.heard()
         return found
 
-    def try_call(self, method: str, template: str, **rest: object) -> Sent | NoAnswer:
+    def try_call(self, method: str, template: str, **rest: object) -> Observation | NoAnswer:
         """`call`, with a missing answer as a value."""
         try:
             return self.call(method, template, **rest)  # type: ignore[arg-type]  # the same keywords, passed on
         except Unanswered as error:
             return error.no_answer
 
-    def judged(self, exchange: Exchange) -> Sent:
+    def judged(self, exchange: Exchange) -> Observation:
         """Have one exchange judged, and the correlation rules with it; the host that was asked is part of what was sent."""
         if exchange.sent("Host") is None:
             headers = (("Host", self.driver.host), *exchange.request.headers)
             exchange = replace(exchange, request=replace(exchange.request, headers=headers))
-        inner = tuple(Sent(each, judge(self.contract, each)) for each in streamed(exchange, self.wires))
-        sent = Sent(exchange, lenient(self.echo, exchange, judge(self.contract, exchange)), inner)
+        inner = tuple(Observation(each, judge(self.contract, each)) for each in streamed(exchange, self.wires))
+        sent = Observation(exchange, lenient(self.echo, exchange, judge(self.contract, exchange)), inner)
         self.exchanges += [sent, *inner]
         self.own.exchanges += [sent, *inner]
         for each in (sent, *inner):
             if self.echo is not None:
-                self.outcomes += echoed(self.taxonomy, self.echo, self.generated, each)
+                self.outcomes += check_echo(self.taxonomy, self.echo, self.generated, each)
         self._learn(sent)
         return sent
 
@@ -266,7 +273,7 @@ class World(Seen):
                 return False
         return (exchange.response.status or 0) >= 400
 
-    def wait_asked(self, sent: Sent) -> float | None:
+    def wait_asked(self, sent: Observation) -> float | None:
         """Seconds that the answer asks to wait, with a grace; None where it does not say, or asks for more than our patience."""
         value = sent.header("Retry-After")
         parsed_value = retry_after.parse(value, now=time(), lenient=True) if value is not None else None
@@ -356,7 +363,7 @@ class World(Seen):
             found += [Canary("tenant", tenant) for tenant in sorted(t for t in tenants if t is not None)]
         return tuple(found)
 
-    def _learn(self, sent: Sent) -> None:
+    def _learn(self, sent: Observation) -> None:
         """A tenant's real name, where a success tells its own caller; and that a shared resource is not what it was."""
         if sent.ok and sent.exchange.request.method in ("PUT", "PATCH", "DELETE"):
             self.touched |= {name for name, made in self.made.items() if sent.exchange.request.target == _place(made)}
@@ -371,7 +378,7 @@ class World(Seen):
                     self.own.tenants[who] = value
 
 
-def _place(made: Made | str) -> str | None:
+def _place(made: CreatedResource | str) -> str | None:
     """The path of a resource that was made."""
     return None if isinstance(made, str) or made.kind.item is None else path_of(made.kind.item, made.values)
 

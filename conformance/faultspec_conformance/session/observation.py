@@ -51,12 +51,12 @@ class Unanswered(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class Observation:
     """An exchange that took place, and the judge's answer to it. ``inner``: the error events of a stream."""
 
     exchange: Exchange
     judgement: Judgement
-    inner: tuple["Sent", ...] = ()
+    inner: tuple["Observation", ...] = ()
 
     @property
     def status(self) -> int:
@@ -189,7 +189,7 @@ def _speaks(data: object, codes: frozenset[object]) -> bool:
     return isinstance(data, dict) and any(isinstance(each, str | int) and each in codes for each in data.values())
 
 
-def slot(taxonomy: Taxonomy, sent: Sent, name: str) -> object:
+def slot(taxonomy: Taxonomy, sent: Observation, name: str) -> object:
     """The value of a slot of the envelope in an answer, or None."""
     surface = taxonomy.surfaces.get(sent.judgement.surface or "")
     body = point(sent.json, surface.at) if surface is not None else sent.json
@@ -200,7 +200,7 @@ def slot(taxonomy: Taxonomy, sent: Sent, name: str) -> object:
     return None
 
 
-def said(taxonomy: Taxonomy, sent: Sent) -> str:
+def said(taxonomy: Taxonomy, sent: Observation) -> str:
     """An answer in a line: its status, code and message."""
     message = slot(taxonomy, sent, "message")
     body = message if isinstance(message, str) else sent.exchange.response.body.decode("utf-8", "replace")
@@ -210,20 +210,20 @@ def said(taxonomy: Taxonomy, sent: Sent) -> str:
     return f"{sent}: {text}" if text else str(sent)
 
 
-def held(clause: str) -> Outcome:
+def passed(clause: str) -> Outcome:
     """The clause held."""
     return Outcome(clause, "held")
 
 
-def skipped(clause: str, reason: str) -> Outcome:
+def not_exercised(clause: str, reason: str) -> Outcome:
     """There was no occasion."""
     return Outcome(clause, "not_exercised", reason)
 
 
-def broken(
+def failed(
     clause: str,
     message: str,
-    *evidence: Sent,
+    *evidence: Observation,
     level: Level = "error",
     pointer: str | None = None,
     at: str | None = None,
@@ -243,7 +243,7 @@ def broken(
     return Outcome(clause, "broken", finding=finding)
 
 
-def lost(asked: Exchange, answer: NoAnswer, last: Sent | None, *, listens: bool) -> Outcome:
+def lost(asked: Exchange, answer: NoAnswer, last: Observation | None, *, listens: bool) -> Outcome:
     """The service did not answer a request; ``last`` is the one before it, ``listens`` whether it takes connections still.
 
     Who ends just after an answer is noticed at the next request, so the one before it is shown beside it.

@@ -13,7 +13,7 @@ def quiet(name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class RunOptions:
     """How to run. ``only``: a pattern of clause addresses; ``progress`` hears the name of each part as it begins.
 
     ``seed``: with one, a run asks a service in the same state the same; with None what must be new is new in every run.
@@ -37,6 +37,6 @@ class Unreachable:
     hint: str | None = None
 
 
-def today(options: Options) -> date:
+def today(options: RunOptions) -> date:
     """The day by which waivers expire."""
     return options.today or date.today()

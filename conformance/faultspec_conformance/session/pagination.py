@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlsplit
 
-from faultspec_conformance.openapi.document import Operation, Parameter
-from faultspec_conformance.session.observation import Sent
+from faultspec_conformance.openapi.document import OperationParameter, ServiceOperation
+from faultspec_conformance.session.observation import Observation
 
 #: The parameters in common use, without case and punctuation: the size of a page, its number, and where it begins.
 _SIZES = frozenset({"limit", "perpage", "pagesize", "size", "maxresults", "count", "first", "top"})
@@ -20,7 +20,7 @@ _NEXT = frozenset({"next", "nextcursor", "nextpagetoken", "nexttoken", "cursor",
 _MOST = 100
 
 
-def opening(listing: Operation) -> dict[str, object]:
+def opening(listing: ServiceOperation) -> dict[str, object]:
     """The query for the first page: one item where a cursor leads on from there, else as many as the document allows."""
     size = _parameter(listing, _SIZES)
     if size is not None and _parameter(listing, _CURSORS) is not None:
@@ -28,7 +28,7 @@ def opening(listing: Operation) -> dict[str, object]:
     return _longest(listing)
 
 
-def following(listing: Operation, first: Sent) -> dict[str, object] | None:
+def following(listing: ServiceOperation, first: Observation) -> dict[str, object] | None:
     """The query for what follows the first item or page; None where there is no telling how to ask, or nothing follows."""
     if _next_link(first) is not None:
         return _next_link(first)
@@ -42,7 +42,7 @@ def following(listing: Operation, first: Sent) -> dict[str, object] | None:
     return {**_longest(listing), cursor.name: told} if cursor is not None and told is not None else None
 
 
-def _longest(listing: Operation) -> dict[str, object]:
+def _longest(listing: ServiceOperation) -> dict[str, object]:
     size = _parameter(listing, _SIZES)
     if size is None:
         return {}
@@ -50,7 +50,7 @@ def _longest(listing: Operation) -> dict[str, object]:
     return {size.name: most if isinstance(most, int) else _MOST}
 
 
-def _next_link(sent: Sent) -> dict[str, object] | None:
+def _next_link(sent: Observation) -> dict[str, object] | None:
     """The query of the link of relation next (RFC 8288), where it leads to the same path."""
     found = re.search(r"<([^>]*)>[^,]*;\s*rel=\"?next\"?", sent.header("Link") or "")
     return dict(parse_qsl(urlsplit(found[1]).query)) or None if found else None
@@ -66,7 +66,7 @@ def _told(body: object) -> str | None:
     return None
 
 
-def _parameter(listing: Operation, names: frozenset[str]) -> Parameter | None:
+def _parameter(listing: ServiceOperation, names: frozenset[str]) -> OperationParameter | None:
     return next((each for each in listing.parameters if each.where == "query" and _plain(each.name) in names), None)
 
 

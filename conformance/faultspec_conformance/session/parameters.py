@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping
 
 from faultspec_conformance.openapi import sampling
-from faultspec_conformance.openapi.document import Operation, shape_of
+from faultspec_conformance.openapi.document import ServiceOperation, shape_of
 from faultspec_conformance.openapi.tokens import Tokens
-from faultspec_conformance.session.http import World
+from faultspec_conformance.session.http import HttpSession
 
 
-def values_for(world: World, operation: Operation) -> dict[str, object]:
+def values_for(world: HttpSession, operation: ServiceOperation) -> dict[str, object]:
     """Values for an operation's placeholders: of resources that were made where there are, otherwise of no resource."""
     known = known_values(world, operation)
     for name in operation.placeholders:
@@ -18,7 +18,7 @@ def values_for(world: World, operation: Operation) -> dict[str, object]:
     return known
 
 
-def known_values(world: World, operation: Operation) -> dict[str, object]:
+def known_values(world: HttpSession, operation: ServiceOperation) -> dict[str, object]:
     """Values of resources that were made, for the placeholders that lead to them."""
     known: dict[str, object] = {}
     for made in world.made.values():
@@ -31,7 +31,7 @@ def known_values(world: World, operation: Operation) -> dict[str, object]:
     return known
 
 
-def absent_value(world: World, operation: Operation, name: str) -> object:
+def absent_value(world: HttpSession, operation: ServiceOperation, name: str) -> object:
     """A value for a placeholder that names nothing: of the format of known ids, or of the parameter's schema."""
     for made in world.made.values():
         if (
@@ -47,7 +47,7 @@ def absent_value(world: World, operation: Operation, name: str) -> object:
     return sampling.another(world.source, example)
 
 
-def readable(world: World) -> Operation | None:
+def readable(world: HttpSession) -> ServiceOperation | None:
     """An operation that can be read without knowing an id, preferably a list of a resource."""
     lists = [found for each in world.kinds if (found := each.operation("list")) is not None and not found.placeholders]
     reads = [
@@ -60,7 +60,7 @@ def readable(world: World) -> Operation | None:
     return next(iter([*lists, *sorted(reads, key=lambda each: each.secured is not True)]), None)
 
 
-def required_query(world: World, operation: Operation) -> dict[str, object]:
+def required_query(world: HttpSession, operation: ServiceOperation) -> dict[str, object]:
     """Values for the parameters that a query must have."""
     return {
         each.name: each.example if each.example is not None else sampling.value(world.source, each.schema)

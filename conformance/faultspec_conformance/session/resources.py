@@ -6,10 +6,18 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, urlsplit
 
-from faultspec_conformance.config import Call, Identity, ResourceConfig, Target
+from faultspec_conformance.config import ConfiguredCall, Identity, ResourceConfig, ServiceConfig
 from faultspec_conformance.drivers.http import SAFE_METHODS
-from faultspec_conformance.openapi.document import Body, Description, Operation, Resource, matches, resources, shape_of
-from faultspec_conformance.session.observation import Sent, point
+from faultspec_conformance.openapi.document import (
+    Description,
+    DocumentedResource,
+    RequestBody,
+    ServiceOperation,
+    matches,
+    resources,
+    shape_of,
+)
+from faultspec_conformance.session.observation import Observation, point
 
 JSON = "application/json"
 
@@ -22,22 +30,22 @@ _BELOW = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ResourceKind:
     """A resource as it is tested: what the file says where it does, what the document implies where it does not."""
 
     name: str
-    inferred: Resource
+    inferred: DocumentedResource
     config: ResourceConfig
 
-    def operation(self, role: Role) -> Operation | None:
+    def operation(self, role: Role) -> ServiceOperation | None:
         """The operation in this role."""
         found = getattr(self.inferred, role)
-        return found if found is None or isinstance(found, Operation) else None
+        return found if found is None or isinstance(found, ServiceOperation) else None
 
-    def call(self, role: Role) -> Call | None:
+    def call(self, role: Role) -> ConfiguredCall | None:
         """The request that the file gives for this role."""
         found = getattr(self.config, role)
-        return found if found is None or isinstance(found, Call) else None
+        return found if found is None or isinstance(found, ConfiguredCall) else None
 
     @property
     def item(self) -> str | None:
@@ -46,32 +54,34 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CreatedResource:
     """A resource that was created. ``values`` fill the placeholders of its paths."""
 
-    kind: Kind
+    kind: ResourceKind
     id: object
     values: Mapping[str, object]
     owner: Identity
     body: object
-    sent: Sent
+    sent: Observation
 
 
-def kinds(target: Target, description: Description) -> tuple[Kind, ...]:
+def find_resource_kinds(target: ServiceConfig, description: Description) -> tuple[ResourceKind, ...]:
     """The resources: those of the file first, then those that the document implies beside them."""
     inferred = list(resources(description))
-    found: list[Kind] = []
+    found: list[ResourceKind] = []
     for config in target.resources.values():
         match = next((each for each in inferred if _describes(config, each, description)), None)
         if match is not None:
             inferred.remove(match)
-        found.append(Kind(config.name, _completed(config, match or Resource(config.name), description), config))
+        found.append(
+            ResourceKind(config.name, _completed(config, match or DocumentedResource(config.name), description), config)
+        )
     if not found:
-        found = [Kind(each.name, each, ResourceConfig(each.name)) for each in inferred]
+        found = [ResourceKind(each.name, each, ResourceConfig(each.name)) for each in inferred]
     return tuple(found)
 
 
-def _describes(config: ResourceConfig, inferred: Resource, description: Description) -> bool:
+def _describes(config: ResourceConfig, inferred: DocumentedResource, description: Description) -> bool:
     pairs = ((config.create, inferred.create), (config.read, inferred.read), (config.update, inferred.update))
     return any(
         call is not None and found is not None and located(description, call.method, call.path).name == found.name
@@ -79,11 +89,11 @@ def _describes(config: ResourceConfig, inferred: Resource, description: Descript
     )
 
 
-def _completed(config: ResourceConfig, inferred: Resource, description: Description) -> Resource:
-    def chosen(call: Call | None, found: Operation | None) -> Operation | None:
+def _completed(config: ResourceConfig, inferred: DocumentedResource, description: Description) -> DocumentedResource:
+    def chosen(call: ConfiguredCall | None, found: ServiceOperation | None) -> ServiceOperation | None:
         return located(description, call.method, call.path) if call is not None else found
 
-    return Resource(
+    return DocumentedResource(
         config.name,
         chosen(config.create, inferred.create),
         chosen(config.read, inferred.read),
@@ -93,7 +103,7 @@ def _completed(config: ResourceConfig, inferred: Resource, description: Descript
     )
 
 
-def below(operation: Operation, kind: Kind) -> bool:
+def below(operation: ServiceOperation, kind: ResourceKind) -> bool:
     """Whether an operation lies below an item, and leads to it with no other id."""
     under = shape_of(operation.template).startswith(shape_of(kind.item or "") + "/")
     return under and operation.method in _BELOW and len(operation.placeholders) == (kind.item or "").count("{")
@@ -118,17 +128,19 @@ def _documented(description: Description, path: str) -> bool:
     return any(matches(template, path) for template in description.paths)
 
 
-def located(description: Description, method: str, path: str) -> Operation:
+def located(description: Description, method: str, path: str) -> ServiceOperation:
     """The operation that a path of the file means, with or without the base path of the document."""
     bare = placed(description, method, path).partition("?")[0]
     found = description.at(method, bare)
     if found is not None:
         return found
     writes = method not in SAFE_METHODS
-    return Operation(method, bare, body=Body((JSON,), True, {}) if writes and method != "DELETE" else None)
+    return ServiceOperation(
+        method, bare, body=RequestBody((JSON,), True, {}) if writes and method != "DELETE" else None
+    )
 
 
-def identifier_of(sent: Sent, parameter: str, kind: Kind) -> object:
+def identifier_of(sent: Observation, parameter: str, kind: ResourceKind) -> object:
     """The id of what was created: where the file says, else under the usual names in the body, else from Location."""
     body = sent.json
     if kind.config.id is not None:
@@ -152,11 +164,11 @@ def path_of(template: str, values: Mapping[str, object]) -> str:
     return re.sub(r"{([^{}]+)}", fill, template)
 
 
-def content_type(operation: Operation) -> str:
+def content_type(operation: ServiceOperation) -> str:
     """The JSON media type that an operation takes."""
     return (operation.body.json_type if operation.body else None) or JSON
 
 
-def is_json_write(operation: Operation) -> bool:
+def is_json_write(operation: ServiceOperation) -> bool:
     """Whether the operation takes a JSON body."""
     return operation.writes and operation.body is not None and operation.body.json_type is not None

@@ -11,8 +11,8 @@ from typing import Literal
 from starlette.types import Receive, Scope, Send
 
 from faultspec.exchange.model import Request
-from faultspec_conformance.config import Target, UpstreamConfig
-from faultspec_conformance.drivers.processes import Failed, listening, running
+from faultspec_conformance.config import ServiceConfig, UpstreamConfig
+from faultspec_conformance.drivers.processes import StartFailed, listening, running
 from faultspec_conformance.drivers.serving import HANG_UP, serving
 from faultspec_conformance.faults.server import body_of
 
@@ -21,7 +21,7 @@ Behaviour = int | Literal["closed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class UpstreamRequest:
     """What the service sent: when it had come, when the answer was begun, and what that was."""
 
     request: Request
@@ -31,7 +31,7 @@ class Call:
 
 
 @dataclass(slots=True)
-class Upstream:
+class ScriptedUpstream:
     """An ASGI application. ``failing``: what it does ``times`` times (None: always); afterwards it answers well.
 
     ``wait``: the `Retry-After` of its failures. ``calls``: what came since ``script`` was called last, in order.
@@ -41,7 +41,7 @@ class Upstream:
     failing: Behaviour = 200
     times: int | None = None
     wait: int | None = None
-    calls: list[Call] = field(default_factory=list)
+    calls: list[UpstreamRequest] = field(default_factory=list)
 
     def script(self, failing: Behaviour, times: int | None = None, wait: int | None = None) -> None:
         """Begin anew."""
@@ -60,7 +60,7 @@ class Upstream:
         query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
         headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
         request = Request(scope["method"], scope["path"] + query, headers, await body_of(receive))
-        calls.append(Call(request, at, time.monotonic(), behaviour))
+        calls.append(UpstreamRequest(request, at, time.monotonic(), behaviour))
         if behaviour == "closed":
             scope["extensions"][HANG_UP]()
             while (await receive())["type"] != "http.disconnect":
@@ -75,7 +75,7 @@ class Upstream:
 
 
 @contextmanager
-def attended(target: Target) -> Iterator[Mapping[str, Upstream]]:
+def attended(target: ServiceConfig) -> Iterator[Mapping[str, ScriptedUpstream]]:
     """The upstreams of a configuration, listening, and the service, if the file starts it; all gone when the block is left.
 
     Raises Failed when the service does not start, or a port of an upstream is taken.
@@ -83,12 +83,12 @@ def attended(target: Target) -> Iterator[Mapping[str, Upstream]]:
     with ExitStack() as stack:
         found, environment = {}, {}
         for config in target.upstreams:
-            found[config.name] = upstream = Upstream(config)
+            found[config.name] = upstream = ScriptedUpstream(config)
             try:
                 url = stack.enter_context(serving(upstream, config.port))
             except OSError as error:
                 taken = f"the upstream {config.name} can't listen on port {config.port}: {error.strerror}"
-                raise Failed(taken) from None
+                raise StartFailed(taken) from None
             if config.env is not None:
                 environment[config.env] = url
         if target.command:

@@ -2,11 +2,11 @@
 
 from faultspec.language.grammar import (
     Choice,
+    DeferredKind,
     Either,
     Flag,
     Integer,
     Key,
-    Later,
     Many,
     Named,
     Nothing,
@@ -109,9 +109,10 @@ SCHEMA_KEYS = {
     "maximum": Key(Number(), "The largest number allowed."),
     "minLength": Key(Integer(0), "The fewest characters allowed."),
     "maxLength": Key(Integer(0), "The most characters allowed."),
-    "items": Key(Later("schema", schema), "The schema of every item of an array."),
+    "items": Key(DeferredKind("schema", schema), "The schema of every item of an array."),
     "properties": Key(
-        Named(Later("member", member), optional=True), "The members of an object; a key ending in `?` is optional."
+        Named(DeferredKind("member", member), optional=True),
+        "The members of an object; a key ending in `?` is optional.",
     ),
     "additional": Key(
         Choice(("forbid", "warn", "allow")), "What an undeclared member is: an error, a warning, or nothing."

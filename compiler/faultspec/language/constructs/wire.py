@@ -12,7 +12,19 @@ from faultspec.language.constructs.parts import (
     WORDS,
     member,
 )
-from faultspec.language.grammar import Anything, Choice, Either, Flag, Integer, Key, Later, Many, Named, Record, Text
+from faultspec.language.grammar import (
+    Anything,
+    Choice,
+    DeferredKind,
+    Either,
+    Flag,
+    Integer,
+    Key,
+    Many,
+    Named,
+    Record,
+    Text,
+)
 
 DETAIL_KEY = Record(
     "a detail key",
@@ -134,7 +146,9 @@ SURFACE = Record(
                 "a success",
                 {
                     "require": Key(
-                        Named(Later("member", member), POINTER, least=1), "Members that every success here has.", True
+                        Named(DeferredKind("member", member), POINTER, least=1),
+                        "Members that every success here has.",
+                        True,
                     ),
                     "source": SOURCE_KEY,
                 },

@@ -17,20 +17,20 @@ from faultspec.targets.markdown.words import RETRIABLE_SHORT
 from faultspec.targets.model import Model
 
 
-class Part(NamedTuple):
+class MarkdownSection(NamedTuple):
     """A part of the page, which an empty line parts from the next. ``lines``: Markdown."""
 
     lines: tuple[str, ...]
 
 
-class View(NamedTuple):
+class MarkdownView(NamedTuple):
     """The page. ``header``: where it comes from, as a comment."""
 
     header: str
-    parts: tuple[Part, ...]
+    parts: tuple[MarkdownSection, ...]
 
 
-def view(taxonomy: Taxonomy, model: Model) -> View:
+def view(taxonomy: Taxonomy, model: Model) -> MarkdownView:
     """The page of a taxonomy."""
     every = declared(taxonomy)
     anchors = Anchors(frozenset(definition(operation, code) for operation, code in every))
@@ -42,7 +42,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         *(page(operation, code, taxonomy, anchors) for operation, code in live),
         *sections.every(taxonomy, gone, anchors),
     ]
-    return View(comment(model.header), tuple(Part(tuple(each[:-1])) for each in parts if each))
+    return MarkdownView(comment(model.header), tuple(MarkdownSection(tuple(each[:-1])) for each in parts if each))
 
 
 def declared(taxonomy: Taxonomy) -> list[tuple[str | None, Code]]:

@@ -14,7 +14,7 @@ from faultspec.targets.jsonschema import definition
 from faultspec.targets.markdown import words
 from faultspec.targets.markdown.text import bullets, data, fence, heading, inline, link, table
 from faultspec.targets.markdown.text import code as typed
-from faultspec.targets.memo import once
+from faultspec.targets.memo import memoized
 from faultspec.targets.model import detail_row
 
 
@@ -124,7 +124,7 @@ def _details(code: Code, taxonomy: Taxonomy) -> list[str]:
     return table(("detail", "presence", "schema", "what it says"), rows)
 
 
-@once
+@memoized
 def _schema(schema: Schema, taxonomy: Taxonomy) -> str:
     """What a value has to be; what it is stands beside it."""
     return data({key: each for key, each in schemas.known_value(schema, taxonomy).items() if key != "description"})

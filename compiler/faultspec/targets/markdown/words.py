@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from faultspec.language.model import Code, HeaderRule, RetryPolicy, Rule, Source, Test
+from faultspec.language.conditions import ConditionalRule, Test
+from faultspec.language.model import Code, HeaderRule, RetryPolicy, Source
 from faultspec.runtime import durations
 from faultspec.runtime.retry import Phase, Policy, State, bounds
 from faultspec.targets.markdown.text import code as typed
@@ -55,7 +56,7 @@ def statuses(code: Code) -> list[str]:
     return [*found, *(f"{_when(rule)}: {rule.then}" for rule in code.http.rules)]
 
 
-def _when(rule: Rule) -> str:
+def _when(rule: ConditionalRule) -> str:
     return "When " + " and ".join(map(_test, rule.when)) if rule.when else "Otherwise"
 
 

@@ -18,14 +18,21 @@ from faultspec.targets.model import Model
 from faultspec.targets.python import checks, facts, names, renderings
 from faultspec.targets.python.annotations import Annotations
 from faultspec.targets.python.bare_codes import BareRows, bare_rows
-from faultspec.targets.python.constructors import Constructor, Package, Parameter, allowed, beyond, package_of
-from faultspec.targets.python.wire import EnvelopeRow, SlotRow, carried_headers, envelope_row, slot_rows
+from faultspec.targets.python.constructors import (
+    Constructor,
+    ConstructorParameter,
+    Package,
+    allowed,
+    beyond,
+    package_of,
+)
+from faultspec.targets.python.wire import PythonEnvelopeRow, PythonSlotRow, carried_headers, envelope_row, slot_rows
 
 #: What every error keeps, beside the slots of the envelopes.
 _ATTRIBUTES = ("_details", "_retriable", "boundary", "headers", "message", "retry_after", "status")
 
 
-class CodeRow(NamedTuple):
+class PythonCodeRow(NamedTuple):
     """A member of ``ErrorCode`` and its facts, as source."""
 
     member: str
@@ -34,7 +41,7 @@ class CodeRow(NamedTuple):
     facts: str
 
 
-class ErrorRow(NamedTuple):
+class PythonErrorRow(NamedTuple):
     """An exception class.
 
     ``class_`` and ``details_class``: the first line of it, and of the type of its details. ``defaults``: source of the
@@ -58,7 +65,7 @@ class ErrorRow(NamedTuple):
     checks: str | None
     summary: str
     message: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ConstructorParameter, ...]
     arguments: tuple[str, ...]
     envelope: str
     details: str
@@ -77,7 +84,7 @@ class Alias(NamedTuple):
     text: str
 
 
-class PolicyRow(NamedTuple):
+class PythonPolicyRow(NamedTuple):
     """A retry policy, as source. ``eligible``: source of the codes it is for; empty for all that are retriable."""
 
     name: str
@@ -86,7 +93,7 @@ class PolicyRow(NamedTuple):
     eligible: tuple[str, ...]
 
 
-class View(NamedTuple):
+class PythonView(NamedTuple):
     """What the Python templates see beside the model; see the row types.
 
     ``envelope``: the one that most errors travel in, and ``http_envelope`` that of answers over HTTP, by the first surface
@@ -103,27 +110,27 @@ class View(NamedTuple):
     title: str
     package: str
     base: str
-    codes: tuple[CodeRow, ...]
-    errors: tuple[ErrorRow, ...]
-    shared: tuple[ErrorRow, ...]
+    codes: tuple[PythonCodeRow, ...]
+    errors: tuple[PythonErrorRow, ...]
+    shared: tuple[PythonErrorRow, ...]
     operations: tuple[tuple[str, str], ...]
-    slots: tuple[SlotRow, ...]
-    needed: tuple[SlotRow, ...]
+    slots: tuple[PythonSlotRow, ...]
+    needed: tuple[PythonSlotRow, ...]
     attributes: tuple[str, ...]
     aliases: tuple[Alias, ...]
     correlation_attribute: str | None
     correlation_slot: str | None
     correlation_header: str
     correlation_formats: str
-    envelopes: tuple[EnvelopeRow, ...]
+    envelopes: tuple[PythonEnvelopeRow, ...]
     envelope_names: str
     envelope: str
     http_envelope: str
     headers: str
     carried: tuple[str, ...]
     fallbacks: str
-    policies: tuple[PolicyRow, ...]
-    selective: tuple[PolicyRow, ...]
+    policies: tuple[PythonPolicyRow, ...]
+    selective: tuple[PythonPolicyRow, ...]
     eligible_when: str
     kind_of: str
     flag_key: str | None
@@ -144,7 +151,7 @@ class View(NamedTuple):
     imports: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def view(taxonomy: Taxonomy, model: Model) -> View:
+def view(taxonomy: Taxonomy, model: Model) -> PythonView:
     """The rows of the Python target."""
     members = names.members(taxonomy)
     types = Annotations(taxonomy)
@@ -163,7 +170,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
     place = (taxonomy.undeclared.original_code or "") if taxonomy.undeclared else ""
     correlation = next((each for each in taxonomy.fields() if each.echo), None)
     policies = tuple(
-        PolicyRow(
+        PythonPolicyRow(
             each.name,
             each.summary or "",
             broken(plain_policy(each.policy), 4),
@@ -172,7 +179,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
         for each in taxonomy.retry_policies.values()
     )
     imports = _imports(base, tuple(each.name for each in errors), bool(taxonomy.idempotency))
-    return View(
+    return PythonView(
         header=model.header,
         title=taxonomy.title,
         package=names.package(taxonomy.name),
@@ -291,7 +298,7 @@ def _surface(surface: Surface) -> object:
     from faultspec.runtime import asgi  # here, since most taxonomies have no such surface
 
     statuses: Any = tuple(Raw(repr(range(each.low, each.high + 1))) for each in surface.match.statuses)
-    return asgi.Surface(
+    return asgi.BoundarySurface(
         _enveloped(surface),
         tuple(method.upper() for method in surface.match.methods),
         tuple((compiled.method, compiled.path.pattern) for compiled in map(route, surface.match.routes)),
@@ -332,14 +339,14 @@ def _import_order(name: str) -> tuple[int, str]:
     return (0 if name.isupper() and len(name) > 1 else 1 if name[0].isupper() else 2, name)
 
 
-def runtime_files(view: View) -> Iterator[tuple[str, Path]]:
+def runtime_files(view: PythonView) -> Iterator[tuple[str, Path]]:
     """The runtime's modules, taken over as they are."""
     folder = Path(faultspec.runtime.__file__ or "").parent
     for each in sorted(folder.glob("*.py")):
         yield f"{view.package}/_runtime/{each.name}", each
 
 
-def _error_row(operation: str | None, code: Code, member: str, name: str, package: Package) -> ErrorRow:
+def _error_row(operation: str | None, code: Code, member: str, name: str, package: Package) -> PythonErrorRow:
     taxonomy, flag, keys = package.taxonomy, package.flag, allowed(code)
     envelope = schemas.own_envelope(taxonomy, operation, code)
     made = Constructor(code, name, envelope, package)
@@ -348,7 +355,7 @@ def _error_row(operation: str | None, code: Code, member: str, name: str, packag
         kind = package.types.of(each.schema, name + pascal(key), key, prefix="")
         annotations.append((key, kind if each.presence == "required" else f"t.NotRequired[{kind}]"))
     plain = all(key.isidentifier() and not keyword.iskeyword(key) and not key.startswith("__") for key in keys)
-    return ErrorRow(
+    return PythonErrorRow(
         name=name,
         member=member,
         operation=operation,
@@ -383,13 +390,13 @@ def _error_row(operation: str | None, code: Code, member: str, name: str, packag
     )
 
 
-def _code_row(code: Code, member: str, taxonomy: Taxonomy) -> CodeRow:
-    return CodeRow(
+def _code_row(code: Code, member: str, taxonomy: Taxonomy) -> PythonCodeRow:
+    return PythonCodeRow(
         member, string(code.name, 4, len(f"    {member} = ")), summary(code), facts.source_of(code, taxonomy)
     )
 
 
-def _doc(code: Code, parameters: list[Parameter]) -> str:
+def _doc(code: Code, parameters: list[ConstructorParameter]) -> str:
     paragraphs = described(code)
     explained = [f"``{each.name}``: {each.doc.rstrip('.')}." for each in parameters if each.doc]
     if explained:

@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from faultspec.language.model import Code, Member, Schema, Taxonomy
+from faultspec.language.model import Code, DetailMember, Schema, Taxonomy
 from faultspec.language.values import expression
 from faultspec.runtime import ids
 from faultspec.runtime.checking import Check
 from faultspec.targets import schema as schemas
 from faultspec.targets.layout import Laid, laid, source
-from faultspec.targets.memo import once
+from faultspec.targets.memo import memoized
 from faultspec.targets.python.constructors import allowed
-from faultspec.targets.python.wire import SlotRow
+from faultspec.targets.python.wire import PythonSlotRow
 
 _NOTHING = Check()
 """What is asked of a value of which nothing is said."""
@@ -30,24 +30,24 @@ def source_of(code: Code, taxonomy: Taxonomy, flag: str | None) -> str | None:
     return None if check == _NOTHING else source(check, 4, len("    checks = "), 0)
 
 
-@once
+@memoized
 def _laid(schema: Schema, taxonomy: Taxonomy) -> str | Laid | None:
     """The call that makes the check of a value, or None where there is nothing to check."""
     check = check_of(schema, taxonomy)
     return None if check == _NOTHING else laid(check)
 
 
-def _members(members: Mapping[str, Member], taxonomy: Taxonomy, *, closed: bool) -> Mapping[str, Check]:
+def _members(members: Mapping[str, DetailMember], taxonomy: Taxonomy, *, closed: bool) -> Mapping[str, Check]:
     """The checks of the members; where the object is ``closed``, those of which nothing is said too."""
     checks = {name: check_of(each.schema, taxonomy) for name, each in members.items() if each.presence != "forbidden"}
     return {name: each for name, each in checks.items() if closed or each != _NOTHING}
 
 
-def _required(members: Mapping[str, Member]) -> tuple[str, ...]:
+def _required(members: Mapping[str, DetailMember]) -> tuple[str, ...]:
     return tuple([name for name, each in members.items() if each.presence == "required"])
 
 
-def of_slots(slots: Iterable[SlotRow], taxonomy: Taxonomy) -> str | None:
+def of_slots(slots: Iterable[PythonSlotRow], taxonomy: Taxonomy) -> str | None:
     """Source of the checks of slots by attribute: of those that every envelope describes alike; None where there is none."""
     found = {}
     for row in slots:

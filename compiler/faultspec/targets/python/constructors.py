@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from faultspec.language.model import Code, Envelope, HeaderRule, Member, Rule, Taxonomy
+from faultspec.language.conditions import ConditionalRule
+from faultspec.language.model import Code, DetailMember, Envelope, HeaderRule, Taxonomy
 from faultspec.runtime.shape import slot_places
 from faultspec.targets import schema as schemas
 from faultspec.targets.doc_text import NAMED_STATUSES
@@ -12,7 +13,7 @@ from faultspec.targets.layout import source, typed
 from faultspec.targets.python.annotations import Annotations, nullable, parts, union
 from faultspec.targets.python.facts import by_header, constant
 from faultspec.targets.python.names import PARAMETERS, parameter
-from faultspec.targets.python.wire import SlotRow
+from faultspec.targets.python.wire import PythonSlotRow
 
 #: Facts that rules may ask for and that an error does not know of itself: the parameter by which whoever raises it tells
 #: one, its type, and what it is.
@@ -23,7 +24,7 @@ BEYOND = {
 }
 
 
-class Parameter(NamedTuple):
+class ConstructorParameter(NamedTuple):
     """A parameter: its type, its default (None: it is mandatory), and what it is."""
 
     name: str
@@ -45,12 +46,12 @@ class Package(NamedTuple):
     taxonomy: Taxonomy
     types: Annotations
     base: str
-    slots: tuple[SlotRow, ...]
+    slots: tuple[PythonSlotRow, ...]
     flag: str | None
     given: Mapping[str, frozenset[str]]
 
 
-def package_of(taxonomy: Taxonomy, types: Annotations, base: str, slots: tuple[SlotRow, ...]) -> Package:
+def package_of(taxonomy: Taxonomy, types: Annotations, base: str, slots: tuple[PythonSlotRow, ...]) -> Package:
     """The package of a taxonomy; ``base``: its base class."""
     given = {each.name: frozenset(_given(each)) for each in taxonomy.envelopes.values()}
     return Package(taxonomy, types, base, slots, flag_key(taxonomy), given)
@@ -73,7 +74,7 @@ class Constructor:
         self.given = package.given[envelope.name]
         self.types = package.types
         self.taken = {*PARAMETERS, *(each.attribute for each in package.slots)}
-        self.parameters: list[Parameter] = []
+        self.parameters: list[ConstructorParameter] = []
         self.arguments: list[str] = []
         #: The parameter of each key of the details.
         self.keys: dict[str, str] = {}
@@ -88,7 +89,7 @@ class Constructor:
         self.add_headers()
         for slot in package.slots:
             self.add_slot(slot)
-        self.parameters.append(Parameter("headers", "Mapping[str, str] | None", "None"))
+        self.parameters.append(ConstructorParameter("headers", "Mapping[str, str] | None", "None"))
         # Python wants those without a default first only for positional ones; a reader wants it anyway.
         self.parameters.sort(key=lambda each: each.default is not None)
 
@@ -97,10 +98,10 @@ class Constructor:
         schema = self.code.details_schema
         opaque = schema.opaque if schema is not None else None
         if isinstance(opaque, Mapping) and opaque.get("required"):
-            self.parameters.append(Parameter("details", "Mapping[str, object]", None))
+            self.parameters.append(ConstructorParameter("details", "Mapping[str, object]", None))
             self.arguments.append("details=details,")
         else:
-            self.parameters.append(Parameter("details", "Mapping[str, object] | None", "None"))
+            self.parameters.append(ConstructorParameter("details", "Mapping[str, object] | None", "None"))
             self.arguments.append("details=details or {},")
 
     def add_details(self) -> None:
@@ -118,7 +119,7 @@ class Constructor:
         if free:
             self.arguments.append(f"nullable={source(tuple(free), 12, len('            nullable='))},")
 
-    def detail(self, key: str, member: Member) -> Parameter:
+    def detail(self, key: str, member: DetailMember) -> ConstructorParameter:
         """The parameter of one key."""
         name, kind = self.keys[key], self.types.of(member.schema, self.name + pascal(key), self.keys[key])
         registered = self.taxonomy.detail_keys.get(key)
@@ -126,17 +127,17 @@ class Constructor:
         if key == "retry_after":
             doc = f"{doc.rstrip('.')} (``{key}`` among the details)".lstrip()
         if member.presence == "required":
-            return Parameter(name, kind, None, doc)
+            return ConstructorParameter(name, kind, None, doc)
         if nullable(member.schema):
-            return Parameter(name, union((*parts(kind), "Unset")), "Unset.UNSET", doc)
-        return Parameter(name, f"{kind} | None", "None", doc)
+            return ConstructorParameter(name, union((*parts(kind), "Unset")), "Unset.UNSET", doc)
+        return ConstructorParameter(name, f"{kind} | None", "None", doc)
 
     def add_boundary(self) -> None:
         """Which of several boundaries it was."""
         names = self.code.boundaries
         if len(names) > 1:
             kind = self.types.choice(names, f"{self.name}Boundary", "boundary")
-            self.parameters.append(Parameter("boundary", kind, literal(names[0])))
+            self.parameters.append(ConstructorParameter("boundary", kind, literal(names[0])))
             self.arguments.append("boundary=boundary,")
 
     def add_status(self) -> None:
@@ -149,9 +150,9 @@ class Constructor:
         kind = f"t.Literal[{', '.join(map(str, own))}]" if named else "int"
         if self.code.http.rules:
             doc = "the rules of the code decide it where it is left out"
-            self.parameters.append(Parameter("status", f"{kind} | None", "None", doc))
+            self.parameters.append(ConstructorParameter("status", f"{kind} | None", "None", doc))
         else:
-            self.parameters.append(Parameter("status", kind, str(default)))
+            self.parameters.append(ConstructorParameter("status", kind, str(default)))
         self.arguments.append("status=status,")
 
     def add_retriable(self) -> None:
@@ -163,7 +164,7 @@ class Constructor:
         if retriable.kind == "conditional":
             if any(beyond(retriable.rules)):
                 doc = "whether this one may be sent again; by the rules of the code where it is left out"
-                self.parameters.append(Parameter("retriable", "bool | None", "None", doc))
+                self.parameters.append(ConstructorParameter("retriable", "bool | None", "None", doc))
                 self.arguments.append("retriable=retriable,")
             return
         if retriable.kind != "caller":
@@ -171,7 +172,7 @@ class Constructor:
         places = [slot_places(each.shape).get("retriable", ()) for each in self.taxonomy.envelopes.values()]
         must = any(place.required for each in places for place in each)
         kind, default = ("bool", None) if must else ("bool | None", "None")
-        self.parameters.append(Parameter("retriable", kind, default, "whether this one may be sent again"))
+        self.parameters.append(ConstructorParameter("retriable", kind, default, "whether this one may be sent again"))
         self.arguments.append("retriable=retriable,")
 
     def add_told(self) -> None:
@@ -181,7 +182,7 @@ class Constructor:
         for fact in facts:
             wanted, kind, doc = BEYOND[fact]
             name = unique(wanted, self.taken)
-            self.parameters.append(Parameter(name, f"{kind} | None", "None", doc))
+            self.parameters.append(ConstructorParameter(name, f"{kind} | None", "None", doc))
             told.append(f"{literal(fact)}: {name}")
         if told:
             self.arguments.append(_mapping("told", told))
@@ -223,11 +224,11 @@ class Constructor:
         groups = [by_header(self.taxonomy.header_rules(self.code, status))[header] for status in statuses]
         return all(map(constant, groups or [[rule]]))
 
-    def header(self, rule: HeaderRule, name: str, kind: str, doc: str) -> Parameter:
+    def header(self, rule: HeaderRule, name: str, kind: str, doc: str) -> ConstructorParameter:
         """The parameter of a header; mandatory where every status of the code asks for it."""
         own = tuple(self.code.http.all())
         must = rule.presence == "required" and bool(own) and self.statuses_of(rule) == own
-        return Parameter(name, kind if must else f"{kind} | None", None if must else "None", doc)
+        return ConstructorParameter(name, kind if must else f"{kind} | None", None if must else "None", doc)
 
     def wait_among_details(self) -> str | None:
         """The parameter of the detail that repeats the seconds of Retry-After."""
@@ -275,25 +276,27 @@ class Constructor:
         lending = [each for each in self.taxonomy.fallbacks if status in each.on]
         return not named and bool(lending) and min(lending, key=lambda each: each.on.width).code == self.code.name
 
-    def add_slot(self, slot: SlotRow) -> None:
+    def add_slot(self, slot: PythonSlotRow) -> None:
         """What the envelopes hold beside the well-known slots; mandatory where the code's own cannot do without."""
         values = self.code.facts.get(slot.slot)
         if values:
             kind, default = self.types.choice(values, self.name + pascal(slot.slot), slot.attribute), literal(values[0])
-            self.parameters.append(Parameter(slot.attribute, kind, default))
+            self.parameters.append(ConstructorParameter(slot.attribute, kind, default))
         elif slot.slot in self.given:
-            self.parameters.append(Parameter(slot.attribute, slot.annotation, None))
+            self.parameters.append(ConstructorParameter(slot.attribute, slot.annotation, None))
         else:
-            self.parameters.append(Parameter(slot.attribute, union((*parts(slot.annotation), "None")), "None"))
+            self.parameters.append(
+                ConstructorParameter(slot.attribute, union((*parts(slot.annotation), "None")), "None")
+            )
         self.arguments.append(f"{slot.attribute}={slot.attribute},")
 
 
-def allowed(code: Code) -> dict[str, Member]:
+def allowed(code: Code) -> dict[str, DetailMember]:
     """The keys that the details of a code may have."""
     return {key: each for key, each in code.details.items() if each.presence != "forbidden"}
 
 
-def beyond(rules: Iterable[Rule]) -> Iterator[str]:
+def beyond(rules: Iterable[ConditionalRule]) -> Iterator[str]:
     """The facts that rules ask for and that an error does not know of itself."""
     return (test.fact for rule in rules for test in rule.when if test.fact in BEYOND)
 

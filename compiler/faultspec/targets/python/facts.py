@@ -5,11 +5,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from faultspec.language import formats
-from faultspec.language.model import Code, HeaderRule, Rule, StatusRange, Taxonomy, Test
+from faultspec.language.conditions import ConditionalRule, StatusRange, Test
+from faultspec.language.model import Code, HeaderRule, Taxonomy
 from faultspec.targets.doc_text import statuses
 from faultspec.targets.filters import literal
 from faultspec.targets.layout import Raw, broken
-from faultspec.targets.memo import once
+from faultspec.targets.memo import memoized
 
 _ERRORS = range(400, 600)
 _STATUSES = range(100, 600)
@@ -80,7 +81,7 @@ def _common(facts: Facts) -> str:
     return broken(facts, 4)
 
 
-def retriable_rules(rules: Sequence[Rule]) -> tuple[RetriableRule, ...]:
+def retriable_rules(rules: Sequence[ConditionalRule]) -> tuple[RetriableRule, ...]:
     """Rules that decide whether something may be sent again."""
     return tuple(RetriableRule(bool(rule.then), tuple(map(_test, rule.when))) for rule in rules)
 
@@ -122,7 +123,7 @@ def general_constants(taxonomy: Taxonomy) -> tuple[object, ...]:
     return _rows(_general(taxonomy))
 
 
-@once
+@memoized
 def _general(taxonomy: Taxonomy) -> dict[tuple[str, int], tuple[str, str | None]]:
     return _constants(None, taxonomy)
 

@@ -8,7 +8,7 @@ from faultspec.targets.layout import source
 from faultspec.targets.python import names
 
 
-class RenderingRow(NamedTuple):
+class PythonRenderingRow(NamedTuple):
     """A function. ``given``: its parameters, each with the name it has in the picture. ``picture``: source."""
 
     name: str
@@ -21,7 +21,7 @@ class Module(NamedTuple):
     """The module; a taxonomy without renderings has none."""
 
     package: str
-    rows: tuple[RenderingRow, ...]
+    rows: tuple[PythonRenderingRow, ...]
 
 
 def modules(taxonomy: Taxonomy) -> tuple[Module, ...]:
@@ -31,10 +31,10 @@ def modules(taxonomy: Taxonomy) -> tuple[Module, ...]:
     return (Module(names.package(taxonomy.name), rows),) if rows else ()
 
 
-def _row(rendering: Rendering, taken: set[str]) -> RenderingRow:
+def _row(rendering: Rendering, taken: set[str]) -> PythonRenderingRow:
     parameters = {"error", "picture", "given", "filled", "object", "dict"}
     given = tuple((unique(names.identifier(snake(each), "value"), parameters), each) for each in rendering.given)
     told = [f"``{parameter}``: {rendering.given[name]}" for parameter, name in given]
     doc = "\n\n".join([rendering.summary or f"The error as {rendering.name}.", " ".join(told)]).strip()
     name = unique(names.identifier(snake(rendering.name), "rendering"), taken)
-    return RenderingRow(name, doc, given, source(rendering.picture, 4, len("    picture = "), 0))
+    return PythonRenderingRow(name, doc, given, source(rendering.picture, 4, len("    picture = "), 0))

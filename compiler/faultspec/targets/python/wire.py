@@ -26,7 +26,7 @@ _KINDS = {
 }
 
 
-class SlotRow(NamedTuple):
+class PythonSlotRow(NamedTuple):
     """A slot that is an attribute of every error.
 
     ``kinds``: types that a value from the wire may have. ``parameter`` and ``assignment``: what the base class takes it
@@ -47,16 +47,16 @@ class SlotRow(NamedTuple):
     needed: bool
 
 
-class EnvelopeRow(NamedTuple):
+class PythonEnvelopeRow(NamedTuple):
     """An envelope, as source."""
 
     name: str
     text: str
 
 
-def slot_rows(taxonomy: Taxonomy, types: Annotations) -> tuple[SlotRow, ...]:
+def slot_rows(taxonomy: Taxonomy, types: Annotations) -> tuple[PythonSlotRow, ...]:
     """Every slot of every envelope that no code decides, in the order in which the envelopes first name them."""
-    found: dict[str, SlotRow] = {}
+    found: dict[str, PythonSlotRow] = {}
     taken: set[str] = set()
     for envelope in taxonomy.envelopes.values():
         for slot in slot_places(envelope.shape):
@@ -74,11 +74,11 @@ class Place(NamedTuple):
     header: str | None = None
 
 
-def _actions(taxonomy: Taxonomy) -> SlotRow:
+def _actions(taxonomy: Taxonomy) -> PythonSlotRow:
     return _row("actions", "actions", "Sequence[str]", "list", header_of("actions", None, taxonomy))
 
 
-def _slot(slot: str, taxonomy: Taxonomy, types: Annotations, taken: set[str]) -> SlotRow:
+def _slot(slot: str, taxonomy: Taxonomy, types: Annotations, taken: set[str]) -> PythonSlotRow:
     field = taxonomy.field_of(slot)
     known = field.schema if field is not None else Schema()
     formats = [each for each in known.format if each in ids.PATTERNS] if field is not None and field.echo else []
@@ -99,8 +99,8 @@ def _slot(slot: str, taxonomy: Taxonomy, types: Annotations, taken: set[str]) ->
     )
 
 
-def _row(slot: str, attribute: str, annotation: str, kinds: str, header: str | None) -> SlotRow:
-    return SlotRow(
+def _row(slot: str, attribute: str, annotation: str, kinds: str, header: str | None) -> PythonSlotRow:
+    return PythonSlotRow(
         slot=slot,
         attribute=attribute,
         annotation=annotation,
@@ -120,7 +120,7 @@ def header_of(slot: str, field: Field | None, taxonomy: Taxonomy) -> str | None:
     return named or next((rule.name for rule in taxonomy.headers if rule.equals == slot), None)
 
 
-def envelope_row(envelope: Envelope) -> EnvelopeRow:
+def envelope_row(envelope: Envelope) -> PythonEnvelopeRow:
     """The row of an envelope."""
     listed = "        listed=True,\n" if schemas.lists_details(envelope) else ""
     shown = "        shown=True,\n" if schemas.shows_details(envelope) else ""
@@ -130,7 +130,7 @@ def envelope_row(envelope: Envelope) -> EnvelopeRow:
         f"        shape=compile_shape({_picture_source(envelope.shape)}),\n"
         f"{listed}{shown}    )"
     )
-    return EnvelopeRow(envelope.name, text)
+    return PythonEnvelopeRow(envelope.name, text)
 
 
 def _picture_source(node: Node) -> str:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import faultspec.runtime
-from faultspec.language.model import Code, Rule, StatusRange, Taxonomy, Test
+from faultspec.language.conditions import ConditionalRule, StatusRange, Test
+from faultspec.language.model import Code, Taxonomy
 from faultspec.runtime.retry import Policy
 from faultspec.runtime.shape import Slot, slot_places
 from faultspec.targets import schema as schemas
@@ -23,7 +24,7 @@ from faultspec.targets.typescript.layout import alias, body, extending, key, lit
 from faultspec.targets.typescript.types import Types, envelope_type
 
 
-class CodeRow(NamedTuple):
+class TypeScriptCodeRow(NamedTuple):
     """A code, as source: its line in ``ErrorCode``, what is said there, and its facts."""
 
     member: str
@@ -31,7 +32,7 @@ class CodeRow(NamedTuple):
     facts: str
 
 
-class ErrorRow(NamedTuple):
+class TypeScriptErrorRow(NamedTuple):
     """The interface of a code.
 
     ``opened``: its first line. ``code`` and ``operation``: source of its literals. ``details``: the name of the type of its
@@ -49,7 +50,7 @@ class ErrorRow(NamedTuple):
     entry: str
 
 
-class SlotRow(NamedTuple):
+class TypeScriptSlotRow(NamedTuple):
     """A slot that is a member of every error. ``line``: its declaration. ``place``: source of its row in ``PLACES``."""
 
     slot: str
@@ -58,7 +59,7 @@ class SlotRow(NamedTuple):
     place: str
 
 
-class EnvelopeRow(NamedTuple):
+class TypeScriptEnvelopeRow(NamedTuple):
     """An envelope: the declaration of its type, and its picture, as source."""
 
     name: str
@@ -67,7 +68,7 @@ class EnvelopeRow(NamedTuple):
     picture: str
 
 
-class PolicyRow(NamedTuple):
+class TypeScriptPolicyRow(NamedTuple):
     """A retry policy, as source. ``eligible``: source of the codes it is for; ``null`` for all that are retriable.
     ``eligible_when``: its member of ``ELIGIBLE_WHEN``. ``kinds``: source of the kind of each code that has one.
     """
@@ -80,7 +81,7 @@ class PolicyRow(NamedTuple):
     kinds: str
 
 
-class RenderingRow(NamedTuple):
+class TypeScriptRenderingRow(NamedTuple):
     """An error as text. ``given``: the type of what the error does not know. ``text``: its picture."""
 
     key: str
@@ -92,11 +93,11 @@ class RenderingRow(NamedTuple):
 class Renderings(NamedTuple):
     """The renderings of a taxonomy. ``slots``: source of the members of errors that stand in slots."""
 
-    rows: tuple[RenderingRow, ...]
+    rows: tuple[TypeScriptRenderingRow, ...]
     slots: str
 
 
-class View(NamedTuple):
+class TypeScriptView(NamedTuple):
     """What the TypeScript templates see beside the model; see the row types.
 
     ``slots``: what every error keeps beside its own members. ``wire``: whether an envelope has the code by itself, not inside a text.
@@ -110,16 +111,16 @@ class View(NamedTuple):
     folder: str
     title: str
     header: str
-    codes: tuple[CodeRow, ...]
-    errors: tuple[ErrorRow, ...]
+    codes: tuple[TypeScriptCodeRow, ...]
+    errors: tuple[TypeScriptErrorRow, ...]
     aliases: tuple[str, ...]
-    slots: tuple[SlotRow, ...]
+    slots: tuple[TypeScriptSlotRow, ...]
     operations: str
-    envelopes: tuple[EnvelopeRow, ...]
+    envelopes: tuple[TypeScriptEnvelopeRow, ...]
     envelope: str
     wire: bool
     carried: str
-    policies: tuple[PolicyRow, ...]
+    policies: tuple[TypeScriptPolicyRow, ...]
     policy_names: str
     unknown: str
     unknown_facts: str
@@ -132,7 +133,7 @@ class View(NamedTuple):
     renderings: tuple[Renderings, ...]
 
 
-def view(taxonomy: Taxonomy, model: Model) -> View:
+def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
     """The rows of the TypeScript target."""
     types = Types(taxonomy)
     enum = members(taxonomy)
@@ -141,7 +142,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
     flag = flag_key(taxonomy)
     errors = tuple(_error_row(operation, code, taken, flag, types) for operation, code in schemas.live(taxonomy))
     envelopes = tuple(
-        EnvelopeRow(
+        TypeScriptEnvelopeRow(
             shapes[each.name],
             tsdoc(each.summary or f"The envelope `{each.name}` on the wire."),
             envelope_type(each, shapes[each.name], types),
@@ -151,7 +152,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
     )
     slots = _slots(taxonomy, types)
     policies = tuple(
-        PolicyRow(
+        TypeScriptPolicyRow(
             key(each.name),
             tsdoc(each.summary, 2) if each.summary else "",
             source(_policy(each.policy), 2, 2),
@@ -164,7 +165,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
     unknown = taxonomy.unknown.becomes if taxonomy.unknown and taxonomy.unknown.becomes in enum else None
     retriable = bool(taxonomy.unknown and taxonomy.unknown.retriable)
     known = tuple(_code_row(code, enum[code.name]) for code in distinct(taxonomy))
-    return View(
+    return TypeScriptView(
         folder=names.folder(taxonomy.name),
         title=visible(taxonomy.title),
         header=model.header,
@@ -195,7 +196,7 @@ def view(taxonomy: Taxonomy, model: Model) -> View:
     )
 
 
-def runtime_files(view: View) -> Iterator[tuple[str, Path]]:
+def runtime_files(view: TypeScriptView) -> Iterator[tuple[str, Path]]:
     """The runtime's port, taken over as it is."""
     folder = Path(faultspec.runtime.__file__ or "").parent / "typescript"
     for each in sorted(folder.glob("*.ts")):
@@ -203,11 +204,13 @@ def runtime_files(view: View) -> Iterator[tuple[str, Path]]:
             yield f"{view.folder}/_runtime/{each.name}", each
 
 
-def _code_row(code: Code, enum: str) -> CodeRow:
-    return CodeRow(member(enum, code.name, 2), tsdoc(summary(code), 2), _facts_member(code))
+def _code_row(code: Code, enum: str) -> TypeScriptCodeRow:
+    return TypeScriptCodeRow(member(enum, code.name, 2), tsdoc(summary(code), 2), _facts_member(code))
 
 
-def _error_row(operation: str | None, code: Code, taken: set[str], flag: str | None, types: Types) -> ErrorRow:
+def _error_row(
+    operation: str | None, code: Code, taken: set[str], flag: str | None, types: Types
+) -> TypeScriptErrorRow:
     name = names.error(operation, code.name, taken)
     keys = allowed(code)
     flagless = flag is None or flag not in keys or code.details_schema is not None
@@ -218,7 +221,7 @@ def _error_row(operation: str | None, code: Code, taken: set[str], flag: str | N
         "facts": Raw(f"FACTS{_at(code.name)}") if operation is None else _facts(code),
         "flagKey": None if flagless else flag,
     }
-    return ErrorRow(
+    return TypeScriptErrorRow(
         name=name,
         doc=tsdoc("\n\n".join(described(code))),
         opened=extending(name, "Common"),
@@ -302,7 +305,7 @@ def _common_body(given: tuple[tuple[str, object], ...]) -> str:
     return body(given, 4)
 
 
-def _rules(rules: Sequence[Rule]) -> list[dict[str, object]]:
+def _rules(rules: Sequence[ConditionalRule]) -> list[dict[str, object]]:
     return [{"then": bool(rule.then), "when": [_test(test) for test in rule.when]} for rule in rules]
 
 
@@ -316,9 +319,9 @@ def _span(each: StatusRange) -> str:
     return f"range({each.low}, {each.high})"
 
 
-def _slots(taxonomy: Taxonomy, types: Types) -> tuple[SlotRow, ...]:
+def _slots(taxonomy: Taxonomy, types: Types) -> tuple[TypeScriptSlotRow, ...]:
     """Every slot of every envelope that no code decides, in the order in which the envelopes first name them."""
-    found: dict[str, SlotRow] = {}
+    found: dict[str, TypeScriptSlotRow] = {}
     taken: set[str] = set()
     for envelope in taxonomy.envelopes.values():
         for slot in slot_places(envelope.shape):
@@ -335,7 +338,7 @@ def _slots(taxonomy: Taxonomy, types: Types) -> tuple[SlotRow, ...]:
             }
             parts = list(dict.fromkeys((*types.slot(slot), "null")))
             line = typed(f"readonly {name}:", ["unknown"] if "unknown" in parts else parts, 2)
-            found[slot] = SlotRow(slot, name, line, source(place, 2, 2))
+            found[slot] = TypeScriptSlotRow(slot, name, line, source(place, 2, 2))
     return tuple(found.values())
 
 
@@ -363,9 +366,9 @@ def _data(value: object) -> object:
     return [_data(each) for each in value] if isinstance(value, tuple) else value
 
 
-def _renderings(taxonomy: Taxonomy, slots: tuple[SlotRow, ...]) -> tuple[Renderings, ...]:
+def _renderings(taxonomy: Taxonomy, slots: tuple[TypeScriptSlotRow, ...]) -> tuple[Renderings, ...]:
     rows = tuple(
-        RenderingRow(
+        TypeScriptRenderingRow(
             key(each.name),
             tsdoc(each.summary or f"The rendering `{each.name}`.", 2),
             _given(each.given),

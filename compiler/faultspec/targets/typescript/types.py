@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from faultspec.language.model import Envelope, Member, Schema, Taxonomy
+from faultspec.language.model import DetailMember, Envelope, Schema, Taxonomy
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import columns, pascal, tsdoc
@@ -63,13 +63,13 @@ class Types:
             return self.object(schema.properties, name, indent, prefix)
         return _PLAIN.get(kind, f"{prefix}Details")
 
-    def object(self, members: Mapping[str, Member], name: str, indent: int, prefix: str = "") -> str:
+    def object(self, members: Mapping[str, DetailMember], name: str, indent: int, prefix: str = "") -> str:
         """The type of an object with these members, its braces and all."""
         pad = " " * (indent + 2)
         lines = [f"{pad}{each}\n" for each in self.members(members, name, indent + 2, prefix)]
         return "{\n" + "".join(lines) + " " * indent + "}" if lines else f"{prefix}Details"
 
-    def members(self, members: Mapping[str, Member], name: str, indent: int, prefix: str = "") -> list[str]:
+    def members(self, members: Mapping[str, DetailMember], name: str, indent: int, prefix: str = "") -> list[str]:
         """The lines of the members, each with what is said of it."""
         found = []
         for each in members.values():

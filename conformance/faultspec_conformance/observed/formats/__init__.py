@@ -30,7 +30,7 @@ _HEAD = 64 * 1024
 _GZIP = b"\x1f\x8b"
 
 
-class Opened(NamedTuple):
+class OpenedRecording(NamedTuple):
     """A recording that can be read: its items, and how far it has been read as a share of 1."""
 
     items: Iterator[Item]
@@ -38,7 +38,7 @@ class Opened(NamedTuple):
 
 
 @contextmanager
-def opened(path: str, contract: Contract, form: str | None = None) -> Iterator[Opened]:
+def opened(path: str, contract: Contract, form: str | None = None) -> Iterator[OpenedRecording]:
     """A recording, decompressed where it is gzip. ``form``: its format, where it is not to be told by its content.
 
     Raises OSError, and NotARecording where neither content nor name tells a format. What is broken further on is an item; where
@@ -59,7 +59,7 @@ def opened(path: str, contract: Contract, form: str | None = None) -> Iterator[O
             content = "HAR, a VCR cassette, or one JSON object a line"
             raise NotARecording(f"its content is none of {content}; if it is one of them, say which by --from")
         items = FORMATS[name](stream, path, contract)
-        yield Opened(items if unpacked is None else _to_the_end(items, unpacked), lambda: raw.tell() / size)
+        yield OpenedRecording(items if unpacked is None else _to_the_end(items, unpacked), lambda: raw.tell() / size)
 
 
 class _Unpacked(io.RawIOBase):

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
 from faultspec.exchange.model import Exchange, Request, Response
-from faultspec_conformance.observed.formats.listed import Listed, of_json, of_yaml
+from faultspec_conformance.observed.formats.listed import ListedItem, of_json, of_yaml
 from faultspec_conformance.observed.formats.record import (
     ABOUT_BODY,
     ALWAYS,
     Item,
-    Record,
+    RecordedExchange,
     Skipped,
     as_bytes,
     left_out,
@@ -29,7 +29,7 @@ _PART = "this interaction has no request with a method and a URI, or no response
 
 def read(stream: BinaryIO, name: str) -> Iterator[Item]:
     """The exchanges of a cassette: of YAML one at a time is held, of JSON the text as a whole."""
-    listed: Iterator[Listed]
+    listed: Iterator[ListedItem]
     if stream.peek(64).lstrip()[:1] == b"{":  # type: ignore[attr-defined]  # it is always a buffered reader
         text = stream.read().decode("utf-8-sig", "replace")
         listed = of_json(text, _LISTS[1] if f'"{_LISTS[1]}"' in text else _LISTS[0])
@@ -69,7 +69,9 @@ def item(interaction: object, place: str) -> Item:
     if elapsed is None:
         lacks |= {"elapsed"}
     request = Request(method.upper(), _url(asked) or "", sent, _body(asked.get("body")))
-    return Record(Exchange(request, Response(status, received, body or b"", elapsed or 0.0), lacks=lacks), place)
+    return RecordedExchange(
+        Exchange(request, Response(status, received, body or b"", elapsed or 0.0), lacks=lacks), place
+    )
 
 
 def _url(asked: Mapping[object, object]) -> str | None:

@@ -12,7 +12,7 @@ from faultspec_conformance.observed.formats.record import (
     ABOUT_HEADERS,
     ALWAYS,
     Item,
-    Record,
+    RecordedExchange,
     Skipped,
     as_bytes,
     left_out,
@@ -57,7 +57,7 @@ def _item(entry: object, place: str) -> Item:
     if elapsed is None:
         lacks |= {"elapsed"}
     question = _text(posted) if isinstance(posted, dict) else b""
-    return Record(
+    return RecordedExchange(
         Exchange(
             Request(method, url, sent, question), Response(code, received, body or b"", elapsed or 0.0), lacks=lacks
         ),

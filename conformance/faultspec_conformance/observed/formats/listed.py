@@ -15,7 +15,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODE = json.JSONDecoder().raw_decode
 
 
-class Listed(NamedTuple):
+class ListedItem(NamedTuple):
     """An item and the line it begins in; or in ``problem`` why it cannot be read, and, where it ``ends``, nothing after it."""
 
     line: int
@@ -24,7 +24,7 @@ class Listed(NamedTuple):
     ends: bool = False
 
 
-def of_json(text: str, *names: str) -> Iterator[Listed]:
+def of_json(text: str, *names: str) -> Iterator[ListedItem]:
     """The items of the list that is reached by these keys. Nothing but one item at a time is decoded."""
     line, counted = 1, 0
 
@@ -41,14 +41,14 @@ def of_json(text: str, *names: str) -> Iterator[Listed]:
         offset = _expect(text, offset, "[")
         while text[offset : offset + 1] != "]":
             value, end = _DECODE(text, offset)
-            yield Listed(at(offset), value)
+            yield ListedItem(at(offset), value)
             offset = _past(text, end)
             if text[offset : offset + 1] != "]":
                 offset = _expect(text, offset, ",")
     except (ValueError, RecursionError) as error:
         reason = f"{error.msg} (column {error.colno})" if isinstance(error, json.JSONDecodeError) else str(error)
         place = error.pos if isinstance(error, json.JSONDecodeError) else offset
-        yield Listed(at(max(place, counted)), None, f"from here on it cannot be read: {reason}", ends=True)
+        yield ListedItem(at(max(place, counted)), None, f"from here on it cannot be read: {reason}", ends=True)
 
 
 def _past(text: str, offset: int) -> int:
@@ -108,13 +108,13 @@ _Loader.add_constructor("!binary", _Loader.construct_yaml_binary)  # type: ignor
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_yaml_str)  # type: ignore[type-var]  # its stub wants itself
 
 
-def of_yaml(stream: BinaryIO, *names: str) -> Iterator[Listed]:
+def of_yaml(stream: BinaryIO, *names: str) -> Iterator[ListedItem]:
     """The items of the list under the first of these keys at the top, as they are parsed: no more than one is held."""
     loader, line = _Loader(stream), 1
     try:
         while not loader.check_event(yaml.MappingStartEvent):
             if loader.check_event(yaml.StreamEndEvent):
-                yield Listed(1, None, f"it has no `{names[0]}`", ends=True)
+                yield ListedItem(1, None, f"it has no `{names[0]}`", ends=True)
                 return
             loader.get_event()
         loader.get_event()
@@ -129,15 +129,15 @@ def of_yaml(stream: BinaryIO, *names: str) -> Iterator[Listed]:
                 node = _composed(loader)
                 line = node.start_mark.line + 1
                 try:
-                    yield Listed(line, loader.construct_document(node))
+                    yield ListedItem(line, loader.construct_document(node))
                 except (yaml.YAMLError, ValueError, TypeError) as error:
-                    yield Listed(line, None, f"it cannot be read: {_first_line(error)}")
+                    yield ListedItem(line, None, f"it cannot be read: {_first_line(error)}")
             return
-        yield Listed(line, None, f"it has no `{names[0]}`", ends=True)
+        yield ListedItem(line, None, f"it has no `{names[0]}`", ends=True)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else line
-        yield Listed(line, None, f"from here on it cannot be read: {_first_line(error)}", ends=True)
+        yield ListedItem(line, None, f"from here on it cannot be read: {_first_line(error)}", ends=True)
 
 
 def _composed(loader: _Loader) -> yaml.Node:

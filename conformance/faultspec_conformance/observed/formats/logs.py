@@ -8,7 +8,7 @@ from typing import BinaryIO
 from faultspec.contract.model import Claim, Contract
 from faultspec.exchange.body import resolve, steps
 from faultspec.exchange.model import Exchange, Headers, Request, Response, first
-from faultspec.language.model import Recording
+from faultspec.language.model import RecordingRule
 from faultspec.language.values import same
 from faultspec.runtime.nodes import Array, Literal, Node, Object, Slot, Template
 from faultspec_conformance.observed.formats import cassettes
@@ -17,7 +17,7 @@ from faultspec_conformance.observed.formats.record import (
     ABOUT_HEADERS,
     ALWAYS,
     Item,
-    Record,
+    RecordedExchange,
     Skipped,
     as_bytes,
     left_out,
@@ -78,7 +78,7 @@ def read(stream: BinaryIO, name: str, contract: Contract) -> Iterator[Item]:
 
 
 def _items(
-    value: dict[str, object], text: bytes, place: str, kinds: tuple[Recording, ...], sink: str, contract: Contract
+    value: dict[str, object], text: bytes, place: str, kinds: tuple[RecordingRule, ...], sink: str, contract: Contract
 ) -> Iterator[Item]:
     kind = next((each for each in kinds if _is_of(each, value)), None)
     if kind is not None:
@@ -89,7 +89,7 @@ def _items(
     else:
         line = Exchange(Request("", sink), Response(None, body=text), "log", lacks=ALWAYS)
         if contract.claim(line) is not None:
-            yield Record(line, place)
+            yield RecordedExchange(line, place)
         else:
             yield Skipped(place, "no kind of line that `telemetry: records:` declares", broken=False)
 
@@ -102,7 +102,7 @@ def _sink(name: str, contract: Contract) -> str:
     return next(whole, next((each for each in sinks if PurePath(each).name == parts[-1]), name))
 
 
-def _is_of(kind: Recording, value: object) -> bool:
+def _is_of(kind: RecordingRule, value: object) -> bool:
     if any(
         not (found := resolve(value, pointer))[0] or not same(found[1], want) for pointer, want in kind.when.items()
     ):
@@ -124,7 +124,7 @@ def _is_event(name: str, data: dict[str, object]) -> bool:
     return name == "Initialize" or (name.endswith(("Started", "Finished")) and "timestamp" in data)
 
 
-def _item(kind: Recording, value: object, place: str, contract: Contract) -> Item:
+def _item(kind: RecordingRule, value: object, place: str, contract: Contract) -> Item:
     status = status_of(_at(value, kind.status))
     if status is None:
         return Skipped(place, f"`{kind.status}` is no status of an answer", broken=False)
@@ -162,7 +162,7 @@ def _item(kind: Recording, value: object, place: str, contract: Contract) -> Ite
         body = _rendered(claim, slots) if claim is not None else None
         if body is not None:
             lacks -= {"ids", *(fact for slot in slots for fact in _TOLD_BY.get(slot, ()))}
-    return Record(_with(exchange, body or b"", frozenset(lacks)), place)
+    return RecordedExchange(_with(exchange, body or b"", frozenset(lacks)), place)
 
 
 def _with(exchange: Exchange, body: bytes, lacks: frozenset[str]) -> Exchange:

@@ -31,7 +31,7 @@ class NotARecording(Exception):
     """A file of none of the formats."""
 
 
-class Record(NamedTuple):
+class RecordedExchange(NamedTuple):
     """An exchange and where it is recorded, as ``file:line``."""
 
     exchange: Exchange
@@ -50,7 +50,7 @@ class Skipped(NamedTuple):
     ends: bool = False
 
 
-Item = Record | Skipped
+Item = RecordedExchange | Skipped
 
 
 def pairs(headers: object) -> Headers | None:

@@ -30,7 +30,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ._runtime import asgi, ids
-from ._runtime.asgi import Surface
+from ._runtime.asgi import BoundarySurface
 from ._runtime.retry_after import render as wait
 from ._runtime.shape import slot_places
 from .codes import FACTS, FALLBACKS, ErrorCode, codes_for
@@ -90,7 +90,7 @@ BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {
 """The codes that each envelope can carry although nobody is there to give details."""
 
 SURFACES = (
-    Surface(
+    BoundarySurface(
         enveloped=False,
         routes=(("GET", "/v1/__heartbeat__"),),
         statuses=(range(503, 504),),

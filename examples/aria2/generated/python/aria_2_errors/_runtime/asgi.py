@@ -113,7 +113,7 @@ class Correlation(NamedTuple):
     new: Callable[[], str]
 
 
-class Surface(NamedTuple):
+class BoundarySurface(NamedTuple):
     """Exchanges, and whether errors in them are `enveloped`; empty is any. `routes`: a
     method, or None for any, and a regular expression of the whole path.
     """
@@ -158,7 +158,7 @@ class ErrorBoundary:
         correlation: Correlation,
         media_type: str = "application/json",
         body_limit: int | None = None,
-        surfaces: Sequence[Surface] = (),
+        surfaces: Sequence[BoundarySurface] = (),
     ) -> None:
         self.app = app
         self.render = render

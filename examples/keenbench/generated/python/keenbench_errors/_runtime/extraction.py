@@ -26,7 +26,7 @@ class Mismatch(NamedTuple):
     got: object
 
 
-class Item(NamedTuple):
+class ArrayItem(NamedTuple):
     """What a further item of a list says: the slots that it has, and their places."""
 
     slots: dict[str, object]
@@ -48,7 +48,7 @@ class Extraction(NamedTuple):
     missing: tuple[str, ...]
     mismatched: tuple[Mismatch, ...]
     unexpected: tuple[str, ...]
-    more: tuple[Item, ...]
+    more: tuple[ArrayItem, ...]
 
     @property
     def fits(self) -> bool:
@@ -66,9 +66,9 @@ def extract(node: Node, body: object) -> Extraction:
     match. Where a slot stands in a template and also on its own, the value is the
     latter's. A spread slot is absent if nothing is left to spread.
     """
-    reading = _Reading()
+    reading = _ShapeReader()
     reading.read(node, body, "", _FIRST)
-    slots, where = reading.found.pop(_FIRST, Item({}, {}))
+    slots, where = reading.found.pop(_FIRST, ArrayItem({}, {}))
     return Extraction(
         slots=slots,
         where=where,
@@ -92,11 +92,11 @@ def scalar_text(value: object) -> str | None:
 _FIRST = ""
 
 
-class _Reading:
+class _ShapeReader:
     """One `extract` under way."""
 
     def __init__(self) -> None:
-        self.found: dict[str, Item] = {}
+        self.found: dict[str, ArrayItem] = {}
         # (item, slot) read from inside a string so far
         self.from_template: set[tuple[str, str]] = set()
         self.missing: list[str] = []
@@ -140,7 +140,7 @@ class _Reading:
             self.read_slot(node.spread, rest, path, item)
 
     def read_slot(self, name: str, value: object, path: str, item: str) -> None:
-        found, where = self.found.setdefault(item, Item({}, {}))
+        found, where = self.found.setdefault(item, ArrayItem({}, {}))
         if name in found and (item, name) not in self.from_template:
             if not _equal(found[name], value):
                 self.disagree(found[name], value, path)
@@ -152,7 +152,7 @@ class _Reading:
         where[name] = path
 
     def read_text(self, name: str, text: str, path: str, item: str) -> None:
-        found = self.found.setdefault(item, Item({}, {})).slots
+        found = self.found.setdefault(item, ArrayItem({}, {})).slots
         if name not in found:
             self.read_slot(name, text, path, item)
             self.from_template.add((item, name))
