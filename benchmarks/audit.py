@@ -44,7 +44,11 @@ def line(number: int, random: random.Random) -> str:
         return '{"kind": "access", "method": "GE\n'
     failed = number % 10 == 0
     own = f"01JAH8ZJ0Z8Z0N7{number:011d}"
-    headers = {"Content-Type": "application/json", "X-Correlation-Id": own, "Cache-Control": "no-store"}
+    headers = {
+        "Content-Type": "application/json",
+        "X-Correlation-Id": own,
+        "Cache-Control": "no-store",
+    }
     error = {
         "code": "not_found",
         "message": "There is no such order",
@@ -61,7 +65,9 @@ def line(number: int, random: random.Random) -> str:
         "took": random.random() * 100,
         "asked": {"User-Agent": "curl/8.5.0", "Accept": "application/json"},
         "told": headers,
-        "body": error if failed else {"id": own, "sku": "tea", "quantity": number % 7, "note": "x" * (number % 300)},
+        "body": error
+        if failed
+        else {"id": own, "sku": "tea", "quantity": number % 7, "note": "x" * (number % 300)},
     }
     return json.dumps(record) + "\n"
 
@@ -80,7 +86,17 @@ def measure(path: Path, taxonomy: Path) -> tuple[float, float]:
     """Seconds of CPU of an audit, and its peak of resident memory in MB."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, "audit", str(path), "--taxonomy", str(taxonomy), "--format", "json"],
+        [
+            sys.executable,
+            "-c",
+            PROGRAM,
+            "audit",
+            str(path),
+            "--taxonomy",
+            str(taxonomy),
+            "--format",
+            "json",
+        ],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -95,7 +111,11 @@ def measure(path: Path, taxonomy: Path) -> tuple[float, float]:
 
 def main(sizes: list[int]) -> None:
     """Print a row a size."""
-    text = (ROOT / "taxonomy.yaml").read_text(encoding="utf-8").replace("\n  records:\n", f"\n  records:\n{KINDS}")
+    text = (
+        (ROOT / "taxonomy.yaml")
+        .read_text(encoding="utf-8")
+        .replace("\n  records:\n", f"\n  records:\n{KINDS}")
+    )
     print("| log | lines | peak RSS | CPU | records a second |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         taxonomy, path = Path(folder) / "taxonomy.yaml", Path(folder) / "access.ndjson"
@@ -103,7 +123,10 @@ def main(sizes: list[int]) -> None:
         for size in sizes:
             lines = write(path, size)
             cpu, peak = measure(path, taxonomy)
-            print(f"| {size} MB | {lines:,} | {peak:.0f} MB | {cpu:.1f} s | {lines / cpu:,.0f} |", flush=True)
+            print(
+                f"| {size} MB | {lines:,} | {peak:.0f} MB | {cpu:.1f} s | {lines / cpu:,.0f} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -76,7 +76,11 @@ def taxonomy(size: int) -> str:
 
 def typespec(size: int) -> str:
     """The same codes as TypeSpec models, and an operation that answers with any of them."""
-    out = ['import "@typespec/http";', "using TypeSpec.Http;", '@service(#{title: "Big"}) namespace Big;']
+    out = [
+        'import "@typespec/http";',
+        "using TypeSpec.Http;",
+        '@service(#{title: "Big"}) namespace Big;',
+    ]
     for number in range(size):
         out.append(
             f"model Details{number} {{ @maxLength(80) reason_{number}: string; @minValue(0) count_{number}?: int32;"
@@ -90,10 +94,14 @@ def typespec(size: int) -> str:
 
 def cost(command: list[str], folder: Path) -> Cost | None:
     """Run to the end and say what it took; None where it took too long. Raises CalledProcessError where it fails."""
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     late = threading.Timer(LIMIT, process.kill)
     late.start()
-    _, status, usage = os.wait4(process.pid, 0)  # the usage of this child alone, which `subprocess` does not tell
+    _, status, usage = os.wait4(
+        process.pid, 0
+    )  # the usage of this child alone, which `subprocess` does not tell
     process.returncode = os.waitstatus_to_exitcode(status)
     late.cancel()
     if process.returncode == -signal.SIGKILL:
@@ -113,25 +121,51 @@ def theirs_typespec(size: int, folder: Path) -> list[str]:
     """TypeSpec's compiler with its OpenAPI emitter; modules are found through a link to where they are installed."""
     (folder / "node_modules").symlink_to(CACHE / "node_modules")
     (folder / "main.tsp").write_text(typespec(size), encoding="utf-8")
-    return ["node", "node_modules/@typespec/compiler/cmd/tsp.js", "compile", "main.tsp", "--emit", "@typespec/openapi3"]
+    return [
+        "node",
+        "node_modules/@typespec/compiler/cmd/tsp.js",
+        "compile",
+        "main.tsp",
+        "--emit",
+        "@typespec/openapi3",
+    ]
 
 
 def theirs_datamodel(size: int, folder: Path) -> list[str]:
     """datamodel-code-generator on the JSON Schema that we make of the codes' envelope."""
-    subprocess.run([*ours(size, folder), "--target", "jsonschema"], cwd=folder, check=True, capture_output=True)
+    subprocess.run(
+        [*ours(size, folder), "--target", "jsonschema"], cwd=folder, check=True, capture_output=True
+    )
     schema = "generated/jsonschema/error.schema.json"
     options = ["--input-file-type", "jsonschema", "--output-model-type", "pydantic_v2.BaseModel"]
-    return [str(CACHE / "python/bin/datamodel-codegen"), "--input", schema, "--output", "models.py", *options]
+    return [
+        str(CACHE / "python/bin/datamodel-codegen"),
+        "--input",
+        schema,
+        "--output",
+        "models.py",
+        *options,
+    ]
 
 
 def install() -> None:
     """The peers, once."""
     CACHE.mkdir(parents=True, exist_ok=True)
     if not (CACHE / "node_modules/@typespec/openapi3").is_dir():
-        subprocess.run(["npm", "install", "--no-save", "--silent", "--prefix", str(CACHE), *TYPESPEC], check=True)
+        subprocess.run(
+            ["npm", "install", "--no-save", "--silent", "--prefix", str(CACHE), *TYPESPEC],
+            check=True,
+        )
     if not (CACHE / "python/bin/datamodel-codegen").exists():
         venv.create(CACHE / "python", with_pip=True)
-        pip = [str(CACHE / "python/bin/python"), "-m", "pip", "install", "--quiet", "datamodel-code-generator"]
+        pip = [
+            str(CACHE / "python/bin/python"),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "datamodel-code-generator",
+        ]
         subprocess.run(pip, check=True)
 
 
@@ -143,13 +177,18 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sizes", default="16,100,1000,10000")
     parser.add_argument("--runs", type=int, default=3, help="of each; the median counts")
-    parser.add_argument("--peers", action="store_true", help="TypeSpec and datamodel-code-generator too")
+    parser.add_argument(
+        "--peers", action="store_true", help="TypeSpec and datamodel-code-generator too"
+    )
     options = parser.parse_args()
     sizes = [int(each) for each in options.sizes.split(",")]
     tools: dict[str, Tool] = {"faultspec, all targets": ours}
     if options.peers:
         install()
-        tools |= {"typespec, openapi3": theirs_typespec, "datamodel-code-generator": theirs_datamodel}
+        tools |= {
+            "typespec, openapi3": theirs_typespec,
+            "datamodel-code-generator": theirs_datamodel,
+        }
     found: dict[str, dict[int, Cost]] = {tool: {} for tool in tools}
     for size in sizes:
         for tool, prepare in tools.items():
@@ -166,8 +205,15 @@ def main() -> None:
             seconds = statistics.median(each.seconds for each in finished)
             found[tool][size] = Cost(seconds, max(each.memory for each in finished))
             beside = found["faultspec, all targets"].get(size)
-            ratio = f"{seconds / beside.seconds:6.1f} times ours" if beside and prepare is not ours else ""
-            print(f"{tool:26} {size:6} codes {seconds:8.2f} s {found[tool][size].memory:7.0f} MiB {ratio}", flush=True)
+            ratio = (
+                f"{seconds / beside.seconds:6.1f} times ours"
+                if beside and prepare is not ours
+                else ""
+            )
+            print(
+                f"{tool:26} {size:6} codes {seconds:8.2f} s {found[tool][size].memory:7.0f} MiB {ratio}",
+                flush=True,
+            )
     print()
     for tool, costs_by_size in found.items():
         known = sorted(costs_by_size)
@@ -175,7 +221,9 @@ def main() -> None:
         for small, large in itertools.pairwise(known[1:]):
             before, after = costs_by_size[small].seconds - base, costs_by_size[large].seconds - base
             if min(before, after) <= 0:
-                print(f"{tool:26} from {small} to {large}: starting costs more than compiling, or the machine was busy")
+                print(
+                    f"{tool:26} from {small} to {large}: starting costs more than compiling, or the machine was busy"
+                )
                 continue
             exponent = math.log(after / before) / math.log(large / small)
             print(f"{tool:26} grows with exponent {exponent:.2f} from {small} to {large}")

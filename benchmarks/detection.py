@@ -60,10 +60,24 @@ def systems() -> Iterator[System]:
     source = ROOT / "conformance" / "faultspec_conformance" / "orders" / "conformance.yaml"
     names = {"ORDERS_TAXONOMY": str(ROOT / "taxonomy.yaml"), "ORDERS_URL": "${BASE_URL}"}
     tokens = {f"ORDERS_{caller.name.upper()}": token for token, caller in CALLERS.items()}
-    yield System("orders", orders_service, (*ORDERS_SINS,), source, {**names, **tokens}, tokens["ORDERS_ALICE"])
+    yield System(
+        "orders",
+        orders_service,
+        (*ORDERS_SINS,),
+        source,
+        {**names, **tokens},
+        tokens["ORDERS_ALICE"],
+    )
     config = ROOT / "tests" / "miniatures" / "notebooks.yaml"
     editor = ENVIRONMENT["NOTEBOOKS_BIRCH_EDITOR"]
-    yield System("notebooks", lambda sin: sinning(*[sin] if sin else []), (*SINS,), config, ENVIRONMENT, editor)
+    yield System(
+        "notebooks",
+        lambda sin: sinning(*[sin] if sin else []),
+        (*SINS,),
+        config,
+        ENVIRONMENT,
+        editor,
+    )
     for name, token in (("aileron", "ADA_TOKEN"), ("alknet", "ANNA_TOKEN")):
         sins = tuple(each.name for each in LAPSES.values() if each.system == name)
         config = services.EXAMPLES / name / "conformance.yaml"
@@ -124,7 +138,9 @@ def faultspec(system: System, url: str, work: Path) -> Run:
     )
     seconds = time.monotonic() - started
     clauses = json.loads(report.read_text())["clauses"]
-    return Run(frozenset((each["clause"], "") for each in clauses if each["verdict"] == "failed"), seconds)
+    return Run(
+        frozenset((each["clause"], "") for each in clauses if each["verdict"] == "failed"), seconds
+    )
 
 
 def schemathesis(system: System, url: str, work: Path, examples: int) -> Run:
@@ -148,7 +164,9 @@ def schemathesis(system: System, url: str, work: Path, examples: int) -> Run:
 def _failures(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """Each failed check with the operation that it failed at."""
     for event in events:
-        for checks in event.get("ScenarioFinished", {}).get("recorder", {}).get("checks", {}).values():
+        for checks in (
+            event.get("ScenarioFinished", {}).get("recorder", {}).get("checks", {}).values()
+        ):
             for check in checks:
                 if check["status"] == "failure":
                     yield check["name"], str(check["failure_info"]["failure"].get("operation"))
@@ -170,7 +188,9 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="take every N-th sin of each system")
     parser.add_argument("--systems", default="", help="these systems only, separated by commas")
     parser.add_argument("--sins", default="", help="these sins only, separated by commas")
-    parser.add_argument("--examples", type=int, default=50, help="schemathesis's examples an operation")
+    parser.add_argument(
+        "--examples", type=int, default=50, help="schemathesis's examples an operation"
+    )
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)  # the services log what is provoked
 
@@ -182,7 +202,9 @@ def main() -> None:
     for system in systems():
         if wanted is not None and system.name not in wanted:
             continue
-        sins = [each for each in system.sins if not options.sins or each in options.sins.split(",")][:: options.every]
+        sins = [
+            each for each in system.sins if not options.sins or each in options.sins.split(",")
+        ][:: options.every]
         behaving, known = line(faultspec, plain, system, None)
         second = judged(plain, system, None)
         baseline = (known.failures or frozenset()) | (second.failures or frozenset())
@@ -202,7 +224,10 @@ def main() -> None:
 def line(own: Tool, other: Tool, system: System, sin: str | None) -> tuple[Run, Run]:
     """Both tools on one service, printed."""
     runs = judged(own, system, sin), judged(other, system, sin)
-    cells = [f"{len(run.failures or ()):3} failures {run.requests:5} requests {run.seconds:6.1f} s" for run in runs]
+    cells = [
+        f"{len(run.failures or ()):3} failures {run.requests:5} requests {run.seconds:6.1f} s"
+        for run in runs
+    ]
     print(f"{system.name:10} {sin or '(behaving)':44} | {' | '.join(cells)}", flush=True)
     return runs
 
@@ -228,13 +253,21 @@ class Read:
 
     def __str__(self) -> str:
         alarms = sum(run.failures != frozenset() for run in self.behaving)
-        said = f"; reports {alarms} of {len(self.behaving)} behaving services" if self.behaving else ""
-        requests, seconds = (sum(getattr(run, each) for run in self.runs) for each in ("requests", "seconds"))
+        said = (
+            f"; reports {alarms} of {len(self.behaving)} behaving services" if self.behaving else ""
+        )
+        requests, seconds = (
+            sum(getattr(run, each) for run in self.runs) for each in ("requests", "seconds")
+        )
         cost = (
-            f"{requests / self.kills:.0f} requests and {seconds / self.kills:.1f} s a kill" if self.kills else "no kill"
+            f"{requests / self.kills:.0f} requests and {seconds / self.kills:.1f} s a kill"
+            if self.kills
+            else "no kill"
         )
         unfinished = sum(run.failures is None for run in self.runs)
-        return f"{self.kills} of {len(self.runs)} sins caught, {unfinished} not finished{said}; {cost}"
+        return (
+            f"{self.kills} of {len(self.runs)} sins caught, {unfinished} not finished{said}; {cost}"
+        )
 
 
 if __name__ == "__main__":

@@ -50,21 +50,39 @@ def records(contract: Contract, count: int) -> Iterator[dict[str, object]]:
             "code": code.wire,
             "message": " ".join(chance.sample(TEXT.split(), 9)).capitalize(),
             "correlation_id": own,
-            "details": {**(example.details or {}), "hint": f"See order {chance.getrandbits(32):08x}"},
+            "details": {
+                **(example.details or {}),
+                "hint": f"See order {chance.getrandbits(32):08x}",
+            },
         }
         status = code.http.statuses[0].low
-        headers = {"content-type": "application/json", "cache-control": "no-store", "x-correlation-id": own}
-        headers |= {"date": "Sun, 22 Nov 2026 06:07:17 GMT", "server": "uvicorn", "content-length": str(number)}
+        headers = {
+            "content-type": "application/json",
+            "cache-control": "no-store",
+            "x-correlation-id": own,
+        }
+        headers |= {
+            "date": "Sun, 22 Nov 2026 06:07:17 GMT",
+            "server": "uvicorn",
+            "content-length": str(number),
+        }
         headers |= {name.lower(): value for name, value in example.headers.items()}
         headers |= {"retry-after": str(1 + number % 60)} if status in (429, 503) else {}
         if number % 20 == 0:
             wrong = number // 20 % 4
-            body["message"] = 'File "/srv/orders/app.py", line 88' if wrong == 0 else body["message"]
+            body["message"] = (
+                'File "/srv/orders/app.py", line 88' if wrong == 0 else body["message"]
+            )
             status = 500 if wrong == 1 else status
             body["details"] = [] if wrong == 2 else body["details"]
             headers.pop("cache-control" if wrong == 3 else "server")
         path = f"/orders/{chance.getrandbits(64):016x}"
-        yield {"path": path, "status": status, "headers": list(headers.items()), "body": json.dumps(body)}
+        yield {
+            "path": path,
+            "status": status,
+            "headers": list(headers.items()),
+            "body": json.dumps(body),
+        }
 
 
 def exchange(record: dict[str, object]) -> Exchange:
@@ -109,11 +127,15 @@ def main(count: int) -> None:
     loaded = language.load(str(TAXONOMY))
     assert loaded.taxonomy is not None
     by = with_cache(contract(loaded.taxonomy))
-    schema = json.loads((ROOT / "generated/jsonschema/error.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads(
+        (ROOT / "generated/jsonschema/error.schema.json").read_text(encoding="utf-8")
+    )
     validator = jsonschema.Draft202012Validator(schema)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "recorded.ndjson"
-        path.write_text("".join(json.dumps(each) + "\n" for each in records(by, count)), encoding="utf-8")
+        path.write_text(
+            "".join(json.dumps(each) + "\n" for each in records(by, count)), encoding="utf-8"
+        )
         lines = path.read_text(encoding="utf-8").splitlines()
     exchanges = [exchange(json.loads(line)) for line in lines]
     bodies = [each.response.body for each in exchanges]
@@ -127,7 +149,12 @@ def main(count: int) -> None:
             (
                 seconds(lambda: [judge(by, each) for each in exchanges]),
                 seconds(lambda: [json.loads(each) for each in bodies]),
-                seconds(lambda: [list(validator.iter_errors(each)) for each in parsed[:: max(count // 500, 1)]])
+                seconds(
+                    lambda: [
+                        list(validator.iter_errors(each))
+                        for each in parsed[:: max(count // 500, 1)]
+                    ]
+                )
                 * count
                 / len(parsed[:: max(count // 500, 1)]),
             )
@@ -138,8 +165,12 @@ def main(count: int) -> None:
     )
     print("| | records a second | judge / this |\n|---|---|---|")
     print(f"| judge, all clauses | {count / judged:,.0f} | 1 |")
-    print(f"| json.loads | {count / loads:,.0f} | {statistics.median(b / a for a, b, _ in rounds):.3f} |")
-    print(f"| jsonschema | {count / theirs:,.0f} | {statistics.median(c / a for a, _, c in rounds):.1f} |")
+    print(
+        f"| json.loads | {count / loads:,.0f} | {statistics.median(b / a for a, b, _ in rounds):.3f} |"
+    )
+    print(
+        f"| jsonschema | {count / theirs:,.0f} | {statistics.median(c / a for a, _, c in rounds):.1f} |"
+    )
     if count < 5000:
         return
     whole, own, times = share_of_a_run()

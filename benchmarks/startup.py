@@ -28,7 +28,14 @@ CASES = {
 def cpu_seconds(command: list[str], environment: Mapping[str, str]) -> float:
     """CPU seconds of one run of ``command``, which must succeed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        command,
+        cwd=ROOT,
+        env=environment,
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
@@ -40,13 +47,20 @@ def main() -> None:
         f"{'command':28} {'cpu s':>7} {'peer s':>7} {'ratio':>6}   ({runs} runs each, peer: import click, yaml, jinja2)"
     )
     with tempfile.TemporaryDirectory() as cache:
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environment = {
+            name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+        }
         environment["PYTHONPYCACHEPREFIX"] = cache
         for name, command in CASES.items():
             cpu_seconds(command, environment), cpu_seconds(PEER, environment)  # warm the caches
-            pairs = [(cpu_seconds(command, environment), cpu_seconds(PEER, environment)) for _ in range(runs)]
+            pairs = [
+                (cpu_seconds(command, environment), cpu_seconds(PEER, environment))
+                for _ in range(runs)
+            ]
             ours, peer = (statistics.median(each) for each in zip(*pairs, strict=True))
-            print(f"{name:28} {ours:7.3f} {peer:7.3f} {statistics.median(a / b for a, b in pairs):6.2f}")
+            print(
+                f"{name:28} {ours:7.3f} {peer:7.3f} {statistics.median(a / b for a, b in pairs):6.2f}"
+            )
 
 
 if __name__ == "__main__":

@@ -21,7 +21,9 @@ BIN = "Scripts" if os.name == "nt" else "bin"
 START_SECONDS = 60  # a cold import of a large framework on a busy two-core machine takes about ten
 STOP_SECONDS = 10
 
-LOOPBACK = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # whatever proxy the environment names
+LOOPBACK = urllib.request.build_opener(
+    urllib.request.ProxyHandler({})
+)  # whatever proxy the environment names
 
 
 class Failure(Exception):
@@ -60,9 +62,18 @@ def installed(name: str, requirements: Path) -> Path:
     print(f"{name}: installing into {home.relative_to(ROOT)}", file=sys.stderr)
     shutil.rmtree(home, ignore_errors=True)
     venv.create(home, with_pip=True)
-    pip = [str(commands / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    pip = [
+        str(commands / "python"),
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "install",
+        "--quiet",
+    ]
     if subprocess.run([*pip, "--requirement", str(requirements)], check=False).returncode:
-        raise Failure(f"pip could not install what {requirements.relative_to(ROOT)} asks for (see above)")
+        raise Failure(
+            f"pip could not install what {requirements.relative_to(ROOT)} asks for (see above)"
+        )
     done.write_text(wanted, encoding="utf-8")
     return commands
 
@@ -81,7 +92,9 @@ def unpacked(name: str, packages: tuple[str, ...]) -> Path:
     home.mkdir(parents=True)
     fetch = ["apt-get", "-qq", "download", *packages]
     if subprocess.run(fetch, cwd=home, check=False, stderr=subprocess.DEVNULL).returncode:
-        subprocess.run(["apt-get", "-qq", "update"], check=False)  # a fresh machine has no list of packages yet
+        subprocess.run(
+            ["apt-get", "-qq", "update"], check=False
+        )  # a fresh machine has no list of packages yet
         if subprocess.run(fetch, cwd=home, check=False).returncode:
             raise Failure(f"apt-get could not download {' and '.join(packages)}")
     for each in sorted(home.glob("*.deb")):
@@ -116,12 +129,18 @@ def wait_for(url: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
 
 @contextlib.contextmanager
 def running(
-    command: list[str], *, env: dict[str, str], cwd: Path | None = None, stdout: IO[bytes] | None = None
+    command: list[str],
+    *,
+    env: dict[str, str],
+    cwd: Path | None = None,
+    stdout: IO[bytes] | None = None,
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """A process that ends when the block does, with all that it started, first politely. What it says goes to ``stdout``."""
     stderr = subprocess.STDOUT if stdout else None
     # In a session of its own the signals of a terminal reach this script alone, and one signal reaches the whole session.
-    process = subprocess.Popen(command, cwd=cwd, env=env, stdout=stdout, stderr=stderr, start_new_session=True)
+    process = subprocess.Popen(
+        command, cwd=cwd, env=env, stdout=stdout, stderr=stderr, start_new_session=True
+    )
     try:
         yield process
     finally:
@@ -145,7 +164,9 @@ def judged(configuration: Path, environment: dict[str, str], arguments: list[str
     """Run ``faultspec conform`` and hand its exit code on."""
     faultspec = Path(sys.executable).with_name("faultspec")
     if not faultspec.exists():
-        raise Failure(f"faultspec is not installed beside {sys.executable}; run this by `make real`")
+        raise Failure(
+            f"faultspec is not installed beside {sys.executable}; run this by `make real`"
+        )
     command = [str(faultspec), "conform", str(configuration), *arguments]
     with running(command, env={**os.environ, **environment}) as suite:
         return suite.wait()

@@ -23,7 +23,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-sys.path.insert(0, str(Path(__file__).parent / "generated" / "python"))  # a team would install the package
+sys.path.insert(
+    0, str(Path(__file__).parent / "generated" / "python")
+)  # a team would install the package
 
 from aileron_errors import (
     AileronError,
@@ -49,7 +51,9 @@ MADE_UP = {"audit_id": "audit-0"}
 
 ACTIONS: Mapping[str, Callable[[], AileronError] | None] = {
     "notes.add": None,
-    "notes.fetch-elsewhere": lambda: CapabilityDenied(host="api.example.com", boundary="sandbox", **MADE_UP),
+    "notes.fetch-elsewhere": lambda: CapabilityDenied(
+        host="api.example.com", boundary="sandbox", **MADE_UP
+    ),
     "notes.publish": lambda: CapabilityDenied(scope="publish", boundary="action", **MADE_UP),
     "slack.post": lambda: BindingRequired(binding="oauth2/slack/work", **MADE_UP),
     "slack.list": lambda: BindingFailed(retriable=False, binding="oauth2/slack/work", **MADE_UP),
@@ -65,7 +69,9 @@ ACTIONS: Mapping[str, Callable[[], AileronError] | None] = {
 class Refused(Exception):
     """What an endpoint around the runtime refuses: ``details`` names each thing that is wrong."""
 
-    def __init__(self, status: int, code: str, message: str, *details: Mapping[str, object]) -> None:
+    def __init__(
+        self, status: int, code: str, message: str, *details: Mapping[str, object]
+    ) -> None:
         super().__init__(message)
         self.status, self.code, self.message, self.details = status, code, message, list(details)
 
@@ -92,7 +98,10 @@ class Runtime:
                 AileronError: self.failed,
                 Refused: lambda request, error: refused(request, error),
                 HTTPException: lambda request, error: refusal(
-                    error.status_code, NAMES.get(error.status_code, "refused"), error.detail, headers=error.headers
+                    error.status_code,
+                    NAMES.get(error.status_code, "refused"),
+                    error.detail,
+                    headers=error.headers,
                 ),
                 Exception: lambda request, error: refusal(500, "internal", "Something went wrong"),
             },
@@ -110,11 +119,19 @@ class Runtime:
         if not isinstance(action, str):
             raise Refused(422, "invalid", "A message is missing", {"at": "/messages"})
         if action not in ACTIONS:
-            return JSONResponse({"choices": [{"message": {"role": "assistant", "content": "I know no such action"}}]})
+            return JSONResponse(
+                {
+                    "choices": [
+                        {"message": {"role": "assistant", "content": "I know no such action"}}
+                    ]
+                }
+            )
         fails = ACTIONS[action]
         if fails is not None:
             raise fails()
-        return JSONResponse({"choices": [{"message": {"role": "assistant", "content": f"{action}: done"}}]})
+        return JSONResponse(
+            {"choices": [{"message": {"role": "assistant", "content": f"{action}: done"}}]}
+        )
 
     async def install(self, request: Request) -> Response:
         """Install a bundle of actions: its name signed, a colon, and its bytes. No class is for a body that is none."""
@@ -138,7 +155,9 @@ class Runtime:
             "message": error.message,
             "boundary": error.boundary or error.facts.boundaries[0],
             "retried": retried if retried is not None else 0,
-            "actor": CALLERS.get(request.headers.get("authorization", "").partition(" ")[2], "local"),
+            "actor": CALLERS.get(
+                request.headers.get("authorization", "").partition(" ")[2], "local"
+            ),
             "time": datetime.now(UTC).isoformat(),
             "audit_id": error.audit_id,
         }
@@ -177,17 +196,25 @@ NAMES: Mapping[int, str] = {404: "not_found", 405: "method_not_allowed"}
 
 
 def refusal(
-    status: int, code: str, message: str, details: object = None, headers: Mapping[str, str] | None = None
+    status: int,
+    code: str,
+    message: str,
+    details: object = None,
+    headers: Mapping[str, str] | None = None,
 ) -> Response:
     """An answer in the envelope `api_error`."""
     error = {"code": code, "message": message, "request_id": f"req-{secrets.token_hex(4)}"}
-    return JSONResponse({"error": {**error, "details": details} if details else error}, status, headers)
+    return JSONResponse(
+        {"error": {**error, "details": details} if details else error}, status, headers
+    )
 
 
 def refused(request: Request, error: Refused) -> Response:
     """What is refused before an action runs has no class; the gateway tells it as the API that it stands for does."""
     if request.url.path == "/v1/chat/completions":
-        return JSONResponse({"error": {"type": "invalid_request_error", "message": error.message}}, error.status)
+        return JSONResponse(
+            {"error": {"type": "invalid_request_error", "message": error.message}}, error.status
+        )
     return refusal(error.status, error.code, error.message, error.details)
 
 
@@ -201,7 +228,10 @@ def caller(request: Request) -> str:
 
 async def read(request: Request) -> Mapping[str, Any]:
     """The JSON object in the body."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+    if (
+        request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        != "application/json"
+    ):
         raise Refused(415, "unsupported_media_type", "Send application/json")
     body = b""
     async for chunk in request.stream():
@@ -222,10 +252,17 @@ def _operation(summary: str, body: Mapping[str, object] | None = None) -> Mappin
     answers = {"200": {"description": summary}, "default": {"description": "An error"}}
     if body is None:
         return {"summary": summary, "responses": answers}
-    types = {name: {"type": "string" if isinstance(each, str) else "array"} for name, each in body.items()}
+    types = {
+        name: {"type": "string" if isinstance(each, str) else "array"}
+        for name, each in body.items()
+    }
     schema = {"type": "object", "properties": types, "required": list(body)}
     content = {"application/json": {"schema": schema, "example": body}}
-    return {"summary": summary, "requestBody": {"required": True, "content": content}, "responses": answers}
+    return {
+        "summary": summary,
+        "requestBody": {"required": True, "content": content},
+        "responses": answers,
+    }
 
 
 _ID = [{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}]
@@ -235,10 +272,15 @@ DOCUMENT: Mapping[str, object] = {
     "info": {"title": "Aileron runtime", "version": "1"},
     "security": [{"token": []}],
     "paths": {
-        "/v1/chat/completions": {"post": _operation("Chat", {"messages": [{"role": "user", "content": "notes.add"}]})},
+        "/v1/chat/completions": {
+            "post": _operation("Chat", {"messages": [{"role": "user", "content": "notes.add"}]})
+        },
         "/v1/actions/install": {"post": {**_operation("Install"), "security": []}},
         "/v1/audit": {"get": _operation("Audit")},
-        "/v1/policies": {"get": _operation("Policies"), "post": _operation("A policy", {"name": "quiet"})},
+        "/v1/policies": {
+            "get": _operation("Policies"),
+            "post": _operation("A policy", {"name": "quiet"}),
+        },
         "/v1/policies/{id}": {"parameters": _ID, "get": _operation("One policy")},
     },
     "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
@@ -247,4 +289,10 @@ DOCUMENT: Mapping[str, object] = {
 if __name__ == "__main__":
     port = int(sys.argv[1]) if sys.argv[1:] else 8000
     # A server answers longer heads by itself, in words of its own.
-    uvicorn.run(Runtime().app(), port=port, log_level="critical", http="h11", h11_max_incomplete_event_size=256 * 1024)
+    uvicorn.run(
+        Runtime().app(),
+        port=port,
+        log_level="critical",
+        http="h11",
+        h11_max_incomplete_event_size=256 * 1024,
+    )

@@ -21,7 +21,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-sys.path.insert(0, str(Path(__file__).parent / "generated" / "python"))  # a team would install the package
+sys.path.insert(
+    0, str(Path(__file__).parent / "generated" / "python")
+)  # a team would install the package
 
 from alknet_errors import (
     AlknetError,
@@ -145,7 +147,10 @@ class Gateway:
         scopes = CALLERS.get(token) if scheme.lower() == "bearer" else None
         if scopes is None:
             raise Forbidden("The call is from nobody that is known", status=401)
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        if (
+            request.headers.get("content-type", "").partition(";")[0].strip().lower()
+            != "application/json"
+        ):
             raise InvalidInput("Send application/json")
         name, given = asked(await request.body())
         operation = self.operations.get(name)
@@ -156,7 +161,9 @@ class Gateway:
         if operation.subscription:
             raise InvalidOperationType(operation=name)
         wanted = operation.inputs or {}
-        if set(given) != set(wanted) or any(type(given[each]) is not kind for each, kind in wanted.items()):
+        if set(given) != set(wanted) or any(
+            type(given[each]) is not kind for each, kind in wanted.items()
+        ):
             raise InvalidInput(operation=name)
         try:
             with anyio.fail_after(BUDGET):
@@ -206,7 +213,10 @@ DOCUMENT: Mapping[str, object] = {
                         "application/json": {
                             "schema": {
                                 "type": "object",
-                                "properties": {"operation": {"type": "string"}, "input": {"type": "object"}},
+                                "properties": {
+                                    "operation": {"type": "string"},
+                                    "input": {"type": "object"},
+                                },
                                 "required": ["operation", "input"],
                                 "additionalProperties": False,
                             },
@@ -214,14 +224,22 @@ DOCUMENT: Mapping[str, object] = {
                         }
                     },
                 },
-                "responses": {"200": {"description": "The output"}, "default": {"description": "An error"}},
+                "responses": {
+                    "200": {"description": "The output"},
+                    "default": {"description": "An error"},
+                },
             }
         },
         "/schema": {
             "get": {
                 "security": [],
-                "parameters": [{"name": "name", "in": "query", "required": True, "schema": {"type": "string"}}],
-                "responses": {"200": {"description": "The schema"}, "default": {"description": "An error"}},
+                "parameters": [
+                    {"name": "name", "in": "query", "required": True, "schema": {"type": "string"}}
+                ],
+                "responses": {
+                    "200": {"description": "The schema"},
+                    "default": {"description": "An error"},
+                },
             }
         },
     },
@@ -231,4 +249,10 @@ DOCUMENT: Mapping[str, object] = {
 if __name__ == "__main__":
     port = int(sys.argv[1]) if sys.argv[1:] else 8000
     # A server answers longer heads by itself, in words of its own.
-    uvicorn.run(Gateway().app(), port=port, log_level="critical", http="h11", h11_max_incomplete_event_size=256 * 1024)
+    uvicorn.run(
+        Gateway().app(),
+        port=port,
+        log_level="critical",
+        http="h11",
+        h11_max_incomplete_event_size=256 * 1024,
+    )

@@ -32,7 +32,12 @@ def main(arguments: list[str]) -> int:
         "--enable-rpc",
         "--disable-ipv6",
     ]
-    command += [f"--rpc-listen-port={port}", "--rpc-listen-all=false", "--enable-dht=false", "--enable-color=false"]
+    command += [
+        f"--rpc-listen-port={port}",
+        "--rpc-listen-all=false",
+        "--enable-dht=false",
+        "--enable-color=false",
+    ]
     environment = {**os.environ, "LD_LIBRARY_PATH": libraries}
     with log.open("wb") as output, running(command, env=environment, stdout=output) as server:
         url = f"http://127.0.0.1:{port}/jsonrpc"

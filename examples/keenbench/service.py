@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent / "generated" / "python"))  # a team would install the package
+sys.path.insert(
+    0, str(Path(__file__).parent / "generated" / "python")
+)  # a team would install the package
 
 from keenbench_errors import (
     BudgetCapReached,
@@ -54,14 +56,25 @@ class Protocol(Exception):
 
 
 MODELS: Mapping[str, Callable[[], KeenbenchError]] = {
-    "busy": lambda: ProviderRateLimited(phase="workshop", subphase="stream", provider_id="practice", model_id="busy"),
-    "down": lambda: ProviderUnavailable(phase="workshop", subphase="stream", provider_id="practice", model_id="down"),
+    "busy": lambda: ProviderRateLimited(
+        phase="workshop", subphase="stream", provider_id="practice", model_id="busy"
+    ),
+    "down": lambda: ProviderUnavailable(
+        phase="workshop", subphase="stream", provider_id="practice", model_id="down"
+    ),
     "far": lambda: NetworkUnavailable(phase="workshop", provider_id="practice"),
-    "locked": lambda: ProviderAuthFailed(phase="workshop", provider_id="practice", model_id="locked"),
+    "locked": lambda: ProviderAuthFailed(
+        phase="workshop", provider_id="practice", model_id="locked"
+    ),
     "small": lambda: ContextExhausted(phase="workshop", subphase="stream", model_id="small"),
-    "wild": lambda: SandboxViolation(phase="workshop", subphase="apply", detail="A tool asked for the network"),
+    "wild": lambda: SandboxViolation(
+        phase="workshop", subphase="apply", detail="A tool asked for the network"
+    ),
     "sloppy": lambda: ValidationFailed(
-        phase="workshop", subphase="proposal", retriable=True, detail="A file is not in the workbench"
+        phase="workshop",
+        subphase="proposal",
+        retriable=True,
+        detail="A file is not in the workbench",
     ),
     "slow": lambda: UserCanceled(phase="workshop", subphase="stream"),
 }
@@ -95,7 +108,9 @@ class Engine:
         """Take a file into the workbench."""
         workbench = self._workbench(workbench_id, "workbench")
         if path.startswith("missing"):
-            raise FileReadFailed(phase="workbench", subphase="add_files", retriable=False, workbench_id=workbench_id)
+            raise FileReadFailed(
+                phase="workbench", subphase="add_files", retriable=False, workbench_id=workbench_id
+            )
         workbench["files"].append(path)
         return {"files": len(workbench["files"])}
 
@@ -112,7 +127,9 @@ class Engine:
         if provider != "practice":
             raise ProviderNotConfigured(phase="settings", provider_id=provider)
         if not workbench["consent"]:
-            raise EgressConsentRequired(phase="workshop", provider_id=provider, workbench_id=workbench_id)
+            raise EgressConsentRequired(
+                phase="workshop", provider_id=provider, workbench_id=workbench_id
+            )
         if self.budget <= 0:
             raise BudgetCapReached(phase="workshop", workbench_id=workbench_id)
         self.budget -= 1
@@ -126,8 +143,12 @@ class Engine:
         workbench = self._workbench(workbench_id, "publish")
         failures: Mapping[str, Callable[[], KeenbenchError]] = {
             "full": lambda: DiskFull(phase="publish", workbench_id=workbench_id),
-            "read-only": lambda: FileWriteFailed(phase="publish", retriable=False, workbench_id=workbench_id),
-            "no-checkpoint": lambda: CheckpointCreateFailed(phase="publish", retriable=True, workbench_id=workbench_id),
+            "read-only": lambda: FileWriteFailed(
+                phase="publish", retriable=False, workbench_id=workbench_id
+            ),
+            "no-checkpoint": lambda: CheckpointCreateFailed(
+                phase="publish", retriable=True, workbench_id=workbench_id
+            ),
         }
         if workbench["mishap"] in failures:
             raise failures[workbench["mishap"]]()
@@ -140,13 +161,17 @@ class Engine:
         """Go back to a checkpoint."""
         workbench = self._workbench(workbench_id, "restore")
         if not 1 <= checkpoint <= workbench["published"]:
-            raise CheckpointRestoreFailed(phase="restore", retriable=False, workbench_id=workbench_id)
+            raise CheckpointRestoreFailed(
+                phase="restore", retriable=False, workbench_id=workbench_id
+            )
         workbench["published"] = checkpoint
         return {"published": checkpoint}
 
     def _workbench(self, name: str, phase: Any) -> dict[str, Any]:
         if name not in self.workbenches:
-            raise ValidationFailed(phase=phase, retriable=False, detail="There is no such workbench")
+            raise ValidationFailed(
+                phase=phase, retriable=False, detail="There is no such workbench"
+            )
         return self.workbenches[name]
 
 
@@ -156,14 +181,20 @@ METHODS: Mapping[str, tuple[Callable[..., object], Mapping[str, type], Mapping[s
     "workbench.open": (Engine.open, {}, {"mishap": str, "consent": bool}),
     "workbench.add_file": (Engine.add_file, {"workbench_id": str, "path": str}, {}),
     "workshop.consent": (Engine.consent, {"workbench_id": str}, {}),
-    "workshop.ask": (Engine.ask, {"workbench_id": str, "text": str, "model": str}, {"provider": str}),
+    "workshop.ask": (
+        Engine.ask,
+        {"workbench_id": str, "text": str, "model": str},
+        {"provider": str},
+    ),
     "publish.draft": (Engine.publish, {"workbench_id": str, "published": int}, {}),
     "checkpoint.restore": (Engine.restore, {"workbench_id": str, "checkpoint": int}, {}),
 }
 """The methods by name: what does it, the params it must have, and those it may have, with their types."""
 
 
-def checked(params: object, required: Mapping[str, type], optional: Mapping[str, type]) -> dict[str, object]:
+def checked(
+    params: object, required: Mapping[str, type], optional: Mapping[str, type]
+) -> dict[str, object]:
     """The params of a method. Raises Protocol where they don't fit."""
     if not isinstance(params, dict) or params.get("api_version") != API_VERSION:
         raise Protocol(PARAMS, f"api_version {API_VERSION} is spoken here")
@@ -234,7 +265,9 @@ def main() -> None:
 
     sys.stdin.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]  # a text file, so it can
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
-    engine = Engine(lambda method, params: say({"jsonrpc": "2.0", "method": method, "params": params}))
+    engine = Engine(
+        lambda method, params: say({"jsonrpc": "2.0", "method": method, "params": params})
+    )
     for line in sys.stdin:
         said = handled(engine, line)
         if said is not None:

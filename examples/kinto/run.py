@@ -32,7 +32,9 @@ def main(arguments: list[str]) -> int:
     with started(kinto, HERE / "kinto.ini", cache("kinto") / "kinto.log") as url:
         environment = {f"{name.upper()}_AUTH": account(url, name) for name in USERS}
         environment["KINTO_URL"] = url
-        return judged(HERE / "conformance.yaml", environment, ["--require-coverage", "all", *arguments])
+        return judged(
+            HERE / "conformance.yaml", environment, ["--require-coverage", "all", *arguments]
+        )
 
 
 @contextlib.contextmanager
@@ -42,7 +44,10 @@ def started(kinto: Path, settings: Path, log: Path) -> Iterator[str]:
     # Kinto reads KINTO_* of the environment before its file: a developer's own settings must not leak into the run.
     environment = {key: value for key, value in os.environ.items() if not key.startswith("KINTO_")}
     command = [str(kinto), "start", "--ini", str(settings), "--port", str(port)]
-    with log.open("wb") as output, running(command, cwd=log.parent, env=environment, stdout=output) as server:
+    with (
+        log.open("wb") as output,
+        running(command, cwd=log.parent, env=environment, stdout=output) as server,
+    ):
         url = f"http://127.0.0.1:{port}"
         wait_for(f"{url}/v1/__lbheartbeat__", server, log)
         yield url
@@ -52,7 +57,9 @@ def account(url: str, name: str) -> str:
     """Create an account with a password of this run; the value of its ``Authorization`` header."""
     password = secrets.token_urlsafe(16)
     body = json.dumps({"data": {"id": name, "password": password}}).encode()
-    request = urllib.request.Request(f"{url}/v1/accounts", body, {"Content-Type": "application/json"}, method="POST")
+    request = urllib.request.Request(
+        f"{url}/v1/accounts", body, {"Content-Type": "application/json"}, method="POST"
+    )
     try:
         with LOOPBACK.open(request, timeout=30):
             pass

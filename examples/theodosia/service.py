@@ -19,7 +19,9 @@ import uvicorn
 from mcp import MCPError, types
 from mcp.server import Server, ServerRequestContext
 
-sys.path.insert(0, str(Path(__file__).parent / "generated" / "python"))  # a team would install the package
+sys.path.insert(
+    0, str(Path(__file__).parent / "generated" / "python")
+)  # a team would install the package
 
 from theodosia_errors import (
     ActionError,
@@ -103,20 +105,28 @@ class Order:
     async def step(self, action: str, inputs: Inputs) -> object:
         """Take a step. Raises TheodosiaError where it is not taken."""
         if action not in LEADS:
-            raise UnknownAction(requested=action, known_actions=list(LEADS), valid_next_actions=self.offers)
+            raise UnknownAction(
+                requested=action, known_actions=list(LEADS), valid_next_actions=self.offers
+            )
         if action not in self.offers:
             raise InvalidTransition(requested=action, valid_next_actions=self.offers)
         wrong = refused_inputs(action, inputs)
         if wrong is not None:
-            raise ValidationFailed(wrong[1], field=wrong[0], requested=action, valid_next_actions=self.offers)
+            raise ValidationFailed(
+                wrong[1], field=wrong[0], requested=action, valid_next_actions=self.offers
+            )
         try:
             with anyio.fail_after(BUDGET):
                 result = await BODIES.get(action, plain)(inputs)
         except TimeoutError:
-            raise ActionTimeout(timeout_seconds=BUDGET, requested=action, valid_next_actions=self.offers) from None
+            raise ActionTimeout(
+                timeout_seconds=BUDGET, requested=action, valid_next_actions=self.offers
+            ) from None
         except Exception as error:
             kind = type(error).__name__
-            raise ActionError(str(error), error_type=kind, requested=action, valid_next_actions=self.offers) from error
+            raise ActionError(
+                str(error), error_type=kind, requested=action, valid_next_actions=self.offers
+            ) from error
         self.state = LEADS[action] or self.state
         return result
 
@@ -125,12 +135,21 @@ class Order:
         code = None
         marked = False
         try:
-            said: Any = {"action": action, "result": await self.step(action, inputs), "state": self.state}
+            said: Any = {
+                "action": action,
+                "result": await self.step(action, inputs),
+                "state": self.state,
+            }
             said["valid_next_actions"] = self.offers
         except TheodosiaError as error:
             said, code = to_envelope(error), error.facts.wire
             marked = isinstance(error, ActionTimeout | ActionError)
-        record = {"seq": len(self.history), "ts": time.time(), "action": action, "refused": code is not None}
+        record = {
+            "seq": len(self.history),
+            "ts": time.time(),
+            "action": action,
+            "refused": code is not None,
+        }
         self.history.append({**record, "refusal_reason": code} if code else record)
         content = types.TextContent(type="text", text=json.dumps(said))
         return types.CallToolResult(content=[content], structured_content=said, is_error=marked)
@@ -160,11 +179,15 @@ async def orders(_: Server[Orders]) -> AsyncIterator[Orders]:
 
 def order_of(context: Context) -> Order:
     """The order of the session; a client in this process has the only one."""
-    session = context.request.headers.get("mcp-session-id", "") if context.request is not None else ""
+    session = (
+        context.request.headers.get("mcp-session-id", "") if context.request is not None else ""
+    )
     return context.lifespan_context.setdefault(session, Order())
 
 
-async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+async def list_tools(
+    context: Context, params: types.PaginatedRequestParams | None
+) -> types.ListToolsResult:
     """There is one."""
     return types.ListToolsResult(tools=[STEP])
 
@@ -179,7 +202,9 @@ async def call_tool(context: Context, params: types.CallToolRequestParams) -> ty
     return await order_of(context).answered(given["action"], given.get("inputs", {}))
 
 
-async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+async def read_resource(
+    context: Context, params: types.ReadResourceRequestParams
+) -> types.ReadResourceResult:
     """What may be done now, or what was done."""
     order, uri = order_of(context), str(params.uri)
     known: Mapping[str, object] = {
@@ -188,7 +213,9 @@ async def read_resource(context: Context, params: types.ReadResourceRequestParam
     }
     if uri not in known:
         raise MCPError(types.INVALID_PARAMS, "There is no such resource")
-    text = types.TextResourceContents(uri=uri, mime_type="application/json", text=json.dumps(known[uri]))
+    text = types.TextResourceContents(
+        uri=uri, mime_type="application/json", text=json.dumps(known[uri])
+    )
     return types.ReadResourceResult(contents=[text])
 
 
@@ -210,4 +237,9 @@ def app() -> Any:
 
 
 if __name__ == "__main__":
-    uvicorn.run(app(), host="127.0.0.1", port=int(sys.argv[1]) if sys.argv[1:] else 8000, log_level="warning")
+    uvicorn.run(
+        app(),
+        host="127.0.0.1",
+        port=int(sys.argv[1]) if sys.argv[1:] else 8000,
+        log_level="warning",
+    )

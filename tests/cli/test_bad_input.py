@@ -65,7 +65,9 @@ UNSOUND: dict[str, tuple[bytes, str]] = {
     "large number": (b"faultspec: " + b"9" * 5000 + b"\n", "64 bits"),
     "laughs": (
         b"a: &a [x]\n"
-        + b"".join(b"%c: &%c [%s]\n" % (n, n, b",".join([b"*%c" % (n - 1)] * 9)) for n in range(98, 123)),
+        + b"".join(
+            b"%c: &%c [%s]\n" % (n, n, b",".join([b"*%c" % (n - 1)] * 9)) for n in range(98, 123)
+        ),
         "the alias `*a`",
     ),
 }
@@ -100,7 +102,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def refusals(path: str) -> Iterator[tuple[int, str]]:
     """Exit code and words of every command but lint that reads a taxonomy, given that one."""
-    Path("conformance.yaml").write_text(f"taxonomy: {path}\ntarget: {{http: 'http://127.0.0.1:9', openapi: none}}\n")
+    Path("conformance.yaml").write_text(
+        f"taxonomy: {path}\ntarget: {{http: 'http://127.0.0.1:9', openapi: none}}\n"
+    )
     Path("openapi.json").write_text('{"openapi": "3.1.0", "paths": {}}')
     for arguments in (
         ("compile", path),
@@ -160,12 +164,25 @@ def test_what_is_no_file_is_2_everywhere(folder: Path) -> None:
     with Path("large.yaml").open("wb") as file:
         file.truncate(100 * 1024 * 1024)
     Path("circle").symlink_to("circle")
-    for path in ("pipe", "folder", "large.yaml", "/dev/zero", "absent.yaml", "absent/t.yaml", "circle", "a" * 5000):
+    for path in (
+        "pipe",
+        "folder",
+        "large.yaml",
+        "/dev/zero",
+        "absent.yaml",
+        "absent/t.yaml",
+        "circle",
+        "a" * 5000,
+    ):
         assert faultspec("lint", path)[0] == 2, path
         assert {code for code, _ in refusals(path)} == {2}, path
         for name in (path, "conformance.yaml"):
-            Path("conformance.yaml").write_text(f"target: {{http: 'http://127.0.0.1:9'}}\nwaivers: {path}\n")
-            assert faultspec("conform", name, "--taxonomy", str(ROOT / "taxonomy.yaml"))[0] == 2, path
+            Path("conformance.yaml").write_text(
+                f"target: {{http: 'http://127.0.0.1:9'}}\nwaivers: {path}\n"
+            )
+            assert faultspec("conform", name, "--taxonomy", str(ROOT / "taxonomy.yaml"))[0] == 2, (
+                path
+            )
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="a superuser may read everything")
@@ -229,7 +246,20 @@ GARBAGE = [
         "...",
         "4xx",
     ),
-    *("600", "599-500", "-5s", "P1Y", "(", "(a+)+$", "no/such/clause", "GET", "GET /a", "FOO /x", "text/html", "/a/~2"),
+    *(
+        "600",
+        "599-500",
+        "-5s",
+        "P1Y",
+        "(",
+        "(a+)+$",
+        "no/such/clause",
+        "GET",
+        "GET /a",
+        "FOO /x",
+        "text/html",
+        "/a/~2",
+    ),
     *(
         '"\\ud800"',
         "'a: b'",
@@ -250,7 +280,13 @@ GARBAGE = [
 
 def places(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     """The paths of all values but the outermost."""
-    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    items = (
+        data.items()
+        if isinstance(data, dict)
+        else enumerate(data)
+        if isinstance(data, list)
+        else ()
+    )
     for step, each in items:
         yield (*path, step)
         yield from places(each, (*path, step))
@@ -287,14 +323,25 @@ def broken(draw: st.DrawFn, files: list[Real]) -> str:
         value = real.cut(real.document.span(path, key=False))
         line = real.document.span(path).line
         whole = (real.starts[line - 1], real.starts[line])
-        match draw(st.sampled_from(["drop", "line", "rename", "value", "insert", "double", "swap", "indent"])):
+        match draw(
+            st.sampled_from(
+                ["drop", "line", "rename", "value", "insert", "double", "swap", "indent"]
+            )
+        ):
             case "drop":
                 edits.append((key[0], max(key[1], value[1]), ""))
             case "line":
                 edits.append((*whole, ""))
             case "rename":
                 edits.append(
-                    (*key, draw(st.sampled_from(["x", "codes", "nmae", "404", "[a]", "*a", "é", "a b", "<<"])))
+                    (
+                        *key,
+                        draw(
+                            st.sampled_from(
+                                ["x", "codes", "nmae", "404", "[a]", "*a", "é", "a b", "<<"]
+                            )
+                        ),
+                    )
                 )
             case "value":
                 edits.append((*value, draw(st.sampled_from(GARBAGE) | st.text(max_size=6))))
@@ -330,14 +377,24 @@ def check_places(found: list[Diagnostic], text: str, name: str) -> None:
 
 
 FAST = settings(
-    deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    deadline=None,
+    max_examples=100,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-REAL_TAXONOMIES, REAL_CONFIGURATIONS = [Real(each) for each in TAXONOMIES], [Real(each) for each in CONFIGURATIONS]
+REAL_TAXONOMIES, REAL_CONFIGURATIONS = (
+    [Real(each) for each in TAXONOMIES],
+    [Real(each) for each in CONFIGURATIONS],
+)
 REAL_WAIVERS = [Real(each) for each in WAIVERS]
 _LOADED = load(str(ROOT / "taxonomy.yaml")).taxonomy
 assert _LOADED is not None
 FLAGSHIP = _LOADED
-ENVIRONMENT = {"ALICE_AUTH": "a", "BOB_AUTH": "b", "KINTO_URL": "http://127.0.0.1:8888", "BASE_URL": "http://[::1"}
+ENVIRONMENT = {
+    "ALICE_AUTH": "a",
+    "BOB_AUTH": "b",
+    "KINTO_URL": "http://127.0.0.1:8888",
+    "BASE_URL": "http://[::1",
+}
 
 
 @FAST
@@ -381,7 +438,9 @@ def test_no_edit_of_real_waivers_gives_a_traceback(text: str) -> None:
 
 @settings(FAST, max_examples=25)
 @given(broken(REAL_TAXONOMIES[1:]))
-def test_the_command_line_survives_broken_files(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+def test_the_command_line_survives_broken_files(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
     """Through the command line: 0, 1 or 2, the diagnostics on the stream that the command promises, and no traceback."""
     path = tmp_path_factory.mktemp("broken") / "t.yaml"
     path.write_text(text, encoding="utf-8", errors="surrogatepass", newline="")
@@ -397,6 +456,11 @@ def test_the_command_line_survives_broken_files(tmp_path_factory: pytest.TempPat
 
 def test_an_openapi_document_has_nothing_untold() -> None:
     """Of a service's own document an alias is refused, and what its text does not tell is left out."""
-    data, problem = document.parse("openapi: 3.1.0\npaths: {}\nx: {max: 99999999999999999999, list: [1, !!int 2]}\n")
+    data, problem = document.parse(
+        "openapi: 3.1.0\npaths: {}\nx: {max: 99999999999999999999, list: [1, !!int 2]}\n"
+    )
     assert (data, problem) == ({"openapi": "3.1.0", "paths": {}, "x": {"list": [1]}}, "")
-    assert document.parse("openapi: &v 3.1.0\npaths: {}\nx: *v\n") == (None, "the alias `*v` is not allowed")
+    assert document.parse("openapi: &v 3.1.0\npaths: {}\nx: *v\n") == (
+        None,
+        "the alias `*v` is not allowed",
+    )

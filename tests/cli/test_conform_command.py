@@ -33,7 +33,9 @@ PROGRAM = (sys.executable, "-c", "from faultspec.cli import main; main()")
 CONFIG = str(HERE / "miniatures" / "notebooks.yaml")
 
 
-def faultspec(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+def faultspec(
+    *arguments: str, cwd: Path = ROOT, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run the command line."""
     return subprocess.run(
         [*PROGRAM, *arguments],
@@ -57,14 +59,22 @@ def test_who_behaves_is_clean(behaving: str, tmp_path: Path) -> None:
     """Exit code 0, the table on standard output, and each report that was asked for."""
     files = {name: tmp_path / "deep" / f"report.{name}" for name in reports.FORMATS}
     options = [option for name, path in files.items() for option in ("--report", f"{name}={path}")]
-    done = faultspec("conform", CONFIG, "--no-sweep", "--require-coverage", "all", *options, BASE_URL=behaving)
+    done = faultspec(
+        "conform", CONFIG, "--no-sweep", "--require-coverage", "all", *options, BASE_URL=behaving
+    )
     assert done.returncode == 0, done.stderr
     assert "16 of 16 codes observed" in done.stdout
     assert " 0 failed," in done.stdout
     assert all(path.stat().st_size > 500 for name, path in files.items() if name != "github")
     assert files["github"].read_text().count("::") == 2, "nothing but the counts"
-    jsonschema.Draft202012Validator(reports.schema()).validate(json.loads(files["json"].read_text()))
-    assert not any(token in done.stdout + done.stderr for token in ENVIRONMENT.values() if token.startswith("tok-"))
+    jsonschema.Draft202012Validator(reports.schema()).validate(
+        json.loads(files["json"].read_text())
+    )
+    assert not any(
+        token in done.stdout + done.stderr
+        for token in ENVIRONMENT.values()
+        if token.startswith("tok-")
+    )
 
 
 def test_who_sins_is_caught() -> None:
@@ -75,7 +85,8 @@ def test_who_sins_is_caught() -> None:
     found = json.loads(done.stdout)["findings"]
     assert {each["clause"] for each in found} == {"headers/cache-control"}
     assert all(
-        each["statements"] == ["C13"] and all(line.startswith("curl -sS") for line in each["curl"]) for each in found
+        each["statements"] == ["C13"] and all(line.startswith("curl -sS") for line in each["curl"])
+        for each in found
     )
 
 
@@ -102,7 +113,16 @@ def test_a_url_alone_is_read_only(behaving: str) -> None:
 
 def test_only_some_clauses(behaving: str) -> None:
     """`--only` judges by the clauses that match, and knows when none does."""
-    done = faultspec("conform", CONFIG, "--no-sweep", "--only", "tenancy/*", "--format", "json", BASE_URL=behaving)
+    done = faultspec(
+        "conform",
+        CONFIG,
+        "--no-sweep",
+        "--only",
+        "tenancy/*",
+        "--format",
+        "json",
+        BASE_URL=behaving,
+    )
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)
     assert [each["clause"] for each in data["clauses"]] == ["tenancy/concealed"]
@@ -111,7 +131,9 @@ def test_only_some_clauses(behaving: str) -> None:
     assert none.returncode == 2
     assert "no clause matches" in none.stderr
     assert "did you mean `tenancy/*`?" in none.stderr
-    other = faultspec("conform", CONFIG, "--no-sweep", "--only", "zzz", BASE_URL="http://127.0.0.1:9")
+    other = faultspec(
+        "conform", CONFIG, "--no-sweep", "--only", "zzz", BASE_URL="http://127.0.0.1:9"
+    )
     assert other.returncode == 2
     assert "the families of clauses are" in other.stderr
 
@@ -202,10 +224,24 @@ def test_the_first_draft_runs(behaving: str, tmp_path: Path) -> None:
     """The draft of a configuration is understood as it is, runs, and finds nothing in a service that behaves."""
     draft = tmp_path / "conformance.yaml"
     taxonomy = str(ROOT / "taxonomy.yaml")
-    done = faultspec("init", "conformance", str(draft), "--openapi", f"{behaving}/openapi.json", "--taxonomy", taxonomy)
+    done = faultspec(
+        "init",
+        "conformance",
+        str(draft),
+        "--openapi",
+        f"{behaving}/openapi.json",
+        "--taxonomy",
+        taxonomy,
+    )
     assert done.returncode == 0, done.stderr
     again = faultspec(
-        "init", "conformance", str(draft), "--openapi", f"{behaving}/openapi.json", "--taxonomy", taxonomy
+        "init",
+        "conformance",
+        str(draft),
+        "--openapi",
+        f"{behaving}/openapi.json",
+        "--taxonomy",
+        taxonomy,
     )
     assert again.returncode == 2
     assert "this file is there already" in again.stderr
@@ -235,21 +271,34 @@ def test_a_draft_in_another_folder_loads(behaving: str, tmp_path: Path) -> None:
     document = httpx.get(f"{behaving}/openapi.json").text
     (tmp_path / "openapi.json").write_text(document)
     done = subprocess.run(
-        [*PROGRAM, "init", "conformance", "--openapi", "openapi.json", "--http", behaving, "deep/er/conf.yaml"],
+        [
+            *PROGRAM,
+            "init",
+            "conformance",
+            "--openapi",
+            "openapi.json",
+            "--http",
+            behaving,
+            "deep/er/conf.yaml",
+        ],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    read = configuration.read(str(tmp_path / "deep/er/conf.yaml"), {"FIRST_TOKEN": "a", "SECOND_TOKEN": "b"})
+    read = configuration.read(
+        str(tmp_path / "deep/er/conf.yaml"), {"FIRST_TOKEN": "a", "SECOND_TOKEN": "b"}
+    )
     assert read.diagnostics == ()
     assert read.target is not None
     assert Path(read.target.taxonomy or "").samefile(tmp_path / "taxonomy.yaml")
     assert Path(read.target.openapi_file or "").samefile(tmp_path / "openapi.json")
 
 
-@pytest.mark.parametrize("raw", [b"\x00\x01garbage\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{}"])
+@pytest.mark.parametrize(
+    "raw", [b"\x00\x01garbage\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{}"]
+)
 def test_a_first_answer_that_is_none_is_reported(raw: bytes, tmp_path: Path) -> None:
     """Somebody listens and does not speak HTTP: the service failed, and the report says so."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -265,11 +314,19 @@ def test_a_first_answer_that_is_none_is_reported(raw: bytes, tmp_path: Path) -> 
         threading.Thread(target=babble, daemon=True).start()
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         report = tmp_path / "report.json"
-        done = faultspec("conform", CONFIG, "--no-sweep", "--report", f"json={report}", BASE_URL=url)
+        done = faultspec(
+            "conform", CONFIG, "--no-sweep", "--report", f"json={report}", BASE_URL=url
+        )
     assert done.returncode == 1, done.stderr
     data = json.loads(report.read_text())
-    assert [(each["clause"], each["level"]) for each in data["findings"]] == [("service/alive", "error")]
-    assert {each["verdict"] for each in data["clauses"]} <= {"failed", "could_not_run", "not_checkable"}
+    assert [(each["clause"], each["level"]) for each in data["findings"]] == [
+        ("service/alive", "error")
+    ]
+    assert {each["verdict"] for each in data["clauses"]} <= {
+        "failed",
+        "could_not_run",
+        "not_checkable",
+    }
 
 
 def test_a_document_that_is_not_there_is_told_as_that(behaving: str) -> None:
@@ -329,14 +386,23 @@ def test_what_was_declared_impossible_and_seen_is_told(behaving: str, tmp_path: 
     """A code that the file calls not provokable, and that the run observed, is noted: the declaration is wrong."""
     config = tmp_path / "conformance.yaml"
     text = Path(CONFIG).read_text().replace("../../taxonomy.yaml", str(ROOT / "taxonomy.yaml"))
-    text = text.replace("provoke:\n", "provoke:\n  not_found: {not_provokable: nothing is ever lost}\n")
+    text = text.replace(
+        "provoke:\n", "provoke:\n  not_found: {not_provokable: nothing is ever lost}\n"
+    )
     config.write_text(text)
-    done = faultspec("conform", str(config), "--no-sweep", "--only", "framework/unknown-route", BASE_URL=behaving)
+    done = faultspec(
+        "conform", str(config), "--no-sweep", "--only", "framework/unknown-route", BASE_URL=behaving
+    )
     assert done.returncode == 0, done.stdout
-    assert "not_found is declared not_provokable (nothing is ever lost), and was observed" in done.stdout
+    assert (
+        "not_found is declared not_provokable (nothing is ever lost), and was observed"
+        in done.stdout
+    )
 
 
-def test_a_file_that_is_not_there_is_told_where_it_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_not_there_is_told_where_it_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The taxonomy and the waivers that a configuration names and that are not there are told at its own lines, both at once."""
     (tmp_path / "c.yaml").write_text(
         "taxonomy: nothing.yaml\ntarget: {http: 'http://127.0.0.1:1'}\nwaivers: none.yaml\n"
@@ -345,7 +411,9 @@ def test_a_file_that_is_not_there_is_told_where_it_is_named(tmp_path: Path, caps
         main(["conform", str(tmp_path / "c.yaml")])
     assert ended.value.code == 2
     told = capsys.readouterr().err
-    assert re.findall(r"c\.yaml:(\d+:\d+): error: there is no file \S*(nothing|none)\.yaml", told) == [
+    assert re.findall(
+        r"c\.yaml:(\d+:\d+): error: there is no file \S*(nothing|none)\.yaml", told
+    ) == [
         ("1:11", "nothing"),
         ("3:10", "none"),
     ]

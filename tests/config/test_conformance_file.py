@@ -100,7 +100,10 @@ provoke:
     first, second = read.recipes[0].steps
     assert (first.call.path, first.call.body) == ("open", config.ABSENT)
     assert (second.call.body, second.at_most, second.until) == ({"id": "${id}"}, 3, None)
-    for name, url in (("jsonrpc", "http://127.0.0.1:6800/jsonrpc?token=a"), ("mcp", "http://127.0.0.1:8000/mcp")):
+    for name, url in (
+        ("jsonrpc", "http://127.0.0.1:6800/jsonrpc?token=a"),
+        ("mcp", "http://127.0.0.1:8000/mcp"),
+    ):
         other = good(f'taxonomy: t.yaml\ntarget: {{{name}: "{url}"}}\n')
         assert (other.transport, other.address) == (name, url)
 
@@ -132,8 +135,14 @@ provoke:
             BASE + "identites: {}\n",
             "3:1 unknown-key: the configuration has no key `identites` | did you mean `identities`?",
         ),
-        (BASE + "limits: {requests: many}\n", "3:20 wrong-type: `requests` must be a whole number, not text"),
-        (BASE + "provoke: {x: {request: orders}}\n", "3:24 bad-value: `orders` is not a method and a path"),
+        (
+            BASE + "limits: {requests: many}\n",
+            "3:20 wrong-type: `requests` must be a whole number, not text",
+        ),
+        (
+            BASE + "provoke: {x: {request: orders}}\n",
+            "3:24 bad-value: `orders` is not a method and a path",
+        ),
         (
             BASE + "provoke: {x: {request: GET /a, as: alise}}\nidentities: {alice: {tenant: a}}\n",
             "3:36 unknown-identity: there is no identity `alise` | did you mean `alice`?",
@@ -155,12 +164,19 @@ provoke:
             "3:43 conflicting-keys: `body` belongs to one of the steps, not to the recipe",
         ),
         (
-            BASE + "resources: {a: {create: {request: POST /a, body: {reference: x}, unique: [refrence]}}}\n",
+            BASE
+            + "resources: {a: {create: {request: POST /a, body: {reference: x}, unique: [refrence]}}}\n",
             "3:74 unknown-member: the body has no member `refrence` | did you mean `reference`?",
         ),
-        (BASE + "provoke: {x: {as: anonymous}}\n", "3:11 missing-key: the recipe for `x` needs one of"),
+        (
+            BASE + "provoke: {x: {as: anonymous}}\n",
+            "3:11 missing-key: the recipe for `x` needs one of",
+        ),
         ("taxonomy: t.yaml\n", "1:1 missing-key: the configuration says nothing of `target`"),
-        ('target: {stdio: [server], jsonrpc: "http://a"}\n', "1:27 conflicting-keys: a service is reached in one way"),
+        (
+            'target: {stdio: [server], jsonrpc: "http://a"}\n',
+            "1:27 conflicting-keys: a service is reached in one way",
+        ),
         ("target: {}\n", "1:1 missing-key: a target says nothing of where the service is"),
         ('target: {http: "ftp://x"}\n', "1:16 bad-value: `ftp://x` is not an address"),
         (
@@ -185,18 +201,25 @@ def test_mistakes_are_told_with_their_place(text: str, said: str) -> None:
 def test_a_misspelt_key_brings_no_errors_after_it() -> None:
     """Who calls is under a key that there is not: that is one mistake, not one for every identity that is named."""
     text = BASE + "identitties: {anna: {tenant: a}}\nprovoke: {x: {request: GET /a, as: anna}}\n"
-    assert "unknown-key: the configuration has no key `identitties` | did you mean `identities`?" in complaint(text)
+    assert (
+        "unknown-key: the configuration has no key `identitties` | did you mean `identities`?"
+        in complaint(text)
+    )
 
 
 def test_unknown_codes_are_told() -> None:
     """A recipe for a code that the taxonomy does not have is an error with a suggestion."""
     taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
     assert taxonomy is not None
-    loaded = understood(BASE + "provoke: {rate_limitted: {request: GET /a}, not_found: {request: GET /b}}\n")
+    loaded = understood(
+        BASE + "provoke: {rate_limitted: {request: GET /a}, not_found: {request: GET /b}}\n"
+    )
     assert loaded.target is not None
     assert loaded.document is not None
     found = config.problems(loaded.target, taxonomy, loaded.document)
-    assert [(each.code, each.hint) for each in found] == [("unknown-code", "did you mean `rate_limited`?")]
+    assert [(each.code, each.hint) for each in found] == [
+        ("unknown-code", "did you mean `rate_limited`?")
+    ]
 
 
 GOLDENS = TESTS / "goldens" / "conformance"
@@ -241,7 +264,11 @@ def test_every_key_of_the_configuration_has_a_golden() -> None:
         st.none() | st.booleans() | st.integers() | st.text(max_size=8),
         lambda inner: (
             st.lists(inner, max_size=3)
-            | st.dictionaries(st.sampled_from([*config.CONFIGURATION.keys, "x", "request", "http"]), inner, max_size=4)
+            | st.dictionaries(
+                st.sampled_from([*config.CONFIGURATION.keys, "x", "request", "http"]),
+                inner,
+                max_size=4,
+            )
         ),
         max_leaves=12,
     )
@@ -292,7 +319,9 @@ provoke: {late: {request: GET /orders, headers: {X-Fault-Key: "${TOKEN_B}", X-Pl
     )
     assert set(read.secrets) == {("alpha-secret-1", "${TOKEN_A}"), ("beta-secret-2", "${TOKEN_B}")}
     hidden = masking(read.identities.values(), read.secrets)
-    assert hidden.headers((("X-Shop", "shop alpha-secret-1"), ("X-Fault-Key", "beta-secret-2"))) == (
+    assert hidden.headers(
+        (("X-Shop", "shop alpha-secret-1"), ("X-Fault-Key", "beta-secret-2"))
+    ) == (
         ("X-Shop", "shop ${TOKEN_A}"),
         ("X-Fault-Key", "${TOKEN_B}"),
     )

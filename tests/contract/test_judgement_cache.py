@@ -34,7 +34,21 @@ TAXONOMIES = {
 #: What a value may be changed into: ids of several formats, words of the taxonomies, lengths at a bound, leaks, relations.
 TEXTS = (
     *(ids.new(each) for each in ids.FORMATS),
-    *("", "x", "not_found", "conflict", "404", "409", "true", "GET", "service", "gateway", "retry", "refetch", "user"),
+    *(
+        "",
+        "x",
+        "not_found",
+        "conflict",
+        "404",
+        "409",
+        "true",
+        "GET",
+        "service",
+        "gateway",
+        "retry",
+        "refetch",
+        "user",
+    ),
     *(
         'W/"a1"',
         '"a1"',
@@ -52,7 +66,14 @@ TEXTS = (
         "-8",
         "Sun, 06 Nov 1994 08:49:37 GMT",
     ),
-    *("x" * 199, "x" * 200, "x" * 201, 'File "/srv/a.py", line 3, in x', "jane.doe@customer.com", "GET, POST"),
+    *(
+        "x" * 199,
+        "x" * 200,
+        "x" * 201,
+        'File "/srv/a.py", line 3, in x',
+        "jane.doe@customer.com",
+        "GET, POST",
+    ),
 )
 VALUES = (*TEXTS, None, True, False, 0, 1, 1.0, 404, 409.0, -1, [], {}, ["a"], [1])
 
@@ -68,13 +89,17 @@ def forgetful(name: str) -> Contract:
     return contract(loaded.taxonomy)
 
 
-def sound(by: Contract, code: Code, random: Random, request: str = "GET /orders/1") -> Exchange | None:
+def sound(
+    by: Contract, code: Code, random: Random, request: str = "GET /orders/1"
+) -> Exchange | None:
     """An error of a code as it should be, or nearly."""
     method, target = request.split()
     envelope = by.taxonomy.envelopes[(code.envelopes or tuple(by.taxonomy.envelopes))[0]]
     example = code.examples[0] if code.examples else None
     declared = envelope.fields.get("correlation_id")
-    own = ids.new(random.choice((declared.schema.format if declared is not None else ()) or ("uuid7",)))
+    own = ids.new(
+        random.choice((declared.schema.format if declared is not None else ()) or ("uuid7",))
+    )
     slots = {
         "code": code.wire,
         "message": "There is no such order",
@@ -91,7 +116,12 @@ def sound(by: Contract, code: Code, random: Random, request: str = "GET /orders/
         field = envelope.fields.get(slot)
         formats = field.schema.format if field is not None else ()
         slots.setdefault(
-            slot, _status_of(field, status) if slot == "status" else ids.new(formats[0]) if formats else own
+            slot,
+            _status_of(field, status)
+            if slot == "status"
+            else ids.new(formats[0])
+            if formats
+            else own,
         )
     try:
         body = render(envelope.shape, slots)
@@ -105,7 +135,9 @@ def sound(by: Contract, code: Code, random: Random, request: str = "GET /orders/
         "Date": "Sun, 06 Nov 1994 08:49:37 GMT",
         **(dict(example.headers) if example else {}),
     }
-    return Exchange(Request(method, target), Response(status, tuple(headers.items()), json.dumps(body).encode()))
+    return Exchange(
+        Request(method, target), Response(status, tuple(headers.items()), json.dumps(body).encode())
+    )
 
 
 def _status_of(field: Field | None, status: int) -> int | str:
@@ -116,9 +148,19 @@ def leaves(value: object, path: tuple[object, ...] = ()) -> list[tuple[object, .
     """The places in a body where something can be changed."""
     match value:
         case dict():
-            return [path, *(each for name, inner in value.items() for each in leaves(inner, (*path, name)))]
+            return [
+                path,
+                *(each for name, inner in value.items() for each in leaves(inner, (*path, name))),
+            ]
         case list():
-            return [path, *(each for index, inner in enumerate(value) for each in leaves(inner, (*path, index)))]
+            return [
+                path,
+                *(
+                    each
+                    for index, inner in enumerate(value)
+                    for each in leaves(inner, (*path, index))
+                ),
+            ]
     return [path]
 
 
@@ -127,9 +169,15 @@ def changed(value: object, path: tuple[object, ...], new: object) -> object:
     if not path:
         return new
     if isinstance(value, dict):
-        return {name: changed(each, path[1:], new) if name == path[0] else each for name, each in value.items()}
+        return {
+            name: changed(each, path[1:], new) if name == path[0] else each
+            for name, each in value.items()
+        }
     assert isinstance(value, list)
-    return [changed(each, path[1:], new) if index == path[0] else each for index, each in enumerate(value)]
+    return [
+        changed(each, path[1:], new) if index == path[0] else each
+        for index, each in enumerate(value)
+    ]
 
 
 def variations(exchange: Exchange) -> Iterator[Exchange]:
@@ -139,10 +187,15 @@ def variations(exchange: Exchange) -> Iterator[Exchange]:
     body = json.loads(answer.body)
     for path in leaves(body)[1:]:
         for new in VALUES:
-            yield replace(exchange, response=replace(answer, body=json.dumps(changed(body, path, new)).encode()))
+            yield replace(
+                exchange,
+                response=replace(answer, body=json.dumps(changed(body, path, new)).encode()),
+            )
     for name in body if isinstance(body, dict) else ():
         less = {key: each for key, each in body.items() if key != name}
-        yield replace(exchange, response=replace(answer, body=json.dumps({**less, "extra": 1}).encode()))
+        yield replace(
+            exchange, response=replace(answer, body=json.dumps({**less, "extra": 1}).encode())
+        )
     for index, (name, value) in enumerate(answer.headers):
         before, after = answer.headers[:index], answer.headers[index + 1 :]
         others = tuple(((name, each),) for each in TEXTS)
@@ -150,7 +203,9 @@ def variations(exchange: Exchange) -> Iterator[Exchange]:
             yield replace(exchange, response=replace(answer, headers=(*before, *instead, *after)))
     for name in ("ETag", "Retry-After", "Allow", "WWW-Authenticate", "X-Request-Id"):
         for value in TEXTS:
-            yield replace(exchange, response=replace(answer, headers=(*answer.headers, (name, value))))
+            yield replace(
+                exchange, response=replace(answer, headers=(*answer.headers, (name, value)))
+            )
     for status in (400, 404, 405, 409, 412, 429, 500, 503):
         yield replace(exchange, response=replace(answer, status=status))
     for method in ("POST", "DELETE", "HEAD"):
@@ -170,7 +225,9 @@ def variations(exchange: Exchange) -> Iterator[Exchange]:
         refused = replace(answer, status=403, body=answer.body.replace(b"401", b"403"))
         yield replace(exchange, request=replace(exchange.request, headers=asked), response=refused)
     if exchange.received("ETag") is not None:
-        headers = tuple((name, '"a1"' if name == "ETag" else value) for name, value in answer.headers)
+        headers = tuple(
+            (name, '"a1"' if name == "ETag" else value) for name, value in answer.headers
+        )
         for tag in ('"a1"', '"a7"'):
             told = json.dumps({**body, "details": {"etag": tag}}).encode()
             yield replace(exchange, response=replace(answer, headers=headers, body=told))
@@ -222,8 +279,13 @@ def test_errors_with_other_ids_are_alike() -> None:
         exchange = sound(by, code, random)
         assert exchange is not None
         body = json.loads(exchange.response.body)
-        body["message"] = f"There is no order {number}" if number != 40 else "open /etc/passwd: permission denied"
-        found = judge(learning, replace(exchange, response=replace(exchange.response, body=json.dumps(body).encode())))
+        body["message"] = (
+            f"There is no order {number}" if number != 40 else "open /etc/passwd: permission denied"
+        )
+        found = judge(
+            learning,
+            replace(exchange, response=replace(exchange.response, body=json.dumps(body).encode())),
+        )
         assert [each.clause for each in found.findings] == (["leaks/path"] if number == 40 else [])
     assert len(learning.cache.known) <= 2  # ids of two formats
 

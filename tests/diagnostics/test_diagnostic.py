@@ -91,7 +91,9 @@ _found = st.builds(
     span=st.none() | _spans,
     severity=st.sampled_from(["error", "warning", "note"]),
     hint=st.none() | st.just("h"),
-    related=st.lists(st.builds(Related, st.just("r"), st.just("x"), st.none() | _spans), max_size=1).map(tuple),
+    related=st.lists(
+        st.builds(Related, st.just("r"), st.just("x"), st.none() | _spans), max_size=1
+    ).map(tuple),
     pointer=st.lists(st.sampled_from(["a", 0, 1]), max_size=2).map(tuple),
 )
 
@@ -102,7 +104,10 @@ def test_order_is_total(found: list[Diagnostic], shuffle: random.Random) -> None
     shuffled = list(found)
     shuffle.shuffle(shuffled)
     assert ordered(found) == ordered(shuffled)
-    keys = [(each.path, each.span or Span(0, 0, 0, 0), each.code, each.message) for each in ordered(found)]
+    keys = [
+        (each.path, each.span or Span(0, 0, 0, 0), each.code, each.message)
+        for each in ordered(found)
+    ]
     assert keys == sorted(set(keys))
 
 
@@ -146,7 +151,13 @@ _any_text = st.text(st.characters(), max_size=20) | st.text(
 
 
 @EACH_PRINTER
-@given(message=_any_text, path=_any_text, line=_any_text, hint=st.none() | _any_text, span=st.none() | _spans)
+@given(
+    message=_any_text,
+    path=_any_text,
+    line=_any_text,
+    hint=st.none() | _any_text,
+    span=st.none() | _spans,
+)
 def test_terminal_is_safe(
     printer: Printer, message: str, path: str, line: str, hint: str | None, span: Span | None
 ) -> None:
@@ -154,7 +165,9 @@ def test_terminal_is_safe(
     found = Diagnostic("c", message, path, span, hint=hint, related=(Related(message, path, span),))
     out = printer([found], {path: line})
     out.encode("utf-8")
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]", out)
+    assert not re.search(
+        "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]", out
+    )
     assert out.endswith("\n")
 
 
@@ -164,9 +177,17 @@ def test_terminal_is_safe(
 def test_text_begins_as_compilers_do() -> None:
     """Each finding begins with one line `file:line:column: severity: message [code]`, and no other line can pass for it."""
     out = printers.text(FOUND, SOURCES)
-    begun = re.findall(r"^([^\s:][^:]*):(?:(\d+):(\d+):)? (error|warning|note): .* \[([a-z-]+)\]$", out, re.MULTILINE)
-    assert {code for *_, code in begun} == {each.code for each in FOUND} - {"whole-file"}  # its name has a colon
-    assert printers.text([Diagnostic("c", "a\nb:1:1: error: c [d]", "f")], {}).count("\nb:1:1:") == 0
+    begun = re.findall(
+        r"^([^\s:][^:]*):(?:(\d+):(\d+):)? (error|warning|note): .* \[([a-z-]+)\]$",
+        out,
+        re.MULTILINE,
+    )
+    assert {code for *_, code in begun} == {each.code for each in FOUND} - {
+        "whole-file"
+    }  # its name has a colon
+    assert (
+        printers.text([Diagnostic("c", "a\nb:1:1: error: c [d]", "f")], {}).count("\nb:1:1:") == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -200,7 +221,9 @@ def test_carets_stand_below(line: str, span: Span, underline: str) -> None:
 def test_long_lines_are_cut_around_the_caret(before: int, width: int, after: int) -> None:
     """Of a long line a window is shown in which the span stands, underlined in full."""
     line = "a" * before + "X" * width + "b" * after
-    out = printers.text([Diagnostic("c", "m", "f", Span(1, before + 1, 1, before + width + 1))], {"f": line})
+    out = printers.text(
+        [Diagnostic("c", "m", "f", Span(1, before + 1, 1, before + width + 1))], {"f": line}
+    )
     _, shown, underline = out.splitlines()
     assert len(shown) <= 170
     assert shown.index("X") == underline.index("^")
@@ -243,7 +266,9 @@ def test_of_very_many_a_text_shows_the_most_severe() -> None:
 )
 def test_summary(severities: list, said: str) -> None:
     """The summary counts what is printed, the most severe first."""
-    assert said == printers.summary(Diagnostic("c", str(n), "f", severity=each) for n, each in enumerate(severities))
+    assert said == printers.summary(
+        Diagnostic("c", str(n), "f", severity=each) for n, each in enumerate(severities)
+    )
 
 
 # Formats for machines, read back
@@ -260,10 +285,16 @@ def test_json_keeps_every_field() -> None:
             each["span"] and Span(**each["span"]),
             each["severity"],
             each["hint"],
-            tuple(Related(o["message"], o["path"], o["span"] and Span(**o["span"])) for o in each["related"]),
+            tuple(
+                Related(o["message"], o["path"], o["span"] and Span(**o["span"]))
+                for o in each["related"]
+            ),
             tuple(each["pointer"]),
             each["fix"]
-            and Fix(each["fix"]["what"], tuple(Edit(Span(**e["span"]), e["text"]) for e in each["fix"]["edits"])),
+            and Fix(
+                each["fix"]["what"],
+                tuple(Edit(Span(**e["span"]), e["text"]) for e in each["fix"]["edits"]),
+            ),
         )
         for each in read
     }
@@ -274,7 +305,9 @@ def test_json_keeps_every_field() -> None:
 def test_github_commands_are_one_line_each(message: str, path: str) -> None:
     """A finding is one command whatever its text; unescaped as the runner does, its file and message are whole."""
     out = printers.github([Diagnostic("c", message, path, Span(1, 1, 1, 2))], {})
-    command = re.fullmatch(r"::error file=([^:,\r\n]*),line=1,endLine=1,col=1,endColumn=1,title=c::([^\r\n]*)\n", out)
+    command = re.fullmatch(
+        r"::error file=([^:,\r\n]*),line=1,endLine=1,col=1,endColumn=1,title=c::([^\r\n]*)\n", out
+    )
     assert command
 
     def unescape(value: str) -> str:
@@ -282,12 +315,19 @@ def test_github_commands_are_one_line_each(message: str, path: str) -> None:
             value = value.replace(escape, char)
         return value
 
-    assert unescape(command[2]) == "\n".join(map(printers.visible, re.split(r"\r\n|\r|\n", message)))
+    assert unescape(command[2]) == "\n".join(
+        map(printers.visible, re.split(r"\r\n|\r|\n", message))
+    )
     assert unescape(command[1]) == "\n".join(map(printers.visible, re.split(r"\r\n|\r|\n", path)))
 
 
 def _closed(required: str, **properties: object) -> dict[str, object]:
-    return {"type": "object", "required": required.split(), "properties": properties, "additionalProperties": False}
+    return {
+        "type": "object",
+        "required": required.split(),
+        "properties": properties,
+        "additionalProperties": False,
+    }
 
 
 _TEXT = _closed("text", text={"type": "string"})
@@ -324,7 +364,11 @@ SARIF = _closed(
                 driver=_closed(
                     "name rules",
                     name={"type": "string"},
-                    rules={"type": "array", "uniqueItems": True, "items": _closed("id", id={"type": "string"})},
+                    rules={
+                        "type": "array",
+                        "uniqueItems": True,
+                        "items": _closed("id", id={"type": "string"}),
+                    },
                 ),
             ),
             columnKind={"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
@@ -362,7 +406,10 @@ def test_sarif_is_sarif(found: list[Diagnostic]) -> None:
     for each, result in zip(ordered([*found, *FOUND]), run["results"], strict=True):
         assert rules[result["ruleIndex"]] == result["ruleId"] == each.code
         assert result["message"]["text"].startswith(each.message)
-        assert unquote(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]) == each.path
+        assert (
+            unquote(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"])
+            == each.path
+        )
 
 
 @given(message=_any_text, path=_any_text)
@@ -371,9 +418,15 @@ def test_junit_is_xml(message: str, path: str) -> None:
     found = [Diagnostic("c", message, path), *FOUND]
     root = ElementTree.fromstring(printers.junit(found, SOURCES))
     suites = root.findall("testsuite")
-    assert int(root.attrib["tests"]) == len(root.findall("*/testcase")) == sum(int(s.attrib["tests"]) for s in suites)
+    assert (
+        int(root.attrib["tests"])
+        == len(root.findall("*/testcase"))
+        == sum(int(s.attrib["tests"]) for s in suites)
+    )
     assert int(root.attrib["failures"]) == len(root.findall("*/testcase/failure"))
-    assert len(root.findall("*/testcase/failure")) == sum(each.severity == "error" for each in ordered(found))
+    assert len(root.findall("*/testcase/failure")) == sum(
+        each.severity == "error" for each in ordered(found)
+    )
     messages = [each.attrib["message"] for each in root.iter("failure")]
     assert "\n".join(map(printers.visible, re.split(r"\r\n|\r|\n", message))) in messages
 

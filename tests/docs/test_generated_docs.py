@@ -31,7 +31,9 @@ def test_the_pages_are_current(path: str) -> None:
 def test_the_pages_are_written_where_asked(tmp_path: Path) -> None:
     """The generator writes every page, and the same bytes each time."""
     main(str(tmp_path / "docs"))
-    assert {each.name: each.read_text(encoding="utf-8") for each in (tmp_path / "docs").iterdir()} == dict(pages())
+    assert {
+        each.name: each.read_text(encoding="utf-8") for each in (tmp_path / "docs").iterdir()
+    } == dict(pages())
 
 
 @pytest.mark.parametrize("page", ["language.md", "lint.md"])
@@ -46,8 +48,12 @@ def test_every_rule_and_construct_is_on_its_page() -> None:
     """No rule and no key is left out of its page."""
     assert [each for each in RULES if f"\n## {each.id}\n" not in pages()["lint.md"]] == []
     language = pages()["language.md"]
-    assert [each.address for each in reference.constructs().values() if f"`{each.name}`" not in language] == []
-    assert [each.address for each in reference.constructs().values() if each.key.doc not in language] == []
+    assert [
+        each.address for each in reference.constructs().values() if f"`{each.name}`" not in language
+    ] == []
+    assert [
+        each.address for each in reference.constructs().values() if each.key.doc not in language
+    ] == []
 
 
 def test_the_worked_examples_are_one_sound_taxonomy() -> None:
@@ -57,7 +63,9 @@ def test_the_worked_examples_are_one_sound_taxonomy() -> None:
     assert loaded.diagnostics == ()
     assert loaded.document is not None
     assert loaded.taxonomy is not None
-    assert [each for each in lint(loaded.document, loaded.taxonomy) if each.severity == "error"] == []
+    assert [
+        each for each in lint(loaded.document, loaded.taxonomy) if each.severity == "error"
+    ] == []
 
 
 # The JSON Schema
@@ -65,7 +73,9 @@ def test_the_worked_examples_are_one_sound_taxonomy() -> None:
 
 def _ecma_pattern(validator: Any, pattern: str, instance: Any, _: Any) -> Any:
     """`pattern` as ECMA-262 has it, where `$` is the very end; in Python a line end may follow."""
-    if isinstance(instance, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), instance, re.ASCII):
+    if isinstance(instance, str) and not re.search(
+        re.sub(r"\$$", r"\\Z", pattern), instance, re.ASCII
+    ):
         yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
@@ -134,5 +144,7 @@ def test_both_agree_on_any_change(data: st.DataObject) -> None:
         if data.draw(st.booleans()):
             parent[last] = data.draw(VALUES)
         elif isinstance(parent, dict):
-            parent[data.draw(st.sampled_from(KEYS_OF_THE_LANGUAGE) | st.text(max_size=5))] = data.draw(VALUES)
+            parent[data.draw(st.sampled_from(KEYS_OF_THE_LANGUAGE) | st.text(max_size=5))] = (
+                data.draw(VALUES)
+            )
     agree(changed)

@@ -15,7 +15,9 @@ def keys(type: Type) -> set[str]:
     match type:
         case Record(_, own):
             return set(own) | {
-                name for each in own.values() for name in keys(each.type if isinstance(each, Key) else each)
+                name
+                for each in own.values()
+                for name in keys(each.type if isinstance(each, Key) else each)
             }
         case Either(branches):
             return {name for each in branches for name in keys(each)}

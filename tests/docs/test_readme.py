@@ -66,13 +66,18 @@ def test_every_transcript_is_what_happens(workplace: Path) -> None:
 def test_every_transcript_of_the_audit_is_what_happens(tmp_path: Path) -> None:
     """So does that page, beside the flagship as `platform.yaml` and the test module that stands on it."""
     (tmp_path / "platform.yaml").write_bytes((ROOT / "taxonomy.yaml").read_bytes())
-    for name, module in re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```", AUDIT, re.MULTILINE | re.DOTALL):
+    for name, module in re.findall(
+        r"^```python\n# (\w+\.py)\n(.*?)^```", AUDIT, re.MULTILINE | re.DOTALL
+    ):
         (tmp_path / name).write_text(module, encoding="utf-8")
     commands = transcripts(AUDIT)
     assert len(commands) >= 4
     if not INSTALLED:
         commands = [
-            (each.replace("pytest ", "pytest -p faultspec_conformance.observed.pytest_plugin "), told)
+            (
+                each.replace("pytest ", "pytest -p faultspec_conformance.observed.pytest_plugin "),
+                told,
+            )
             for each, told in commands
         ]
     check(commands, tmp_path)
@@ -83,7 +88,9 @@ def check(commands: list[tuple[str, str]], workplace: Path) -> None:
     checker = doctest.OutputChecker()
     for command, expected in commands:
         shown = run(command, workplace)
-        if not checker.check_output(expected, shown, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE):
+        if not checker.check_output(
+            expected, shown, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+        ):
             pytest.fail(f"$ {command}\n--- README\n{expected}\n--- shown\n{shown}")
 
 
@@ -94,7 +101,9 @@ def test_every_make_target_of_the_page_exists() -> None:
     assert {"demo", "test"} <= named <= targets
 
 
-@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/audit.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/audit.md"]
+)
 def test_links_lead_somewhere(page: str) -> None:
     """Every relative link of a page names a file of the checkout."""
     text = (ROOT / page).read_text(encoding="utf-8")

@@ -84,13 +84,19 @@ ALONE = {
     ("taxonomy.yaml", "surfaces.events"): {"surfaces", "markdown"},
     ("taxonomy.yaml", "privacy"): {"markdown"},
     ("examples/aileron/taxonomy.yaml", "envelopes.failure.fields.retriable"): {"markdown"},
-    ("examples/aileron/taxonomy.yaml", "renderings.tool_message"): {"python", "typescript", "markdown"},
+    ("examples/aileron/taxonomy.yaml", "renderings.tool_message"): {
+        "python",
+        "typescript",
+        "markdown",
+    },
     ("examples/theodosia/taxonomy.yaml", "navigation"): {"markdown"},
 }
 
 
 @pytest.mark.parametrize(("path", "construct"), ALONE)
-def test_what_is_generated_of_a_construct_is_what_changes_without_it(path: str, construct: str) -> None:
+def test_what_is_generated_of_a_construct_is_what_changes_without_it(
+    path: str, construct: str
+) -> None:
     """A target is named for a construct if files of it are others without the construct, and only then."""
     document = loaded(path).document
     assert document is not None
@@ -101,7 +107,9 @@ def test_what_is_generated_of_a_construct_is_what_changes_without_it(path: str, 
     assert after is not None
     less = render(after, SHIPPED.values(), path)
     changes = {
-        name.partition("/")[0] for name in tree(path).keys() | less.keys() if tree(path).get(name) != less.get(name)
+        name.partition("/")[0]
+        for name in tree(path).keys() | less.keys()
+        if tree(path).get(name) != less.get(name)
     }
     assert changed(document.data, tuple(construct.split("."))) == changes == ALONE[path, construct]
 
@@ -137,7 +145,8 @@ LARGE = ("taxonomy.yaml", "examples/aileron/taxonomy.yaml", "examples/keenbench/
 
 
 @pytest.mark.parametrize(
-    "path", [pytest.param(each, marks=pytest.mark.full if each in LARGE else ()) for each in DOCUMENTS]
+    "path",
+    [pytest.param(each, marks=pytest.mark.full if each in LARGE else ()) for each in DOCUMENTS],
 )
 def test_the_page_is_current(path: str) -> None:
     """`docs/trace.md` says what the taxonomies say today (`make docs`)."""

@@ -61,7 +61,12 @@ def test_sends_exactly_what_it_is_given() -> None:
     """No header is added but those that HTTP needs, a body of any bytes goes out as it is, the target is not normalised."""
     with answering(OK) as (base, seen), HttpDriver(base, WRITES) as driver:
         answer = driver.send(
-            Request("FROBNICATE", "/a/%7Eb?q=%20x", (("X-One", "ä"), ("Content-Type", "text/plain")), b'{"broken')
+            Request(
+                "FROBNICATE",
+                "/a/%7Eb?q=%20x",
+                (("X-One", "ä"), ("Content-Type", "text/plain")),
+                b'{"broken',
+            )
         )
     assert isinstance(answer, Response)
     assert answer.status == 200
@@ -76,8 +81,13 @@ def test_sends_exactly_what_it_is_given() -> None:
 
 def test_nothing_is_written_without_leave() -> None:
     """Without `writes` no method but GET, HEAD and OPTIONS leaves the machine, nor a request that asks for another."""
-    unsafe = [Request(method, "/") for method in ("POST", "PUT", "PATCH", "DELETE", "TRACE", "FROBNICATE")]
-    unsafe += [Request("GET", "/", (("x-http-method-OVERRIDE", "DELETE"),)), Request("GET", "/?a=1&_method=delete")]
+    unsafe = [
+        Request(method, "/") for method in ("POST", "PUT", "PATCH", "DELETE", "TRACE", "FROBNICATE")
+    ]
+    unsafe += [
+        Request("GET", "/", (("x-http-method-OVERRIDE", "DELETE"),)),
+        Request("GET", "/?a=1&_method=delete"),
+    ]
     with answering(OK) as (base, seen), HttpDriver(base, Limits()) as driver:
         for request in unsafe:
             answer = driver.send(request)
@@ -164,7 +174,9 @@ def test_the_body_of_an_answer_to_head_is_seen() -> None:
 def test_redirects_are_not_followed() -> None:
     """A redirect is an answer like any other."""
     with (
-        answering(b"HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n") as (
+        answering(
+            b"HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        ) as (
             base,
             seen,
         ),
@@ -191,7 +203,10 @@ def test_no_answer_in_time_is_a_value() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         base = f"http://127.0.0.1:{listener.getsockname()[1]}"
         with HttpDriver(base, WRITES, timeout=0.2) as driver:
-            kinds = {getattr(driver.send(Request(method, "/")), "kind", "answer") for method in ("GET", "HEAD")}
+            kinds = {
+                getattr(driver.send(Request(method, "/")), "kind", "answer")
+                for method in ("GET", "HEAD")
+            }
     assert kinds == {"timeout"}
 
 
@@ -204,9 +219,13 @@ def test_a_stream_that_does_not_end_is_left() -> None:
         return now[0]
 
     raw = (
-        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + b"data: tick\n\n" * 50_000
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+        + b"data: tick\n\n" * 50_000
     )
-    with answering(raw) as (base, _), HttpDriver(base, Limits(seconds=1_000), clock=clock) as driver:
+    with (
+        answering(raw) as (base, _),
+        HttpDriver(base, Limits(seconds=1_000), clock=clock) as driver,
+    ):
         answer = driver.send(Request("GET", "/"))
     assert isinstance(answer, Response)
     assert answer.body.startswith(b"data: tick\n\n")

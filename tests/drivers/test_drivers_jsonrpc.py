@@ -31,7 +31,10 @@ def peer(*habits: str, limits: Limits = WRITES, timeout: float = 5.0) -> Process
 def request(id: object, method: str = "echo", **more: Any) -> Message:
     """A request."""
     return Message(
-        method, json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": {"n": id}}).encode(), (id,), **more
+        method,
+        json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": {"n": id}}).encode(),
+        (id,),
+        **more,
     )
 
 
@@ -50,7 +53,9 @@ def test_an_answer_finds_its_request(framing: tuple[str, ...], habit: tuple[str,
             heard = driver.say(request(id))
             assert told(heard) == {"jsonrpc": "2.0", "id": id, "result": {"n": id}}
             assert isinstance(heard, ReceivedMessage)
-            assert [json.loads(each)["method"] for each in heard.between] == (["progress", "ask"] if habit else [])
+            assert [json.loads(each)["method"] for each in heard.between] == (
+                ["progress", "ask"] if habit else []
+            )
         assert told(driver.say(Message("x", b'{"jsonrpc": ')))["error"]["code"] == -32700
         assert driver.requests == 4
 
@@ -71,7 +76,11 @@ def test_a_notification_waits_for_silence_only() -> None:
     [
         ("silent", "timeout", r"no answer within 0\.5 s"),
         ("flood", "timeout", r"no answer within 0\.5 s, and \d+ messages that are none"),
-        ("dies", "closed", r"the process ended with exit code 3; its last words: panic: out of luck"),
+        (
+            "dies",
+            "closed",
+            r"the process ended with exit code 3; its last words: panic: out of luck",
+        ),
         ("long", "garbled", r"a line is longer than \d+ bytes"),
     ],
 )
@@ -80,7 +89,9 @@ def test_a_peer_that_does_not_answer_is_told_apart(habit: str, kind: str, said: 
     with peer(habit, timeout=5.0 if habit in ("dies", "long") else 0.5) as driver:
         answer = driver.say(request(1))
         assert isinstance(answer, NoAnswer)
-        assert (answer.kind, re.fullmatch(said, answer.reason) is not None) == (kind, True), answer.reason
+        assert (answer.kind, re.fullmatch(said, answer.reason) is not None) == (kind, True), (
+            answer.reason
+        )
         assert driver.listens() == (habit in ("silent", "flood"))
 
 
@@ -123,15 +134,22 @@ def alive(pid: int) -> bool:
         return False
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="processes are looked up in /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="processes are looked up in /proc"
+)
 def test_nothing_is_left_of_a_process_that_will_not_end() -> None:
     """Neither the process, which ignores the end of its input and SIGTERM, nor what it started."""
     with peer("stubborn") as driver:
         driver.say(request(1))
         process = driver._process
         assert process is not None
-        deadline = time.monotonic() + 5  # what it says of its child comes by another stream than its answer
-        while not (said := re.findall(rb"child (\d+)\n", driver._last_words)) and time.monotonic() < deadline:
+        deadline = (
+            time.monotonic() + 5
+        )  # what it says of its child comes by another stream than its answer
+        while (
+            not (said := re.findall(rb"child (\d+)\n", driver._last_words))
+            and time.monotonic() < deadline
+        ):
             time.sleep(0.02)
         child = int(said[0])
         assert alive(child)
@@ -143,7 +161,9 @@ def test_nothing_is_left_of_a_process_that_will_not_end() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="processes are looked up in /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="processes are looked up in /proc"
+)
 def test_nothing_is_left_of_an_interrupted_run(tmp_path: Path, number: int) -> None:
     """A run that is interrupted ends its service, and says what it saw until then."""
     config = tmp_path / "conformance.yaml"
@@ -153,13 +173,17 @@ def test_nothing_is_left_of_an_interrupted_run(tmp_path: Path, number: int) -> N
         "-c",
         f"import os, sys; open('pid', 'w').write(str(os.getpid())); os.execv(sys.executable, [sys.executable, {str(PEER)!r}, 'silent'])",
     ]
-    config.write_text(f"taxonomy: {taxonomy}\ntarget: {{stdio: {json.dumps(command)}}}\nlimits: {{writes: true}}\n")
+    config.write_text(
+        f"taxonomy: {taxonomy}\ntarget: {{stdio: {json.dumps(command)}}}\nlimits: {{writes: true}}\n"
+    )
     suite = subprocess.Popen(
         [sys.executable, "-c", "from faultspec.cli import main; main()", "conform", str(config)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # nohup has it ignored, and that is respected
+        preexec_fn=lambda: signal.signal(
+            signal.SIGHUP, signal.SIG_DFL
+        ),  # nohup has it ignored, and that is respected
     )
     try:
         deadline = time.monotonic() + 30

@@ -46,7 +46,12 @@ def test_a_result_comes_as_it_is(way: str) -> None:
     """The whole result of a tool, with what the library has no name for; an error of the protocol is told apart."""
     with driver(way) as opened:
         taken = told(opened.call("step", {"action": "take_order"}))
-        assert taken["structuredContent"]["valid_next_actions"] == ["add_modifier", "pay", "fetch_report", "cancel"]
+        assert taken["structuredContent"]["valid_next_actions"] == [
+            "add_modifier",
+            "pay",
+            "fetch_report",
+            "cancel",
+        ]
         refused = told(opened.call("step", {"action": "fulfill"}))
         assert refused["structuredContent"]["error"] == "invalid_transition"
         assert refused["isError"] is False
@@ -55,7 +60,10 @@ def test_a_result_comes_as_it_is(way: str) -> None:
         assert unknown.protocol
         assert told(unknown)["error"]["code"] == -32602
         assert [each.name for each in opened.tools() or ()] == ["step"]  # type: ignore[union-attr]
-        assert [each["action"] for each in told(opened.read("theodosia://history"))] == ["take_order", "fulfill"]
+        assert [each["action"] for each in told(opened.read("theodosia://history"))] == [
+            "take_order",
+            "fulfill",
+        ]
 
 
 @WAYS
@@ -64,7 +72,10 @@ def test_a_session_begins_anew(way: str) -> None:
     with driver(way) as opened:
         told(opened.call("step", {"action": "take_order"}))
         opened.begin()
-        assert told(opened.call("step", {"action": "pay"}))["structuredContent"]["error"] == "invalid_transition"
+        assert (
+            told(opened.call("step", {"action": "pay"}))["structuredContent"]["error"]
+            == "invalid_transition"
+        )
 
 
 @WAYS
@@ -76,7 +87,9 @@ def test_a_deadline_is_kept(way: str) -> None:
         answer = opened.call("step", {"action": "fetch_report", "inputs": {"seconds": 9}})
         assert isinstance(answer, NoAnswer)
         assert (answer.kind, time.monotonic() - began < 2) == ("timeout", True)
-        assert told(opened.call("step", {"action": "cancel"}))["structuredContent"]["state"] == "empty"
+        assert (
+            told(opened.call("step", {"action": "cancel"}))["structuredContent"]["state"] == "empty"
+        )
 
 
 @WAYS

@@ -38,7 +38,9 @@ TAXONOMIES = ("", "aileron", "alknet", "keenbench", "kinto", "theodosia")
 
 def taxonomy(system: str) -> Taxonomy:
     """The taxonomy of a system; the Core Platform's where none is named."""
-    loaded = language.load(str(ROOT / "examples" / system / "taxonomy.yaml" if system else ROOT / "taxonomy.yaml"))
+    loaded = language.load(
+        str(ROOT / "examples" / system / "taxonomy.yaml" if system else ROOT / "taxonomy.yaml")
+    )
     assert loaded.taxonomy is not None, loaded.diagnostics
     return loaded.taxonomy
 
@@ -51,15 +53,26 @@ def server(contract: Contract, *faults: Fault, **rest: Any) -> FaultServer:
 def on(surface: Surface, operation: Operation | None = None) -> Request:
     """A request that the surface claims, and the operation, if one is given."""
     method, _, path = (surface.match.routes or ("POST /things",))[0].rpartition(" ")
-    body = {pointer[1:]: values[0] for pointer, values in operation.match.request.items()} if operation else {}
+    body = (
+        {pointer[1:]: values[0] for pointer, values in operation.match.request.items()}
+        if operation
+        else {}
+    )
     path = path.replace("**", "things").replace("*", "things")
-    return Request(method or "POST", path, (("Authorization", "Bearer t"),), json.dumps(body).encode())
+    return Request(
+        method or "POST", path, (("Authorization", "Bearer t"),), json.dumps(body).encode()
+    )
 
 
 def travelling(taxonomy: Taxonomy) -> Iterator[tuple[Surface, Operation | None, Code]]:
     """Every live code with every HTTP surface that may send it, by the declarations alone."""
     for surface in taxonomy.surfaces.values():
-        if surface.transport != "http" or surface.foreign or surface.batch is not None or not surface.envelopes:
+        if (
+            surface.transport != "http"
+            or surface.foreign
+            or surface.batch is not None
+            or not surface.envelopes
+        ):
             continue
         for code in taxonomy.live_codes():
             if code.http.statuses and (surface.codes is None or code.name in surface.codes):
@@ -77,7 +90,9 @@ def test_whatever_is_served_obeys_the_taxonomy(system: str) -> None:
     seen = 0
     for surface, operation, code in travelling(rules.taxonomy):
         asked = on(surface, operation)
-        conditional = bool(code.http.rules)  # who asks decides on the status, and this caller is known
+        conditional = bool(
+            code.http.rules
+        )  # who asks decides on the status, and this caller is known
         for status in (None, *code.http.all()):
             if conditional and status is not None:
                 continue
@@ -111,7 +126,10 @@ def test_who_asks_decides_where_a_condition_says_so() -> None:
     rules = contract(taxonomy("alknet"))
     fault = server(rules, Fault("FORBIDDEN"))
     assert fault.answer(Request("POST", "/call")).response.status == 401
-    assert fault.answer(Request("POST", "/call", (("Authorization", "Bearer t"),))).response.status == 403
+    assert (
+        fault.answer(Request("POST", "/call", (("Authorization", "Bearer t"),))).response.status
+        == 403
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,7 +139,9 @@ def test_who_asks_decides_where_a_condition_says_so() -> None:
         ("alknet", "FILE_NOT_FOUND", Request("POST", "/call"), "the operation fs/readFile"),
     ],
 )
-def test_what_does_not_travel_here_is_refused(system: str, code: str, request_: Request, where: str) -> None:
+def test_what_does_not_travel_here_is_refused(
+    system: str, code: str, request_: Request, where: str
+) -> None:
     """The server never sends an error where the taxonomy has none; it says where it travels instead."""
     served = server(contract(taxonomy(system)), Fault(code)).answer(request_)
     assert served.response.status == 501
@@ -147,7 +167,9 @@ def test_ids_come_back_and_are_new_otherwise() -> None:
 def test_a_stale_write_has_a_newer_validator() -> None:
     """Each refusal of a stale write names another entity tag, in header and details, and a read then has the same."""
     fault = server(contract(taxonomy("")), Fault("stale_read"), times=2)
-    tags = [dict(fault.answer(Request("PUT", "/orders/1")).response.headers)["ETag"] for _ in range(2)]
+    tags = [
+        dict(fault.answer(Request("PUT", "/orders/1")).response.headers)["ETag"] for _ in range(2)
+    ]
     read = fault.answer(Request("GET", "/orders/1")).response
     assert tags[0] != tags[1] == dict(read.headers)["ETag"]
 
@@ -177,7 +199,9 @@ def test_a_request_may_ask_by_header_query_or_path() -> None:
     st.none() | st.integers(1, 3),
     st.integers(0, 30),
 )
-def test_a_script_is_played_as_written(codes: list[str], after: int, times: int | None, requests: int) -> None:
+def test_a_script_is_played_as_written(
+    codes: list[str], after: int, times: int | None, requests: int
+) -> None:
     """First the good answers, then each fault in a row, then good answers, or the last fault for ever."""
     turns = Turns(Script(tuple(map(Fault, codes)), after, times), Random(0))
     played = [turns.next() for _ in range(requests)]
@@ -190,9 +214,14 @@ def test_a_script_is_played_as_written(codes: list[str], after: int, times: int 
 def test_chance_is_the_seed(probability: float, seed: int) -> None:
     """With the same seed the same requests fail; never with probability 0, always with 1; none of the faults is skipped."""
     script = Script((Fault("a"), Fault("b")), times=3, probability=probability)
-    one, two = ([turns.next() for turns in [Turns(script, Random(seed))] for _ in range(40)] for _ in range(2))
+    one, two = (
+        [turns.next() for turns in [Turns(script, Random(seed))] for _ in range(40)]
+        for _ in range(2)
+    )
     assert one == two
-    assert [each for each in one if each is not None] == list(script.due())[: sum(each is not None for each in one)]
+    assert [each for each in one if each is not None] == list(script.due())[
+        : sum(each is not None for each in one)
+    ]
     if probability in (0, 1):
         assert sum(each is not None for each in one) == 6 * probability
 
@@ -204,7 +233,9 @@ def test_any_text_is_a_fault_or_a_sentence(text: str) -> None:
         assert problem(parse(text), taxonomy_once()) is not None
 
 
-@pytest.mark.parametrize("text", ["timeout,", "timeout,504", "timeout,status=200", "timeout,retry-after=soon"])
+@pytest.mark.parametrize(
+    "text", ["timeout,", "timeout,504", "timeout,status=200", "timeout,retry-after=soon"]
+)
 def test_what_is_no_fault_is_refused(text: str) -> None:
     """What stands after the code is a status of an error or whole seconds."""
     with pytest.raises(ValueError, match="none of"):
@@ -236,11 +267,21 @@ paths:
     delete: {responses: {"204": {}}}
 """)
     assert document is not None
-    fault = FaultServer(contract(taxonomy("")), Turns(Script(), Random(0)), description=openapi.read(document))
+    fault = FaultServer(
+        contract(taxonomy("")), Turns(Script(), Random(0)), description=openapi.read(document)
+    )
     answers = {}
-    for method, path in (("POST", "/v1/orders"), ("GET", "/v1/orders/7"), ("DELETE", "/v1/orders/7"), ("GET", "/")):
+    for method, path in (
+        ("POST", "/v1/orders"),
+        ("GET", "/v1/orders/7"),
+        ("DELETE", "/v1/orders/7"),
+        ("GET", "/"),
+    ):
         response = fault.answer(Request(method, path)).response
-        answers[method, path] = (response.status, json.loads(response.body) if response.body else None)
+        answers[method, path] = (
+            response.status,
+            json.loads(response.body) if response.body else None,
+        )
     assert answers == {
         ("POST", "/v1/orders"): (201, {"id": "o-1"}),
         ("GET", "/v1/orders/7"): (200, {"id": "o-2"}),
@@ -259,7 +300,9 @@ def test_over_a_connection_it_is_the_same() -> None:
         good = client.get("/orders?q=1")
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "3")
     assert refused.json()["code"] == "rate_limited"
-    exchange = Exchange(Request("POST", "/orders"), Response(429, tuple(refused.headers.items()), refused.content))
+    exchange = Exchange(
+        Request("POST", "/orders"), Response(429, tuple(refused.headers.items()), refused.content)
+    )
     assert judge(rules, exchange).findings == ()
     assert (head.status_code, head.content, good.status_code) == (429, b"", 200)
     assert [str(each) for each in app.served] == [
@@ -277,8 +320,19 @@ COMMAND = (sys.executable, "-c", "from faultspec.cli import main; main()", "serv
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_serves_until_it_is_ended(ending: signal.Signals) -> None:
     """It prints its address when it listens, on loopback; a signal ends it with exit code 0 and nothing but its lines."""
-    command = [*COMMAND, str(ROOT / "taxonomy.yaml"), "--fail", "timeout", "--after", "1", "--times", "1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    command = [
+        *COMMAND,
+        str(ROOT / "taxonomy.yaml"),
+        "--fail",
+        "timeout",
+        "--after",
+        "1",
+        "--times",
+        "1",
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         url = process.stdout.readline().strip()
         assert url.startswith("http://127.0.0.1:")
@@ -298,14 +352,19 @@ def test_the_command_serves_until_it_is_ended(ending: signal.Signals) -> None:
     ("arguments", "said"),
     [
         (["--fail", "rate_limitd"], "did you mean `rate_limited`?"),
-        (["--fail", "rate_limited,status=503"], "`rate_limited` never travels as 503; its statuses: 429"),
+        (
+            ["--fail", "rate_limited,status=503"],
+            "`rate_limited` never travels as 503; its statuses: 429",
+        ),
         (["--fail", "rate_limited,soon"], "none of `status=`"),
         (["--openapi", "nothing.json"], "cannot be read"),
         (["nothing.yaml"], "nothing.yaml"),
         ([str(ROOT / "examples" / "theodosia" / "taxonomy.yaml")], "no surface on HTTP"),
     ],
 )
-def test_what_cannot_be_served_is_said(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_served_is_said(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Exit code 2 and one sentence, before anything listens."""
     first = [] if arguments[0].endswith(".yaml") else [str(ROOT / "taxonomy.yaml")]
     with pytest.raises(SystemExit) as ended:
@@ -321,10 +380,14 @@ PAGE = (ROOT / "docs" / "fault-server.md").read_text(encoding="utf-8")
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the page asks with curl")
 def test_the_transcript_of_the_page_is_what_happens(tmp_path: Path) -> None:
     """The server of the first block answers the commands of the second as the page shows, and says so as the third does."""
-    started, asked, shown = re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[:3]
+    started, asked, shown = re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[
+        :3
+    ]
     checker = doctest.OutputChecker()
     command = shlex.split(started.splitlines()[0].removeprefix("$ faultspec serve "))
-    (tmp_path / "taxonomy.yaml").write_text((ROOT / "taxonomy.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "taxonomy.yaml").write_text(
+        (ROOT / "taxonomy.yaml").read_text(encoding="utf-8"), encoding="utf-8"
+    )
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen([*COMMAND, *command], cwd=tmp_path, text=True, **pipes) as process:  # type: ignore[call-overload]
         try:
@@ -334,7 +397,11 @@ def test_the_transcript_of_the_page_is_what_happens(tmp_path: Path) -> None:
                 line, _, expected = part.partition("\n")
                 environment = {**os.environ, "URL": url.strip(), "NO_PROXY": "127.0.0.1"}
                 done = subprocess.run(
-                    ["bash", "-c", line], env=environment, capture_output=True, text=True, check=False
+                    ["bash", "-c", line],
+                    env=environment,
+                    capture_output=True,
+                    text=True,
+                    check=False,
                 )
                 printed = done.stdout.replace("\r", "") + done.stderr
                 flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -35,7 +35,9 @@ POLICIES = st.builds(
     max_attempts=st.integers(1, 8),
     phases=st.lists(PHASES, min_size=1, max_size=3).map(tuple),
     jitter=st.builds(
-        Jitter, st.sampled_from(["none", "full", "equal", "additive", "ratio"]), st.sampled_from([0.1, 0.2, 0.9])
+        Jitter,
+        st.sampled_from(["none", "full", "equal", "additive", "ratio"]),
+        st.sampled_from([0.1, 0.2, 0.9]),
     ),
     retry_after=st.builds(
         RetryAfterRule,
@@ -69,7 +71,9 @@ def behaving(policy: Policy, failures: list[Failure], seed: int, busy: float) ->
         at = now + chance.random() * busy
         tries.append(Try(at, at + chance.random() * busy, failure))
         received = tries[-1].until + chance.random() * busy
-        state = state._replace(elapsed=received - tries[0].at) if looks and len(tries) > 1 else state
+        state = (
+            state._replace(elapsed=received - tries[0].at) if looks and len(tries) > 1 else state
+        )
         planned = plan(policy, state, failure, now=0.0, random=chance.random)
         if planned.delay is None:
             return tries
@@ -79,7 +83,12 @@ def behaving(policy: Policy, failures: list[Failure], seed: int, busy: float) ->
 
 
 @settings(max_examples=60)
-@given(POLICIES, st.lists(FAILURES, max_size=8), st.integers(0, 99), st.sampled_from([0.0, 0.001, 0.1, 0.25]))
+@given(
+    POLICIES,
+    st.lists(FAILURES, max_size=8),
+    st.integers(0, 99),
+    st.sampled_from([0.0, 0.001, 0.1, 0.25]),
+)
 def test_who_follows_the_planner_is_never_accused(
     policy: Policy, failures: list[Failure], seed: int, busy: float
 ) -> None:
@@ -88,7 +97,11 @@ def test_who_follows_the_planner_is_never_accused(
 
 
 POLICY = Policy(
-    "runtime", 4, (Phase("exponential", 1.0),), Jitter("additive", 0.2), RetryAfterRule(min_is_computed=True)
+    "runtime",
+    4,
+    (Phase("exponential", 1.0),),
+    Jitter("additive", 0.2),
+    RetryAfterRule(min_is_computed=True),
 )
 AGAIN = Failure(True)
 
@@ -120,7 +133,9 @@ def waits(*seconds: float, failure: Failure = AGAIN) -> list[Try]:
         (waits(0.1, 3.1, 4.1, failure=AGAIN._replace(retry_after=3.0)), [("early", 1)]),
     ],
 )
-def test_who_leaves_the_policy_is_told_where(tries: list[Try], found: list[tuple[str, int]]) -> None:
+def test_who_leaves_the_policy_is_told_where(
+    tries: list[Try], found: list[tuple[str, int]]
+) -> None:
     """The first try that shows it, and in which way."""
     assert [(each.kind, each.number) for each in follow(POLICY, tries).breaches] == found
 
@@ -128,7 +143,10 @@ def test_who_leaves_the_policy_is_told_where(tries: list[Try], found: list[tuple
 def test_a_success_ends_the_call() -> None:
     """What comes after a success is another call."""
     tries = waits(1.1)
-    assert follow(POLICY, [tries[0], tries[1]._replace(failure=None), Try(1.2, 1.2, AGAIN)]).breaches == ()
+    assert (
+        follow(POLICY, [tries[0], tries[1]._replace(failure=None), Try(1.2, 1.2, AGAIN)]).breaches
+        == ()
+    )
 
 
 def test_a_scaled_policy_waits_a_share_of_it() -> None:
@@ -137,7 +155,10 @@ def test_a_scaled_policy_waits_a_share_of_it() -> None:
     assert follow(tenth, waits(0.11, 0.21, 0.41)).breaches == ()
     assert [each.kind for each in follow(tenth, waits(0.11, 0.18, 0.41)).breaches] == ["early"]
     assert [
-        each.kind for each in follow(tenth, waits(0.3, 1.1, 1.1, failure=AGAIN._replace(retry_after=1.0))).breaches
+        each.kind
+        for each in follow(
+            tenth, waits(0.3, 1.1, 1.1, failure=AGAIN._replace(retry_after=1.0))
+        ).breaches
     ] == ["hint"]
 
 
@@ -192,15 +213,24 @@ def test_more_jitter_than_declared_is_seen_in_many_waits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("most", "scale", "told"), [(0.5, 0.05, None), (0.49, 0.05, "0.056"), (0.41, 0.05, "0.5"), (0.4, 0.05, None)]
+    ("most", "scale", "told"),
+    [(0.5, 0.05, None), (0.49, 0.05, "0.056"), (0.41, 0.05, "0.5"), (0.4, 0.05, None)],
 )
-def test_who_leaves_no_room_for_chance_is_told_how_much_it_takes(most: float, scale: float, told: str | None) -> None:
+def test_who_leaves_no_room_for_chance_is_told_how_much_it_takes(
+    most: float, scale: float, told: str | None
+) -> None:
     """A tenth of a second is enough, whatever becomes of it in binary; without jitter nothing is missing."""
     said = cramped([Wait(0.4, 0.4, most)], scale)
-    assert said is None if told is None else said is not None and said.endswith(f"it takes a scale of {told}")
+    assert (
+        said is None
+        if told is None
+        else said is not None and said.endswith(f"it takes a scale of {told}")
+    )
 
 
 def test_a_scaled_tenth_of_a_second_is_room_enough() -> None:
     """0.4 × 1.25 - 0.4 is less than 0.1 to a computer."""
-    policy = Policy("p", 4, (Phase("exponential", 2.0),), Jitter("additive", 0.25), RetryAfterRule())
+    policy = Policy(
+        "p", 4, (Phase("exponential", 2.0),), Jitter("additive", 0.25), RetryAfterRule()
+    )
     assert len(positions(follow(scaled(policy, 0.05), waits(0.11, 0.22, 0.44)).waits)) == 1

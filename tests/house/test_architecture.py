@@ -84,11 +84,18 @@ def upward(own: str, path: Path) -> Iterator[str]:
             yield f"{path}:{line}: {own} imports {other}, which stands above it"
 
 
-FILES = [(package, path) for package, root in SOURCES.items() for path in modules(root) if path.parent != root]
+FILES = [
+    (package, path)
+    for package, root in SOURCES.items()
+    for path in modules(root)
+    if path.parent != root
+]
 
 
 @pytest.mark.parametrize(
-    ("package", "path"), FILES, ids=lambda each: str(each) if isinstance(each, str) else "/".join(each.parts[-3:])
+    ("package", "path"),
+    FILES,
+    ids=lambda each: str(each) if isinstance(each, str) else "/".join(each.parts[-3:]),
 )
 def test_rooms_import_downwards(package: str, path: Path) -> None:
     """Every module stands in a room of the table, and imports its own room or one below it."""
@@ -99,28 +106,54 @@ def test_rooms_import_downwards(package: str, path: Path) -> None:
 
 def test_every_module_stands_in_a_room() -> None:
     """Beside the rooms a package has nothing but its ``__init__.py``, and every room of the table exists."""
-    loose = [path for root in SOURCES.values() for path in root.glob("*.py") if path.name != "__init__.py"]
+    loose = [
+        path
+        for root in SOURCES.values()
+        for path in root.glob("*.py")
+        if path.name != "__init__.py"
+    ]
     assert loose == []
     missing = [
-        name for name in ROOMS if not (SOURCES[name.split(".")[0]] / name.split(".")[1] / "__init__.py").exists()
+        name
+        for name in ROOMS
+        if not (SOURCES[name.split(".")[0]] / name.split(".")[1] / "__init__.py").exists()
     ]
     assert missing == []
 
 
 def test_the_tests_mirror_the_rooms() -> None:
     """Every folder of tests is named after a room, or is one of the few that concern several."""
-    shared = {"fixtures", "goldens", "house", "miniatures", "support", "systems", "taxonomies", "vectors"}
-    folders = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    shared = {
+        "fixtures",
+        "goldens",
+        "house",
+        "miniatures",
+        "support",
+        "systems",
+        "taxonomies",
+        "vectors",
+    }
+    folders = {
+        path.name
+        for path in (ROOT / "tests").iterdir()
+        if path.is_dir() and path.name != "__pycache__"
+    }
     assert folders - shared <= {name.split(".")[1] for name in ROOMS}
 
 
 PAGE = ROOT / "ARCHITECTURE.md"
-_START, _END = "<!-- rooms: written by FAULTSPEC_WRITE=1 pytest tests/house -->\n", "<!-- end of rooms -->\n"
+_START, _END = (
+    "<!-- rooms: written by FAULTSPEC_WRITE=1 pytest tests/house -->\n",
+    "<!-- end of rooms -->\n",
+)
 
 
 def table() -> str:
     """The table of rooms in ARCHITECTURE.md."""
-    rows = [f"| `{name.replace('.', '/', 1)}` | {contents} |" for name, contents in reversed(ROOMS.items())]
+    rows = [
+        f"| `{name.replace('.', '/', 1)}` | {contents} |"
+        for name, contents in reversed(ROOMS.items())
+    ]
     return "\n".join(["| room, from the top | contents |", "|---|---|", *rows]) + "\n"
 
 
@@ -153,7 +186,9 @@ def test_one_module_knows_schemathesis(path: Path) -> None:
 def test_one_module_knows_the_mcp_library(path: Path) -> None:
     """It is an extra of its own, so a run over HTTP must not need it."""
     if path != SUITE / "drivers" / "mcp.py":
-        assert not any(name.split(".")[0] in ("mcp", "httpx2", "anyio") for name, _ in imports(path))
+        assert not any(
+            name.split(".")[0] in ("mcp", "httpx2", "anyio") for name, _ in imports(path)
+        )
 
 
 @pytest.mark.parametrize("path", modules(SUITE), ids=lambda p: str(p.relative_to(SUITE)))
@@ -169,14 +204,22 @@ def test_miniatures_import_nothing_of_ours(path: Path) -> None:
     """A miniature that shared code with the judge would share its misreadings."""
     for name, line in imports(path):
         first = name.split(".")[0]
-        assert first not in {"faultspec", "faultspec_conformance", "platform_errors"}, f"{path}:{line} imports {name}"
+        assert first not in {"faultspec", "faultspec_conformance", "platform_errors"}, (
+            f"{path}:{line} imports {name}"
+        )
 
 
 def test_the_check_sees_what_it_forbids(tmp_path: Path) -> None:
     """A planted upward import is found, so silence above means something."""
     planted = tmp_path / "planted.py"
-    planted.write_text("import schemathesis\nfrom faultspec.cli import main\nfrom faultspec_conformance import run\n")
-    assert [name for name, _ in imports(planted)] == ["schemathesis", "faultspec.cli", "faultspec_conformance.run"]
+    planted.write_text(
+        "import schemathesis\nfrom faultspec.cli import main\nfrom faultspec_conformance import run\n"
+    )
+    assert [name for name, _ in imports(planted)] == [
+        "schemathesis",
+        "faultspec.cli",
+        "faultspec_conformance.run",
+    ]
     assert len(list(upward("faultspec.language", planted))) == 2
     assert list(upward("faultspec.cli", planted)) == []
 
@@ -193,7 +236,9 @@ def reached(name: str, seen: set[str]) -> set[str]:
     return seen
 
 
-@pytest.mark.parametrize("name", ["reports", "results.merge", "results.model", "results.required_coverage"])
+@pytest.mark.parametrize(
+    "name", ["reports", "results.merge", "results.model", "results.required_coverage"]
+)
 def test_what_reads_results_sends_nothing(name: str) -> None:
     """Reports of a run are made, merged and compared without anything that could start one."""
     rooms = {each.partition(".")[0] for each in reached(name, set())}

@@ -19,7 +19,18 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder into which the wheel, built from the sdist, was installed without its dependencies."""
     work = tmp_path_factory.mktemp("packaging")
     run = {"check": True, "stdout": subprocess.DEVNULL, "cwd": work}
-    subprocess.run([sys.executable, "-m", "build", "--no-isolation", "--outdir", str(work / "dist"), str(ROOT)], **run)
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "build",
+            "--no-isolation",
+            "--outdir",
+            str(work / "dist"),
+            str(ROOT),
+        ],
+        **run,
+    )
     (wheel,) = (work / "dist").glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(work / "site")
@@ -69,7 +80,9 @@ def test_the_wheel_compiles_outside_the_checkout(installed: Path, tmp_path: Path
 
 def test_a_command_that_needs_the_extra_says_so(installed: Path, tmp_path: Path) -> None:
     """Without the extra, ``conform`` ends in one line that names what to install, not in a traceback."""
-    (tmp_path / "conformance.yaml").write_text("taxonomy: taxonomy.yaml\ntarget: {http: 'http://127.0.0.1:9'}\n")
+    (tmp_path / "conformance.yaml").write_text(
+        "taxonomy: taxonomy.yaml\ntarget: {http: 'http://127.0.0.1:9'}\n"
+    )
     for command in (["conform", "conformance.yaml"], ["demo"]):
         done = faultspec(installed, *command, cwd=tmp_path, block=EXTRA)
         assert done.returncode == 2

@@ -38,7 +38,10 @@ from faultspec.targets.model import model_of
 from paths import ROOT
 
 OURS = [ROOT / "taxonomy.yaml", *sorted(ROOT.glob("examples/*/taxonomy.yaml"))]
-OTHERS = [*sorted((ROOT / "tests/taxonomies").glob("*.yaml")), ROOT / "compiler/faultspec/cli/starter.yaml"]
+OTHERS = [
+    *sorted((ROOT / "tests/taxonomies").glob("*.yaml")),
+    ROOT / "compiler/faultspec/cli/starter.yaml",
+]
 FAULTSPEC = [sys.executable, "-c", "from faultspec.cli import main; main()"]
 DIALECTS = pytest.mark.parametrize("dialect", ["v31", "v30"])
 
@@ -65,7 +68,9 @@ def taken_in(imported: ImportedTaxonomy) -> Taxonomy:
     A document says nothing of privacy, so every detector looks at its examples, where a path may be meant.
     """
     loaded = read(write_yaml(imported.data, "faultspec.schema.json"), "imported.yaml")
-    errors = [each for each in check(loaded) if each.severity == "error" and each.code != "message-leaks"]
+    errors = [
+        each for each in check(loaded) if each.severity == "error" and each.code != "message-leaks"
+    ]
     assert loaded.taxonomy is not None, loaded.diagnostics
     assert not errors
     return loaded.taxonomy
@@ -85,7 +90,12 @@ def test_what_was_exported_comes_back_to_the_byte(path: Path, dialect: str) -> N
     again = exported(taken_in(imported), dialect)
     assert again["info"]["title"] == document["info"]["title"]
     assert bytes_of(again) == bytes_of(document)
-    assert {each.kind for each in imported.losses} <= {"version", "description", "transport", "condition"}
+    assert {each.kind for each in imported.losses} <= {
+        "version",
+        "description",
+        "transport",
+        "condition",
+    }
 
 
 @DIALECTS
@@ -93,12 +103,16 @@ def test_what_was_exported_comes_back_to_the_byte(path: Path, dialect: str) -> N
 def test_what_was_exported_comes_back(path: Path, dialect: str) -> None:
     """Law 4 for taxonomies that use every corner of the language; but for the order of members, of which JSON has none."""
     document = exported(taxonomy(path), dialect)
-    assert exported(taken_in(openapi.read(document)), dialect)["components"] == document["components"]
+    assert (
+        exported(taken_in(openapi.read(document)), dialect)["components"] == document["components"]
+    )
 
 
 # Taxonomies made by hypothesis
 
-names = st.sampled_from(["not_found", "RATE_LIMITED", "conflict", "Timeout", "e404", "bad_input", "gone"])
+names = st.sampled_from(
+    ["not_found", "RATE_LIMITED", "conflict", "Timeout", "e404", "bad_input", "gone"]
+)
 schemas = st.recursive(
     st.sampled_from(
         [
@@ -136,7 +150,9 @@ codes = st.fixed_dictionaries(
         "retriable": st.sampled_from([True, False, "caller", "none", *CONDITIONAL]),
         "boundary": st.sampled_from(["gateway", ["service", "gateway"]]),
         "domain": st.sampled_from(["request", "runtime"]),
-        "details": st.dictionaries(st.sampled_from(["field?", "limit", "hint?", "self"]), schemas, max_size=3),
+        "details": st.dictionaries(
+            st.sampled_from(["field?", "limit", "hint?", "self"]), schemas, max_size=3
+        ),
         "wire": st.integers(1, 9),
         "lifecycle": st.sampled_from(["stable", "deprecated", "reserved"]),
         "message": st.just("It failed"),
@@ -145,8 +161,18 @@ codes = st.fixed_dictionaries(
 shapes = st.sampled_from(
     [
         {"code": "$code", "message": "$message", "details?": "$details"},
-        {"error": {"class": "$code", "boundary": "$boundary", "retriable": "$retriable", "details?": "$details"}},
-        {"errors": [{"code": "$code", "title": "$summary", "domain": "$domain"}], "trace?": "$request_id"},
+        {
+            "error": {
+                "class": "$code",
+                "boundary": "$boundary",
+                "retriable": "$retriable",
+                "details?": "$details",
+            }
+        },
+        {
+            "errors": [{"code": "$code", "title": "$summary", "domain": "$domain"}],
+            "trace?": "$request_id",
+        },
         {"error": "$code", "...": "$details"},
         {
             "jsonrpc": "2.0",
@@ -179,7 +205,11 @@ def taxonomies(draw: st.DrawFn) -> dict[str, Any]:
         "boundaries": {"gateway": "In front.", "service": "Behind."},
         "envelopes": {
             "error": {"shape": picture, "additional": draw(st.sampled_from(["warn", "forbid"]))},
-            **({"second": {"shape": {"at": "$code", "m": "$message"}}} if draw(st.booleans()) else {}),
+            **(
+                {"second": {"shape": {"at": "$code", "m": "$message"}}}
+                if draw(st.booleans())
+                else {}
+            ),
         },
         "surfaces": {
             "api": {"transport": "http", "envelope": "error", "codes": "closed"},
@@ -189,8 +219,12 @@ def taxonomies(draw: st.DrawFn) -> dict[str, Any]:
             st.fixed_dictionaries(
                 {},
                 optional={
-                    "Retry-After": st.sampled_from([{"on": 429}, {"on": [429, 503], "presence": "optional"}]),
-                    "Cache-Control": st.just({"on": ["4xx", "5xx"], "token": "no-store", "summary": "Not kept."}),
+                    "Retry-After": st.sampled_from(
+                        [{"on": 429}, {"on": [429, 503], "presence": "optional"}]
+                    ),
+                    "Cache-Control": st.just(
+                        {"on": ["4xx", "5xx"], "token": "no-store", "summary": "Not kept."}
+                    ),
                 },
             )
         ),
@@ -246,7 +280,9 @@ LOST: list[tuple[str, Callable[[Any], None], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "pointer"), [each[1:] for each in LOST], ids=[each[0] for each in LOST])
+@pytest.mark.parametrize(
+    ("change", "pointer"), [each[1:] for each in LOST], ids=[each[0] for each in LOST]
+)
 def test_the_report_names_what_was_lost(change: Callable[[Any], None], pointer: str) -> None:
     """A statement that a taxonomy has no word for is named by its place, and the rest comes back as it was."""
     imported = openapi.read(changed(change))
@@ -314,7 +350,10 @@ def with_paths() -> Any:
     """A document with a failure that names its code and one that does not."""
     coded = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     made = document(
-        **{"404": {"description": "No.", "content": ANY}, "409": {"description": "The code gone.", "content": coded}}
+        **{
+            "404": {"description": "No.", "content": ANY},
+            "409": {"description": "The code gone.", "content": coded},
+        }
     )
     made["components"]["schemas"]["Error"]["description"] = "Gone."
     return copy.deepcopy(made)
@@ -342,7 +381,9 @@ def test_nullable_of_old_documents_is_a_type_or_lost() -> None:
     error(whole)["message"]["nullable"] = True
     error(whole)["other"] = {"nullable": True}
     imported = openapi.read(whole)
-    assert imported.data["envelopes"]["error"]["fields"]["message_value"] == {"type": ["string", "null"]}
+    assert imported.data["envelopes"]["error"]["fields"]["message_value"] == {
+        "type": ["string", "null"]
+    }
     places = {each.pointer for each in imported.losses if each.kind == "schema"}
     assert places == {"/components/schemas/Error/properties/other/nullable"}
 
@@ -431,7 +472,9 @@ def test_a_response_without_a_code_is_called_by_its_status() -> None:
 def test_classes_and_default_are_codes_too() -> None:
     """`4XX` is one code for the class; `default` one for all errors, and told."""
     found = openapi.read(
-        document(**{"4XX": {"description": "Yours.", "content": ANY}, "default": {"description": "Any."}})
+        document(
+            **{"4XX": {"description": "Yours.", "content": ANY}, "default": {"description": "Any."}}
+        )
     )
     codes = errors_of(found)
     assert (codes["HTTP_4XX"]["http"], codes["HTTP_DEFAULT"]["http"]) == ("4xx", ["4xx", "5xx"])
@@ -456,16 +499,23 @@ def test_a_schema_that_names_its_codes_is_believed() -> None:
     """A list in the member that stands for the code is a code for each value; the operation names them."""
     content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     found = openapi.read(
-        document(**{"409": {"description": "No.", "content": content}, "404": {"description": "None."}})
+        document(
+            **{"409": {"description": "No.", "content": content}, "404": {"description": "None."}}
+        )
     )
     known = taken_in(found)
-    assert {name: str(code.http.statuses[0]) for name, code in known.codes.items()} == {"gone": "409", "locked": "409"}
+    assert {name: str(code.http.statuses[0]) for name, code in known.codes.items()} == {
+        "gone": "409",
+        "locked": "409",
+    }
     assert known.operations["read_cart"].codes == ("gone", "locked")
     assert known.envelopes["error"].media_types == ("application/problem+json",)
     assert list(known.operations["read_cart"].errors) == ["HTTP_404"]
 
 
-@pytest.mark.parametrize("media", ["*/*", "application/*", "application/*; q=0.5", "APPLICATION/*+JSON"])
+@pytest.mark.parametrize(
+    "media", ["*/*", "application/*", "application/*; q=0.5", "APPLICATION/*+JSON"]
+)
 def test_a_range_of_media_types_that_includes_json_is_read_as_json(media: str) -> None:
     """What may be anything may be JSON: the schema counts, the envelope is plain JSON, and what else there may be is told."""
     schema = {"schema": {"$ref": "#/components/schemas/Error"}}
@@ -498,14 +548,21 @@ def test_an_alternative_that_names_codes_is_read_whatever_stands_beside_it(
     made = document()
     plain = {"type": "object", "properties": {"title": {"type": "string"}}}
     made["components"]["schemas"] |= {"Problem": plain}
-    named = made["components"]["schemas"]["Error"] if inline else {"$ref": "#/components/schemas/Error"}
+    named = (
+        made["components"]["schemas"]["Error"] if inline else {"$ref": "#/components/schemas/Error"}
+    )
     listed = [named, {"$ref": "#/components/schemas/Problem"}, {"type": "string"}]
     listed = listed[::-1] if turned else listed
     content = {"application/json": {"schema": {word: listed}}}
-    made["paths"]["/carts/{id}"]["get"]["responses"] = {"409": {"description": "No.", "content": content}}
+    made["paths"]["/carts/{id}"]["get"]["responses"] = {
+        "409": {"description": "No.", "content": content}
+    }
     found = openapi.read(made)
     known = taken_in(found)
-    assert {name: str(code.http.statuses[0]) for name, code in known.codes.items()} == {"gone": "409", "locked": "409"}
+    assert {name: str(code.http.statuses[0]) for name, code in known.codes.items()} == {
+        "gone": "409",
+        "locked": "409",
+    }
     assert known.operations["read_cart"].codes == ("gone", "locked")
     assert found.data["operations"]["read_cart"]["errors"]["HTTP_409"]["schema"] == {
         "anyOf": [{"type": "string"}, plain] if turned else [plain, {"type": "string"}]
@@ -519,12 +576,18 @@ def test_an_alternative_that_names_codes_is_read_whatever_stands_beside_it(
 @pytest.mark.parametrize(
     ("text", "place", "said"),
     [
-        ('{"openapi": "3.1.0", "a":\n  {"NaN": "NaN", "x": NaN}}', (2, 23), "NaN is no number of JSON"),
+        (
+            '{"openapi": "3.1.0", "a":\n  {"NaN": "NaN", "x": NaN}}',
+            (2, 23),
+            "NaN is no number of JSON",
+        ),
         ('{"a": "Infinity",\n "b": [1, -Infinity]}', (2, 11), "-Infinity is no number of JSON"),
         ('{"a": {"400": 1,\n "400": 2}}', (2, 2), "400"),
     ],
 )
-def test_what_json_does_not_allow_has_its_place(text: str, place: tuple[int, int], said: str) -> None:
+def test_what_json_does_not_allow_has_its_place(
+    text: str, place: tuple[int, int], said: str
+) -> None:
     """A number that is none, and a member that stands twice, are mistakes at their line and column, not guesses."""
     data, found = reading.parse(text, "x.json")
     assert data is None
@@ -550,7 +613,10 @@ def test_actions_that_send_again_come_back() -> None:
     assert loaded.taxonomy is not None, loaded.diagnostics
     written_out = exported(loaded.taxonomy, "v31")
     found = openapi.read(written_out)
-    assert {each: term.sends_again for each, term in taken_in(found).actions.items()} == {"again": True, "wait": False}
+    assert {each: term.sends_again for each, term in taken_in(found).actions.items()} == {
+        "again": True,
+        "wait": False,
+    }
     assert not [each for each in found.losses if each.kind == "condition"]
     assert bytes_of(exported(taken_in(found), "v31")) == bytes_of(written_out)
     for name, schema in written_out["components"]["schemas"].items():
@@ -564,7 +630,9 @@ def test_actions_that_send_again_come_back() -> None:
 def test_a_code_of_the_form_of_imported_ones_is_called_otherwise() -> None:
     """A document's own code `HTTP_404` is not the code of a status: it keeps its wire, gets another name, and that is told."""
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-    made = document(**{"409": {"description": "No.", "content": content}, "404": {"description": "None."}})
+    made = document(
+        **{"409": {"description": "No.", "content": content}, "404": {"description": "None."}}
+    )
     made["components"]["schemas"]["Error"]["properties"]["code"]["enum"] = ["HTTP_404", "locked"]
     found = openapi.read(made)
     assert {name: code.wire for name, code in taken_in(found).codes.items()} == {
@@ -611,7 +679,9 @@ JUNK = st.one_of(
     st.integers(-(2**70), 2**70),
     st.floats(allow_nan=False),
     st.text(max_size=5),
-    st.sampled_from(["#/components/schemas/Error", "$code", "x?", "...", "4xx", "a: b", "\ud800", "{", "- x"]),
+    st.sampled_from(
+        ["#/components/schemas/Error", "$code", "x?", "...", "4xx", "a: b", "\ud800", "{", "- x"]
+    ),
     st.just({"$ref": "#"}),
     st.just({"$ref": "#/components/schemas/Error"}),
     st.lists(st.sampled_from(["a", 1, None]), max_size=2),
@@ -632,7 +702,11 @@ def test_a_broken_document_is_imported_or_refused(good: Any, data: st.DataObject
             if not keys:
                 break
             key = data.draw(st.sampled_from(keys))
-            if isinstance(place[key], dict | list) and place[key] and data.draw(st.booleans() | st.just(True)):
+            if (
+                isinstance(place[key], dict | list)
+                and place[key]
+                and data.draw(st.booleans() | st.just(True))
+            ):
                 place = place[key]
             else:
                 place[key] = copy.deepcopy(data.draw(JUNK))
@@ -640,7 +714,10 @@ def test_a_broken_document_is_imported_or_refused(good: Any, data: st.DataObject
         else:
             if isinstance(place, dict):
                 place[
-                    data.draw(st.text(max_size=4) | st.sampled_from(["oneOf", "enum", "const", "allOf", "required"]))
+                    data.draw(
+                        st.text(max_size=4)
+                        | st.sampled_from(["oneOf", "enum", "const", "allOf", "required"])
+                    )
                 ] = copy.deepcopy(data.draw(JUNK))
     try:
         found = drop_invalid(openapi.read(broken))
@@ -680,7 +757,9 @@ def test_a_service_model_becomes_a_sound_taxonomy(service: str) -> None:
     wires = {each.get("error", {}).get("code", name) for name, each in shapes.items()}
     assert {code.wire for code in known.codes.values()} == wires
     for name, each in shapes.items():
-        code = next(c for c in known.codes.values() if c.wire == each.get("error", {}).get("code", name))
+        code = next(
+            c for c in known.codes.values() if c.wire == each.get("error", {}).get("code", name)
+        )
         if "error" in each and each["error"].get("code", name) not in ("ResourceNotFound",):
             assert code.http.allows(each["error"].get("httpStatusCode", code.http.default))
         if each.get("retryable") is not None:
@@ -689,7 +768,10 @@ def test_a_service_model_becomes_a_sound_taxonomy(service: str) -> None:
         if operation.get("errors"):
             mine = next(o for o in known.operations.values() if o.wire == key)
             assert len(mine.codes or ()) == len(
-                {found["shapes"][e["shape"]].get("error", {}).get("code", e["shape"]) for e in operation["errors"]}
+                {
+                    found["shapes"][e["shape"]].get("error", {}).get("code", e["shape"])
+                    for e in operation["errors"]
+                }
             )
     assert render(known, SHIPPED.values(), "imported.yaml")
 
@@ -699,9 +781,13 @@ def test_a_service_model_becomes_a_sound_taxonomy(service: str) -> None:
 def test_a_code_of_a_json_protocol_may_have_a_namespace(service: str, namespace: str) -> None:
     """What botocore reads as an error's code the judge reads as it: bare, and behind the namespace of the service."""
     known = taken_in(botocore.read(model(service), service))
-    code = next(each for each in known.codes.values() if each.http.statuses and each.http.default < 500)
+    code = next(
+        each for each in known.codes.values() if each.http.statuses and each.http.default < 500
+    )
     content = json.dumps({"__type": f"{namespace}{code.wire}"}).encode()
-    answer = Response(code.http.default, (("Content-Type", known.envelopes["error"].media_types[0]),), content)
+    answer = Response(
+        code.http.default, (("Content-Type", known.envelopes["error"].media_types[0]),), content
+    )
     found = judge(contract(known), Exchange(Request("POST", "/", ()), answer, "http"))
     assert found.code == code.name
     assert "code/declared" not in {each.clause for each in found.findings}
@@ -712,7 +798,10 @@ def test_the_retry_facts_are_those_of_botocore() -> None:
     from botocore.retries import quota, standard
 
     assert set(standard.TransientRetryableChecker._TRANSIENT_ERROR_CODES) == botocore.TRANSIENT
-    assert set(standard.TransientRetryableChecker._TRANSIENT_STATUS_CODES) == botocore.TRANSIENT_STATUSES
+    assert (
+        set(standard.TransientRetryableChecker._TRANSIENT_STATUS_CODES)
+        == botocore.TRANSIENT_STATUSES
+    )
     assert set(standard.ThrottledRetryableChecker._THROTTLED_ERROR_CODES) == botocore.THROTTLED
     assert botocore.POLICY["max_attempts"] == standard.DEFAULT_MAX_ATTEMPTS
     checker = standard.RetryQuotaChecker
@@ -741,7 +830,9 @@ def test_the_page_of_all_services_is_current() -> None:
         "another botocore is installed than the page is about: make botocore"
     )
     for service in SAMPLED:
-        assert census.line(census.row(service, MODELS[service])) in page.splitlines(), "make botocore"
+        assert census.line(census.row(service, MODELS[service])) in page.splitlines(), (
+            "make botocore"
+        )
     assert len(MODELS) == sum(each.startswith("| ") for each in page.splitlines()) - 1
     assert " 0 errors of lint" in page
 
@@ -755,7 +846,9 @@ def test_a_broken_model_is_imported_or_refused(data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 3))):
         place = broken
         while isinstance(place, dict | list) and place:
-            key = data.draw(st.sampled_from(list(place) if isinstance(place, dict) else list(range(len(place)))))
+            key = data.draw(
+                st.sampled_from(list(place) if isinstance(place, dict) else list(range(len(place))))
+            )
             if isinstance(place[key], dict | list) and place[key] and data.draw(st.integers(0, 4)):
                 place = place[key]
             else:
@@ -797,7 +890,18 @@ SMALL = {
 
 @pytest.mark.parametrize(
     "text",
-    ['{"a": NaN}', "{", '{"a": 1,}', "[" * 100_000, "a: &b 1", "\x00", "", "a:\n\t- b", "- x: [", '{"a": "\ud800"}'],
+    [
+        '{"a": NaN}',
+        "{",
+        '{"a": 1,}',
+        "[" * 100_000,
+        "a: &b 1",
+        "\x00",
+        "",
+        "a:\n\t- b",
+        "- x: [",
+        '{"a": "\ud800"}',
+    ],
 )
 def test_any_text_is_read_or_refused(text: str) -> None:
     """No text ends in a traceback: there is data, or a diagnostic."""
@@ -834,7 +938,11 @@ def test_every_place_of_a_json_text_is_found(
         shown = Lines(text).within(found)
         above, _, name = pointer.rpartition("/")
         if not pointer or isinstance(resolve(data, above)[1], list):
-            assert shown == text[:1] if not pointer else shown in ("[", "{") or json.loads(shown) == value
+            assert (
+                shown == text[:1]
+                if not pointer
+                else shown in ("[", "{") or json.loads(shown) == value
+            )
         else:
             assert child("", json.loads(shown)) == f"/{name}"
         if value in ([], {}) or not isinstance(value, list | dict):
@@ -843,7 +951,9 @@ def test_every_place_of_a_json_text_is_found(
 
 def test_a_place_is_the_same_in_json_and_in_the_same_text_as_yaml() -> None:
     """A document that both readers take has the same lines and columns by either."""
-    text = json.dumps(document(**{"404": {"description": "None."}, "409": {"content": ANY}}), indent=2)
+    text = json.dumps(
+        document(**{"404": {"description": "None."}, "409": {"content": ANY}}), indent=2
+    )
     as_json, as_yaml = source_map(text, "x"), source_map(f"# as YAML\n{text}", "x")
     assert as_json is not None
     assert as_yaml is not None
@@ -861,12 +971,17 @@ def test_what_is_said_of_a_document_is_said_of_its_lines(tmp_path: Path) -> None
     (tmp_path / "empty.yaml").write_text('openapi: "3.1.0"\npaths: {}\n')
     for name, place in {"empty.json": "2:2", "empty.yaml": "2:1"}.items():
         assert f"{name}:{place}: error: " in run("openapi", name, cwd=tmp_path).stderr
-    made = json.dumps(document(**{"302": {"description": "Moved."}, "404": {"description": "None."}}), indent=1)
+    made = json.dumps(
+        document(**{"302": {"description": "Moved."}, "404": {"description": "None."}}), indent=1
+    )
     (tmp_path / "api.json").write_text(made)
     (tmp_path / "api.yaml").write_text(f"# as YAML\n{made}")
     line = next(number for number, each in enumerate(made.splitlines(), 1) if '"302"' in each)
     for name, at in {"api.json": line, "api.yaml": line + 1}.items():
-        assert f"\n{name}:{at}:6: not carried [redirect]: " in "\n" + run("openapi", name, cwd=tmp_path).stderr
+        assert (
+            f"\n{name}:{at}:6: not carried [redirect]: "
+            in "\n" + run("openapi", name, cwd=tmp_path).stderr
+        )
         told = run("openapi", name, "--format", "json", cwd=tmp_path).stderr
         loss = json.loads(told[told.index("[") :])[0]["losses"][0]
         assert (loss["line"], loss["column"], loss["kind"]) == (at, 6, "redirect")
@@ -874,14 +989,19 @@ def test_what_is_said_of_a_document_is_said_of_its_lines(tmp_path: Path) -> None
     (tmp_path / "service-2.json").write_text(json.dumps(model))
     (tmp_path / "service-2.json.gz").write_bytes(gzip.compress(json.dumps(model).encode()))
     column = json.dumps(model).index('"shapes"') + 1
-    assert f"service-2.json:1:{column}: error: the model" in run("botocore", "./service-2.json", cwd=tmp_path).stderr
+    assert (
+        f"service-2.json:1:{column}: error: the model"
+        in run("botocore", "./service-2.json", cwd=tmp_path).stderr
+    )
     packed = run("botocore", "./service-2.json.gz", cwd=tmp_path).stderr
     assert "service-2.json.gz: error: the model declares no errors (at /shapes)" in packed
 
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """The command line in a folder."""
-    return subprocess.run([*FAULTSPEC, "import", *arguments], cwd=cwd, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [*FAULTSPEC, "import", *arguments], cwd=cwd, capture_output=True, text=True, check=False
+    )
 
 
 def test_the_command_writes_once_and_reports(tmp_path: Path) -> None:
@@ -895,7 +1015,11 @@ def test_the_command_writes_once_and_reports(tmp_path: Path) -> None:
     assert report[0]["losses"][0]["kind"] == "redirect"
     for command in ("lint", "compile"):
         again = subprocess.run(
-            [*FAULTSPEC, command, "taxonomy.yaml"], cwd=tmp_path, capture_output=True, text=True, check=False
+            [*FAULTSPEC, command, "taxonomy.yaml"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert again.returncode == 0, again.stdout + again.stderr
     before = (tmp_path / "taxonomy.yaml").read_text()
@@ -904,7 +1028,10 @@ def test_the_command_writes_once_and_reports(tmp_path: Path) -> None:
     assert refused.returncode == 2
     assert "file-exists" in refused.stderr
     assert (tmp_path / "taxonomy.yaml").read_text() == "mine"
-    assert run("openapi", "api.json", "--out", "taxonomy.yaml", "--force", cwd=tmp_path).returncode == 0
+    assert (
+        run("openapi", "api.json", "--out", "taxonomy.yaml", "--force", cwd=tmp_path).returncode
+        == 0
+    )
     assert (tmp_path / "taxonomy.yaml").read_text() == before
 
 

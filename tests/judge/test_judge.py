@@ -49,14 +49,22 @@ def exchange(
 ) -> Exchange:
     """An answer of the Core Platform with its usual headers, but for the ones to drop."""
     method, _, target = request.partition(" ")
-    usual = (("Content-Type", "application/json"), ("Cache-Control", "no-store"), ("X-Correlation-Id", ULID))
+    usual = (
+        ("Content-Type", "application/json"),
+        ("Cache-Control", "no-store"),
+        ("X-Correlation-Id", ULID),
+    )
     given = {name.lower() for name, _ in headers} | {drop.lower()}
     kept = tuple(each for each in usual if each[0].lower() not in given)
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return Exchange(Request(method, target, sent), Response(status, (*kept, *headers), raw), **known)  # type: ignore[arg-type]  # the tests' own keywords
+    return Exchange(
+        Request(method, target, sent), Response(status, (*kept, *headers), raw), **known
+    )  # type: ignore[arg-type]  # the tests' own keywords
 
 
-def error(code: str = "not_found", details: Mapping[str, object] | None = None, **members: object) -> dict[str, object]:
+def error(
+    code: str = "not_found", details: Mapping[str, object] | None = None, **members: object
+) -> dict[str, object]:
     """An envelope of the Core Platform."""
     told: dict[str, object] = {"code": code, "message": "It failed", "correlation_id": ULID}
     return told | ({"details": details} if details is not None else {}) | members
@@ -79,14 +87,29 @@ def on_platform(seen: Exchange) -> dict[str, str | None]:
 def test_an_error_that_keeps_the_contract_has_no_finding() -> None:
     """A good answer is silent, and is known for what it is."""
     found = judge(platform(), exchange(404, error(details={"retryable": False})))
-    assert (found.findings, found.surface, found.code, found.is_error) == ((), "api", "not_found", True)
-    assert {"envelope/shape", "code/status", "retriable/agrees", "headers/cache-control"} <= found.exercised
+    assert (found.findings, found.surface, found.code, found.is_error) == (
+        (),
+        "api",
+        "not_found",
+        True,
+    )
+    assert {
+        "envelope/shape",
+        "code/status",
+        "retriable/agrees",
+        "headers/cache-control",
+    } <= found.exercised
 
 
 @pytest.mark.parametrize(
     ("status", "body", "headers", "clauses"),
     [
-        (404, b"<h1>Not Found</h1>", [("Content-Type", "text/html")], {"envelope/json", "envelope/media-type"}),
+        (
+            404,
+            b"<h1>Not Found</h1>",
+            [("Content-Type", "text/html")],
+            {"envelope/json", "envelope/media-type"},
+        ),
         (404, b"", [("Content-Type", "text/html")], {"envelope/json"}),
         (404, b'{"code":', [], {"envelope/json"}),
         (404, b'{"code": NaN}', [], {"envelope/json"}),
@@ -94,7 +117,12 @@ def test_an_error_that_keeps_the_contract_has_no_finding() -> None:
         (404, b"[" * 100_000, [], {"envelope/json"}),
         (404, b"9" * 5000, [], {"envelope/json"}),
         (404, error(), [("Content-Type", "text/plain")], {"envelope/media-type"}),
-        (404, error(), [("Content-Type", "application/json; charset=latin-1")], {"envelope/media-type"}),
+        (
+            404,
+            error(),
+            [("Content-Type", "application/json; charset=latin-1")],
+            {"envelope/media-type"},
+        ),
         (404, error(), [("Content-Type", "Application/JSON;charset=UTF-8")], set()),
         (404, {"detail": "Not Found"}, [], {"envelope/shape"}),
         (404, [error()], [], {"envelope/shape"}),
@@ -124,7 +152,12 @@ def test_an_error_that_keeps_the_contract_has_no_finding() -> None:
         (409, error("conflict", {"existing_id": {}}), [], {"details/schema"}),
         (412, error("stale_read", {"expected_etag": "a"}), [("ETag", 'W/"a"')], set()),
         (412, error("stale_read", {"expected_etag": '"a"'}), [("ETag", '"a"')], set()),
-        (412, error("stale_read", {"expected_etag": "a"}), [("ETag", '"b"')], {"details/validator"}),
+        (
+            412,
+            error("stale_read", {"expected_etag": "a"}),
+            [("ETag", '"b"')],
+            {"details/validator"},
+        ),
         (412, error("stale_read", {"expected_etag": "a"}), [("ETag", "a")], {"headers/etag"}),
         (412, error("stale_read", {"expected_etag": "a"}), [], {"headers/etag"}),
         (200, error(), [], {"envelope/absent-on-success"}),
@@ -154,8 +187,18 @@ def test_each_clause_has_its_occasion(
         (429, "rate_limited", [], {"headers/retry-after"}),
         (429, "rate_limited", [("Retry-After", "8")], set()),
         (429, "rate_limited", [("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")], set()),
-        (429, "rate_limited", [("Retry-After", "8"), ("Retry-After", "8")], {"headers/retry-after"}),
-        (429, "rate_limited", [("Retry-After", "8"), ("Retry-After", "9")], {"headers/retry-after"}),
+        (
+            429,
+            "rate_limited",
+            [("Retry-After", "8"), ("Retry-After", "8")],
+            {"headers/retry-after"},
+        ),
+        (
+            429,
+            "rate_limited",
+            [("Retry-After", "8"), ("Retry-After", "9")],
+            {"headers/retry-after"},
+        ),
         *(
             (429, "rate_limited", [("Retry-After", value)], {"headers/retry-after"})
             for value in ("", "-1", "1.5", "8s", "1732230000")
@@ -163,15 +206,28 @@ def test_each_clause_has_its_occasion(
         (
             429,
             "rate_limited",
-            [("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT"), ("Date", "Sun, 06 Nov 1994 08:50:00 GMT")],
+            [
+                ("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT"),
+                ("Date", "Sun, 06 Nov 1994 08:50:00 GMT"),
+            ],
             {"headers/retry-after"},
         ),
         (503, "timeout", [], set()),
         (503, "timeout", [("Retry-After", "x")], {"headers/retry-after"}),
         (401, "unauthenticated", [], {"headers/www-authenticate"}),
         (401, "unauthenticated", [("WWW-Authenticate", "Bearer")], set()),
-        (401, "unauthenticated", [("WWW-Authenticate", 'Basic realm="a, b", charset="UTF-8", Bearer')], set()),
-        (401, "unauthenticated", [("WWW-Authenticate", "Bearer"), ("WWW-Authenticate", "Basic realm=x")], set()),
+        (
+            401,
+            "unauthenticated",
+            [("WWW-Authenticate", 'Basic realm="a, b", charset="UTF-8", Bearer')],
+            set(),
+        ),
+        (
+            401,
+            "unauthenticated",
+            [("WWW-Authenticate", "Bearer"), ("WWW-Authenticate", "Basic realm=x")],
+            set(),
+        ),
         (401, "unauthenticated", [("WWW-Authenticate", "")], {"headers/www-authenticate"}),
         (401, "unauthenticated", [("WWW-Authenticate", '"Bearer"')], {"headers/www-authenticate"}),
         (405, "invalid_request", [], {"headers/allow"}),
@@ -179,7 +235,12 @@ def test_each_clause_has_its_occasion(
         (405, "invalid_request", [("Allow", "PUT, POST")], set()),
         (405, "invalid_request", [("Allow", "PUT POST")], {"headers/allow"}),
         (405, "invalid_request", [("Allow", "PUT, GET")], {"headers/allow"}),
-        (404, "not_found", [("X-Correlation-Id", ULID), ("X-Correlation-Id", OTHER)], {"headers/x-correlation-id"}),
+        (
+            404,
+            "not_found",
+            [("X-Correlation-Id", ULID), ("X-Correlation-Id", OTHER)],
+            {"headers/x-correlation-id"},
+        ),
     ],
 )
 def test_headers_are_parsed_not_searched(
@@ -191,7 +252,9 @@ def test_headers_are_parsed_not_searched(
 
 def test_a_missing_header_is_its_own_clause() -> None:
     """An error without its correlation header breaks that clause and no other."""
-    assert on_platform(exchange(404, error(), drop="X-Correlation-Id")).keys() == {"headers/x-correlation-id"}
+    assert on_platform(exchange(404, error(), drop="X-Correlation-Id")).keys() == {
+        "headers/x-correlation-id"
+    }
 
 
 def test_head_has_headers_and_no_body() -> None:
@@ -200,15 +263,21 @@ def test_head_has_headers_and_no_body() -> None:
     assert good.findings == ()
     assert "envelope/json" not in good.exercised
     assert "headers/cache-control" in good.exercised
-    assert on_platform(exchange(404, error(), request="HEAD /orders/1")).keys() == {"http/head-body"}
+    assert on_platform(exchange(404, error(), request="HEAD /orders/1")).keys() == {
+        "http/head-body"
+    }
     assert on_platform(exchange(204, b"x")).keys() == {"http/head-body"}
-    assert on_platform(exchange(404, b"", request="HEAD /x", drop="Cache-Control")).keys() == {"headers/cache-control"}
+    assert on_platform(exchange(404, b"", request="HEAD /x", drop="Cache-Control")).keys() == {
+        "headers/cache-control"
+    }
 
 
 def test_a_refused_validator_is_not_the_current_one() -> None:
     """A 412 that tells the caller its own tag again tells it nothing."""
     body, etag = error("stale_read", {"expected_etag": "a"}), ("ETag", '"a"')
-    assert on_platform(exchange(412, body, etag, sent=(("If-Match", '"a"'),))).keys() == {"details/validator"}
+    assert on_platform(exchange(412, body, etag, sent=(("If-Match", '"a"'),))).keys() == {
+        "details/validator"
+    }
     assert on_platform(exchange(412, body, etag, sent=(("If-Match", '"b"'),))) == {}
     assert on_platform(exchange(412, body, etag, sent=(("If-None-Match", '"a"'),))) == {}
 
@@ -218,10 +287,19 @@ def test_a_mixed_batch_is_judged_item_by_item() -> None:
     fine = {"status": 201, "body": {"id": 1}}
     good = {"responses": [fine, {"status": 404, "body": error()}]}
     assert on_platform(exchange(207, good, request="POST /batch")) == {}
-    bad = {"responses": [fine, {"status": 409, "body": error()}, {"status": 404, "error": error(message=4)}]}
+    bad = {
+        "responses": [
+            fine,
+            {"status": 409, "body": error()},
+            {"status": 404, "error": error(message=4)},
+        ]
+    }
     judged = judge(platform(), exchange(207, bad, request="POST /batch"))
     assert broken(judged) == {"code/status": None, "envelope/types": "/responses/2/error/message"}
-    assert [(each.clause, each.status) for each in judged.findings] == [("code/status", 409), ("envelope/types", 404)]
+    assert [(each.clause, each.status) for each in judged.findings] == [
+        ("code/status", 409),
+        ("envelope/types", 404),
+    ]
     assert judged.surface == "batch"
 
 
@@ -243,21 +321,30 @@ def test_multi_status_is_for_outcomes_that_differ(body: object, clauses: set[str
     """207 without a difference, without statuses or without envelopes is found; an unknown layout is not judged."""
     judged = judge(platform(), exchange(207, body, request="POST /batch"))
     assert broken(judged).keys() == clauses
-    assert ("batch/items" in judged.exercised) == (not isinstance(body, dict) or "something" not in body)
+    assert ("batch/items" in judged.exercised) == (
+        not isinstance(body, dict) or "something" not in body
+    )
 
 
 def test_failures_hidden_in_a_plain_success_are_found_in_writes() -> None:
     """A 200 that holds failed outcomes passes for a success; a list of past errors is data."""
     body = {"responses": [{"status": 201}, {"status": 404, "body": error()}]}
-    assert on_platform(exchange(200, body, request="POST /batch")).keys() == {"envelope/absent-on-success"}
+    assert on_platform(exchange(200, body, request="POST /batch")).keys() == {
+        "envelope/absent-on-success"
+    }
     assert on_platform(exchange(200, body, request="GET /failures")) == {}
 
 
 def test_a_stream_says_how_far_it_had_come() -> None:
     """An error on a stream carries its offset; its status and headers are nobody's."""
-    good = judge(platform(), exchange(None, error("timeout", {"offset": 4}), transport="stream", drop="Cache-Control"))
+    good = judge(
+        platform(),
+        exchange(None, error("timeout", {"offset": 4}), transport="stream", drop="Cache-Control"),
+    )
     assert good.findings == ()
-    assert {"code/status", "envelope/media-type", "headers/cache-control"}.isdisjoint(good.exercised)
+    assert {"code/status", "envelope/media-type", "headers/cache-control"}.isdisjoint(
+        good.exercised
+    )
     missing = judge(platform(), exchange(None, error("timeout"), transport="stream"))
     assert broken(missing) == {"stream/offset": "/details/offset"}
 
@@ -281,12 +368,20 @@ def test_leaks_are_found_wherever_an_error_can_hold_them() -> None:
 def test_planted_values_and_tenants_are_told_apart() -> None:
     """A canary anywhere is a leak; a tenant's value is one, its key is not; a success may repeat what it was given."""
     known = (Canary("tenant", "tnt-7f3"), Canary("canary", "cnry-91ab"))
-    assert on_platform(exchange(404, error(message="cnry-91ab?"), forbidden=known)).keys() == {"leaks/canary"}
-    assert on_platform(exchange(404, error(message="tnt-7f3"), forbidden=known)).keys() == {"leaks/echoed-tenant"}
-    assert on_platform(exchange(404, error(message="`tenant_id` is required"), forbidden=known)) == {}
+    assert on_platform(exchange(404, error(message="cnry-91ab?"), forbidden=known)).keys() == {
+        "leaks/canary"
+    }
+    assert on_platform(exchange(404, error(message="tnt-7f3"), forbidden=known)).keys() == {
+        "leaks/echoed-tenant"
+    }
+    assert (
+        on_platform(exchange(404, error(message="`tenant_id` is required"), forbidden=known)) == {}
+    )
     assert on_platform(exchange(200, {"title": "cnry-91ab"}, forbidden=known)) == {}
     in_header = judge(platform(), exchange(404, error(), ("X-Tenant", "tnt-7f3"), forbidden=known))
-    assert [(each.clause, each.level) for each in in_header.findings] == [("leaks/echoed-tenant", "warning")]
+    assert [(each.clause, each.level) for each in in_header.findings] == [
+        ("leaks/echoed-tenant", "warning")
+    ]
 
 
 AILERON = """
@@ -325,9 +420,19 @@ privacy: {detectors: [stack-trace, sql, path, secret], internal_names: []}
 """
 
 
-def failure(code: str, retriable: bool = False, boundary: str = "external", **members: object) -> dict[str, object]:
+def failure(
+    code: str, retriable: bool = False, boundary: str = "external", **members: object
+) -> dict[str, object]:
     """A failure of Aileron's shape."""
-    return {"error": {"class": code, "message": "It failed", "retriable": retriable, "boundary": boundary, **members}}
+    return {
+        "error": {
+            "class": code,
+            "message": "It failed",
+            "retriable": retriable,
+            "boundary": boundary,
+            **members,
+        }
+    }
 
 
 @pytest.mark.parametrize(
@@ -335,7 +440,12 @@ def failure(code: str, retriable: bool = False, boundary: str = "external", **me
     [
         (403, "GET /v1/x", failure("denied"), set()),
         (403, "GET /v1/x", failure("denied", boundary="user"), {"boundary/allowed"}),
-        (502, "GET /v1/x", failure("external", boundary="sandbox", details={"status": 404}), {"boundary/allowed"}),
+        (
+            502,
+            "GET /v1/x",
+            failure("external", boundary="sandbox", details={"status": 404}),
+            {"boundary/allowed"},
+        ),
         (403, "GET /v1/x", failure("denied", retriable=True), {"retriable/agrees"}),
         (403, "GET /v1/x", {**failure("denied"), "more": 1}, {"envelope/additional"}),
         (403, "GET /v1/x", failure("denied", audit_id="audit-4"), set()),
@@ -344,8 +454,18 @@ def failure(code: str, retriable: bool = False, boundary: str = "external", **me
         (403, "GET /v1/x", failure("denied", phase="publish"), {"envelope/types"}),
         (502, "GET /v1/x", failure("external", True, details={"status": 429}), set()),
         (502, "GET /v1/x", failure("external", True, details={"status": 503}), set()),
-        (502, "GET /v1/x", failure("external", True, details={"status": 404}), {"retriable/agrees"}),
-        (502, "GET /v1/x", failure("external", False, details={"status": 429}), {"retriable/agrees"}),
+        (
+            502,
+            "GET /v1/x",
+            failure("external", True, details={"status": 404}),
+            {"retriable/agrees"},
+        ),
+        (
+            502,
+            "GET /v1/x",
+            failure("external", False, details={"status": 429}),
+            {"retriable/agrees"},
+        ),
         (502, "GET /v1/x", failure("external", True), {"details/required"}),
         (502, "GET /v1/files/a", failure("network", True, phase="apply"), set()),
         (502, "GET /v1/files/a", failure("network", False), {"retriable/agrees"}),
@@ -372,7 +492,9 @@ def failure(code: str, retriable: bool = False, boundary: str = "external", **me
         (404, "GET /elsewhere", failure("denied"), {"surface/known"}),
     ],
 )
-def test_other_shapes_are_judged_alike(status: int, request_line: str, body: object, clauses: set[str]) -> None:
+def test_other_shapes_are_judged_alike(
+    status: int, request_line: str, body: object, clauses: set[str]
+) -> None:
     """Layers, flags by condition, codes of one operation, imported schemas, open and foreign surfaces."""
     seen = exchange(status, body, request=request_line)
     assert broken(judge(of(AILERON), seen), warnings=False).keys() == clauses
@@ -433,7 +555,9 @@ def test_presence_has_four_degrees() -> None:
         ("headers/x-hint", "warning"),
         ("headers/x-old", "error"),
     ]
-    assert judge(of(AILERON), exchange(403, body, ("X-Hint", "1"), request="GET /v1/x")).findings == ()
+    assert (
+        judge(of(AILERON), exchange(403, body, ("X-Hint", "1"), request="GET /v1/x")).findings == ()
+    )
 
 
 def test_foreign_text_is_exempt_from_its_shape_never_from_secrets() -> None:
@@ -464,7 +588,8 @@ def test_other_transports_know_errors_by_presence() -> None:
     """Where there is no status, the presence of a member makes an error, and its literals are held to."""
     rules = of(
         RPC.replace(
-            "actions: {retry", '  refusal: {shape: {error: $code, "...": $details}, additional: allow}\nactions: {retry'
+            "actions: {retry",
+            '  refusal: {shape: {error: $code, "...": $details}, additional: allow}\nactions: {retry',
         )
     )
 
@@ -475,8 +600,14 @@ def test_other_transports_know_errors_by_presence() -> None:
     whole = {"jsonrpc": "2.0", "id": 4, "error": {"code": -32000, "message": "No", "data": data}}
     assert (told(whole).findings, told(whole).code) == ((), "denied")
     assert not told({"jsonrpc": "2.0", "id": 4, "result": {}}).is_error
-    wrong = {**whole, "error": {"code": -32001, "message": "No", "data": {**data, "actions": ["dance"]}}}
-    assert broken(told(wrong)) == {"envelope/shape": "/error/code", "envelope/types": "/error/data/actions/0"}
+    wrong = {
+        **whole,
+        "error": {"code": -32001, "message": "No", "data": {**data, "actions": ["dance"]}},
+    }
+    assert broken(told(wrong)) == {
+        "envelope/shape": "/error/code",
+        "envelope/types": "/error/data/actions/0",
+    }
     assert told({"error": "denied", "requested": "pay"}, "mcp").findings == ()
     assert told({"error": "denied"}, "mcp", "other").surface is None
     assert broken(told({"error": "denied"}, "mcp", "other")).keys() == {"surface/known"}
@@ -514,9 +645,18 @@ def test_codes_may_be_numbers(status: int, body: object, clauses: dict[str, str 
 
 def test_every_error_of_a_list_is_judged() -> None:
     """A body that tells several errors is judged error by error, each at its own place."""
-    body = {"errors": [{"code": 107, "message": "a"}, {"code": 999, "message": "b"}, {"code": 107, "message": 4}]}
+    body = {
+        "errors": [
+            {"code": 107, "message": "a"},
+            {"code": 999, "message": "b"},
+            {"code": 107, "message": 4},
+        ]
+    }
     judged = judge(of(KINTO), exchange(400, body, request="GET /list"))
-    assert broken(judged) == {"code/declared": "/errors/1/code", "envelope/types": "/errors/2/message"}
+    assert broken(judged) == {
+        "code/declared": "/errors/1/code",
+        "envelope/types": "/errors/2/message",
+    }
 
 
 @pytest.mark.parametrize(
@@ -546,7 +686,8 @@ def test_findings_name_their_statements() -> None:
     (etag,) = judge(platform(), exchange(412, error("stale_read", {"expected_etag": "a"}))).findings
     assert etag.statements == ("C14",)
     (canary,) = judge(
-        platform(), exchange(404, error(message="c-123456"), forbidden=(Canary("canary", "c-123456"),))
+        platform(),
+        exchange(404, error(message="c-123456"), forbidden=(Canary("canary", "c-123456"),)),
     ).findings
     assert canary.statements == ("C24", "C25")
 
@@ -562,11 +703,18 @@ def test_the_table_of_clauses_is_closed() -> None:
         for each in clause.presupposes:
             assert each != address
             assert each in platform().clauses
-    elsewhere = {"success/requires", "surface/repeated", "mcp/is-error", "deadline/kept", "actions/agree"}
+    elsewhere = {
+        "success/requires",
+        "surface/repeated",
+        "mcp/is-error",
+        "deadline/kept",
+        "actions/agree",
+    }
     elsewhere |= {
         each
         for each in CLAUSES
-        if each.partition("/")[0] in ("rpc", "mcp", "navigation", "audit", "discovery", "upstream", "client")
+        if each.partition("/")[0]
+        in ("rpc", "mcp", "navigation", "audit", "discovery", "upstream", "client")
     }
     assert set(CLAUSES) - set(platform().clauses) == elsewhere
     assert {each for each in platform().clauses if each.startswith("headers/")} == {
@@ -590,20 +738,33 @@ codes:
 """
 
 
-@pytest.mark.parametrize(("status", "clauses"), [(500, set()), (503, {"code/status"}), (429, {"code/status"})])
+@pytest.mark.parametrize(
+    ("status", "clauses"), [(500, set()), (503, {"code/status"}), (429, {"code/status"})]
+)
 def test_a_code_without_a_status_has_the_one_of_the_surface(status: int, clauses: set[str]) -> None:
     """Where a surface gives a status to what has none, such a code may come, under that status and no other."""
     found = judge(of(GATEWAY), exchange(status, {"code": "local"}))
     assert set(broken(found)) == clauses
-    without = judge(of(GATEWAY.replace(", default_status: 500", "")), exchange(500, {"code": "local"}))
+    without = judge(
+        of(GATEWAY.replace(", default_status: 500", "")), exchange(500, {"code": "local"})
+    )
     assert "code/status" in broken(without)
 
 
 @pytest.mark.parametrize(
     ("wait", "header", "agrees"),
-    [(2, "2", True), (1.5, "2", True), (2.0, "2", True), (2, "3", False), (1.2, "1", False), (0, "0", True)],
+    [
+        (2, "2", True),
+        (1.5, "2", True),
+        (2.0, "2", True),
+        (2, "3", False),
+        (1.2, "1", False),
+        (0, "0", True),
+    ],
 )
-def test_a_wait_among_the_details_is_the_one_of_the_header(wait: float, header: str, agrees: bool) -> None:
+def test_a_wait_among_the_details_is_the_one_of_the_header(
+    wait: float, header: str, agrees: bool
+) -> None:
     """A detail that repeats Retry-After is its seconds, rounded up; neither is judged without the other, nor is a date."""
     body = {"code": "limited", "details": {"wait": wait}}
     found = judge(of(GATEWAY), exchange(429, body, ("Retry-After", header)))
@@ -638,14 +799,23 @@ imported: {pattern: "HTTP_${status}"}
         ("/pay", "nothing", "code/declared", False),
     ],
 )
-def test_an_imported_code_is_declared_by_its_operation(path: str, code: str, clause: str | None, told: bool) -> None:
+def test_an_imported_code_is_declared_by_its_operation(
+    path: str, code: str, clause: str | None, told: bool
+) -> None:
     """The form of imported codes declares none: one that its operation has is an error of it (K5, K17), any other is not
     declared, and the finding says where it would be.
     """
     loaded = read(IMPORTING, "importing.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
-    answer = Response(404, (("Content-Type", "application/json"),), json.dumps({"code": code}).encode())
+    answer = Response(
+        404, (("Content-Type", "application/json"),), json.dumps({"code": code}).encode()
+    )
     found = judge(contract(loaded.taxonomy), Exchange(Request("GET", path), answer)).findings
-    codes = [each for each in found if each.clause.startswith("code/") and each.clause != "code/status"]
+    codes = [
+        each for each in found if each.clause.startswith("code/") and each.clause != "code/status"
+    ]
     assert [each.clause for each in codes] == ([clause] if clause else [])
-    assert any("`HTTP_${status}` is declared among the `errors`" in each.message for each in codes) is told
+    assert (
+        any("`HTTP_${status}` is declared among the `errors`" in each.message for each in codes)
+        is told
+    )

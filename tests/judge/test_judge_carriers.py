@@ -25,7 +25,13 @@ def made(text: str) -> Contract:
 
 
 def judged(
-    rules: Contract, transport: Any, body: object, *, target: str = "step", request: object = None, elapsed: float = 0.0
+    rules: Contract,
+    transport: Any,
+    body: object,
+    *,
+    target: str = "step",
+    request: object = None,
+    elapsed: float = 0.0,
 ) -> Judgement:
     """The judgement of one body."""
     asked = b"" if request is None else json.dumps(request).encode()
@@ -90,7 +96,11 @@ codes:
 
 def result(*, marked: bool | None = None, **content: Any) -> dict[str, object]:
     """A tool's result."""
-    return {"content": [], "structuredContent": content, **({} if marked is None else {"isError": marked})}
+    return {
+        "content": [],
+        "structuredContent": content,
+        **({} if marked is None else {"isError": marked}),
+    }
 
 
 @pytest.mark.parametrize(
@@ -104,7 +114,10 @@ def result(*, marked: bool | None = None, **content: Any) -> dict[str, object]:
         (result(error="flexible", message="no", marked=True), []),
         (result(error="flexible", message="no", marked=False), []),
         (result(error="refused", reason="no"), ["details/registered", "envelope/shape"]),
-        (result(error="broken", message="no", marked=True), ["details/registered", "envelope/shape"]),
+        (
+            result(error="broken", message="no", marked=True),
+            ["details/registered", "envelope/shape"],
+        ),
         (result(error="other", message="no"), ["code/declared"]),
     ],
 )
@@ -121,7 +134,12 @@ def test_places_are_places_of_the_whole_body() -> None:
 
 @pytest.mark.parametrize(
     ("content", "broken"),
-    [({"next": []}, []), ({"next": ["pay"]}, []), ({}, ["success/requires"]), ({"next": [1]}, ["success/requires"])],
+    [
+        ({"next": []}, []),
+        ({"next": ["pay"]}, []),
+        ({}, ["success/requires"]),
+        ({"next": [1]}, ["success/requires"]),
+    ],
 )
 def test_a_success_owes_its_members(content: dict[str, Any], broken: list[str]) -> None:
     """What every success on a surface has is missed where it isn't there, and has its type where it is."""
@@ -155,14 +173,22 @@ def test_content_said_twice_is_searched_once(text: str, broken: list[str]) -> No
     apart.
     """
     content = {"error": "broken", "message": "no", "trace": "KeyError: 1"}
-    body = {"content": [{"type": "text", "text": text}], "structuredContent": content, "isError": True}
+    body = {
+        "content": [{"type": "text", "text": text}],
+        "structuredContent": content,
+        "isError": True,
+    }
     assert clauses(judged(made(PASSED_ON), "mcp", body)) == broken
 
 
-@pytest.mark.parametrize(("elapsed", "kept"), [(0.9, False), (1.0, True), (1.4, True), (1.6, False)])
+@pytest.mark.parametrize(
+    ("elapsed", "kept"), [(0.9, False), (1.0, True), (1.4, True), (1.6, False)]
+)
 def test_a_deadline_is_kept_from_both_sides(elapsed: float, kept: bool) -> None:
     """An answer that says a budget of a second ran out comes when it did: not before, and not much later."""
-    found = judged(made(TOOL), "mcp", result(error="late", message="no", seconds=1.0), elapsed=elapsed)
+    found = judged(
+        made(TOOL), "mcp", result(error="late", message="no", seconds=1.0), elapsed=elapsed
+    )
     assert clauses(found) == ([] if kept else ["deadline/kept"])
 
 
@@ -186,7 +212,10 @@ codes: {full: {summary: It is full., retriable: none}}
 
 def rpc(code: object, message: object = "x", **data: object) -> dict[str, object]:
     """A JSON-RPC error."""
-    return {"id": 1, "error": {"code": code, "message": message, **({"data": data} if data else {})}}
+    return {
+        "id": 1,
+        "error": {"code": code, "message": message, **({"data": data} if data else {})},
+    }
 
 
 @pytest.mark.parametrize(
@@ -201,7 +230,9 @@ def rpc(code: object, message: object = "x", **data: object) -> dict[str, object
         (rpc(-32000, kind="empty"), ["code/declared"], None),
     ],
 )
-def test_the_protocols_own_errors_are_told_from_ours(body: object, broken: list[str], code: str | None) -> None:
+def test_the_protocols_own_errors_are_told_from_ours(
+    body: object, broken: list[str], code: str | None
+) -> None:
     """A number of the protocol is an error of the protocol's picture; any other that is not ours is undeclared."""
     found = judged(made(RPC), "jsonrpc", body, target="files.list")
     assert (clauses(found), found.code) == (broken, code)
@@ -210,7 +241,9 @@ def test_the_protocols_own_errors_are_told_from_ours(body: object, broken: list[
 def test_an_event_is_an_error_by_its_value() -> None:
     """Only where the member has the value is the payload an error, whatever else the payload looks like."""
     rules = made(RPC)
-    assert clauses(judged(rules, "event", {"type": "failed", "payload": {"kind": "empty"}})) == ["code/declared"]
+    assert clauses(judged(rules, "event", {"type": "failed", "payload": {"kind": "empty"}})) == [
+        "code/declared"
+    ]
     other = judged(rules, "event", {"type": "done", "payload": {"kind": "empty"}})
     assert (other.is_error, other.findings) == (False, ())
 
@@ -218,7 +251,10 @@ def test_an_event_is_an_error_by_its_value() -> None:
 def test_a_log_is_known_by_where_it_is_written() -> None:
     """Two logs keep the envelope under different members; each record is read as its own log has it."""
     rules = made(RPC)
-    for target, member, surface in (("first.jsonl", "error", "first"), ("second.jsonl", "failure", "second")):
+    for target, member, surface in (
+        ("first.jsonl", "error", "first"),
+        ("second.jsonl", "failure", "second"),
+    ):
         found = judged(rules, "log", {member: {"kind": "full"}}, target=target)
         assert (found.surface, found.code, found.findings) == (surface, "full", ())
 
@@ -263,7 +299,11 @@ codes: {denied: {summary: No., http: null, http_reason: Not over HTTP.}}
     ("said", "texts", "told"),
     [
         ({"error": "denied", "message": "No"}, ['{"message": "No", "error": "denied"}'], True),
-        ({"error": "denied", "message": "No"}, ["In words: no.", '{"error":"denied","message":"No"}'], True),
+        (
+            {"error": "denied", "message": "No"},
+            ["In words: no.", '{"error":"denied","message":"No"}'],
+            True,
+        ),
         ({"error": "denied", "message": "No"}, ['{"error": "denied", "message": "Yes"}'], False),
         ({"error": "denied", "message": "No"}, ["In words: yes."], False),
         ({"state": "open"}, ['{"state": "shut"}'], False),
@@ -272,12 +312,22 @@ codes: {denied: {summary: No., http: null, http_reason: Not over HTTP.}}
         (None, ["In words."], True),
     ],
 )
-def test_the_text_of_a_result_is_its_structured_content(said: object, texts: list[str], told: bool) -> None:
+def test_the_text_of_a_result_is_its_structured_content(
+    said: object, texts: list[str], told: bool
+) -> None:
     """A result whose texts are all something else than its structured content is a warning, be it a refusal or not; one
     without texts or without structured content is none, nor is what the libraries of MCP wrap into `result`.
     """
     content = [{"type": "text", "text": each} for each in texts]
-    body = {"content": content, "isError": False, **({} if said is None else {"structuredContent": said})}
+    body = {
+        "content": content,
+        "isError": False,
+        **({} if said is None else {"structuredContent": said}),
+    }
     found = judged(made(TOLD_TWICE), "mcp", body)
-    assert [(each.clause, each.level) for each in found.findings] == ([] if told else [("mcp/text", "warning")])
-    assert ("mcp/text" in found.exercised) == (bool(texts) and said not in (None, {"result": [1, 2]}))
+    assert [(each.clause, each.level) for each in found.findings] == (
+        [] if told else [("mcp/text", "warning")]
+    )
+    assert ("mcp/text" in found.exercised) == (
+        bool(texts) and said not in (None, {"result": [1, 2]})
+    )

@@ -35,7 +35,12 @@ def made(text: str) -> Contract:
 
 
 def answer(
-    rules: Contract, request: str, status: int | None, body: object, media_type: str = "application/json", **known: str
+    rules: Contract,
+    request: str,
+    status: int | None,
+    body: object,
+    media_type: str = "application/json",
+    **known: str,
 ) -> Judgement:
     """What the judge says of an answer to a request such as ``POST /v1/messages``."""
     method, _, target = request.partition(" ")
@@ -65,7 +70,14 @@ WHOLE = {
     "body",
     [
         {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
-        {"error": {"message": "Rate limit reached", "type": "tokens", "param": None, "code": "rate_limit_exceeded"}},
+        {
+            "error": {
+                "message": "Rate limit reached",
+                "type": "tokens",
+                "param": None,
+                "code": "rate_limit_exceeded",
+            }
+        },
         {"error": {"code": 429, "message": "An upstream that numbers its codes"}},
         {"error": {"code": "no", "message": "No", "details": "An upstream's own"}},
         {"error": {"code": "no"}},
@@ -81,7 +93,13 @@ WHOLE = {
 )
 def test_what_is_nobodys_of_ours_passes(body: object) -> None:
     """An upstream's body has no finding and gives no occasion to check an envelope."""
-    found = answer(of("aileron"), MESSAGES, 502, body, "text/html" if isinstance(body, bytes) else "application/json")
+    found = answer(
+        of("aileron"),
+        MESSAGES,
+        502,
+        body,
+        "text/html" if isinstance(body, bytes) else "application/json",
+    )
     assert (clauses(found), found.code) == ([], None)
     assert not any(each.startswith(("envelope/", "code/")) for each in found.exercised)
 
@@ -91,7 +109,10 @@ def test_what_is_nobodys_of_ours_passes(body: object) -> None:
     [
         ({"error": WHOLE}, []),
         ({"error": {"class": "network_error"}}, ["envelope/shape"]),
-        ({"error": {**WHOLE, "boundary": "sandbox"}, "type": "error"}, ["boundary/allowed", "envelope/additional"]),
+        (
+            {"error": {**WHOLE, "boundary": "sandbox"}, "type": "error"},
+            ["boundary/allowed", "envelope/additional"],
+        ),
         ({"error": {"class": "approval_denied"}}, ["code/reserved", "envelope/shape"]),
         ({"error": {**WHOLE, "class": "unheard_of"}}, ["code/declared"]),
         ({"error": "x"}, ["envelope/shape"]),
@@ -137,8 +158,13 @@ def test_a_list_of_errors_is_ours_by_any_of_them() -> None:
         surfaces: {proxy: {transport: http, envelope: failures, reason: upstreams}}
         codes: {down: {summary: Down., http: 502, retriable: none}}
     """)
-    assert clauses(answer(rules, "GET /", 502, {"errors": [{"code": "theirs"}, {"code": "also"}]})) == []
-    assert "envelope/shape" in clauses(answer(rules, "GET /", 502, {"errors": [{"code": "theirs"}, {"code": "down"}]}))
+    assert (
+        clauses(answer(rules, "GET /", 502, {"errors": [{"code": "theirs"}, {"code": "also"}]}))
+        == []
+    )
+    assert "envelope/shape" in clauses(
+        answer(rules, "GET /", 502, {"errors": [{"code": "theirs"}, {"code": "down"}]})
+    )
     assert clauses(answer(rules, "GET /", 502, {"errors": ["down"]})) == ["envelope/shape"]
 
 
@@ -149,12 +175,18 @@ codes:
   down: {{summary: Down., http: 502, retriable: true, details: {{for?: {{type: integer}}}}}}
   gone: {{summary: Gone., http: 410, retriable: false}}
 """
-scalars = st.none() | st.booleans() | st.integers(-1, 2) | st.sampled_from(["down", "gone", "theirs", ""])
-members = st.dictionaries(st.sampled_from(["class", "message", "retriable", "details", "for"]), scalars | st.just({}))
+scalars = (
+    st.none() | st.booleans() | st.integers(-1, 2) | st.sampled_from(["down", "gone", "theirs", ""])
+)
+members = st.dictionaries(
+    st.sampled_from(["class", "message", "retriable", "details", "for"]), scalars | st.just({})
+)
 bodies = (
     scalars
     | members
-    | st.fixed_dictionaries({"error": scalars | members | st.lists(scalars, max_size=2)}, optional={"type": scalars})
+    | st.fixed_dictionaries(
+        {"error": scalars | members | st.lists(scalars, max_size=2)}, optional={"type": scalars}
+    )
 )
 
 
@@ -224,7 +256,9 @@ operations:
         ("open", "open", "theirs", True),
     ],
 )
-def test_whose_codes_they_are_is_said_by_the_surfaces(api: str, crud: str, envelope: str, judged: bool) -> None:
+def test_whose_codes_they_are_is_said_by_the_surfaces(
+    api: str, crud: str, envelope: str, judged: bool
+) -> None:
     """Codes are another's only on a surface that says so; an open one takes declared codes for what they are."""
     rules = made(SURFACES.format(api=api, crud=crud, envelope=envelope))
     body = {"error" if envelope == "theirs" else "code": "gone"}
@@ -260,8 +294,15 @@ def test_the_code_of_one_operation_is_refused_where_another_is_known(
     transport: str, target: str, known: dict[str, str], broken: list[str]
 ) -> None:
     """A gateway's request does not say which operation it is: then nothing is said, and nothing exercised, of it."""
-    payload = {"code": "FILE_NOT_FOUND", "message": "m", "retryable": False, "details": {"path": "/a"}}
-    body = {"type": "call.error", "id": "1", "payload": payload} if transport == "event" else payload
+    payload = {
+        "code": "FILE_NOT_FOUND",
+        "message": "m",
+        "retryable": False,
+        "details": {"path": "/a"},
+    }
+    body = (
+        {"type": "call.error", "id": "1", "payload": payload} if transport == "event" else payload
+    )
     status = 404 if transport == "http" else None
     found = answer(of("alknet"), f"POST {target}", status, body, transport=transport, **known)
     assert clauses(found) == broken
@@ -291,21 +332,38 @@ operations:
         ("GET /v2/files/7", 404, {}, [], False),
         ("GET /elsewhere", 404, {"route": "/elsewhere"}, ["code/operation"], True),
         ("GET /elsewhere", 404, {"operation": "GET /elsewhere"}, ["code/operation"], True),
-        ("GET /v2/files/7", 404, {"route": "/files/{id}", "operation": "GET /files/{id}"}, [], True),
+        (
+            "GET /v2/files/7",
+            404,
+            {"route": "/files/{id}", "operation": "GET /files/{id}"},
+            [],
+            True,
+        ),
     ],
 )
 def test_an_operation_is_known_by_its_route(
-    codes: str, request_line: str, status: int, known: dict[str, str], broken: list[str], exercised: bool
+    codes: str,
+    request_line: str,
+    status: int,
+    known: dict[str, str],
+    broken: list[str],
+    exercised: bool,
 ) -> None:
     """On HTTP a code of one operation is refused on another's route, and on a route that is nobody's but named."""
-    found = answer(made(ROUTED.replace("OPEN", codes)), request_line, status, {"code": "LOST"}, **known)
+    found = answer(
+        made(ROUTED.replace("OPEN", codes)), request_line, status, {"code": "LOST"}, **known
+    )
     assert clauses(found) == broken
     assert ("code/operation" in found.exercised) is exercised
 
 
 def test_a_surface_that_lists_nothing_exercises_nothing() -> None:
     """A shared code is checked against the operation only where there is one, or where the surface lists codes."""
-    for codes, target, exercised in (("open", "/x", False), ("closed", "/x", True), ("open", "/files", True)):
+    for codes, target, exercised in (
+        ("open", "/x", False),
+        ("closed", "/x", True),
+        ("open", "/files", True),
+    ):
         found = answer(made(ROUTED.replace("OPEN", codes)), f"GET {target}", 410, {"code": "gone"})
         assert clauses(found) == []
         assert ("code/operation" in found.exercised) is exercised

@@ -34,45 +34,80 @@ def platform() -> Contract:
 @cache
 def schema() -> Draft202012Validator:
     """The generated JSON Schema of the Core Platform's envelope."""
-    return Draft202012Validator(json.loads((ROOT / "generated/jsonschema/error.schema.json").read_text()))
+    return Draft202012Validator(
+        json.loads((ROOT / "generated/jsonschema/error.schema.json").read_text())
+    )
 
 
-def answered(status: int | None, body: bytes, headers: tuple[tuple[str, str], ...] = ()) -> Exchange:
+def answered(
+    status: int | None, body: bytes, headers: tuple[tuple[str, str], ...] = ()
+) -> Exchange:
     """An exchange of which only the answer matters."""
     return Exchange(Request("GET", "/orders/1"), Response(status, headers, body))
 
 
 texts = st.text(max_size=40)
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
     max_leaves=12,
 )
 keys = (
-    st.sampled_from(["code", "message", "correlation_id", "details", "error", "responses", "status", "items"]) | texts
+    st.sampled_from(
+        ["code", "message", "correlation_id", "details", "error", "responses", "status", "items"]
+    )
+    | texts
 )
-bodies = st.binary(max_size=200) | (json_values | st.dictionaries(keys, json_values, max_size=6)).map(
-    lambda value: json.dumps(value).encode()
-)
+bodies = st.binary(max_size=200) | (
+    json_values | st.dictionaries(keys, json_values, max_size=6)
+).map(lambda value: json.dumps(value).encode())
 names = st.sampled_from(
-    ["Content-Type", "Retry-After", "ETag", "Allow", "WWW-Authenticate", "Cache-Control", "X-Correlation-Id", "Date"]
+    [
+        "Content-Type",
+        "Retry-After",
+        "ETag",
+        "Allow",
+        "WWW-Authenticate",
+        "Cache-Control",
+        "X-Correlation-Id",
+        "Date",
+    ]
 )
 headers = st.lists(st.tuples(names | texts, texts), max_size=5).map(tuple)
 exchanges = st.builds(
     Exchange,
-    st.builds(Request, st.sampled_from(["GET", "HEAD", "POST", "brew", ""]), texts, headers, st.binary(max_size=40)),
-    st.builds(Response, st.none() | st.integers(-1, 1000) | st.sampled_from([207, 404, 412, 429]), headers, bodies),
+    st.builds(
+        Request,
+        st.sampled_from(["GET", "HEAD", "POST", "brew", ""]),
+        texts,
+        headers,
+        st.binary(max_size=40),
+    ),
+    st.builds(
+        Response,
+        st.none() | st.integers(-1, 1000) | st.sampled_from([207, 404, 412, 429]),
+        headers,
+        bodies,
+    ),
     transport=st.sampled_from(["http", "jsonrpc", "mcp", "event", "stream"]),
     route=st.none() | texts,
     operation=st.none() | texts,
     identity=st.none() | texts,
-    forbidden=st.lists(st.builds(Canary, st.sampled_from(["tenant", "secret"]), texts), max_size=2).map(tuple),
+    forbidden=st.lists(
+        st.builds(Canary, st.sampled_from(["tenant", "secret"]), texts), max_size=2
+    ).map(tuple),
 )
 
 
 def lawful(judged: Judgement, rules: Contract | None = None) -> None:
     """What holds of every judgement; ``rules``: by which it was judged, else those of the Core Platform."""
-    order = [(f.clause, f.pointer or "", f.level, f.status or 0, f.message) for f in judged.findings]
+    order = [
+        (f.clause, f.pointer or "", f.level, f.status or 0, f.message) for f in judged.findings
+    ]
     assert order == sorted(set(order))
     clauses = (rules or platform()).clauses
     assert judged.exercised <= clauses.keys()
@@ -129,7 +164,10 @@ own = st.fixed_dictionaries(
     {},
     optional={
         "code": st.sampled_from(["a", "b", "c", "d", "z", 7, None]),
-        **dict.fromkeys(("q", "r", "s", "known", "again", "stranger"), st.sampled_from(["x", 3, True, None, [], {}])),
+        **dict.fromkeys(
+            ("q", "r", "s", "known", "again", "stranger"),
+            st.sampled_from(["x", 3, True, None, [], {}]),
+        ),
     },
 )
 parts = st.recursive(
@@ -172,7 +210,9 @@ def fillings(draw: st.DrawFn, node: Node) -> object:
         case Array(item=item):
             return [draw(fillings(item)) for _ in range(draw(st.integers(0, 4)))]
         case Object(members=members, spread=spread):
-            found = {each.name: draw(fillings(each.node)) for each in members if draw(st.integers(0, 3))}
+            found = {
+                each.name: draw(fillings(each.node)) for each in members if draw(st.integers(0, 3))
+            }
             return {**(draw(own) if spread and draw(st.booleans()) else {}), **found}
         case Template(texts=texts):
             return draw(st.sampled_from(["a", "b", "c", "z"])).join(texts)
@@ -184,9 +224,16 @@ def fillings(draw: st.DrawFn, node: Node) -> object:
             return draw(st.sampled_from([True, False, 404, "x"]))
 
 
-@given(st.sampled_from(PICTURES), st.sampled_from(["forbid", "allow"]), st.sampled_from([404, 409, 500]), st.data())
+@given(
+    st.sampled_from(PICTURES),
+    st.sampled_from(["forbid", "allow"]),
+    st.sampled_from([404, 409, 500]),
+    st.data(),
+)
 @settings(max_examples=250, deadline=None)
-def test_any_list_is_judged(picture: str, additional: str, status: int, data: st.DataObject) -> None:
+def test_any_list_is_judged(
+    picture: str, additional: str, status: int, data: st.DataObject
+) -> None:
     """Whatever the items of a list say and leave out, each as it likes, the judge answers, and each finding has its place."""
     rules = listing(picture, additional)
     body = data.draw(fillings(rules.taxonomy.envelopes["error"].shape))
@@ -199,7 +246,9 @@ def test_any_list_is_judged(picture: str, additional: str, status: int, data: st
 
 @given(st.sampled_from(PICTURES[:2]), st.sampled_from([404, 409]), st.data())
 @settings(max_examples=200, deadline=None)
-def test_the_items_of_a_list_are_judged_each_for_itself(picture: str, status: int, data: st.DataObject) -> None:
+def test_the_items_of_a_list_are_judged_each_for_itself(
+    picture: str, status: int, data: st.DataObject
+) -> None:
     """What is wrong with an item is wrong with it alone, by its own code and at its own place, whatever stands beside it."""
     rules = listing(picture, "forbid", "[]")
     item = rules.taxonomy.envelopes["error"].shape.members[0].node.item  # type: ignore[union-attr]
@@ -213,21 +262,31 @@ def test_the_items_of_a_list_are_judged_each_for_itself(picture: str, status: in
         return {(each.clause, each.message, each.pointer or "", each.code) for each in kept}
 
     alone = {
-        (clause, *(text.replace("/errors/0", f"/errors/{index}") for text in (message, pointer)), code)
+        (
+            clause,
+            *(text.replace("/errors/0", f"/errors/{index}") for text in (message, pointer)),
+            code,
+        )
         for index, each in enumerate(items)
         for clause, message, pointer, code in told([each])
     }
     assert told(items) == alone
 
 
-@given(st.integers(1, 120_000), st.sampled_from([b"[", b'{"a":', b'{"details":[']), st.sampled_from([404, 207, 200]))
+@given(
+    st.integers(1, 120_000),
+    st.sampled_from([b"[", b'{"a":', b'{"details":[']),
+    st.sampled_from([404, 207, 200]),
+)
 @settings(max_examples=20, deadline=None)  # a busy machine takes its time over megabytes
 def test_any_depth_is_judged(depth: int, opening: bytes, status: int) -> None:
     """Nesting, however deep, closed or not, is a finding at most."""
     closing = {b"[": b"]", b'{"a":': b"1}", b'{"details":[': b"]}"}[opening]
     lawful(judge(platform(), answered(status, opening * depth)))
     middle = b"1" if opening == b'{"a":' else b""
-    lawful(judge(platform(), answered(status, opening * depth + middle + closing.lstrip(b"1") * depth)))
+    lawful(
+        judge(platform(), answered(status, opening * depth + middle + closing.lstrip(b"1") * depth))
+    )
 
 
 @pytest.mark.parametrize("size", [1_000_000, 10_000_000])
@@ -242,7 +301,9 @@ def test_any_depth_is_judged(depth: int, opening: bytes, status: int) -> None:
         (b"[", b"[", b""),
     ],
 )
-def test_a_large_body_takes_time_in_proportion(size: int, head: bytes, unit: bytes, tail: bytes) -> None:
+def test_a_large_body_takes_time_in_proportion(
+    size: int, head: bytes, unit: bytes, tail: bytes
+) -> None:
     """Megabytes of anything are judged in seconds."""
     body = head + unit * (size // len(unit)) + tail
     start = time.process_time()
@@ -276,7 +337,11 @@ def good_bodies() -> Iterator[dict[str, object]]:
     """One good body for every code: the example of each, completed."""
     for code in platform().taxonomy.codes.values():
         for each in code.examples:
-            body = {"code": code.wire, "message": each.message or code.message, "correlation_id": ULID}
+            body = {
+                "code": code.wire,
+                "message": each.message or code.message,
+                "correlation_id": ULID,
+            }
             yield body | ({"details": dict(each.details)} if each.details is not None else {})
 
 
@@ -285,9 +350,21 @@ values = st.one_of(
     st.booleans(),
     st.integers(-3, 3),
     st.floats(-2, 2, allow_nan=False),
-    st.sampled_from(["", "x", ULID, "0190b2a4-7c1e-7d3a-9f00-3b5f3a8e6c11", "not_found", "conflict", "no_such_code"]),
+    st.sampled_from(
+        [
+            "",
+            "x",
+            ULID,
+            "0190b2a4-7c1e-7d3a-9f00-3b5f3a8e6c11",
+            "not_found",
+            "conflict",
+            "no_such_code",
+        ]
+    ),
     st.lists(st.integers(0, 2), max_size=2),
-    st.dictionaries(st.sampled_from(["field", "limit", "existing_id"]), st.integers(0, 2), max_size=2),
+    st.dictionaries(
+        st.sampled_from(["field", "limit", "existing_id"]), st.integers(0, 2), max_size=2
+    ),
 )
 paths = st.sampled_from(
     [(name,) for name in ("code", "message", "correlation_id", "details", "extra")]
@@ -297,7 +374,9 @@ paths = st.sampled_from(
 edits = st.lists(st.tuples(paths, st.just("drop") | st.tuples(values)), min_size=0, max_size=3)
 
 
-def edited(body: dict[str, object], changes: list[tuple[tuple[str, ...], object]]) -> dict[str, object]:
+def edited(
+    body: dict[str, object], changes: list[tuple[tuple[str, ...], object]]
+) -> dict[str, object]:
     """The body after the changes that are possible."""
     body = copy.deepcopy(body)
     for path, change in changes:
@@ -314,9 +393,14 @@ def edited(body: dict[str, object], changes: list[tuple[tuple[str, ...], object]
 
 
 @given(st.sampled_from(list(good_bodies())), edits)
-@example({"code": "conflict", "message": "x", "correlation_id": ULID, "details": {"existing_id": 1.0}}, [])
+@example(
+    {"code": "conflict", "message": "x", "correlation_id": ULID, "details": {"existing_id": 1.0}},
+    [],
+)
 @settings(max_examples=300)
-def test_the_judge_and_the_schema_agree(body: dict[str, object], changes: list[tuple[tuple[str, ...], object]]) -> None:
+def test_the_judge_and_the_schema_agree(
+    body: dict[str, object], changes: list[tuple[tuple[str, ...], object]]
+) -> None:
     """Law 9: the envelope clauses are silent exactly when the generated JSON Schema accepts the body."""
     body = edited(body, changes)
     judged = judge(platform(), answered(500, json.dumps(body).encode()))
@@ -345,14 +429,17 @@ def test_a_presupposed_clause_masks(
     for finding in judged.findings:
         presupposed = set(clauses[finding.clause].presupposes)
         assert not any(
-            each.clause in presupposed and (finding.pointer or "").startswith(each.pointer or "") for each in errors
+            each.clause in presupposed and (finding.pointer or "").startswith(each.pointer or "")
+            for each in errors
         )
 
 
 @given(
     st.recursive(
         st.none() | st.integers(),
-        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab/~0"), inner),
+        lambda inner: (
+            st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab/~0"), inner)
+        ),
     ),
     st.lists(st.sampled_from("ab/~01"), max_size=4),
     st.integers(),

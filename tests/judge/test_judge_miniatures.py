@@ -44,7 +44,13 @@ async def _tour(*sins: str) -> list[Exchange]:
             route: str | None = None,
             **headers: str,
         ) -> httpx.Response:
-            content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+            content = (
+                body
+                if isinstance(body, bytes)
+                else b""
+                if body is None
+                else json.dumps(body).encode()
+            )
             sent = {name.replace("_", "-"): value for name, value in headers.items()}
             forbidden: tuple[Canary, ...] = (Canary("canary", PLANTED),)
             if content:
@@ -58,7 +64,14 @@ async def _tour(*sins: str) -> list[Exchange]:
             request = Request(method, target, _headers(answer.request.headers), content)
             operation = f"{method} {route}" if route else None
             seen.append(
-                Exchange(request, response, route=route, operation=operation, identity=token, forbidden=forbidden)
+                Exchange(
+                    request,
+                    response,
+                    route=route,
+                    operation=operation,
+                    identity=token,
+                    forbidden=forbidden,
+                )
             )
             return answer
 
@@ -74,11 +87,15 @@ async def _tour(*sins: str) -> list[Exchange]:
         await call("POST", "/notebooks", {"title": "First"}, route="/notebooks")
         await call("POST", "/notebooks", {"title": "Read only"}, READER, route="/notebooks")
         await call("POST", "/notebooks", b"{", route="/notebooks")
-        await call("POST", "/notebooks", b"<a/>", route="/notebooks", content_type="application/xml")
+        await call(
+            "POST", "/notebooks", b"<a/>", route="/notebooks", content_type="application/xml"
+        )
         await call("POST", "/notebooks", {"title": "x" * 70_000}, route="/notebooks")
         await call("PATCH", there, {"pages": 2}, route=item, if_match='"stale"')
         await call("PATCH", there, {"pages": "many"}, route=item)
-        archived = await call("POST", "/notebooks", {"title": "Old", "archived": True}, route="/notebooks")
+        archived = await call(
+            "POST", "/notebooks", {"title": "Old", "archived": True}, route="/notebooks"
+        )
         if archived.status_code == 201:
             await call("PATCH", f"/notebooks/{archived.json()['id']}", {"pages": 3}, route=item)
         await call("GET", "/nowhere")
@@ -100,10 +117,28 @@ async def _tour(*sins: str) -> list[Exchange]:
         for fault in faults:
             await call("GET", "/notebooks", route="/notebooks", x_fault=fault)
         await call("POST", "/hooks/printers", {"event": "x"}, route="/hooks/printers")
-        await call("POST", "/hooks/printers", {"event": "printed"}, route="/hooks/printers", x_fault="timeout")
-        await call("POST", "/notebooks/batch", {"items": [{"title": "A"}, {"title": ""}]}, route="/notebooks/batch")
-        await call("POST", "/notebooks/batch", {"items": [{"title": ""}, {}]}, route="/notebooks/batch")
-        await call("POST", "/notebooks/batch", {"items": [{"title": "B"}, {"title": "C"}]}, route="/notebooks/batch")
+        await call(
+            "POST",
+            "/hooks/printers",
+            {"event": "printed"},
+            route="/hooks/printers",
+            x_fault="timeout",
+        )
+        await call(
+            "POST",
+            "/notebooks/batch",
+            {"items": [{"title": "A"}, {"title": ""}]},
+            route="/notebooks/batch",
+        )
+        await call(
+            "POST", "/notebooks/batch", {"items": [{"title": ""}, {}]}, route="/notebooks/batch"
+        )
+        await call(
+            "POST",
+            "/notebooks/batch",
+            {"items": [{"title": "B"}, {"title": "C"}]},
+            route="/notebooks/batch",
+        )
         await call("DELETE", there, route=item)
     return seen
 
@@ -141,7 +176,11 @@ def test_the_tour_exercises_nearly_every_clause_of_one_exchange() -> None:
         "correlation-echoed-in-header-only": {"correlation/header-equals-body"},
         "correlation-header-missing-on-405": {"headers/x-correlation-id"},
         # HEAD has no body to say it in; the outcomes of a batch keep theirs.
-        "correlation-is-uuid4": {"ids/format", "headers/x-correlation-id", "correlation/header-equals-body"},
+        "correlation-is-uuid4": {
+            "ids/format",
+            "headers/x-correlation-id",
+            "correlation/header-equals-body",
+        },
         "envelope-nested-on-5xx": {"envelope/shape"},
         "envelope-truncated": {"envelope/json"},
         "message-null": {"envelope/types"},

@@ -63,7 +63,14 @@ SAMPLES = {
     "a fact: status, cause, operation.idempotent, caller.authenticated or details.<key>": "cause",
 }
 
-WRONG: dict[str, Any] = {"null": None, "list": [], "mapping": {}, "string": "x", "boolean": True, "integer": 7}
+WRONG: dict[str, Any] = {
+    "null": None,
+    "list": [],
+    "mapping": {},
+    "string": "x",
+    "boolean": True,
+    "integer": 7,
+}
 
 Step = tuple[str | int, ...]
 
@@ -151,7 +158,11 @@ def test_the_samples_obey_the_grammar() -> None:
     """The walk below starts from sound data, so what it breaks is what is reported."""
     assert len(PLACES) > 100
     for _, data, _ in PLACES:
-        assert [each for each in reported(data)[1] if each.code in ("wrong-type", "bad-value", "missing-key")] == []
+        assert [
+            each
+            for each in reported(data)[1]
+            if each.code in ("wrong-type", "bad-value", "missing-key")
+        ] == []
 
 
 @pytest.mark.parametrize("index", range(0, len(KEYS), 40))
@@ -165,7 +176,9 @@ def test_a_value_of_the_wrong_kind_is_found_where_it_stands(index: int) -> None:
         data = copy.deepcopy(value)
         at(data, path)[name] = wrong
         text, found = reported(data)
-        mine = [each for each in found if each.code == "wrong-type" and each.pointer == (*path, name)]
+        mine = [
+            each for each in found if each.code == "wrong-type" and each.pointer == (*path, name)
+        ]
         assert len(mine) == 1, (path, name, found)
         assert pointed_at(text, mine[0]).startswith(json.dumps(wrong)), (path, name)
         assert f"`{name}`" in mine[0].message
@@ -180,7 +193,11 @@ def test_an_unknown_key_is_found_in_every_construct() -> None:
         at(data, path).pop(longest, None)
         at(data, path)[misspelled] = 1
         text, found = reported(data)
-        mine = [each for each in found if each.code == "unknown-key" and each.pointer == (*path, misspelled)]
+        mine = [
+            each
+            for each in found
+            if each.code == "unknown-key" and each.pointer == (*path, misspelled)
+        ]
         assert len(mine) == 1, (path, found)
         assert pointed_at(text, mine[0]).startswith(json.dumps(misspelled))
         assert mine[0].hint == f"did you mean `{longest}`?"
@@ -193,14 +210,19 @@ def test_a_missing_key_is_found_in_every_construct() -> None:
             if key.required:
                 data = copy.deepcopy(value)
                 del at(data, path)[name]
-                mine = [each for each in reported(data)[1] if each.code == "missing-key" and each.pointer == path]
+                mine = [
+                    each
+                    for each in reported(data)[1]
+                    if each.code == "missing-key" and each.pointer == path
+                ]
                 assert any(each.hint == f"add `{name}:`. {key.doc}" for each in mine), (path, name)
 
 
 def test_one_mistake_hides_no_other_and_causes_none() -> None:
     """A typo here and a dangling name there are both reported in one run, and nothing that follows from either."""
     text = FLAGSHIP.replace(
-        "    retriable: true\n    retry: serializable", "    retriabel: true\n    retry: serialisable"
+        "    retriable: true\n    retry: serializable",
+        "    retriabel: true\n    retry: serialisable",
     )
     text = text.replace("domains:\n", "domain:\n", 1)
     found = [(each.code, each.pointer) for each in read(text, "t.yaml").diagnostics]
@@ -244,7 +266,11 @@ def test_a_lost_envelope_hides_no_bad_example(envelope: str) -> None:
         "surfaces: {api: {transport: http, envelope: [error, other]}}\n"
         "codes: {a: {summary: A., http: 500, details: {n: {type: integer}}, example: {details: {n: x, m: 1}}}}\n"
     )
-    found = [(each.code, each.pointer) for each in read(text, "t.yaml").diagnostics if each.pointer[:1] == ("codes",)]
+    found = [
+        (each.code, each.pointer)
+        for each in read(text, "t.yaml").diagnostics
+        if each.pointer[:1] == ("codes",)
+    ]
     assert found == [("bad-example", ("codes", "a", "example", "details", "n"))]
 
 
@@ -258,7 +284,10 @@ def test_a_lost_envelope_hides_no_bad_example(envelope: str) -> None:
         ("http: [409, 503]", "unknown"),
         ("http: 500", "unknown"),
         ("http: 207", "unknown"),
-        ("http: [{if: {details.a: x}, status: 409}, {else: 502}], details: {a?: {type: string}}", "unknown"),
+        (
+            "http: [{if: {details.a: x}, status: 409}, {else: 502}], details: {a?: {type: string}}",
+            "unknown",
+        ),
         ("http: null, http_reason: It is told over a queue.", "unknown"),
         ("http: 500, effect: none", "none"),
         ("http: 404, effect: possible", "possible"),
@@ -297,7 +326,9 @@ codes: {busy: {summary: A., http: 503}, away: {summary: B., http: 503}}
     ]
 
 
-@pytest.mark.parametrize(("slot", "value"), [("message", 12), ("status", "late"), ("retriable", "yes")])
+@pytest.mark.parametrize(
+    ("slot", "value"), [("message", 12), ("status", "late"), ("retriable", "yes")]
+)
 def test_a_slot_without_a_field_is_what_its_name_says(slot: str, value: object) -> None:
     """An example is held to the type that every target gives a slot which the envelope declares nothing of."""
     text = f"""
@@ -335,7 +366,9 @@ def survives(text: str) -> LoadedTaxonomy:
     return loaded
 
 
-RELAXED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+RELAXED = settings(
+    deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 KEYS_OF_THE_LANGUAGE = sorted({name for record, _, _ in PLACES for name in record.keys})
 VALUES = st.recursive(
@@ -345,12 +378,29 @@ VALUES = st.recursive(
     | st.floats()
     | st.text(max_size=8)
     | st.sampled_from(
-        ["5xx", "504-502", "599-500", "$code", "${a}", "$", "...", "use", "2s", "P1Y", "(", "a?", "none", "closed"]
+        [
+            "5xx",
+            "504-502",
+            "599-500",
+            "$code",
+            "${a}",
+            "$",
+            "...",
+            "use",
+            "2s",
+            "P1Y",
+            "(",
+            "a?",
+            "none",
+            "closed",
+        ]
     )
     | st.sampled_from(KEYS_OF_THE_LANGUAGE),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(KEYS_OF_THE_LANGUAGE) | st.text(max_size=5), inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(KEYS_OF_THE_LANGUAGE) | st.text(max_size=5), inner, max_size=4
+        )
     ),
     max_leaves=12,
 )
@@ -395,7 +445,13 @@ def test_no_edit_of_lines_gives_a_traceback(data: st.DataObject) -> None:
 
 def paths(value: Any, path: Step = ()) -> Iterator[Step]:
     """The paths of all values but the outermost."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for step, each in items:
         yield (*path, step)
         yield from paths(each, (*path, step))
@@ -426,7 +482,9 @@ def test_no_value_anywhere_gives_a_traceback(data: st.DataObject) -> None:
             case "delete":
                 del parent[last]
             case "add" if isinstance(parent, dict):
-                parent[data.draw(st.sampled_from(KEYS_OF_THE_LANGUAGE) | st.text(max_size=5))] = data.draw(VALUES)
+                parent[data.draw(st.sampled_from(KEYS_OF_THE_LANGUAGE) | st.text(max_size=5))] = (
+                    data.draw(VALUES)
+                )
     survives(json.dumps(changed, ensure_ascii=False))
 
 
@@ -435,7 +493,12 @@ def test_no_value_anywhere_gives_a_traceback(data: st.DataObject) -> None:
 def test_no_depth_gives_a_traceback(depth: int, opening: str, closing: str) -> None:
     """Nesting, however deep and wherever a value may nest, is read or explained."""
     nested = opening * depth + "1" + closing * depth
-    for before in ("", "detail_keys: {a: ", "envelopes: {a: {shape: ", "codes: {a: {summary: a, http: 400, schema: "):
+    for before in (
+        "",
+        "detail_keys: {a: ",
+        "envelopes: {a: {shape: ",
+        "codes: {a: {summary: a, http: 400, schema: ",
+    ):
         after = "}" * before.count("{")
         survives(before + nested + after)
 
@@ -477,7 +540,10 @@ def test_a_required_key_that_is_missing_or_bad_has_no_consequences(file: Path) -
     before = {(each.code, each.pointer) for each in check(read(json.dumps(whole.data), "t.yaml"))}
     seen = set()
     for path, type in needed(DOCUMENT, whole.data):
-        form = tuple("0" if isinstance(step, int) or 0 < index < 2 else step for index, step in enumerate(path))
+        form = tuple(
+            "0" if isinstance(step, int) or 0 < index < 2 else step
+            for index, step in enumerate(path)
+        )
         wrong = next((each for name, each in WRONG.items() if name not in kinds(type)), None)
         if len(path) == 1 or form in seen:
             continue
@@ -490,19 +556,34 @@ def test_a_required_key_that_is_missing_or_bad_has_no_consequences(file: Path) -
                 at(data, path[:-1])[path[-1]] = bad
             loaded = read(json.dumps(data, indent=1), "t.yaml")
             found = [
-                each for each in check(loaded) if each.severity == "error" and (each.code, each.pointer) not in before
+                each
+                for each in check(loaded)
+                if each.severity == "error" and (each.code, each.pointer) not in before
             ]
             assert found, path
-            assert all(path[: len(each.pointer)] == each.pointer for each in found), (path, bad, found)
+            assert all(path[: len(each.pointer)] == each.pointer for each in found), (
+                path,
+                bad,
+                found,
+            )
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("surfaces: {api: {transport: htp, envelope: eror, codes: closd}}", ["htp", "eror", "closd"]),
+        (
+            "surfaces: {api: {transport: htp, envelope: eror, codes: closd}}",
+            ["htp", "eror", "closd"],
+        ),
         ("idempotency: {key: Bad Key, window: 24h, mismatch: nope}", ["Bad Key", "nope"]),
-        ("telemetry: {alerts: {a: {severity: P1, when: x, runbook: x, codes: [q]}}}", ["runbook", "`q`"]),
-        ("privacy: {conceal: [{across: nobody, answer: nope, never: [nothing]}]}", ["nobody", "nope", "nothing"]),
+        (
+            "telemetry: {alerts: {a: {severity: P1, when: x, runbook: x, codes: [q]}}}",
+            ["runbook", "`q`"],
+        ),
+        (
+            "privacy: {conceal: [{across: nobody, answer: nope, never: [nothing]}]}",
+            ["nobody", "nope", "nothing"],
+        ),
         ("navigation: {offers: x, takes: /a, refused: nope}", ["`x`", "nope"]),
         ("unknown: {becomes: nope, retriable: perhaps}", ["nope", "retriable"]),
         ("fallback: {405: {code: nope}}", ["nope", "reason"]),
@@ -510,7 +591,9 @@ def test_a_required_key_that_is_missing_or_bad_has_no_consequences(file: Path) -
 )
 def test_a_bad_value_hides_nothing_that_stands_beside_it(text: str, expected: list[str]) -> None:
     """References in a construct are followed whatever else is wrong with it."""
-    document = read((ROOT / "compiler/faultspec/cli/starter.yaml").read_text(), "starter.yaml").document
+    document = read(
+        (ROOT / "compiler/faultspec/cli/starter.yaml").read_text(), "starter.yaml"
+    ).document
     assert document is not None
     data = {**document.data, **yaml.safe_load(text)}
     found = [each.message for each in reported(data)[1] if each.severity == "error"]
@@ -543,16 +626,22 @@ def test_schemas_that_say_the_same_are_one(first: str, second: str, same: bool) 
     """And only those: what is equal to Python, and another thing in JSON, is told apart."""
     taxonomy = read(TWICE.replace("FIRST", first).replace("SECOND", second), "t.yaml").taxonomy
     assert taxonomy is not None
-    one, two = (taxonomy.codes[code].details[key].schema for code, key in (("one", "a"), ("two", "b")))
+    one, two = (
+        taxonomy.codes[code].details[key].schema for code, key in (("one", "a"), ("two", "b"))
+    )
     assert (one is two) is same
     assert (repr(one) == repr(two)) is same
 
 
-@pytest.mark.parametrize("schema", ["{type: string, minimum: 1}", "{vocabulary: nope}", "{type: integer, enum: [x]}"])
+@pytest.mark.parametrize(
+    "schema", ["{type: string, minimum: 1}", "{vocabulary: nope}", "{type: integer, enum: [x]}"]
+)
 @pytest.mark.parametrize("lost", ["", "  three: {summary: Three, http: never}\n"])
 def test_a_mistake_that_stands_twice_is_said_twice(schema: str, lost: str) -> None:
     """Whatever else is wrong with the document."""
-    found = read(TWICE.replace("FIRST", schema).replace("SECOND", schema) + lost, "t.yaml").diagnostics
+    found = read(
+        TWICE.replace("FIRST", schema).replace("SECOND", schema) + lost, "t.yaml"
+    ).diagnostics
     said = [(each.code, each.pointer[1]) for each in found if "details" in each.pointer]
     assert {code for _, code in said} == {"one", "two"}
     assert len({code for code, _ in said}) * 2 == len(said)

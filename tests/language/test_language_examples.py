@@ -14,7 +14,9 @@ MAIN = (
 API = "  api: {transport: http, match: {routes: [/api]}, envelope: main, codes: closed}\n"
 
 
-def said(envelopes: str, surfaces: str, example: str = "{details: {surprise: 1}}") -> list[tuple[str, str]]:
+def said(
+    envelopes: str, surfaces: str, example: str = "{details: {surprise: 1}}"
+) -> list[tuple[str, str]]:
     """What is said of the example of the code `refused`: severity and message."""
     text = (
         "faultspec: 1\ntaxonomy: {name: t, version: 1.0.0}\n"
@@ -50,7 +52,9 @@ def test_what_an_example_may_hold_is_said_by_the_envelopes_of_its_code(
     assert said(envelopes, API + surface) == WARNED
 
 
-@pytest.mark.parametrize(("strictness", "severities"), [("allow", []), ("warn", ["warning"]), ("forbid", ["error"])])
+@pytest.mark.parametrize(
+    ("strictness", "severities"), [("allow", []), ("warn", ["warning"]), ("forbid", ["error"])]
+)
 def test_envelopes_of_other_codes_add_nothing(strictness: str, severities: list[str]) -> None:
     """The envelope of another code is neither kinder nor stricter than the code's own."""
     for other in (LISTS, LOOSE, STRICT):
@@ -73,4 +77,6 @@ def test_a_slot_has_to_fit_one_of_the_envelopes_of_its_code() -> None:
     foreign = "  rest: {transport: http, envelope: numbers, codes: [other]}\n"
     assert said(MAIN % "warn" + numbers, API + both, "{slots: {id: 4}}") == []
     assert said(MAIN % "warn" + numbers, API + both, "{slots: {id: x}}") == []
-    assert [severity for severity, _ in said(MAIN % "warn" + numbers, API + foreign, "{slots: {id: 4}}")] == ["error"]
+    assert [
+        severity for severity, _ in said(MAIN % "warn" + numbers, API + foreign, "{slots: {id: 4}}")
+    ] == ["error"]

@@ -47,7 +47,13 @@ def test_broken_taxonomies_are_explained(path: Path) -> None:
 
 def test_every_code_has_a_golden() -> None:
     """No diagnostic code of the language is without an example of its use."""
-    seen = set(re.findall(r"\[([a-z-]+)\]$", "\n".join(path.with_suffix(".txt").read_text() for path in BROKEN), re.M))
+    seen = set(
+        re.findall(
+            r"\[([a-z-]+)\]$",
+            "\n".join(path.with_suffix(".txt").read_text() for path in BROKEN),
+            re.M,
+        )
+    )
     # These two take two files, so tests/language/test_layers.py shows them.
     assert set(CODES) - seen == {"bad-base", "not-extensible"}
 
@@ -65,7 +71,8 @@ def test_every_reported_code_is_in_the_catalog() -> None:
     for path in Path(read.__code__.co_filename).parent.glob("*.py"):
         written |= set(
             re.findall(
-                r'(?:Problem|wrong)\(\s*(?:[^"()]|\((?:[^()]|\([^()]*\))*\))*?"([a-z]+(?:-[a-z]+)+)"', path.read_text()
+                r'(?:Problem|wrong)\(\s*(?:[^"()]|\((?:[^()]|\([^()]*\))*\))*?"([a-z]+(?:-[a-z]+)+)"',
+                path.read_text(),
             )
         )
     assert written

@@ -11,32 +11,51 @@ from faultspec.language import formats, values
 from faultspec.language.model import DetailMember, Schema
 
 NAMES = st.sampled_from(["a", "b", "c"])
-SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from([0.5, 1.0, 2.5]) | st.text("ab", max_size=4)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.sampled_from([0.5, 1.0, 2.5])
+    | st.text("ab", max_size=4)
+)
 JSON = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=8
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=8,
 )
 TYPES = st.lists(
-    st.sampled_from(["string", "integer", "number", "boolean", "object", "array", "null"]), max_size=3, unique=True
+    st.sampled_from(["string", "integer", "number", "boolean", "object", "array", "null"]),
+    max_size=3,
+    unique=True,
 )
 
 
 def schemas(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
     """Schemas whose parts are `inner`."""
     members = st.dictionaries(
-        NAMES, st.builds(lambda s, p: (s, p), inner, st.sampled_from(["required", "expected", "optional"])), max_size=3
+        NAMES,
+        st.builds(
+            lambda s, p: (s, p), inner, st.sampled_from(["required", "expected", "optional"])
+        ),
+        max_size=3,
     )
     return st.builds(
-        lambda types, enum, low, high, shortest, longest, pattern, items, properties, additional: Schema(
-            types=tuple(types),
-            enum=tuple(enum),
-            minimum=low,
-            maximum=high,
-            min_length=shortest,
-            max_length=longest,
-            pattern=pattern,
-            items=items,
-            properties={name: DetailMember(name, schema, presence) for name, (schema, presence) in properties.items()},
-            additional=additional,
+        lambda types, enum, low, high, shortest, longest, pattern, items, properties, additional: (
+            Schema(
+                types=tuple(types),
+                enum=tuple(enum),
+                minimum=low,
+                maximum=high,
+                min_length=shortest,
+                max_length=longest,
+                pattern=pattern,
+                items=items,
+                properties={
+                    name: DetailMember(name, schema, presence)
+                    for name, (schema, presence) in properties.items()
+                },
+                additional=additional,
+            )
         ),
         TYPES,
         st.lists(SCALARS, max_size=2),
@@ -73,8 +92,12 @@ def as_json_schema(schema: Schema) -> dict[str, Any]:
     if schema.items is not None:
         found["items"] = as_json_schema(schema.items)
     if schema.properties:
-        found["properties"] = {name: as_json_schema(each.schema) for name, each in schema.properties.items()}
-        found["required"] = [name for name, each in schema.properties.items() if each.presence == "required"]
+        found["properties"] = {
+            name: as_json_schema(each.schema) for name, each in schema.properties.items()
+        }
+        found["required"] = [
+            name for name, each in schema.properties.items() if each.presence == "required"
+        ]
     if schema.additional == "forbid":
         found["additionalProperties"] = False
     return found
@@ -84,7 +107,9 @@ def as_json_schema(schema: Schema) -> dict[str, Any]:
 def test_the_verdict_is_that_of_json_schema(schema: Schema, value: Any) -> None:
     """A value has an error exactly when JSON Schema 2020-12 refuses it; what is only recommended is never one."""
     errors = [each for each in values.problems(schema, value) if each.severity == "error"]
-    assert (not errors) == jsonschema.Draft202012Validator(as_json_schema(schema)).is_valid(value), errors
+    assert (not errors) == jsonschema.Draft202012Validator(as_json_schema(schema)).is_valid(
+        value
+    ), errors
 
 
 @given(SCHEMAS, JSON)
@@ -103,7 +128,11 @@ def test_every_misfit_is_somewhere(schema: Schema, value: Any) -> None:
 
 def test_recommendations_are_warnings() -> None:
     """An `expected` member that is missing and an undeclared one under `warn` are warnings."""
-    schema = Schema(types=("object",), properties={"a": DetailMember("a", Schema(), "expected")}, additional="warn")
+    schema = Schema(
+        types=("object",),
+        properties={"a": DetailMember("a", Schema(), "expected")},
+        additional="warn",
+    )
     assert [(each.severity, each.pointer) for each in values.problems(schema, {"b~/": 1})] == [
         ("warning", "/b~0~1"),
         ("warning", "/a"),
@@ -166,6 +195,8 @@ def test_vocabularies_are_asked() -> None:
         ({"pattern": "("}, "x", [""]),
     ],
 )
-def test_imported_schemas_are_applied_without_leaving_the_machine(schema: Any, value: Any, pointers: list[str]) -> None:
+def test_imported_schemas_are_applied_without_leaving_the_machine(
+    schema: Any, value: Any, pointers: list[str]
+) -> None:
     """An imported schema is judged by `jsonschema`; what it refers to and does not hold is a misfit, never a request."""
     assert [each.pointer for each in values.problems(Schema(opaque=schema), value)] == pointers

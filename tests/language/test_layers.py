@@ -62,7 +62,10 @@ codes:
     assert taxonomy is not None
     assert (taxonomy.name, taxonomy.version) == ("team", "2.0.0")
     assert list(taxonomy.codes) == ["failed", "refused", "sold_out"]
-    assert (taxonomy.codes["refused"].message, taxonomy.codes["refused"].http.default) == ("Not today", 400)
+    assert (taxonomy.codes["refused"].message, taxonomy.codes["refused"].http.default) == (
+        "Not today",
+        400,
+    )
     assert taxonomy.retry_policies["slow"].policy.max_attempts == 5
 
 
@@ -78,18 +81,32 @@ def test_an_overlay_that_says_nothing_is_the_base(base: Path) -> None:
 @pytest.mark.parametrize(
     ("overlay", "path"),
     [
-        ("codes: {refused: {http: 403}}", "`codes.refused.http` is the base's, and may not be changed here"),
+        (
+            "codes: {refused: {http: 403}}",
+            "`codes.refused.http` is the base's, and may not be changed here",
+        ),
         (
             "codes: {refused: {details: {a: {type: string}}}}",
             "the base does not allow adding `details` to `codes.refused`",
         ),
-        ("retry_policies: {fast: {max_attempts: 1}}", "the base does not allow adding `fast` to `retry_policies`"),
+        (
+            "retry_policies: {fast: {max_attempts: 1}}",
+            "the base does not allow adding `fast` to `retry_policies`",
+        ),
         ("privacy: {detectors: [sql]}", "the base does not allow adding `privacy` to the document"),
-        ("envelopes: {error: {additional: allow}}", "the base does not allow adding `additional` to `envelopes.error`"),
-        ("codes: {failed: {example: []}}", "`codes.failed.example` is the base's, and may not be changed here"),
+        (
+            "envelopes: {error: {additional: allow}}",
+            "the base does not allow adding `additional` to `envelopes.error`",
+        ),
+        (
+            "codes: {failed: {example: []}}",
+            "`codes.failed.example` is the base's, and may not be changed here",
+        ),
     ],
 )
-def test_what_the_base_keeps_is_refused_where_it_is_written(base: Path, overlay: str, path: str) -> None:
+def test_what_the_base_keeps_is_refused_where_it_is_written(
+    base: Path, overlay: str, path: str
+) -> None:
     """Whatever the base does not name may be neither changed nor added to; the overlay's own line is shown."""
     found = said(base, HEAD + overlay + "\n")
     assert ("not-extensible", "team.yaml", path) in found
@@ -126,8 +143,14 @@ def test_lint_of_an_overlay_heeds_the_comments_of_its_base(base: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("https://example.com/base.yaml", "a base is a file or part of an installed package; nothing is fetched"),
-        ("package:no_such_package/base.yaml", "no installed package has `no_such_package/base.yaml`"),
+        (
+            "https://example.com/base.yaml",
+            "a base is a file or part of an installed package; nothing is fetched",
+        ),
+        (
+            "package:no_such_package/base.yaml",
+            "no installed package has `no_such_package/base.yaml`",
+        ),
         ("package:json/../base.yaml", "no installed package has `json/../base.yaml`"),
         ("team.yaml", "this extends itself"),
         ("./sub/../team.yaml", "this extends itself"),
@@ -138,19 +161,27 @@ def test_lint_of_an_overlay_heeds_the_comments_of_its_base(base: Path) -> None:
 def test_a_base_that_cannot_be_used_is_said(base: Path, name: str, message: str) -> None:
     """A base that is not there, is fetched, or is the overlay itself: the place of `extends`, and no traceback."""
     found = said(base, HEAD.replace("base.yaml", name))
-    assert found[-1] == ("bad-base", "team.yaml", message) or ("bad-base", "team.yaml", message) in found
+    assert (
+        found[-1] == ("bad-base", "team.yaml", message)
+        or ("bad-base", "team.yaml", message) in found
+    )
 
 
 def test_a_broken_base_is_shown_with_its_own_mistakes(base: Path) -> None:
     """What is wrong with the base stands beside the remark that it can't be used."""
     (base / "base.yaml").write_text(BASE.replace("retry: slow", "retry: slo"))
     found = said(base, HEAD)
-    assert {(code, file) for code, file, _ in found} == {("dangling-reference", "base.yaml"), ("bad-base", "team.yaml")}
+    assert {(code, file) for code, file, _ in found} == {
+        ("dangling-reference", "base.yaml"),
+        ("bad-base", "team.yaml"),
+    }
 
 
 def test_bases_may_have_bases(base: Path) -> None:
     """What the middle names is what the top may touch; a circle of files is found out."""
-    middle = HEAD + "extensible: [codes]\ncodes: {gone: {summary: Gone., http: 410, retriable: false}}\n"
+    middle = (
+        HEAD + "extensible: [codes]\ncodes: {gone: {summary: Gone., http: 410, retriable: false}}\n"
+    )
     (base / "middle.yaml").write_text(middle)
     top = HEAD.replace("base.yaml", "middle.yaml")
     assert said(base, top + "codes: {lost: {summary: Lost., http: 404, retriable: false}}\n") == []
@@ -162,8 +193,14 @@ def test_bases_may_have_bases(base: Path) -> None:
 @pytest.mark.parametrize(
     ("top", "refused"),
     [
-        ("codes: {refused: {http: 410}}", "`codes.refused.http` is the base's, and may not be changed here"),
-        ("retry_policies: {fast: {max_attempts: 1}}", "the base does not allow adding `fast` to `retry_policies`"),
+        (
+            "codes: {refused: {http: 410}}",
+            "`codes.refused.http` is the base's, and may not be changed here",
+        ),
+        (
+            "retry_policies: {fast: {max_attempts: 1}}",
+            "the base does not allow adding `fast` to `retry_policies`",
+        ),
         ("privacy: {detectors: [sql]}", "the base does not allow adding `privacy` to the document"),
         ("codes: {gone: {http: 404}}", None),
         ("codes: {refused: {message: Not today}}", None),
@@ -173,7 +210,9 @@ def test_bases_may_have_bases(base: Path) -> None:
         ),
     ],
 )
-def test_no_layer_gives_away_what_one_below_it_keeps(base: Path, top: str, refused: str | None) -> None:
+def test_no_layer_gives_away_what_one_below_it_keeps(
+    base: Path, top: str, refused: str | None
+) -> None:
     """The top may touch what every layer below it allows: of the middle's own what the middle does, of the base's what both do."""
     middle = HEAD + (
         "extensible: [codes.*.http, codes.*.message, retry_policies, privacy]\n"
@@ -203,13 +242,17 @@ def test_the_pure_half_follows_nothing() -> None:
 
 
 values = st.recursive(
-    st.integers(), lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3), max_leaves=8
+    st.integers(),
+    lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
 )
 data = st.dictionaries(st.sampled_from("abc"), values, max_size=3)
 
 
 @given(data, data)
-def test_without_permission_only_the_base_comes_out_or_something_is_refused(base: object, overlay: object) -> None:
+def test_without_permission_only_the_base_comes_out_or_something_is_refused(
+    base: object, overlay: object
+) -> None:
     """If nothing is refused, an overlay over a base that allows nothing has changed nothing."""
     assert isinstance(base, dict)
     assert isinstance(overlay, dict)

@@ -497,7 +497,9 @@ HARMLESS = (
 )
 
 
-@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in LEAKS.items() for text in texts])
+@pytest.mark.parametrize(
+    ("kind", "text"), [(kind, text) for kind, texts in LEAKS.items() for text in texts]
+)
 def test_a_leak_is_seen_by_its_detector(kind: str, text: str) -> None:
     """Each kind of leak is recognised in the middle of a sentence as well as alone."""
     for each in (text, f"It failed: {text}", f"{text}\nTry again later."):
@@ -516,7 +518,9 @@ def test_there_are_enough_examples() -> None:
     assert LEAKS.keys() == DETECTORS.keys()
 
 
-@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in LEAKS.items() for text in texts])
+@pytest.mark.parametrize(
+    ("kind", "text"), [(kind, text) for kind, texts in LEAKS.items() for text in texts]
+)
 def test_a_glimpse_reveals_nothing(kind: str, text: str) -> None:
     """Of what leaked, no more than two characters are ever shown."""
     for leak in detect(text, [kind]):
@@ -547,11 +551,20 @@ def test_what_the_caller_named_may_be_named_again() -> None:
     missing = "[Errno 2] No such file or directory: '/data/in/x.csv'"
     assert detect(missing, ["path"])
     assert detect(missing, ["path"], sent="/convert?file=/data/in/x.csv") == ()
-    assert detect("ENOENT: no such file or directory, open '/in/x.csv'", ["path"], sent='{"file": "/in/x.csv"}') == ()
+    assert (
+        detect(
+            "ENOENT: no such file or directory, open '/in/x.csv'",
+            ["path"],
+            sent='{"file": "/in/x.csv"}',
+        )
+        == ()
+    )
     assert detect("/in/x.csv: No such file or directory", ["path"], sent="/in/x.csv") == ()
     refused = "HTTPConnectionPool(host='hooks.acme.com', port=80): Max retries exceeded"
     assert detect(refused, ["private-address"])
-    assert detect(refused, ["private-address"], sent='{"callback": "http://hooks.acme.com/x"}') == ()
+    assert (
+        detect(refused, ["private-address"], sent='{"callback": "http://hooks.acme.com/x"}') == ()
+    )
     assert detect("127.0.0.1:8123 is busy", ["private-address"], sent="127.0.0.1:8123") == ()
 
 
@@ -559,7 +572,10 @@ def test_a_trace_is_one_leak() -> None:
     """The paths and drivers inside a stack trace are not reported beside it; those elsewhere are."""
     trace = 'Traceback (most recent call last):\n  File "/srv/app/x.py", line 3, in y\npsycopg.errors.UniqueViolation'
     assert {leak.kind for leak in detect(trace, DETECTORS)} == {"stack-trace"}
-    assert {leak.kind for leak in detect(f"{trace}{JOINT}open /etc/passwd", DETECTORS)} == {"stack-trace", "path"}
+    assert {leak.kind for leak in detect(f"{trace}{JOINT}open /etc/passwd", DETECTORS)} == {
+        "stack-trace",
+        "path",
+    }
 
 
 def test_a_connection_string_is_one_leak() -> None:
@@ -571,7 +587,9 @@ def test_a_connection_string_is_one_leak() -> None:
 def test_a_taxonomys_own_names_are_internal() -> None:
     """Patterns of the taxonomy widen the detector, and one that can't be read is taken literally."""
     names = name_patterns(["orders-(blue|green)", "billing[core"])
-    assert [leak.what for leak in detect("see Orders-Green", ["internal-name"], names)] == ["an internal name"]
+    assert [leak.what for leak in detect("see Orders-Green", ["internal-name"], names)] == [
+        "an internal name"
+    ]
     assert detect("see billing[core", ["internal-name"], names)
     assert detect("see orders", ["internal-name"], names) == ()
 
@@ -591,7 +609,10 @@ SECRET = 'cnry "7Qx3"/geheim&ü'
         json.dumps(SECRET, ensure_ascii=False),
         SECRET.replace("&", "&amp;").replace('"', "&quot;"),
         SECRET.encode().hex(),
-        *(base64.b64encode(b"x" * shift + SECRET.encode() + b"tail").decode() for shift in range(3)),
+        *(
+            base64.b64encode(b"x" * shift + SECRET.encode() + b"tail").decode()
+            for shift in range(3)
+        ),
         base64.urlsafe_b64encode(SECRET.encode()).decode(),
     ],
 )
@@ -689,7 +710,9 @@ def test_a_hostile_text_takes_no_longer_than_its_size_allows(text: str) -> None:
     assert len(text) > SCANNED or len(text) > 100_000
     start = time.process_time()
     detect(text, DETECTORS)
-    assert time.process_time() - start < 5  # seconds; a runaway takes hours, a busy machine a few times the usual half
+    assert (
+        time.process_time() - start < 5
+    )  # seconds; a runaway takes hours, a busy machine a few times the usual half
 
 
 def test_a_leak_at_the_end_of_a_long_text_is_seen_there() -> None:
@@ -699,7 +722,11 @@ def test_a_leak_at_the_end_of_a_long_text_is_seen_there() -> None:
     assert text[leak.start : leak.end] == "AKIAIOSFODNN7EXAMPLE"
 
 
-@pytest.mark.parametrize("address", ["ada.lovelace@example.com", "j.doe@shop.test", "bo@corp.example"])
+@pytest.mark.parametrize(
+    "address", ["ada.lovelace@example.com", "j.doe@shop.test", "bo@corp.example"]
+)
 def test_a_person_at_a_documentation_domain_is_a_person(address: str) -> None:
     """Test data lives at reserved domains, and so do the addresses that a service under test leaks."""
-    assert [each.kind for each in detect(f"the account of {address} is locked", ("email",))] == ["email"]
+    assert [each.kind for each in detect(f"the account of {address} is locked", ("email",))] == [
+        "email"
+    ]

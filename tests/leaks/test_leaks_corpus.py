@@ -19,13 +19,16 @@ from paths import TESTS
 
 VECTORS = TESTS / "vectors"
 HARMLESS: list[dict[str, str]] = [
-    json.loads(line) for line in (VECTORS / "harmless.jsonl").read_text(encoding="utf-8").splitlines()
+    json.loads(line)
+    for line in (VECTORS / "harmless.jsonl").read_text(encoding="utf-8").splitlines()
 ]
 NEAR: list[dict[str, str]] = [
     json.loads(line) for line in (VECTORS / "near.jsonl").read_text(encoding="utf-8").splitlines()
 ]
 TRACES: list[dict[str, str]] = json.loads((VECTORS / "traces.json").read_text(encoding="utf-8"))
-THEIRS: list[dict[str, Any]] = json.loads((VECTORS / "detect_secrets.json").read_text(encoding="utf-8"))["vectors"]
+THEIRS: list[dict[str, Any]] = json.loads(
+    (VECTORS / "detect_secrets.json").read_text(encoding="utf-8")
+)["vectors"]
 
 
 def test_the_corpus_is_large_and_of_many() -> None:
@@ -69,11 +72,16 @@ def test_what_comes_near_comes_near() -> None:
     """The detectors have to look at each of these texts, and by more than eighty of their patterns."""
     patterns = [pattern for each in DETECTORS.values() for pattern in each]
     asked = {
-        pattern for pattern in patterns for each in NEAR if any(one in each["text"].lower() for one in pattern.needles)
+        pattern
+        for pattern in patterns
+        for each in NEAR
+        if any(one in each["text"].lower() for one in pattern.needles)
     }
     assert len(asked) > 80
     for each in NEAR:
-        assert any(one in each["text"].lower() for pattern in patterns for one in pattern.needles), each["text"]
+        assert any(
+            one in each["text"].lower() for pattern in patterns for one in pattern.needles
+        ), each["text"]
 
 
 def test_the_corpus_is_what_its_lines_say() -> None:
@@ -147,7 +155,11 @@ def test_against_the_vectors_of_detect_secrets(vector: dict[str, Any]) -> None:
 
 def test_what_is_declined_is_declined() -> None:
     """Each reason is of a vector that there is: a detector that learns it takes it from the list."""
-    differ = [each for each in THEIRS if bool(detect(each["text"], ["secret", "connection-string"])) != each["secret"]]
+    differ = [
+        each
+        for each in THEIRS
+        if bool(detect(each["text"], ["secret", "connection-string"])) != each["secret"]
+    ]
     assert {each["plugin"] for each in differ if each["secret"]} == set(MISSED)
     assert {each["plugin"] for each in differ if not each["secret"]} == set(SEEN)
 
@@ -169,7 +181,8 @@ def made(parsed: Any, random: Random, most: int = 60) -> str:
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
                 low, high, inner = value
                 text += "".join(
-                    made(inner, random, most) for _ in range(random.randint(low, min(high, max(low, most))))
+                    made(inner, random, most)
+                    for _ in range(random.randint(low, min(high, max(low, most))))
                 )
             case "SUBPATTERN":
                 text += made(value[3], random, most)
@@ -186,7 +199,9 @@ def _of(parts: tuple[Any, ...]) -> str:
     negated = str(parts[0][0]) == "NEGATE"
     numbers = (9, 10, *range(32, 127))
     of = parts[1:] if negated else parts
-    return "".join(chr(number) for number in numbers if any(_has(each, number) for each in of) != negated)
+    return "".join(
+        chr(number) for number in numbers if any(_has(each, number) for each in of) != negated
+    )
 
 
 def _has(part: Any, number: int) -> bool:
@@ -202,7 +217,9 @@ PATTERNS = [(kind, pattern) for kind, patterns in DETECTORS.items() for pattern 
 
 
 @pytest.mark.parametrize(
-    "pattern", [each for _, each in PATTERNS], ids=[f"{kind}-{each.what}" for kind, each in PATTERNS]
+    "pattern",
+    [each for _, each in PATTERNS],
+    ids=[f"{kind}-{each.what}" for kind, each in PATTERNS],
 )
 def test_what_a_pattern_finds_has_a_needle(pattern: Pattern) -> None:
     """Random texts made of each expression: no match is without a needle, or the pattern would never be tried."""
@@ -217,7 +234,9 @@ def test_what_a_pattern_finds_has_a_needle(pattern: Pattern) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", [each for _, each in PATTERNS], ids=[f"{kind}-{each.what}" for kind, each in PATTERNS]
+    "pattern",
+    [each for _, each in PATTERNS],
+    ids=[f"{kind}-{each.what}" for kind, each in PATTERNS],
 )
 def test_every_repetition_has_a_bound(pattern: Pattern) -> None:
     """No expression repeats anything more than a few hundred times, those of long tokens apart."""
@@ -246,10 +265,21 @@ def test_a_token_that_names_its_vendor_is_seen(token: tuple[str, str, str, float
     random = Random(name)
     parsed = re._parser.parse(expression)  # type: ignore[attr-defined]  # as hypothesis does
     text = max((made(parsed, random) for _ in range(4)), key=lambda each: len(set(each)))
-    for around in ("The key %s was refused.", "%s", "The key is %s, and it has expired", '{"key": "%s"}'):
+    for around in (
+        "The key %s was refused.",
+        "%s",
+        "The key is %s, and it has expired",
+        '{"key": "%s"}',
+    ):
         assert detect(around % text, ["secret", "internal-name"]), text
 
 
 def test_a_placeholder_is_no_token() -> None:
     """What documentation writes for a token has no entropy, and trips none of the vendored rules."""
-    assert detect("write hvs.xxxxxxxxxxxxxxxxxxxxxxxxxxxx or dapi00000000000000000000000000000000", ["secret"]) == ()
+    assert (
+        detect(
+            "write hvs.xxxxxxxxxxxxxxxxxxxxxxxxxxxx or dapi00000000000000000000000000000000",
+            ["secret"],
+        )
+        == ()
+    )

@@ -36,7 +36,9 @@ def test_each_rule_speaks_on_its_bad_example_and_is_silent_on_its_good_one(rule:
         assert each.severity == rule.severity
         assert each.hint
         assert each.span is not None
-        assert each.span.line <= rule.bad.count("\n"), "it points at the part that the example does not show"
+        assert each.span.line <= rule.bad.count("\n"), (
+            "it points at the part that the example does not show"
+        )
     assert found(whole(rule.good), rule) == ()
 
 
@@ -68,9 +70,17 @@ retry_policies:
 codes: {busy: {summary: Too much to do., http: 503, retriable: true, retry: odd}}
 """
     for more in ("", "unknown: {becomes: nobody}\n"):
-        said = [each for each in check(read(whole(policies + more), "t.yaml")) if each.severity == "error"]
-        assert [each.pointer[:2] for each in said if each.code == "policy-arithmetic"] == [("retry_policies", "odd")]
-        assert [each.pointer[:2] for each in said if each.code == "missing-key"] == [("retry_policies", "broken")]
+        said = [
+            each
+            for each in check(read(whole(policies + more), "t.yaml"))
+            if each.severity == "error"
+        ]
+        assert [each.pointer[:2] for each in said if each.code == "policy-arithmetic"] == [
+            ("retry_policies", "odd")
+        ]
+        assert [each.pointer[:2] for each in said if each.code == "missing-key"] == [
+            ("retry_policies", "broken")
+        ]
 
 
 def test_ids_are_unique_and_spelled_alike() -> None:
@@ -775,15 +785,25 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("rule", "snippet", "pointers"), CASES, ids=[f"{case[0]}-{i}" for i, case in enumerate(CASES)])
+@pytest.mark.parametrize(
+    ("rule", "snippet", "pointers"), CASES, ids=[f"{case[0]}-{i}" for i, case in enumerate(CASES)]
+)
 def test_rules_speak_where_they_should(rule: str, snippet: str, pointers: tuple[str, ...]) -> None:
     """A rule speaks at exactly these places, in the order of the document."""
-    assert tuple("/".join(map(str, each.pointer)) for each in found(whole(snippet), BY_ID[rule])) == pointers
+    assert (
+        tuple("/".join(map(str, each.pointer)) for each in found(whole(snippet), BY_ID[rule]))
+        == pointers
+    )
 
 
 @pytest.mark.parametrize(
     ("slots", "said"),
-    [("{kind: x, boundary: a}", []), ("{kind: y}", ["kind"]), ("{boundary: b}", ["boundary"]), ("{}", [])],
+    [
+        ("{kind: x, boundary: a}", []),
+        ("{kind: y}", ["kind"]),
+        ("{boundary: b}", ["boundary"]),
+        ("{}", []),
+    ],
 )
 def test_an_example_holds_what_its_code_says_of_a_slot(slots: str, said: list[str]) -> None:
     """A slot of which the code says what it holds, and a boundary, are in no example anything else."""
@@ -837,13 +857,18 @@ def test_a_suppression_that_silences_nothing_is_reported() -> None:
     codes = "codes:\n  failed: {summary: It failed., http: 500, example: {message: No.}} # faultspec: ignore[%s] why\n"
     assert codes_of(whole(MAPPED + codes % "example-missing")) == [("unused-suppression", 3)]
     said = found(whole(MAPPED + codes % "example-mising"))
-    assert [(each.code, each.hint) for each in said] == [("unknown-rule", "did you mean `example-missing`?")]
+    assert [(each.code, each.hint) for each in said] == [
+        ("unknown-rule", "did you mean `example-missing`?")
+    ]
     assert [each.code for each in found(whole(MAPPED + codes % ""))] == ["unknown-rule"]
 
 
 def test_text_that_looks_like_a_suppression_is_text() -> None:
     """A `#` inside a value begins no comment."""
-    for value in ('"# faultspec: ignore[example-missing] no"', "|\n      # faultspec: ignore[example-missing] no"):
+    for value in (
+        '"# faultspec: ignore[example-missing] no"',
+        "|\n      # faultspec: ignore[example-missing] no",
+    ):
         text = whole(f"{MAPPED}codes:\n  failed:\n    http: 500\n    summary: {value}\n")
         assert codes_of(text) == [("example-missing", 3)]
 
@@ -890,7 +915,11 @@ SIGNS = (
 
 
 @settings(deadline=None, max_examples=150)
-@given(st.lists(st.tuples(st.integers(0, len(SILENCED)), st.sampled_from(SIGNS)), min_size=1, max_size=3))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, len(SILENCED)), st.sampled_from(SIGNS)), min_size=1, max_size=3
+    )
+)
 def test_what_the_reader_takes_the_lint_takes(edits: list[tuple[int, str]]) -> None:
     """Whatever stands where in a document with suppressions: the lint never raises, for it looks for comments with the
     reader's own eyes.
@@ -911,7 +940,9 @@ def test_a_tab_is_blank_space_to_the_lint_as_it_is_to_the_reader() -> None:
         if loaded.taxonomy is not None and loaded.document is not None:
             taken += 1
             now = {
-                (each.code, each.span.line) for each in lint(loaded.document, loaded.taxonomy) if each.span is not None
+                (each.code, each.span.line)
+                for each in lint(loaded.document, loaded.taxonomy)
+                if each.span is not None
             }
             assert now == said, at
     assert taken > 30
@@ -923,7 +954,8 @@ def test_a_tab_is_blank_space_to_the_lint_as_it_is_to_the_reader() -> None:
 def test_an_error_that_leaves_the_model_whole_hides_nothing() -> None:
     """A code without a status is an error; all other rules speak in the same run, and nothing is said of it twice."""
     text = whole(
-        MAPPED + "codes:\n  failed: {summary: It failed., http: 500, retriable: true}\n  lost: {summary: It is lost.}\n"
+        MAPPED
+        + "codes:\n  failed: {summary: It failed., http: 500, retriable: true}\n  lost: {summary: It is lost.}\n"
     )
     loaded = read(text, "t.yaml")
     assert loaded.taxonomy is None
@@ -993,7 +1025,9 @@ def test_init_says_what_it_cannot_write(folder: Path) -> None:
     ],
     ids=["warnings", "strict", "errors", "syntax", "empty", "absent"],
 )
-def test_lint_exits_by_what_it_found(folder: Path, text: str | None, options: tuple[str, ...], code: int) -> None:
+def test_lint_exits_by_what_it_found(
+    folder: Path, text: str | None, options: tuple[str, ...], code: int
+) -> None:
     """0 without errors, 1 with findings, 2 for what is no YAML; diagnostics on stdout, the summary on stderr."""
     if text is not None:
         Path("a.yaml").write_text(text, encoding="utf-8")

@@ -58,8 +58,16 @@ CERTAIN: tuple[tuple[str, str, str], ...] = (
     ("[S1, S2]", "[S1,\n      S2,\n      S1]", "duplicate-item"),
     ("owner: '12.5'", "owner: 12.50", "wrong-type"),
     ('headers: {Retry-After: "8"}', 'headers: {retry-after: "8"}', "header-spelling"),
-    ("    http: 429", "    # faultspec: ignore[example-missing] none\n    http: 429", "unused-suppression"),
-    ("It failed.}\n", "It failed.}  # faultspec: ignore[example-missing] none\n", "unused-suppression"),
+    (
+        "    http: 429",
+        "    # faultspec: ignore[example-missing] none\n    http: 429",
+        "unused-suppression",
+    ),
+    (
+        "It failed.}\n",
+        "It failed.}  # faultspec: ignore[example-missing] none\n",
+        "unused-suppression",
+    ),
 )
 
 #: Mistakes with more than one answer, or with one that a comment, or what comes to light, makes doubtful.
@@ -70,7 +78,11 @@ UNCERTAIN: tuple[tuple[str, str, str], ...] = (
     ("everywhere: true", "everywere: maybe", "unknown-key"),
     ("      - 503\n", "      - 503\n      - 500 # twice\n", "duplicate-item"),
     ("version: 1.0.0", "version: 1.0", "wrong-type"),
-    ("    http: 429", "    domian: nowhere\n    http: 429", "unknown-key"),  # a domain, and there is none of that name
+    (
+        "    http: 429",
+        "    domian: nowhere\n    http: 429",
+        "unknown-key",
+    ),  # a domain, and there is none of that name
     (
         "    http: 429",
         "    # faultspec: ignore[example-missing] none,\n    # for a reason that is told here\n    http: 429",
@@ -97,7 +109,9 @@ def test_the_sound_text_is_sound() -> None:
     line_end=st.sampled_from(["\n", "\r\n"]),
     more=st.integers(-1, len(UNCERTAIN) - 1),
 )
-def test_certain_mistakes_go_and_nothing_else_changes(chosen: set[int], line_end: str, more: int) -> None:
+def test_certain_mistakes_go_and_nothing_else_changes(
+    chosen: set[int], line_end: str, more: int
+) -> None:
     """After the fixes, none of what was fixed is said, nothing is said that was not, and between the edits stands what stood."""
     text = SOUND
     mistakes = [CERTAIN[each] for each in sorted(chosen)]
@@ -134,7 +148,9 @@ def _as_repaired(mistakes: list[tuple[str, str, str]]) -> str:
     return text
 
 
-@pytest.mark.parametrize(("before", "wrong", "code"), CERTAIN, ids=[each[1].strip()[:30] for each in CERTAIN])
+@pytest.mark.parametrize(
+    ("before", "wrong", "code"), CERTAIN, ids=[each[1].strip()[:30] for each in CERTAIN]
+)
 def test_each_certain_mistake_is_said_with_its_fix(before: str, wrong: str, code: str) -> None:
     """The diagnostic itself has the edits; applied, they undo the mistake."""
     text = SOUND.replace(before, wrong)
@@ -144,7 +160,9 @@ def test_each_certain_mistake_is_said_with_its_fix(before: str, wrong: str, code
     assert check(read(edited(text, found[0].fix.edits), "t.yaml")) == ()
 
 
-@pytest.mark.parametrize(("before", "wrong", "code"), UNCERTAIN, ids=[each[1].strip()[:30] for each in UNCERTAIN])
+@pytest.mark.parametrize(
+    ("before", "wrong", "code"), UNCERTAIN, ids=[each[1].strip()[:30] for each in UNCERTAIN]
+)
 def test_what_has_two_answers_is_left(before: str, wrong: str, code: str) -> None:
     """It is reported, and the text stays as it is."""
     loaded = read(SOUND.replace(before, wrong), "t.yaml")

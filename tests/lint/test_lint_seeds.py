@@ -34,10 +34,16 @@ def said(document: str, rule: str, *places: str) -> tuple[Said, ...]:
     return tuple((document, rule, each) for each in places)
 
 
-UNMAPPED = said("core_platform", "unmapped-code", "codes/constraint_violation", "codes/serialization_failure")
+UNMAPPED = said(
+    "core_platform", "unmapped-code", "codes/constraint_violation", "codes/serialization_failure"
+)
 NO_ULID = said("core_platform", "bad-example", "codes/invalid_request/example/slots/correlation_id")
-REFETCH = said("core_platform", "example-contradicts-flag", "codes/stale_read/example/details/retryable")
-CACHEABILITY = said("core_platform", "header-rule-undone", "headers/Cache-Control/1", "headers/Cache-Control/3")
+REFETCH = said(
+    "core_platform", "example-contradicts-flag", "codes/stale_read/example/details/retryable"
+)
+CACHEABILITY = said(
+    "core_platform", "header-rule-undone", "headers/Cache-Control/1", "headers/Cache-Control/3"
+)
 SHARED_RANGE = said("core_platform", "undecided-status", "codes/dependency_unavailable/http")
 IF_NONE_MATCH = said("core_platform", "request-header", "headers/If-None-Match")
 ALLOW_LIST = said("aileron", "retriable-not-eligible", "retry_policies/runtime/eligible")
@@ -200,7 +206,9 @@ def test_each_defect_is_found_or_is_none_of_the_text(defect: str) -> None:
 
 def test_nothing_else_is_said() -> None:
     """Every diagnostic of every transcription is about a defect of the table, or about what the document leaves out."""
-    tabled = {each for found in DEFECTS.values() if not isinstance(found, str) for each in found} | set(LEFT_OUT)
+    tabled = {
+        each for found in DEFECTS.values() if not isinstance(found, str) for each in found
+    } | set(LEFT_OUT)
     assert set(reported()) == tabled
 
 

@@ -38,7 +38,9 @@ REPLAY_WINDOW = 24 * 60 * 60
 LOOKUP = 0.1
 """Seconds between a look-up and what is done by it, where nothing keeps others from coming in between."""
 
-UUID7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
+UUID7 = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE
+)
 ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 CODES = (
@@ -59,10 +61,16 @@ CODES = (
     "serialization_failure",
     "stale_read",
 )
-RETRYABLE = frozenset({"rate_limited", "timeout", "dependency_unavailable", "serialization_failure", "stale_read"})
+RETRYABLE = frozenset(
+    {"rate_limited", "timeout", "dependency_unavailable", "serialization_failure", "stale_read"}
+)
 
 FAULTS: Mapping[str, tuple[int, str, Mapping[str, str]]] = {
-    "dependency_unavailable": (503, "A service behind this one is unavailable", {"Retry-After": "1"}),
+    "dependency_unavailable": (
+        503,
+        "A service behind this one is unavailable",
+        {"Retry-After": "1"},
+    ),
     "timeout": (504, "The operation took too long", {}),
     "serialization_failure": (503, "The write collided with another one", {}),
     "constraint_violation": (422, "The change breaks a rule of the stored data", {}),
@@ -124,13 +132,29 @@ class Caller:
     scopes: frozenset[str]
 
 
-READER, EDITOR, ADMIN = frozenset({"read"}), frozenset({"read", "write"}), frozenset({"read", "write", "admin"})
+READER, EDITOR, ADMIN = (
+    frozenset({"read"}),
+    frozenset({"read", "write"}),
+    frozenset({"read", "write", "admin"}),
+)
 
 TOKENS: Mapping[str, tuple[str, Caller]] = {
-    "NOTEBOOKS_BIRCH_EDITOR": ("tok-birch-editor-5d1f7a90c2e84b36", Caller("tnt-birch-7f3a91", EDITOR)),
-    "NOTEBOOKS_BIRCH_READER": ("tok-birch-reader-0b9c4e57d1a2f863", Caller("tnt-birch-7f3a91", READER)),
-    "NOTEBOOKS_BIRCH_ADMIN": ("tok-birch-admin-e2740f6db85c1939", Caller("tnt-birch-7f3a91", ADMIN)),
-    "NOTEBOOKS_CEDAR_EDITOR": ("tok-cedar-editor-94ce20ab7f1d5e68", Caller("tnt-cedar-c06e42", EDITOR)),
+    "NOTEBOOKS_BIRCH_EDITOR": (
+        "tok-birch-editor-5d1f7a90c2e84b36",
+        Caller("tnt-birch-7f3a91", EDITOR),
+    ),
+    "NOTEBOOKS_BIRCH_READER": (
+        "tok-birch-reader-0b9c4e57d1a2f863",
+        Caller("tnt-birch-7f3a91", READER),
+    ),
+    "NOTEBOOKS_BIRCH_ADMIN": (
+        "tok-birch-admin-e2740f6db85c1939",
+        Caller("tnt-birch-7f3a91", ADMIN),
+    ),
+    "NOTEBOOKS_CEDAR_EDITOR": (
+        "tok-cedar-editor-94ce20ab7f1d5e68",
+        Caller("tnt-cedar-c06e42", EDITOR),
+    ),
 }
 """By the name of the environment variable that carries it in `notebooks.yaml`: a token and its caller."""
 
@@ -185,7 +209,11 @@ class Reply:
         """The bytes on the wire: text as it is, everything else as JSON."""
         if self.payload is None:
             return b""
-        return self.payload.encode() if isinstance(self.payload, str) else json.dumps(self.payload).encode()
+        return (
+            self.payload.encode()
+            if isinstance(self.payload, str)
+            else json.dumps(self.payload).encode()
+        )
 
 
 class Refused(Exception):
@@ -211,7 +239,11 @@ class Refused(Exception):
 
     def envelope(self, correlation_id: str) -> dict[str, object]:
         """The canonical envelope."""
-        told: dict[str, object] = {"code": self.code, "message": self.message, "correlation_id": correlation_id}
+        told: dict[str, object] = {
+            "code": self.code,
+            "message": self.message,
+            "correlation_id": correlation_id,
+        }
         if self.details is not None:
             told["details"] = {"retryable": self.code in RETRYABLE, **self.details}
         return told
@@ -261,7 +293,9 @@ class Remembered:
     outcome: Reply | Refused
 
 
-def make_app(sins: frozenset[str] = frozenset(), *, clock: Callable[[], float] = time.time) -> ASGIApp:
+def make_app(
+    sins: frozenset[str] = frozenset(), *, clock: Callable[[], float] = time.time
+) -> ASGIApp:
     """The service, with its own empty state; `clock` gives seconds since the epoch.
 
     Raises ValueError for a sin that isn't one of `SWITCHES`.
@@ -272,7 +306,10 @@ def make_app(sins: frozenset[str] = frozenset(), *, clock: Callable[[], float] =
     tables: dict[str, dict[str, Operation]] = {
         "/healthz": {"GET": Operation(lambda _: Reply(200, {"status": "ok"}), scope=None)},
         "/openapi.json": {"GET": Operation(lambda _: Reply(200, openapi()), scope=None)},
-        "/notebooks": {"GET": Operation(service.listing), "POST": Operation(service.create, "write", takes_body=True)},
+        "/notebooks": {
+            "GET": Operation(service.listing),
+            "POST": Operation(service.create, "write", takes_body=True),
+        },
         "/notebooks/batch": {"POST": Operation(service.create_many, "write", takes_body=True)},
         "/notebooks/{notebook}": {
             "GET": Operation(service.read),
@@ -280,8 +317,12 @@ def make_app(sins: frozenset[str] = frozenset(), *, clock: Callable[[], float] =
             "PATCH": Operation(service.write, "write", takes_body=True),
             "DELETE": Operation(service.delete, "write"),
         },
-        "/notebooks/{notebook}/export": {"GET": Operation(service.export, produces="text/event-stream")},
-        "/notebooks/{notebook}/comments": {"POST": Operation(service.comment, "write", takes_body=True)},
+        "/notebooks/{notebook}/export": {
+            "GET": Operation(service.export, produces="text/event-stream")
+        },
+        "/notebooks/{notebook}/comments": {
+            "POST": Operation(service.comment, "write", takes_body=True)
+        },
         "/search": {"GET": Operation(service.search, limited=True)},
         "/admin/quota": {"GET": Operation(service.quota, "admin")},
         "/hooks/printers": {"POST": Operation(service.printed, "write", takes_body=True)},
@@ -317,9 +358,13 @@ class Door:
             headers |= {"Content-Type": reply.media_type, "Content-Length": str(len(content))}
         raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
         await send({"type": "http.response.start", "status": reply.status, "headers": raw})
-        await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else content})
+        await send(
+            {"type": "http.response.body", "body": b"" if request.method == "HEAD" else content}
+        )
 
-    def answer(self, request: Request, body: bytes | None, correlation_id: str, known: Known) -> Reply:
+    def answer(
+        self, request: Request, body: bytes | None, correlation_id: str, known: Known
+    ) -> Reply:
         """Check what can be checked without the handler, then run it."""
         if self.operations is None:
             raise Refused(404, "not_found", "There is nothing at this address")
@@ -327,13 +372,22 @@ class Door:
             raise Refused(414, "invalid_request", "The address is too long")
         if any(len(value) > HEADER_LIMIT for value in request.headers.values()):
             raise Refused(431, "invalid_request", "A header is too long")
-        allow = ", ".join([*self.operations, *(["HEAD"] if "GET" in self.operations else []), "OPTIONS"])
+        allow = ", ".join(
+            [*self.operations, *(["HEAD"] if "GET" in self.operations else []), "OPTIONS"]
+        )
         if request.method == "OPTIONS":
             return Reply(204, headers={"Allow": allow})
         operation = self.operations.get("GET" if request.method == "HEAD" else request.method)
         if operation is None:
-            raise Refused(405, "invalid_request", "This method is not available here", headers={"Allow": allow})
-        token, caller = ("", NOBODY) if operation.scope is None else self.service.authenticate(request.headers)
+            raise Refused(
+                405,
+                "invalid_request",
+                "This method is not available here",
+                headers={"Allow": allow},
+            )
+        token, caller = (
+            ("", NOBODY) if operation.scope is None else self.service.authenticate(request.headers)
+        )
         if body is None:
             raise Refused(413, "invalid_request", f"The body is larger than {BODY_LIMIT} bytes", {})
         call = Call(
@@ -350,7 +404,9 @@ class Door:
         )
         self.service.authorise(call, operation)
         if not accepts(request.headers.get("accept", "*/*"), operation.produces):
-            raise Refused(406, "invalid_request", f"This operation answers in {operation.produces}", {})
+            raise Refused(
+                406, "invalid_request", f"This operation answers in {operation.produces}", {}
+            )
         if operation.limited:
             self.service.count(call)
         if operation.scope is not None and operation.produces == "application/json":
@@ -394,7 +450,13 @@ class Service:
         if scheme.lower() == "bearer" and token in CALLERS:
             return token, CALLERS[token]
         challenge = 'Bearer realm="notebooks"' + (', error="invalid_token"' if token else "")
-        raise Refused(401, "unauthenticated", "A valid bearer token is required", None, {"WWW-Authenticate": challenge})
+        raise Refused(
+            401,
+            "unauthenticated",
+            "A valid bearer token is required",
+            None,
+            {"WWW-Authenticate": challenge},
+        )
 
     def authorise(self, call: Call, operation: Operation) -> None:
         """Refuse with 403: a missing scope and a missing role are told apart."""
@@ -405,7 +467,10 @@ class Service:
                 raise Refused(403, "forbidden", "Only an administrator may do this", {})
             return
         raise Refused(
-            403, "scope_insufficient", "The token does not allow writing", {"hint": "Use a token that may write"}
+            403,
+            "scope_insufficient",
+            "The token does not allow writing",
+            {"hint": "Use a token that may write"},
         )
 
     def count(self, call: Call) -> None:
@@ -419,7 +484,13 @@ class Service:
         if seen >= SEARCH_LIMIT:
             wait = min(math.ceil(start + length - now), SEARCH_WINDOW)
             details = {"limit": SEARCH_LIMIT, "window_sec": SEARCH_WINDOW}
-            raise Refused(429, "rate_limited", "Too many searches", details, {"Retry-After": str(max(wait, 1))})
+            raise Refused(
+                429,
+                "rate_limited",
+                "Too many searches",
+                details,
+                {"Retry-After": str(max(wait, 1))},
+            )
         self.windows[call.token] = (start, seen + 1)
 
     def fail_on_request(self, call: Call) -> None:
@@ -454,14 +525,17 @@ class Service:
         known = call.known.remembered.get(slot)
         if known is not None and self.clock() - known.at < REPLAY_WINDOW:
             if known.fingerprint == fingerprint or (
-                "key-with-other-body-answers-first" in self.sins and isinstance(known.outcome, Reply)
+                "key-with-other-body-answers-first" in self.sins
+                and isinstance(known.outcome, Reply)
             ):
                 if "replay-forgotten-once-made" in self.sins:
                     del self.remembered[slot]
                 return self.replay(call, known.outcome)
             if isinstance(known.outcome, Reply):
                 message = "The Idempotency-Key was used for another request"
-                raise Refused(409, "conflict", message, {"existing_id": self.pointer(known.outcome.about)})
+                raise Refused(
+                    409, "conflict", message, {"existing_id": self.pointer(known.outcome.about)}
+                )
         try:
             outcome: Reply | Refused = handle(call)
         except Refused as refused:
@@ -476,8 +550,13 @@ class Service:
         if isinstance(outcome, Refused):
             raise outcome
         if "replay-refused-as-conflict" in self.sins:
-            raise Refused(409, "conflict", "This request was already made", {"existing_id": outcome.about})
-        if outcome.about in self.shelf and self.sins & {"replay-makes-another", "replay-inserts-silently"}:
+            raise Refused(
+                409, "conflict", "This request was already made", {"existing_id": outcome.about}
+            )
+        if outcome.about in self.shelf and self.sins & {
+            "replay-makes-another",
+            "replay-inserts-silently",
+        }:
             first = self.shelf[outcome.about]
             second = self.keep(replace(first, id=str(uuid.uuid4())))
             if "replay-makes-another" in self.sins:
@@ -485,7 +564,9 @@ class Service:
         if "replay-answers-200" in self.sins:
             outcome = replace(outcome, status=200)
         if "replay-drops-etag" in self.sins:
-            outcome = replace(outcome, headers={k: v for k, v in outcome.headers.items() if k != "ETag"})
+            outcome = replace(
+                outcome, headers={k: v for k, v in outcome.headers.items() if k != "ETag"}
+            )
         if "replay-adds-a-member" in self.sins and isinstance(outcome.payload, dict):
             outcome = replace(outcome, payload={**outcome.payload, "replayed": True})
         return outcome
@@ -531,7 +612,9 @@ class Service:
         if "other-tenant-shown-by-message" in self.sins:
             raise Refused(404, "not_found", "This notebook is kept in another workspace", {})
         if "other-tenant-shown-by-details" in self.sins:
-            raise Refused(404, "not_found", absent.message, {"hint": "Ask its owner to share it with you"})
+            raise Refused(
+                404, "not_found", absent.message, {"hint": "Ask its owner to share it with you"}
+            )
         if "other-tenant-shown-by-etag" in self.sins:
             raise Refused(404, "not_found", absent.message, {}, {"ETag": self.etag(notebook)})
         if "other-tenant-shown-by-precondition" in self.sins:
@@ -540,13 +623,22 @@ class Service:
 
     def match(self, call: Call, notebook: Notebook) -> None:
         """Refuse with 412 a write that was made against another revision."""
-        wanted, unwanted, etag = call.headers.get("if-match"), call.headers.get("if-none-match"), self.etag(notebook)
+        wanted, unwanted, etag = (
+            call.headers.get("if-match"),
+            call.headers.get("if-none-match"),
+            self.etag(notebook),
+        )
         stale = wanted is not None and wanted.strip() != "*" and etag not in entity_tags(wanted)
-        present = unwanted is not None and (unwanted.strip() == "*" or etag in entity_tags(unwanted))
+        present = unwanted is not None and (
+            unwanted.strip() == "*" or etag in entity_tags(unwanted)
+        )
         if "fresh-if-match-refused" in self.sins and wanted is not None:
             stale = True
         if stale or present:
-            details = {"expected_etag": etag, "hint": "GET the notebook again and repeat the change"}
+            details = {
+                "expected_etag": etag,
+                "hint": "GET the notebook again and repeat the change",
+            }
             raise Refused(412, "stale_read", "The notebook has changed", details, {"ETag": etag})
 
     def drafted(self, call: Call, payload: object, base: Notebook | None) -> Notebook:
@@ -556,7 +648,12 @@ class Service:
         title = payload.get("title", base.title if base else None)
         pages = payload.get("pages", base.pages if base else 0)
         archived = payload.get("archived", base.archived if base else False)
-        if not isinstance(title, str) or not 1 <= len(title) <= 80 or not title.strip() or has_surrogates(title):
+        if (
+            not isinstance(title, str)
+            or not 1 <= len(title) <= 80
+            or not title.strip()
+            or has_surrogates(title)
+        ):
             raise invalid("title", "`title` must be a text of 1 to 80 characters")
         if not isinstance(pages, int) or isinstance(pages, bool) or not 0 <= pages <= 1000:
             if "invalid-field-accepted" not in self.sins:
@@ -567,10 +664,22 @@ class Service:
         notebook_id = base.id if base else str(uuid.uuid4())
         for other in call.known.shelf.values():
             near = other.tenant == call.caller.tenant or "title-unique-across-tenants" in self.sins
-            if near and other.title == title and other.id != notebook_id and "duplicate-accepted" not in self.sins:
+            if (
+                near
+                and other.title == title
+                and other.id != notebook_id
+                and "duplicate-accepted" not in self.sins
+            ):
                 details = {"existing_id": self.pointer(other.id)}
                 raise Refused(409, "already_exists", "A notebook with this title exists", details)
-        return Notebook(notebook_id, call.caller.tenant, title, pages, archived, base.revision + 1 if base else 1)
+        return Notebook(
+            notebook_id,
+            call.caller.tenant,
+            title,
+            pages,
+            archived,
+            base.revision + 1 if base else 1,
+        )
 
     def listing(self, call: Call) -> Reply:
         """GET /notebooks."""
@@ -581,7 +690,11 @@ class Service:
         if not re.fullmatch(r"[0-9]{1,6}", offset):
             raise invalid("offset", "`offset` must be a whole number from 0 to 999999")
         later = int(offset) > 0 and "other-tenants-on-later-pages" in self.sins
-        own = [each.shown() for each in self.shelf.values() if later or each.tenant == call.caller.tenant]
+        own = [
+            each.shown()
+            for each in self.shelf.values()
+            if later or each.tenant == call.caller.tenant
+        ]
         return Reply(200, {"items": own[int(offset) :][: int(limit)]})
 
     def create(self, call: Call) -> Reply:
@@ -601,7 +714,11 @@ class Service:
                 notebook = self.keep(self.drafted(call, item, None))
             except Refused as refused:
                 bad.append(
-                    {"index": index, "code": refused.code, "field": (refused.details or {}).get("field", "title")}
+                    {
+                        "index": index,
+                        "code": refused.code,
+                        "field": (refused.details or {}).get("field", "title"),
+                    }
                 )
                 body: object = refused.envelope(call.correlation_id)
                 if "batch-items-without-envelope" in self.sins:
@@ -612,8 +729,22 @@ class Service:
                 responses.append({"status": 201, "body": notebook.shown()})
         if not made and "batch-all-bad-207" not in self.sins:
             if "failed-batch-keeps-items" in self.sins:
-                self.keep(Notebook(str(uuid.uuid4()), call.caller.tenant, f"Untitled {len(self.shelf)}", 0, False, 1))
-            raise Refused(400, "validation_failed", "No item could be kept", {"field": "items", "bad_items": bad})
+                self.keep(
+                    Notebook(
+                        str(uuid.uuid4()),
+                        call.caller.tenant,
+                        f"Untitled {len(self.shelf)}",
+                        0,
+                        False,
+                        1,
+                    )
+                )
+            raise Refused(
+                400,
+                "validation_failed",
+                "No item could be kept",
+                {"field": "items", "bad_items": bad},
+            )
         status = 207 if bad or "batch-all-good-207" in self.sins else 201
         if bad and made and "batch-mixed-200" in self.sins:
             status = 200
@@ -633,7 +764,12 @@ class Service:
         notebook = self.find(call)
         self.match(call, notebook)
         if notebook.archived and payload.get("archived") is not False:
-            raise Refused(409, "conflict", "The notebook is archived", {"existing_id": self.pointer(notebook.id)})
+            raise Refused(
+                409,
+                "conflict",
+                "The notebook is archived",
+                {"existing_id": self.pointer(notebook.id)},
+            )
         if call.method == "PUT":
             payload = {"title": None, "pages": 0, "archived": False} | payload
         changed = self.keep(self.drafted(call, payload, notebook))
@@ -651,7 +787,10 @@ class Service:
         notebook = self.find(call)
         code = call.headers.get("x-fault", "")
         last = notebook.pages // 2 if code in FAULTS else notebook.pages
-        events = [event("page", {"offset": number, "text": f"Page {number}"}) for number in range(1, last + 1)]
+        events = [
+            event("page", {"offset": number, "text": f"Page {number}"})
+            for number in range(1, last + 1)
+        ]
         if code in FAULTS and "stream-just-ends" not in self.sins:
             broken = Refused(FAULTS[code][0], code, FAULTS[code][1], {"offset": last})
             events.append(event("error", broken.envelope(call.correlation_id)))
@@ -665,7 +804,11 @@ class Service:
         words = parsed(call.body).get("text")
         if not isinstance(words, str) or not 1 <= len(words) <= 500 or has_surrogates(words):
             raise invalid("text", "`text` must be a text of 1 to 500 characters")
-        return Reply(201, {"id": str(uuid.uuid4()), "notebook": notebook.id, "text": words}, about=notebook.id)
+        return Reply(
+            201,
+            {"id": str(uuid.uuid4()), "notebook": notebook.id, "text": words},
+            about=notebook.id,
+        )
 
     def search(self, call: Call) -> Reply:
         """GET /search."""
@@ -677,7 +820,10 @@ class Service:
 
     def quota(self, call: Call) -> Reply:
         """GET /admin/quota."""
-        return Reply(200, {"kept": sum(1 for each in self.shelf.values() if each.tenant == call.caller.tenant)})
+        return Reply(
+            200,
+            {"kept": sum(1 for each in self.shelf.values() if each.tenant == call.caller.tenant)},
+        )
 
     def printed(self, call: Call) -> Reply:
         """POST /hooks/printers: 202 once the event is kept."""
@@ -699,7 +845,11 @@ async def read_at_most(request: Request, limit: int) -> bytes | None:
 
 def told(refused: Refused, correlation_id: str) -> Reply:
     """A refusal as an answer."""
-    return Reply(refused.status, refused.envelope(correlation_id), {"Cache-Control": "no-store", **refused.headers})
+    return Reply(
+        refused.status,
+        refused.envelope(correlation_id),
+        {"Cache-Control": "no-store", **refused.headers},
+    )
 
 
 def invalid(name: str, message: str) -> Refused:
@@ -786,9 +936,16 @@ TYPICAL: Mapping[int, tuple[str, ...]] = {
 def openapi() -> dict[str, object]:
     """The service's own OpenAPI 3.1 document."""
     read, write = (401, 406, 422, 500, 503, 504), (400, 401, 403, 406, 413, 415, 422, 500, 503, 504)
-    notebook, draft = {"$ref": "#/components/schemas/Notebook"}, {"$ref": "#/components/schemas/Draft"}
+    notebook, draft = (
+        {"$ref": "#/components/schemas/Notebook"},
+        {"$ref": "#/components/schemas/Draft"},
+    )
     change = {"$ref": "#/components/schemas/Change"}
-    items = {"type": "object", "required": ["items"], "properties": {"items": {"type": "array", "items": notebook}}}
+    items = {
+        "type": "object",
+        "required": ["items"],
+        "properties": {"items": {"type": "array", "items": notebook}},
+    }
     batch = {
         "type": "object",
         "required": ["items"],
@@ -808,11 +965,35 @@ def openapi() -> dict[str, object]:
             }
         },
     }
-    hook = {"type": "object", "required": ["event"], "properties": {"event": {"enum": ["printed", "jammed"]}}}
-    one = [{"name": "notebook", "in": "path", "required": True, "schema": {"type": "string", "format": "uuid"}}]
-    q = {"name": "q", "in": "query", "required": True, "schema": {"type": "string", "minLength": 1, "maxLength": 100}}
-    limit = {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 100}}
-    offset = {"name": "offset", "in": "query", "schema": {"type": "integer", "minimum": 0, "maximum": 999999}}
+    hook = {
+        "type": "object",
+        "required": ["event"],
+        "properties": {"event": {"enum": ["printed", "jammed"]}},
+    }
+    one = [
+        {
+            "name": "notebook",
+            "in": "path",
+            "required": True,
+            "schema": {"type": "string", "format": "uuid"},
+        }
+    ]
+    q = {
+        "name": "q",
+        "in": "query",
+        "required": True,
+        "schema": {"type": "string", "minLength": 1, "maxLength": 100},
+    }
+    limit = {
+        "name": "limit",
+        "in": "query",
+        "schema": {"type": "integer", "minimum": 1, "maximum": 100},
+    }
+    offset = {
+        "name": "offset",
+        "in": "query",
+        "schema": {"type": "integer", "minimum": 0, "maximum": 999999},
+    }
     comment = {
         "type": "object",
         "required": ["text"],
@@ -825,11 +1006,21 @@ def openapi() -> dict[str, object]:
         "security": [{"bearer": []}],
         "paths": {
             "/healthz": {"get": described("health", 200, {"type": "object"}, (), public=True)},
-            "/openapi.json": {"get": described("description", 200, {"type": "object"}, (), public=True)},
+            "/openapi.json": {
+                "get": described("description", 200, {"type": "object"}, (), public=True)
+            },
             "/notebooks": {
-                "get": described("listNotebooks", 200, items, (400, *read), parameters=[limit, offset]),
+                "get": described(
+                    "listNotebooks", 200, items, (400, *read), parameters=[limit, offset]
+                ),
                 "post": described(
-                    "createNotebook", 201, notebook, (*write, 409), body=draft, example=sample, etag=True
+                    "createNotebook",
+                    201,
+                    notebook,
+                    (*write, 409),
+                    body=draft,
+                    example=sample,
+                    etag=True,
                 ),
             },
             "/notebooks/batch": {
@@ -846,7 +1037,12 @@ def openapi() -> dict[str, object]:
             "/notebooks/{notebook}": {
                 "parameters": one,
                 "get": described(
-                    "readNotebook", 200, notebook, (*read, 404), etag=True, parameters=[header("If-None-Match")]
+                    "readNotebook",
+                    200,
+                    notebook,
+                    (*read, 404),
+                    etag=True,
+                    parameters=[header("If-None-Match")],
                 ),
                 **{
                     method: described(
@@ -859,7 +1055,10 @@ def openapi() -> dict[str, object]:
                         etag=True,
                         parameters=[header("If-Match")],
                     )
-                    for method, name, schema in (("put", "replaceNotebook", draft), ("patch", "changeNotebook", change))
+                    for method, name, schema in (
+                        ("put", "replaceNotebook", draft),
+                        ("patch", "changeNotebook", change),
+                    )
                 },
                 "delete": described(
                     "deleteNotebook",
@@ -871,26 +1070,51 @@ def openapi() -> dict[str, object]:
             },
             "/notebooks/{notebook}/export": {
                 "parameters": one,
-                "get": described("exportNotebook", 200, {"type": "string"}, (401, 404, 406), media="text/event-stream"),
+                "get": described(
+                    "exportNotebook",
+                    200,
+                    {"type": "string"},
+                    (401, 404, 406),
+                    media="text/event-stream",
+                ),
             },
             "/notebooks/{notebook}/comments": {
                 "parameters": one,
                 "post": described(
-                    "comment", 201, {"type": "object"}, (*write, 404, 409), body=comment, example={"text": "Well put"}
+                    "comment",
+                    201,
+                    {"type": "object"},
+                    (*write, 404, 409),
+                    body=comment,
+                    example={"text": "Well put"},
                 ),
             },
-            "/search": {"get": described("searchNotebooks", 200, items, (400, *read, 429), parameters=[q])},
+            "/search": {
+                "get": described("searchNotebooks", 200, items, (400, *read, 429), parameters=[q])
+            },
             "/admin/quota": {"get": described("readQuota", 200, {"type": "object"}, (*read, 403))},
             "/hooks/printers": {
                 "post": described(
-                    "printed", 202, {"type": "object"}, (*write, 409), body=hook, example={"event": "printed"}
+                    "printed",
+                    202,
+                    {"type": "object"},
+                    (*write, 409),
+                    body=hook,
+                    example={"event": "printed"},
                 )
             },
         },
         "components": {
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
-            "schemas": {"Notebook": NOTEBOOK, "Draft": DRAFT, "Change": {**DRAFT, "required": []}, "Error": ERROR},
-            "responses": {f"Error{status}": error_response(status, codes) for status, codes in TYPICAL.items()},
+            "schemas": {
+                "Notebook": NOTEBOOK,
+                "Draft": DRAFT,
+                "Change": {**DRAFT, "required": []},
+                "Error": ERROR,
+            },
+            "responses": {
+                f"Error{status}": error_response(status, codes) for status, codes in TYPICAL.items()
+            },
         },
     }
 
@@ -968,7 +1192,10 @@ def described(
         success["content"] = {media: {"schema": schema}}
     responses: dict[str, object] = {str(status): success}
     if mixed is not None:
-        responses["207"] = {"description": "Some succeeded, some failed", "content": {media: {"schema": mixed}}}
+        responses["207"] = {
+            "description": "Some succeeded, some failed",
+            "content": {media: {"schema": mixed}},
+        }
     if name == "readNotebook":
         responses["304"] = {"description": "Unchanged"}
     for each in sorted((*errors, 405) if not public else (405, 406)):
@@ -976,7 +1203,11 @@ def described(
     asked = [*(parameters or []), header("X-Correlation-Id")]
     if not public:
         asked.append({"name": "X-Fault", "in": "header", "schema": {"enum": list(FAULTS)}})
-    operation: dict[str, object] = {"operationId": name, "parameters": asked, "responses": responses}
+    operation: dict[str, object] = {
+        "operationId": name,
+        "parameters": asked,
+        "responses": responses,
+    }
     if public:
         operation["security"] = []
     if body is not None:
@@ -992,10 +1223,20 @@ def error_response(status: int, codes: tuple[str, ...]) -> dict[str, object]:
         "X-Correlation-Id": {"required": True, "schema": {"type": "string"}},
         "Cache-Control": {"required": True, "schema": {"const": "no-store"}},
     }
-    for only, name in ((429, "Retry-After"), (401, "WWW-Authenticate"), (405, "Allow"), (412, "ETag")):
+    for only, name in (
+        (429, "Retry-After"),
+        (401, "WWW-Authenticate"),
+        (405, "Allow"),
+        (412, "ETag"),
+    ):
         if status == only:
             headers[name] = {"required": True, "schema": {"type": "string"}}
-    schema = {"allOf": [{"$ref": "#/components/schemas/Error"}, {"properties": {"code": {"enum": list(codes)}}}]}
+    schema = {
+        "allOf": [
+            {"$ref": "#/components/schemas/Error"},
+            {"properties": {"code": {"enum": list(codes)}}},
+        ]
+    }
     example = {"code": codes[0], "message": "What went wrong", "correlation_id": EXAMPLE_ID}
     content = {"application/json": {"schema": schema, "example": example}}
     return {"description": " or ".join(codes), "headers": headers, "content": content}

@@ -53,12 +53,18 @@ class Failed(Exception):
         self.retried = 0
 
 
-def make_app(provider: str, sin: str | None = None, scale: float = 1.0, spread: float = 0.2) -> Starlette:
+def make_app(
+    provider: str, sin: str | None = None, scale: float = 1.0, spread: float = 0.2
+) -> Starlette:
     """The service, calling the provider at that address, with every delay times ``scale``, and up to ``spread`` more."""
     client = httpx.AsyncClient(base_url=provider, trust_env=False)
 
     async def once(key: str, text: str) -> Any:
-        sent = {} if sin == "no-key" else {"Idempotency-Key": str(uuid.uuid4()) if sin == "new-key-each-try" else key}
+        sent = (
+            {}
+            if sin == "no-key"
+            else {"Idempotency-Key": str(uuid.uuid4()) if sin == "new-key-each-try" else key}
+        )
         try:
             answer = await client.post("/complete", json={"text": text}, headers=sent)
         except httpx.TransportError:
@@ -143,7 +149,9 @@ def make_app(provider: str, sin: str | None = None, scale: float = 1.0, spread: 
 
     async def elsewhere(_: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
-        return JSONResponse({"error": {"code": f"http_{status}", "message": "No such thing"}}, status)
+        return JSONResponse(
+            {"error": {"code": f"http_{status}", "message": "No such thing"}}, status
+        )
 
     return Starlette(
         routes=[Route("/v1/messages", messages, methods=["POST"])],
@@ -153,7 +161,11 @@ def make_app(provider: str, sin: str | None = None, scale: float = 1.0, spread: 
 
 if __name__ == "__main__":
     uvicorn.run(
-        make_app(os.environ["PROVIDER_URL"], os.environ.get("RELAY_SIN"), float(os.environ.get("RELAY_SCALE", "1"))),
+        make_app(
+            os.environ["PROVIDER_URL"],
+            os.environ.get("RELAY_SIN"),
+            float(os.environ.get("RELAY_SCALE", "1")),
+        ),
         host="127.0.0.1",
         port=int(os.environ["RELAY_PORT"]),
         log_level="warning",

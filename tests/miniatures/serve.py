@@ -36,7 +36,9 @@ class WireProtocol(H11Protocol):
 
 
 @contextmanager
-def serving(app: ASGIApp, port: int = 0, *, lifespan: Literal["on", "off"] = "off") -> Iterator[str]:
+def serving(
+    app: ASGIApp, port: int = 0, *, lifespan: Literal["on", "off"] = "off"
+) -> Iterator[str]:
     """Serve an application on 127.0.0.1 in a thread and yield its base URL; port 0 takes a free one.
 
     Raises RuntimeError when it hasn't started after `START_SECONDS`, OSError when the port is taken.
@@ -76,7 +78,9 @@ def serving(app: ASGIApp, port: int = 0, *, lifespan: Literal["on", "off"] = "of
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until interrupted."""
-    parser = argparse.ArgumentParser(prog="python -m miniatures.serve", description="Serve the notebooks.")
+    parser = argparse.ArgumentParser(
+        prog="python -m miniatures.serve", description="Serve the notebooks."
+    )
     parser.add_argument("--sin", action="append", default=[], choices=sorted(SINS), metavar="NAME")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--list", action="store_true", help="print the sins and stop")

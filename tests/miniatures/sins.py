@@ -66,7 +66,9 @@ def on(
     every: bool = False,
 ) -> Wrapper:
     """Apply a change to the error answers that fit (to all answers with `every`); `path` is a regular expression."""
-    statuses = None if status is None else frozenset([status] if isinstance(status, int) else status)
+    statuses = (
+        None if status is None else frozenset([status] if isinstance(status, int) else status)
+    )
 
     def fits(asked: Asked, answer: Answer) -> bool:
         envelope = told(answer)
@@ -98,15 +100,21 @@ def member(name: str, value: object) -> Change:
 
 def without(*names: str) -> Change:
     """Drop top-level members."""
-    return envelope(lambda before: {key: value for key, value in before.items() if key not in names})
+    return envelope(
+        lambda before: {key: value for key, value in before.items() if key not in names}
+    )
 
 
 def renamed(old: str, new: str) -> Change:
     """Rename a top-level member."""
-    return envelope(lambda before: {new if key == old else key: value for key, value in before.items()})
+    return envelope(
+        lambda before: {new if key == old else key: value for key, value in before.items()}
+    )
 
 
-def detail(name: str, value: object | Callable[[Any], object], *, only_present: bool = True) -> Change:
+def detail(
+    name: str, value: object | Callable[[Any], object], *, only_present: bool = True
+) -> Change:
     """Set a member of the details, by default only where it is; a callable gets the old value."""
 
     def edit(before: Envelope) -> Envelope:
@@ -133,9 +141,9 @@ def without_detail(name: str) -> Change:
 
 def says(message: str | Callable[[Asked], str]) -> Change:
     """Replace the message."""
-    return lambda asked, answer: member("message", message if isinstance(message, str) else message(asked))(
-        asked, answer
-    )
+    return lambda asked, answer: member(
+        "message", message if isinstance(message, str) else message(asked)
+    )(asked, answer)
 
 
 def status(number: int, code: str | None = None) -> Change:
@@ -150,7 +158,9 @@ def status(number: int, code: str | None = None) -> Change:
 
 def header(name: str, value: str | Callable[[Asked, Answer], str]) -> Change:
     """Set a header."""
-    return lambda asked, answer: answer.with_header(name, value if isinstance(value, str) else value(asked, answer))
+    return lambda asked, answer: answer.with_header(
+        name, value if isinstance(value, str) else value(asked, answer)
+    )
 
 
 def no_header(name: str) -> Change:
@@ -179,7 +189,9 @@ def unchanged(app: ASGIApp) -> ASGIApp:
     return app
 
 
-def asking(change: Callable[[Asked], Asked], *, path: str | None = None, method: str | None = None) -> Wrapper:
+def asking(
+    change: Callable[[Asked], Asked], *, path: str | None = None, method: str | None = None
+) -> Wrapper:
     """Change the requests that fit before the service sees them."""
 
     def changed(asked: Asked) -> Asked:
@@ -214,12 +226,20 @@ def bearer(asked: Asked) -> str:
 def as_editor(asked: Asked) -> Asked:
     """The request as if its tenant's editor had made it."""
     caller = CALLERS.get(bearer(asked))
-    return asked if caller is None else asked.with_header("authorization", f"Bearer {EDITOR_OF[caller.tenant]}")
+    return (
+        asked
+        if caller is None
+        else asked.with_header("authorization", f"Bearer {EDITOR_OF[caller.tenant]}")
+    )
 
 
 def as_someone(asked: Asked) -> Asked:
     """The request as if it had come with a valid token, where it had none."""
-    return asked if bearer(asked) in CALLERS else asked.with_header("authorization", f"Bearer {SOMEONE}")
+    return (
+        asked
+        if bearer(asked) in CALLERS
+        else asked.with_header("authorization", f"Bearer {SOMEONE}")
+    )
 
 
 def tenant(asked: Asked) -> str:
@@ -252,7 +272,9 @@ def well_formed(value: str) -> bool:
 # ---- correlation
 
 
-def correlated(choose: Callable[[Asked, str], str], *, in_header: bool = True, in_body: bool = True) -> Change:
+def correlated(
+    choose: Callable[[Asked, str], str], *, in_header: bool = True, in_body: bool = True
+) -> Change:
     """Choose the correlation id anew, given the one that was to be sent."""
 
     def change(asked: Asked, answer: Answer) -> Answer:
@@ -279,7 +301,10 @@ def of_the_request(asked: Asked, sent: str) -> str:
 
 def kept(reflectable: Callable[[str], bool]) -> Wrapper:
     """Keep inbound ids that the behaving service replaces."""
-    return on(correlated(lambda asked, sent: inbound(asked) if reflectable(inbound(asked)) else sent), every=True)
+    return on(
+        correlated(lambda asked, sent: inbound(asked) if reflectable(inbound(asked)) else sent),
+        every=True,
+    )
 
 
 def header_twice(_: Asked, answer: Answer) -> Answer:
@@ -294,10 +319,19 @@ def short_headed(app: ASGIApp) -> ASGIApp:
     """A server that takes 16 KiB of header section, and says so itself."""
 
     async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or sum(len(name) + len(value) for name, value in scope["headers"]) < 16 * 1024:
+        if (
+            scope["type"] != "http"
+            or sum(len(name) + len(value) for name, value in scope["headers"]) < 16 * 1024
+        ):
             await app(scope, receive, send)
             return
-        await send({"type": "http.response.start", "status": 400, "headers": [(b"content-type", b"text/plain")]})
+        await send(
+            {
+                "type": "http.response.start",
+                "status": 400,
+                "headers": [(b"content-type", b"text/plain")],
+            }
+        )
         await send({"type": "http.response.body", "body": b"Invalid HTTP request received."})
 
     return wrapped
@@ -332,7 +366,11 @@ def problem(before: Envelope) -> Envelope:
 def fastapi(before: Envelope) -> Envelope:
     """What FastAPI answers to an invalid field by itself."""
     name = (before.get("details") or {}).get("field", "body")
-    return {"detail": [{"type": "value_error", "loc": ["body", name], "msg": before["message"], "input": None}]}
+    return {
+        "detail": [
+            {"type": "value_error", "loc": ["body", name], "msg": before["message"], "input": None}
+        ]
+    }
 
 
 def finds_nothing(_: Asked, answer: Answer) -> Answer:
@@ -340,7 +378,11 @@ def finds_nothing(_: Asked, answer: Answer) -> Answer:
     body = answer.json()
     if answer.status != 200 or not isinstance(body, dict) or body.get("items"):
         return answer
-    told = {"code": "not_found", "message": "Nothing found", "correlation_id": answer.header("x-correlation-id")}
+    told = {
+        "code": "not_found",
+        "message": "Nothing found",
+        "correlation_id": answer.header("x-correlation-id"),
+    }
     return answer.with_json(told)
 
 
@@ -409,7 +451,11 @@ def head_body(fits: Callable[[Answer], bool]) -> Wrapper:
 def echo_if_match(asked: Asked, answer: Answer) -> Answer:
     """Tell the caller the tag that it sent instead of the one it needs."""
     stale = asked.header("if-match")
-    return answer if stale is None else both(header("etag", stale), detail("expected_etag", stale))(asked, answer)
+    return (
+        answer
+        if stale is None
+        else both(header("etag", stale), detail("expected_etag", stale))(asked, answer)
+    )
 
 
 def allow_shorter(_: Asked, answer: Answer) -> Answer:
@@ -419,7 +465,9 @@ def allow_shorter(_: Asked, answer: Answer) -> Answer:
 
 def allow_refused(asked: Asked, answer: Answer) -> Answer:
     """Every method there is, the refused one too."""
-    return answer.with_header("allow", f"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, {asked.method}")
+    return answer.with_header(
+        "allow", f"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, {asked.method}"
+    )
 
 
 def empty_if_unreadable(asked: Asked) -> Asked:
@@ -465,7 +513,10 @@ def in_stream(change: Callable[[Envelope], tuple[str, str]]) -> Change:
             name, data = change(json.loads(match[1]))
             return f"event: {name}\ndata: {data}\n\n"
 
-        return replace(answer, body=re.sub(r"event: error\ndata: (.*)\n\n", event, answer.body.decode()).encode())
+        return replace(
+            answer,
+            body=re.sub(r"event: error\ndata: (.*)\n\n", event, answer.body.decode()).encode(),
+        )
 
     return rewrite
 
@@ -482,7 +533,10 @@ def error_event(edit: Callable[[Envelope], object]) -> Wrapper:
 
 def without_offset(before: Envelope) -> Envelope:
     """The envelope without details.offset."""
-    return {**before, "details": {key: value for key, value in before["details"].items() if key != "offset"}}
+    return {
+        **before,
+        "details": {key: value for key, value in before["details"].items() if key != "offset"},
+    }
 
 
 # ---- tenants and leaks
@@ -505,9 +559,7 @@ TRACES: Mapping[str, str] = {
 }
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJub3RlYm9va3Mtc3ZjIn0.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-UNIQUE = (
-    'duplicate key value violates unique constraint "notebooks_tenant_title_key"\nDETAIL:  Key (title) already exists.'
-)
+UNIQUE = 'duplicate key value violates unique constraint "notebooks_tenant_title_key"\nDETAIL:  Key (title) already exists.'
 DSN = "could not connect: postgres://notebooks:hunter2-rA9x@db-primary:5432/notebooks"
 
 
@@ -518,7 +570,11 @@ def hidden_500(change: Change) -> Wrapper:
 
 def _all() -> Iterable[Sin]:
     def sin(
-        name: str, sentence: str, statements: str, apply: Wrapper = unchanged, report_only: str | None = None
+        name: str,
+        sentence: str,
+        statements: str,
+        apply: Wrapper = unchanged,
+        report_only: str | None = None,
     ) -> Sin:
         return Sin(name, sentence, tuple(statements.split()), apply, report_only)
 

@@ -56,7 +56,11 @@ def told(body: Any) -> Any:
     error = body.get("error")
     if isinstance(error, dict):
         return error.get("data") if isinstance(error.get("data"), dict) else error
-    content = body.get("result", {}).get("structuredContent") if isinstance(body.get("result"), dict) else None
+    content = (
+        body.get("result", {}).get("structuredContent")
+        if isinstance(body.get("result"), dict)
+        else None
+    )
     if isinstance(content, dict) and "error" in content:
         return content
     if isinstance(body.get("params"), dict) and isinstance(body["params"].get("error"), dict):
@@ -125,7 +129,11 @@ def answers(edit: Callable[[Any], Any]) -> Change:
     """Edit every single answer to a request that has an id."""
 
     def change(asked: Any, answer: Any) -> Any:
-        return edit(dict(answer)) if isinstance(answer, dict) and "id" in answer and isinstance(asked, dict) else answer
+        return (
+            edit(dict(answer))
+            if isinstance(answer, dict) and "id" in answer and isinstance(asked, dict)
+            else answer
+        )
 
     return change
 
@@ -156,7 +164,11 @@ def retold(answer: Any, message: str) -> Any:
 
 def _echoing(asked: Any, answer: Any) -> Any:
     params = asked.get("params") if isinstance(asked, dict) else None
-    if isinstance(answer, dict) and isinstance(answer.get("error"), dict) and isinstance(params, dict):
+    if (
+        isinstance(answer, dict)
+        and isinstance(answer.get("error"), dict)
+        and isinstance(params, dict)
+    ):
         return retold(answer, f"No such method ({json.dumps(params)})"[:190])
     return answer
 
@@ -220,10 +232,17 @@ lapse(
     "rpc-id-zero-lost-on-errors",
     "an unknown method is refused under the id null where the id is 0",
     lambda asked, answer: (
-        numbered(-32601, lambda a: {**a, "id": a["id"] or None})(asked, answer) if isinstance(asked, dict) else answer
+        numbered(-32601, lambda a: {**a, "id": a["id"] or None})(asked, answer)
+        if isinstance(asked, dict)
+        else answer
     ),
 )
-lapse(_K, "rpc-unknown-method-internal", "an unknown method is an internal error", renumbered(-32601, -32603))
+lapse(
+    _K,
+    "rpc-unknown-method-internal",
+    "an unknown method is an internal error",
+    renumbered(-32601, -32603),
+)
 lapse(
     _K,
     "rpc-unknown-method-application",
@@ -231,20 +250,45 @@ lapse(
     renumbered(-32601, -32000),
     deviation="D22",
 )
-lapse(_K, "rpc-unknown-method-succeeds", "an unknown method is answered with a result", numbered(-32601, succeeded))
-lapse(_K, "rpc-parse-error-as-invalid", "what is no JSON is told as no request", renumbered(-32700, -32600))
+lapse(
+    _K,
+    "rpc-unknown-method-succeeds",
+    "an unknown method is answered with a result",
+    numbered(-32601, succeeded),
+)
+lapse(
+    _K,
+    "rpc-parse-error-as-invalid",
+    "what is no JSON is told as no request",
+    renumbered(-32700, -32600),
+)
 lapse(
     _K,
     "rpc-invalid-request-as-params",
     "what is no request is told as params that do not fit",
     renumbered(-32600, -32602),
 )
-lapse(_K, "rpc-invalid-params-internal", "params that do not fit are an internal error", renumbered(-32602, -32603))
 lapse(
-    _K, "rpc-invalid-params-accepted", "params that do not fit are answered with a result", numbered(-32602, succeeded)
+    _K,
+    "rpc-invalid-params-internal",
+    "params that do not fit are an internal error",
+    renumbered(-32602, -32603),
 )
-lapse(_K, "rpc-batch-first-only", "of a batch the first request is answered", _batch(lambda a: a[:1]))
-lapse(_K, "rpc-batch-twice", "of a batch the first request is answered twice", _batch(lambda a: [a[0], *a]))
+lapse(
+    _K,
+    "rpc-invalid-params-accepted",
+    "params that do not fit are answered with a result",
+    numbered(-32602, succeeded),
+)
+lapse(
+    _K, "rpc-batch-first-only", "of a batch the first request is answered", _batch(lambda a: a[:1])
+)
+lapse(
+    _K,
+    "rpc-batch-twice",
+    "of a batch the first request is answered twice",
+    _batch(lambda a: [a[0], *a]),
+)
 lapse(
     _K,
     "rpc-batch-strangers",
@@ -258,7 +302,9 @@ lapse(
     _K,
     "rpc-method-in-message",
     "the message of an unknown method repeats its name",
-    lambda asked, answer: numbered(-32601, lambda a: retold(a, f"No method {asked['method']}"))(asked, answer),
+    lambda asked, answer: numbered(-32601, lambda a: retold(a, f"No method {asked['method']}"))(
+        asked, answer
+    ),
 )
 lapse(
     _K,
@@ -281,7 +327,13 @@ lapse(
     errors(sets(scope_hash="9f2c"), "EGRESS_CONSENT_REQUIRED"),
     deviation="D20",
 )
-lapse(_K, "phase-left-out", "the phase is left out", errors(drops("phase"), "DISK_FULL"), deviation="D20")
+lapse(
+    _K,
+    "phase-left-out",
+    "the phase is left out",
+    errors(drops("phase"), "DISK_FULL"),
+    deviation="D20",
+)
 lapse(
     _K,
     "actions-left-out",
@@ -302,7 +354,11 @@ def _notified(edit: Callable[[Any], Any], *codes: object) -> Change:
 
     def change(asked: Any, answer: Any) -> Any:
         hit = isinstance(answer, dict) and "method" in answer and told(answer) is not None
-        return edit(copy.deepcopy(answer)) if hit and (not codes or code_of(told(answer)) in codes) else answer
+        return (
+            edit(copy.deepcopy(answer))
+            if hit and (not codes or code_of(told(answer)) in codes)
+            else answer
+        )
 
     return change
 
@@ -312,7 +368,12 @@ def _with_error(**members: Any) -> Callable[[Any], Any]:
 
 
 lapse(_K, "nothing-notified", "no failure is notified", _notified(lambda _: NOTHING))
-lapse(_K, "one-code-not-notified", "one failure is not notified", _notified(lambda _: NOTHING, "DISK_FULL"))
+lapse(
+    _K,
+    "one-code-not-notified",
+    "one failure is not notified",
+    _notified(lambda _: NOTHING, "DISK_FULL"),
+)
 lapse(
     _K,
     "notified-as-another",
@@ -400,7 +461,12 @@ def _result(edit: Callable[[Any], None], *codes: object) -> Change:
 def _as_exception(result: Any) -> None:
     told = result["structuredContent"]
     kept = {each: told[each] for each in ("requested", "valid_next_actions")}
-    result["structuredContent"] = {"error": "action_error", "error_type": "ValueError", "error_message": "bad", **kept}
+    result["structuredContent"] = {
+        "error": "action_error",
+        "error_type": "ValueError",
+        "error_message": "bad",
+        **kept,
+    }
     result["isError"] = True
 
 
@@ -413,9 +479,17 @@ def _tool(name: str | None, marked: bool) -> Change:
     """What the protocol refused, of the tool `step` or of others, as a result."""
 
     def change(asked: Any, answer: Any) -> Any:
-        if not isinstance(asked, dict) or asked.get("method") != "tools/call" or "error" not in answer:
+        if (
+            not isinstance(asked, dict)
+            or asked.get("method") != "tools/call"
+            or "error" not in answer
+        ):
             return answer
-        return _as_text(answer, marked) if (asked["params"]["name"] == "step") == (name == "step") else answer
+        return (
+            _as_text(answer, marked)
+            if (asked["params"]["name"] == "step") == (name == "step")
+            else answer
+        )
 
     return change
 
@@ -428,7 +502,11 @@ def _refusal(name: str | None, edit: Callable[[Any, Any], Any]) -> Change:
     """Edit what the protocol refused, of the tool `step` or of others; the edit gets the arguments and the answer."""
 
     def change(asked: Any, answer: Any) -> Any:
-        if not isinstance(asked, dict) or asked.get("method") != "tools/call" or "error" not in answer:
+        if (
+            not isinstance(asked, dict)
+            or asked.get("method") != "tools/call"
+            or "error" not in answer
+        ):
             return answer
         if (asked["params"]["name"] == "step") != (name == "step"):
             return answer
@@ -456,7 +534,11 @@ def _successes(edit: Callable[[Any], None]) -> Change:
 
 def _resource(uri: str, edit: Callable[[Any], Any]) -> Change:
     def change(asked: Any, answer: Any) -> Any:
-        if not isinstance(asked, dict) or asked.get("params", {}).get("uri") != uri or "result" not in answer:
+        if (
+            not isinstance(asked, dict)
+            or asked.get("params", {}).get("uri") != uri
+            or "result" not in answer
+        ):
             return answer
         copied = copy.deepcopy(answer)
         for each in copied["result"]["contents"]:
@@ -493,13 +575,26 @@ lapse(
     _result(sets(isError=True), "unknown_action"),
     deviation="D15",
 )
-lapse(_T, "mark-lost", "an action that raised is not marked as an error", _result(sets(isError=False), "action_error"))
+lapse(
+    _T,
+    "mark-lost",
+    "an action that raised is not marked as an error",
+    _result(sets(isError=False), "action_error"),
+)
 lapse(_T, "unknown-tool-result", "a tool that there is not is a result", _tool(None, False))
 lapse(
-    _T, "unknown-tool-marked", "a tool that there is not is a result that is marked", _tool(None, True), deviation="D16"
+    _T,
+    "unknown-tool-marked",
+    "a tool that there is not is a result that is marked",
+    _tool(None, True),
+    deviation="D16",
 )
 lapse(
-    _T, "arguments-as-text", "arguments that do not fit are refused with a text", _tool("step", True), deviation="D16"
+    _T,
+    "arguments-as-text",
+    "arguments that do not fit are refused with a text",
+    _tool("step", True),
+    deviation="D16",
 )
 lapse(
     _T,
@@ -560,7 +655,9 @@ lapse(
     "the published actions cannot be read for a crash that is told",
     lambda asked, answer: (
         _refused_as(-32603, _TRACE)(None, {"jsonrpc": "2.0", "id": answer["id"]})
-        if isinstance(asked, dict) and asked.get("params", {}).get("uri") == "theodosia://next" and "result" in answer
+        if isinstance(asked, dict)
+        and asked.get("params", {}).get("uri") == "theodosia://next"
+        and "result" in answer
         else answer
     ),
 )
@@ -572,7 +669,11 @@ lapse(
         {
             "jsonrpc": "2.0",
             "id": answer["id"],
-            "result": {"content": [], "structuredContent": {"valid_next_actions": []}, "isError": False},
+            "result": {
+                "content": [],
+                "structuredContent": {"valid_next_actions": []},
+                "isError": False,
+            },
         }
         if isinstance(asked, dict)
         and asked.get("method") == "tools/call"
@@ -596,8 +697,18 @@ def _texted(text: str | None) -> Change:
     return change
 
 
-lapse(_T, "text-of-another-refusal", "the text of a refusal offers nothing, its structured content does", _texted(None))
-lapse(_T, "text-of-success", "the text of a refusal says that all went well", _texted("All went well."))
+lapse(
+    _T,
+    "text-of-another-refusal",
+    "the text of a refusal offers nothing, its structured content does",
+    _texted(None),
+)
+lapse(
+    _T,
+    "text-of-success",
+    "the text of a refusal says that all went well",
+    _texted("All went well."),
+)
 lapse(
     _T,
     "inputs-told-as-exception",
@@ -631,7 +742,12 @@ lapse(
     "an unknown action is refused without what may follow",
     errors(drops("valid_next_actions"), "unknown_action"),
 )
-lapse(_T, "sixth-refusal", "a refusal that is not documented", errors(sets(error="rate_limited"), "invalid_transition"))
+lapse(
+    _T,
+    "sixth-refusal",
+    "a refusal that is not documented",
+    errors(sets(error="rate_limited"), "invalid_transition"),
+)
 lapse(
     _T,
     "token-in-exception",
@@ -674,7 +790,9 @@ lapse(
     "the history does not say why",
     _resource(
         "theodosia://history",
-        lambda h: [{**each, **({"refusal_reason": "refused"} if each["refused"] else {})} for each in h],
+        lambda h: [
+            {**each, **({"refusal_reason": "refused"} if each["refused"] else {})} for each in h
+        ],
     ),
 )
 lapse(
@@ -749,14 +867,24 @@ lapse(
     errors(sets(details="Error: cursor closed"), "INTERNAL"),
     deviation="D14",
 )
-lapse(_A, "absent-details-null", "details that there are not are null", errors(sets(details=None), "INVALID_INPUT"))
+lapse(
+    _A,
+    "absent-details-null",
+    "details that there are not are null",
+    errors(sets(details=None), "INVALID_INPUT"),
+)
 lapse(
     _A,
     "crash-told",
     "what a handler crashed with is told",
     errors(sets(message="cursor closed: postgres://alknet:hunter2@10.0.0.7/calls"), "INTERNAL"),
 )
-lapse(_A, "timeout-not-retryable", "a timeout is not retryable", errors(sets(retryable=False), "TIMEOUT"))
+lapse(
+    _A,
+    "timeout-not-retryable",
+    "a timeout is not retryable",
+    errors(sets(retryable=False), "TIMEOUT"),
+)
 lapse(
     _A,
     "missing-file-instead",
@@ -775,7 +903,11 @@ def _failures(edit: Callable[[Any], Any], *classes: str) -> Change:
 
     def change(asked: Any, answer: Any) -> Any:
         error = told(answer)
-        hit = isinstance(error, dict) and "class" in error and (not classes or error["class"] in classes)
+        hit = (
+            isinstance(error, dict)
+            and "class" in error
+            and (not classes or error["class"] in classes)
+        )
         return edit(copy.deepcopy(answer)) if hit else answer
 
     return change
@@ -783,7 +915,9 @@ def _failures(edit: Callable[[Any], Any], *classes: str) -> Change:
 
 def _events(edit: Callable[[Any], Any]) -> Change:
     return lambda asked, answer: (
-        {"events": edit(answer["events"])} if isinstance(answer, dict) and "events" in answer else answer
+        {"events": edit(answer["events"])}
+        if isinstance(answer, dict) and "events" in answer
+        else answer
     )
 
 
@@ -808,16 +942,30 @@ lapse(
     errors(sets(**{"class": "teapot_error"}), "hash_mismatch"),
     deviation="D2",
 )
-lapse(_L, "status-of-no-class", "a failure of the network is a 503", status={502: 503}, deviation="D3")
-lapse(_L, "audit-id-optional", "a failure has no audit id", errors(drops("audit_id"), "network_error"), deviation="D4")
-lapse(_L, "audit-not-written", "failures are not in the audit", _events(lambda e: []), deviation="D5")
+lapse(
+    _L, "status-of-no-class", "a failure of the network is a 503", status={502: 503}, deviation="D3"
+)
+lapse(
+    _L,
+    "audit-id-optional",
+    "a failure has no audit id",
+    errors(drops("audit_id"), "network_error"),
+    deviation="D4",
+)
+lapse(
+    _L, "audit-not-written", "failures are not in the audit", _events(lambda e: []), deviation="D5"
+)
 lapse(
     _L,
     "audit-keys-renamed",
     "the audit has other keys",
     _events(
         lambda e: [
-            {"aileron.failure.class": each["class"], **{k: v for k, v in each.items() if k != "class"}} for each in e
+            {
+                "aileron.failure.class": each["class"],
+                **{k: v for k, v in each.items() if k != "class"},
+            }
+            for each in e
         ]
     ),
     deviation="D5",
@@ -826,7 +974,9 @@ lapse(
     _L,
     "retried-beyond",
     "more retries are told than there are",
-    errors(lambda e: e.update(details={**e.get("details", {}), "retried": 4}), "external_api_error"),
+    errors(
+        lambda e: e.update(details={**e.get("details", {}), "retried": 4}), "external_api_error"
+    ),
     deviation="D6",
 )
 lapse(
@@ -853,11 +1003,15 @@ lapse(
     "crud-envelope-on-install",
     "installing answers with the other envelope",
     _failures(
-        lambda a: {"error": {"code": a["error"]["class"], "message": a["error"]["message"]}}, "signature_failure"
+        lambda a: {"error": {"code": a["error"]["class"], "message": a["error"]["message"]}},
+        "signature_failure",
     ),
 )
 lapse(
-    _L, "approval-denied", "a reserved class is sent", errors(sets(**{"class": "approval_denied"}), "capability_denied")
+    _L,
+    "approval-denied",
+    "a reserved class is sent",
+    errors(sets(**{"class": "approval_denied"}), "capability_denied"),
 )
 lapse(
     _L,
@@ -894,7 +1048,8 @@ def _mirrored(before: Any, after: Any) -> Any:
     old = before.get("result", {})
     content = [
         {**each, "text": json.dumps(result["structuredContent"])}
-        if each in old.get("content", ()) and _parsed(each["text"].encode()) == old.get("structuredContent")
+        if each in old.get("content", ())
+        and _parsed(each["text"].encode()) == old.get("structuredContent")
         else each
         for each in result["content"]
     ]
@@ -909,7 +1064,9 @@ def over_streams(sin: str, command: list[str]) -> None:
         assert peer.stdout is not None
         for line in sys.stdin.buffer:
             # A marker after each line tells where its answers end; it is no request, so it is answered under its id or null.
-            peer.stdin.write(line + b'{"jsonrpc": "2.0", "id": "marker", "method": "marker", "params": {}}\n')
+            peer.stdin.write(
+                line + b'{"jsonrpc": "2.0", "id": "marker", "method": "marker", "params": {}}\n'
+            )
             peer.stdin.flush()
             asked, answered = _parsed(line), False
             while (said := json.loads(peer.stdout.readline())) and not (

@@ -33,7 +33,11 @@ def _read_only(name: str, value: Callable[[], object]) -> Wrapper:
 
     def change(_: Asked, answer: Answer) -> Answer:
         body = answer.json()
-        return answer.with_json({**body, name: value()}) if isinstance(body, dict) and "revision" in body else answer
+        return (
+            answer.with_json({**body, name: value()})
+            if isinstance(body, dict) and "revision" in body
+            else answer
+        )
 
     return on(change, path=NOTEBOOK, method="GET", every=True)
 
@@ -68,9 +72,15 @@ def _silent_changes(asked: Asked, answer: Answer) -> Answer:
 
 def _refused(code: str, status: int, message: str) -> Callable[[Asked, Answer], Answer]:
     def change(_: Asked, answer: Answer) -> Answer:
-        body = {"code": code, "message": message, "correlation_id": answer.header("x-correlation-id")}
+        body = {
+            "code": code,
+            "message": message,
+            "correlation_id": answer.header("x-correlation-id"),
+        }
         return replace(
-            answer.with_header("cache-control", "no-store").with_header("content-type", "application/json"),
+            answer.with_header("cache-control", "no-store").with_header(
+                "content-type", "application/json"
+            ),
             status=status,
         ).with_json(body)
 
@@ -81,7 +91,9 @@ def _before_routing(asked: Asked, answer: Answer) -> Answer:
     """Who is nobody is told so before he learns what there is."""
     if bearer(asked) or asked.path in ("/healthz", "/openapi.json"):
         return answer
-    return _refused("unauthenticated", 401, "Show a token")(asked, answer.with_header("www-authenticate", "Bearer"))
+    return _refused("unauthenticated", 401, "Show a token")(
+        asked, answer.with_header("www-authenticate", "Bearer")
+    )
 
 
 def _without_slash(asked: Asked, answer: Answer) -> Answer:
@@ -95,7 +107,9 @@ def _linked(asked: Asked, answer: Answer) -> Answer:
     if asked.path != "/notebooks" or asked.method != "GET" or answer.status != 200:
         return answer
     answer = answer.with_header("link", '</notebooks?offset=100>; rel="next"')
-    return answer.with_json({**body, "total": 100 + len(body["items"]), "next": "/notebooks?offset=100"})
+    return answer.with_json(
+        {**body, "total": 100 + len(body["items"]), "next": "/notebooks?offset=100"}
+    )
 
 
 def _all() -> tuple[Variant, ...]:

@@ -110,10 +110,17 @@ def make_app(sins: frozenset[str] = frozenset()) -> ASGIApp:
         while more:
             message = await receive()
             body, more = body + message.get("body", b""), message.get("more_body", False)
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1")
+            for name, value in scope["headers"]
+        }
         reply = vault.answer(scope["method"], scope["path"], headers, body)
         text = isinstance(reply.payload, str)
-        content = reply.payload.encode() if isinstance(reply.payload, str) else json.dumps(reply.payload).encode()
+        content = (
+            reply.payload.encode()
+            if isinstance(reply.payload, str)
+            else json.dumps(reply.payload).encode()
+        )
         sent = {
             **reply.headers,
             "content-type": "text/plain; charset=utf-8" if text else "application/json",
@@ -121,7 +128,9 @@ def make_app(sins: frozenset[str] = frozenset()) -> ASGIApp:
         }
         raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in sent.items()]
         await send({"type": "http.response.start", "status": reply.status, "headers": raw})
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
+        await send(
+            {"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content}
+        )
 
     return app
 
@@ -146,7 +155,11 @@ class Vault:
         inbound = headers.get("x-request-id", "")
         request_id = inbound if UUID4.fullmatch(inbound) else str(uuid.uuid4())
         try:
-            reply = self.old_room(path) if path.startswith("/legacy/") else self.enter(method, path, headers, body)
+            reply = (
+                self.old_room(path)
+                if path.startswith("/legacy/")
+                else self.enter(method, path, headers, body)
+            )
         except Refused as refused:
             reply = self.told(refused, request_id)
         return replace(reply, headers={**reply.headers, "x-request-id": request_id})
@@ -154,12 +167,19 @@ class Vault:
     def old_room(self, path: str) -> Reply:
         """What was there before /v2, in text."""
         if path == "/legacy/ledger":
-            return Reply(500, "Out of ink") if "old-room-fails" in self.sins else Reply(200, "No entries")
+            return (
+                Reply(500, "Out of ink")
+                if "old-room-fails" in self.sins
+                else Reply(200, "No entries")
+            )
         return Reply(503 if "old-shelf-fails" in self.sins else 404, "No such shelf")
 
     def enter(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """Check what the door checks, then go to the desk."""
-        found = next(((match, doors) for room, doors in self.rooms if (match := re.fullmatch(room, path))), None)
+        found = next(
+            ((match, doors) for room, doors in self.rooms if (match := re.fullmatch(room, path))),
+            None,
+        )
         if found is None:
             raise Refused(404, 104, "door", "There is no such room")
         match, doors = found
@@ -172,7 +192,10 @@ class Vault:
             raise Refused(401, 103, "door", "Who are you?", None, {"www-authenticate": "Bearer"})
         if len(body) > BODY_LIMIT:
             raise Refused(413, 101, "door", f"The body is larger than {BODY_LIMIT} bytes")
-        if method == "POST" and headers.get("content-type", "").partition(";")[0] != "application/json":
+        if (
+            method == "POST"
+            and headers.get("content-type", "").partition(";")[0] != "application/json"
+        ):
             raise Refused(415, 101, "door", "Send application/json")
         call = Call(OWNERS[token], headers, body, *match.groups())
         return self.once(path, call, handle) if method == "POST" else handle(call)
@@ -238,7 +261,10 @@ class Vault:
         """GET /v2/boxes."""
         if "x-jam" in call.headers:
             raise Refused(503, 120, "storage", "The machine is stuck")
-        return Reply(200, {"boxes": [each.shown() for each in self.boxes.values() if each.owner == call.owner]})
+        return Reply(
+            200,
+            {"boxes": [each.shown() for each in self.boxes.values() if each.owner == call.owner]},
+        )
 
     def add(self, call: Call) -> Reply:
         """POST /v2/boxes."""
@@ -277,20 +303,30 @@ def parsed(body: bytes) -> dict[str, object]:
     return value
 
 
-UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
+UUID4 = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE
+)
 
 
 def described(name: str, status: str, *members: str) -> dict[str, object]:
     """One operation of the OpenAPI document; `members`: the texts that its body needs."""
-    operation: dict[str, object] = {"operationId": name, "responses": {status: {"description": "Done"}}}
+    operation: dict[str, object] = {
+        "operationId": name,
+        "responses": {status: {"description": "Done"}},
+    }
     if members:
         texts = {each: {"type": "string", "minLength": 1} for each in members}
         schema = {"type": "object", "required": list(members), "properties": texts}
-        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+        operation["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": schema}},
+        }
     return operation
 
 
-BOX = [{"name": "box", "in": "path", "required": True, "schema": {"type": "string", "format": "uuid"}}]
+BOX = [
+    {"name": "box", "in": "path", "required": True, "schema": {"type": "string", "format": "uuid"}}
+]
 OPENAPI: Mapping[str, object] = {
     "openapi": "3.1.0",
     "info": {"title": "Vault", "version": "2.0.0"},
@@ -301,7 +337,10 @@ OPENAPI: Mapping[str, object] = {
             "post": described("addBox", "201", "label", "combination"),
         },
         "/v2/boxes/{box}": {"parameters": BOX, "get": described("readBox", "200")},
-        "/v2/boxes/{box}/opening": {"parameters": BOX, "post": described("openBox", "200", "combination")},
+        "/v2/boxes/{box}/opening": {
+            "parameters": BOX,
+            "post": described("openBox", "200", "combination"),
+        },
     },
     "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}},
 }

@@ -41,7 +41,9 @@ class Asked:
 
     def without_header(self, name: str) -> "Asked":
         """The same request, without the header."""
-        return replace(self, headers=tuple(pair for pair in self.headers if pair[0] != name.lower()))
+        return replace(
+            self, headers=tuple(pair for pair in self.headers if pair[0] != name.lower())
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,9 @@ class Answer:
 
     def without_header(self, name: str) -> "Answer":
         """The same response, without the header."""
-        return replace(self, headers=tuple(pair for pair in self.headers if pair[0] != name.lower()))
+        return replace(
+            self, headers=tuple(pair for pair in self.headers if pair[0] != name.lower())
+        )
 
     def with_text(self, media_type: str, text: str) -> "Answer":
         """The same status and other headers, with this body."""
@@ -106,7 +110,11 @@ def _between(before: Callable[[Asked], Asked], after: Callable[[Asked, Answer], 
 
 
 async def exchange(
-    app: ASGIApp, method: str, target: str, headers: Mapping[str, str] | None = None, body: bytes | object = b""
+    app: ASGIApp,
+    method: str,
+    target: str,
+    headers: Mapping[str, str] | None = None,
+    body: bytes | object = b"",
 ) -> Answer:
     """One exchange with an application in this process; a body that isn't bytes is sent as JSON."""
     sent = {key.lower(): value for key, value in (headers or {}).items()}
@@ -114,7 +122,9 @@ async def exchange(
         body = json.dumps(body).encode()
         sent.setdefault("content-type", "application/json")
     asked = Asked(method, target, tuple(sent.items()), body)
-    return await _run(app, {"type": "http", "http_version": "1.1", "scheme": "http", "root_path": ""}, asked)
+    return await _run(
+        app, {"type": "http", "http_version": "1.1", "scheme": "http", "root_path": ""}, asked
+    )
 
 
 async def _read(scope: Scope, receive: Receive) -> Asked:
@@ -126,7 +136,9 @@ async def _read(scope: Scope, receive: Receive) -> Asked:
             break
     query = scope["query_string"].decode("latin-1")
     path = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
-    pairs = tuple((key.decode("latin-1").lower(), value.decode("latin-1")) for key, value in scope["headers"])
+    pairs = tuple(
+        (key.decode("latin-1").lower(), value.decode("latin-1")) for key, value in scope["headers"]
+    )
     return Asked(scope["method"], f"{path}?{query}" if query else path, pairs, body)
 
 
@@ -138,7 +150,9 @@ async def _run(app: ASGIApp, scope: MutableMapping[str, Any], asked: Asked) -> A
         "path": unquote(path),
         "raw_path": path.encode("latin-1"),
         "query_string": query.encode("latin-1"),
-        "headers": [(key.encode("latin-1"), value.encode("latin-1")) for key, value in asked.headers],
+        "headers": [
+            (key.encode("latin-1"), value.encode("latin-1")) for key, value in asked.headers
+        ],
     }
     pending: list[Message] = [{"type": "http.request", "body": asked.body, "more_body": False}]
     status, body = 0, b""
@@ -152,7 +166,8 @@ async def _run(app: ASGIApp, scope: MutableMapping[str, Any], asked: Asked) -> A
         if message["type"] == "http.response.start":
             status = message["status"]
             headers = tuple(
-                (key.decode("latin-1").lower(), value.decode("latin-1")) for key, value in message["headers"]
+                (key.decode("latin-1").lower(), value.decode("latin-1"))
+                for key, value in message["headers"]
             )
         else:
             body += message.get("body", b"")

@@ -55,13 +55,19 @@ def _quiet() -> Iterator[None]:
 @cache
 def platform(extra: str = "") -> Contract:
     """The contract of the Core Platform, with ``extra`` kinds of lines in front of its own."""
-    text = Path(TAXONOMY).read_text(encoding="utf-8").replace("\n  records:\n", f"\n  records:\n{extra}")
+    text = (
+        Path(TAXONOMY)
+        .read_text(encoding="utf-8")
+        .replace("\n  records:\n", f"\n  records:\n{extra}")
+    )
     loaded = read(text, "taxonomy.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
     return contract(loaded.taxonomy)
 
 
-def clauses(*paths: Path, by: Contract | None = None, options: AuditOptions = NO_OPTIONS) -> dict[str, int]:
+def clauses(
+    *paths: Path, by: Contract | None = None, options: AuditOptions = NO_OPTIONS
+) -> dict[str, int]:
     """The clauses that an audit finds broken, and how often."""
     found = audit([str(each) for each in paths], by or platform(), options).result
     return {
@@ -95,10 +101,36 @@ def schemathesis_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pa
     with serving(service("leaks-stack-trace")) as url:
         for kind, options in {"text": [], "bytes": ["--report-preserve-bytes"]}.items():
             paths = {form: folder / f"{kind}.{form}" for form in ("vcr", "har", "ndjson")}
-            words = [word for form, path in paths.items() for word in (f"--report-{form}-path", str(path))]
-            caller = ["--header", f"Authorization: Bearer {TOKEN}", "--header", "X-Fault: internal_error"]
-            chosen = ["--phases", "examples", "--max-examples", "1", "--include-path", "/prices/{sku}", "--seed", "1"]
-            program = [sys.executable, "-m", "schemathesis.cli", "run", f"{url}/openapi.json", "--url", url]
+            words = [
+                word
+                for form, path in paths.items()
+                for word in (f"--report-{form}-path", str(path))
+            ]
+            caller = [
+                "--header",
+                f"Authorization: Bearer {TOKEN}",
+                "--header",
+                "X-Fault: internal_error",
+            ]
+            chosen = [
+                "--phases",
+                "examples",
+                "--max-examples",
+                "1",
+                "--include-path",
+                "/prices/{sku}",
+                "--seed",
+                "1",
+            ]
+            program = [
+                sys.executable,
+                "-m",
+                "schemathesis.cli",
+                "run",
+                f"{url}/openapi.json",
+                "--url",
+                url,
+            ]
             subprocess.run(
                 [*program, *words, *chosen, *caller, "--checks", "not_a_server_error", *options],
                 cwd=folder,
@@ -119,7 +151,9 @@ def test_what_schemathesis_recorded_is_judged(schemathesis_files: dict[str, Path
 
 
 @pytest.mark.parametrize("serializer", ["yaml", "json"])
-@pytest.mark.parametrize(("sin", "expected"), [(None, {}), ("leaks-stack-trace", {"leaks/stack-trace": 2})])
+@pytest.mark.parametrize(
+    ("sin", "expected"), [(None, {}), ("leaks-stack-trace", {"leaks/stack-trace": 2})]
+)
 def test_what_vcrpy_recorded_is_judged(
     serializer: str, sin: str | None, expected: dict[str, int], tmp_path: Path
 ) -> None:
@@ -129,7 +163,11 @@ def test_what_vcrpy_recorded_is_judged(
     with serving(service(sin)) as url, vcr.VCR(serializer=serializer).use_cassette(str(cassette)):
         ask(url)
     assert clauses(cassette) == expected
-    assert [each.exchange.response.status for each in items(cassette) if isinstance(each, RecordedExchange)] == [
+    assert [
+        each.exchange.response.status
+        for each in items(cassette)
+        if isinstance(each, RecordedExchange)
+    ] == [
         200,
         404,
         500,
@@ -148,7 +186,9 @@ def test_what_vcrpy_recorded_is_judged(
         assert TOKEN not in shown
 
 
-def har(*entries: tuple[int, str, dict[str, str]], url: str = "https://api.acme.com/orders/1") -> str:
+def har(
+    *entries: tuple[int, str, dict[str, str]], url: str = "https://api.acme.com/orders/1"
+) -> str:
     """An archive of answers, each a status, a body and headers."""
     return json.dumps(
         {
@@ -171,9 +211,15 @@ def har(*entries: tuple[int, str, dict[str, str]], url: str = "https://api.acme.
                         "response": {
                             "status": status,
                             "statusText": "",
-                            "headers": [{"name": name, "value": value} for name, value in headers.items()],
+                            "headers": [
+                                {"name": name, "value": value} for name, value in headers.items()
+                            ],
                             "cookies": [],
-                            "content": {"size": len(body), "mimeType": "application/json", "text": body},
+                            "content": {
+                                "size": len(body),
+                                "mimeType": "application/json",
+                                "text": body,
+                            },
                         },
                     }
                     for status, body, headers in entries
@@ -187,14 +233,23 @@ def har(*entries: tuple[int, str, dict[str, str]], url: str = "https://api.acme.
 def envelope(number: int, code: str = "not_found", **more: object) -> str:
     """An error of the Core Platform with an id of its own."""
     own = f"01JAH8ZJ0Z8Z0N7M1X6JZ8{number:04d}"
-    return json.dumps({"code": code, "message": "There is no such resource", "correlation_id": own, **more})
+    return json.dumps(
+        {"code": code, "message": "There is no such resource", "correlation_id": own, **more}
+    )
 
 
-def answer(number: int, code: str = "not_found", status: int = 404, **headers: str) -> tuple[int, str, dict[str, str]]:
+def answer(
+    number: int, code: str = "not_found", status: int = 404, **headers: str
+) -> tuple[int, str, dict[str, str]]:
     """An answer as it should be, but for what is asked to be otherwise."""
     body = envelope(number, code, details={"retryable": False})
     own = json.loads(body)["correlation_id"]
-    fields = {"content-type": "application/json", "cache-control": "no-store", "x-correlation-id": own, **headers}
+    fields = {
+        "content-type": "application/json",
+        "cache-control": "no-store",
+        "x-correlation-id": own,
+        **headers,
+    }
     return status, body, {name: value for name, value in fields.items() if value}
 
 
@@ -210,17 +265,32 @@ def test_an_archive_is_judged(tmp_path: Path) -> None:
     assert found.count == 2
     assert report.result.requests == 4
     assert any("there was no answer" in note for note in report.result.notes)
-    jsonschema.Draft202012Validator(reports.schema()).validate(json.loads(reports.FORMATS["json"](report)))
+    jsonschema.Draft202012Validator(reports.schema()).validate(
+        json.loads(reports.FORMATS["json"](report))
+    )
 
 
 def test_values_that_a_tool_left_out_are_not_judged(tmp_path: Path) -> None:
     """`[Filtered]` is no challenge, and nobody sent it."""
     path = tmp_path / "filtered.har"
     path.write_text(
-        har(answer(1, "unauthenticated", 401, **{"www-authenticate": "[Filtered]", "cache-control": "***"}))
+        har(
+            answer(
+                1,
+                "unauthenticated",
+                401,
+                **{"www-authenticate": "[Filtered]", "cache-control": "***"},
+            )
+        )
     )
     assert clauses(path) == {}
-    path.write_text(har(answer(1, "unauthenticated", 401, **{"www-authenticate": ";;", "cache-control": "public"})))
+    path.write_text(
+        har(
+            answer(
+                1, "unauthenticated", 401, **{"www-authenticate": ";;", "cache-control": "public"}
+            )
+        )
+    )
     assert set(clauses(path)) == {"headers/www-authenticate", "headers/cache-control"}
 
 
@@ -242,10 +312,14 @@ def test_only_the_service_that_is_meant(tmp_path: Path) -> None:
     """`base` leaves out what browsers fetch elsewhere; without it, that more hosts were judged is said."""
     ours, theirs = tmp_path / "ours.har", tmp_path / "theirs.har"
     ours.write_text(har(answer(1)))
-    theirs.write_text(har((500, "<html>", {"content-type": "text/html"}), url="https://cdn.example.net/x"))
+    theirs.write_text(
+        har((500, "<html>", {"content-type": "text/html"}), url="https://cdn.example.net/x")
+    )
     assert "envelope/json" in clauses(ours, theirs)
     assert clauses(ours, theirs, options=AuditOptions(base="https://api.acme.com")) == {}
-    assert any("2 hosts" in each for each in audit([str(ours), str(theirs)], platform()).result.notes)
+    assert any(
+        "2 hosts" in each for each in audit([str(ours), str(theirs)], platform()).result.notes
+    )
     assert clauses(ours, theirs, options=AuditOptions(base="https://api.acme")) == {}
 
 
@@ -275,19 +349,30 @@ KINDS = """\
 """
 
 
-def access(status: int = 404, body: object = None, headers: object = None, **more: object) -> dict[str, object]:
+def access(
+    status: int = 404, body: object = None, headers: object = None, **more: object
+) -> dict[str, object]:
     """A line of an access log."""
     told: dict[str, object] = {}
     if body is not None:
         told["body"] = body
     if headers is not None:
         told["headers"] = headers
-    return {"kind": "access", "method": "GET", "url": "/orders/1?x=1", "status": status, "response": told, **more}
+    return {
+        "kind": "access",
+        "method": "GET",
+        "url": "/orders/1?x=1",
+        "status": status,
+        "response": told,
+        **more,
+    }
 
 
 def log(path: Path, *lines: object) -> Path:
     """A log of such lines; texts stand there as they are."""
-    path.write_text("".join((each if isinstance(each, str) else json.dumps(each)) + "\n" for each in lines))
+    path.write_text(
+        "".join((each if isinstance(each, str) else json.dumps(each)) + "\n" for each in lines)
+    )
     return path
 
 
@@ -304,20 +389,37 @@ def test_a_log_is_judged_for_what_it_tells(tmp_path: Path) -> None:
     assert set(clauses(log(path, access(500, body)), by=by)) == {"code/status"}
     assert set(clauses(log(path, access(500, json.dumps(body))), by=by)) == {"code/status"}
     assert clauses(log(path, access(500), access(404), access(200, {"orders": []})), by=by) == {}
-    errors = {"endpoint": "GET /orders", "http_status": 500, "code": "not_found", "correlation_id": "7"}
-    assert set(clauses(log(path, errors), by=by)) == {"code/status", "ids/format"}
-    slots = {"kind": "slots", "url": "https://api.acme.com/orders", "status": 404, "code": "not_found"}
-    assert clauses(log(path, {**slots, "message": "See /etc/orders.ini", "details": {"retryable": True}}), by=by) == {
-        "retriable/agrees": 1
+    errors = {
+        "endpoint": "GET /orders",
+        "http_status": 500,
+        "code": "not_found",
+        "correlation_id": "7",
     }
-    assert clauses(log(path, {**slots, "message": "Password='hunter2hunter2'"}), by=by) == {"leaks/secret": 1}
+    assert set(clauses(log(path, errors), by=by)) == {"code/status", "ids/format"}
+    slots = {
+        "kind": "slots",
+        "url": "https://api.acme.com/orders",
+        "status": 404,
+        "code": "not_found",
+    }
+    assert clauses(
+        log(path, {**slots, "message": "See /etc/orders.ini", "details": {"retryable": True}}),
+        by=by,
+    ) == {"retriable/agrees": 1}
+    assert clauses(log(path, {**slots, "message": "Password='hunter2hunter2'"}), by=by) == {
+        "leaks/secret": 1
+    }
     assert set(clauses(log(path, {**slots, "code": "lost_in_space"}), by=by)) == {"code/declared"}
 
 
 def test_a_body_that_was_cut_is_not_judged(tmp_path: Path) -> None:
     """A log that keeps the first bytes of a body is no service that sends broken JSON."""
     by, path = platform(KINDS), tmp_path / "cut.ndjson"
-    told = {"content-type": "application/json", "cache-control": "no-store", "x-correlation-id": ULID}
+    told = {
+        "content-type": "application/json",
+        "cache-control": "no-store",
+        "x-correlation-id": ULID,
+    }
     cut = access(404, '{"code": "not_f', {**told, "content-length": "300"})
     assert clauses(log(path, cut), by=by) == {}
     assert "envelope/json" in clauses(
@@ -355,8 +457,13 @@ def test_a_line_without_end_is_not_held(tmp_path: Path) -> None:
     """A line longer than any record is skipped, and the next one read."""
     path = tmp_path / "long.ndjson"
     wrong = {"kind": "slots", "url": "/orders", "status": 500, "code": "not_found"}
-    path.write_text('{"kind": "slots", "x": "' + "x" * (17 * 1024 * 1024) + '"}\n' + json.dumps(wrong) + "\n")
-    assert [type(each).__name__ for each in items(path, platform(KINDS))] == ["Skipped", "RecordedExchange"]
+    path.write_text(
+        '{"kind": "slots", "x": "' + "x" * (17 * 1024 * 1024) + '"}\n' + json.dumps(wrong) + "\n"
+    )
+    assert [type(each).__name__ for each in items(path, platform(KINDS))] == [
+        "Skipped",
+        "RecordedExchange",
+    ]
 
 
 @pytest.mark.parametrize("end", range(40, 3000, 370))
@@ -440,10 +547,14 @@ def test_what_is_called_a_log_is_one_where_its_content_does_not_tell(name: str) 
     assert told(b"interactions:\n- request:", name) == "vcr"
 
 
-@pytest.mark.parametrize("first", [b"Jan 01 server started", b"\x00\x00\x00", b"\xff\xfe\xfd", b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize(
+    "first", [b"Jan 01 server started", b"\x00\x00\x00", b"\xff\xfe\xfd", b"", b"\xef\xbb\xbf"]
+)
 def test_a_bad_line_costs_itself_alone(tmp_path: Path, first: bytes) -> None:
     """Wherever it stands in a log, at its beginning too, under whatever name."""
-    plain = log(tmp_path / "a.ndjson", {"endpoint": "GET /orders", "http_status": 500, "code": "not_found"})
+    plain = log(
+        tmp_path / "a.ndjson", {"endpoint": "GET /orders", "http_status": 500, "code": "not_found"}
+    )
     good = plain.read_bytes().splitlines()
     for index in range(len(good) + 1):
         path = tmp_path / "b"
@@ -459,14 +570,19 @@ def test_what_breaks_off_was_not_read(tmp_path: Path, form: str, packed: bool) -
     A log has an end after every line, so one that is cut is a whole one; only its last line may be broken.
     """
     one = {"request": {"method": "GET", "uri": "http://x/o", "body": None, "headers": {}}}
-    told_ = {"status": {"code": 500, "message": "x"}, "headers": {"Content-Type": ["application/json"]}}
+    told_ = {
+        "status": {"code": 500, "message": "x"},
+        "headers": {"Content-Type": ["application/json"]},
+    }
     body = json.dumps({"code": "not_found", "message": "m", "correlation_id": "x"})
     interaction = {**one, "response": {**told_, "body": {"string": body}}}
     records = [{"endpoint": "GET /orders", "http_status": 500, "code": "not_found"}] * 9
     whole = {
         "har": har(*(answer(number, status=500) for number in range(9))),
         "json": json.dumps({"version": 1, "interactions": [interaction] * 9}, indent=1),
-        "yaml": yaml.safe_dump(json.loads(json.dumps({"interactions": [interaction] * 9})), default_flow_style=False),
+        "yaml": yaml.safe_dump(
+            json.loads(json.dumps({"interactions": [interaction] * 9})), default_flow_style=False
+        ),
         "log.gz": "".join(json.dumps(each) + "\n" for each in records),
     }[form]
     packed = packed or form.endswith(".gz")
@@ -482,7 +598,11 @@ def test_what_breaks_off_was_not_read(tmp_path: Path, form: str, packed: bool) -
     assert everything == 9
     cuts = [int(len(data) * share) for share in (0.5, 0.8, 0.95)]
     # YAML that is cut within a text is YAML; between the members of an interaction it can be told.
-    cuts = [data.rindex(b"  response:", 0, each) for each in cuts] if (form, packed) == ("yaml", False) else cuts
+    cuts = (
+        [data.rindex(b"  response:", 0, each) for each in cuts]
+        if (form, packed) == ("yaml", False)
+        else cuts
+    )
     read = []
     for cut in cuts:
         result = judged(data[:cut]).result
@@ -496,7 +616,9 @@ def test_what_breaks_off_was_not_read(tmp_path: Path, form: str, packed: bool) -
 
 def test_compressed_files_are_read(tmp_path: Path) -> None:
     """Logs are rotated into gzip; a torn one is read as far as it goes or told."""
-    plain = log(tmp_path / "a.ndjson", {"endpoint": "GET /orders", "http_status": 500, "code": "not_found"})
+    plain = log(
+        tmp_path / "a.ndjson", {"endpoint": "GET /orders", "http_status": 500, "code": "not_found"}
+    )
     packed = tmp_path / "a.ndjson.gz"
     packed.write_bytes(gzip.compress(plain.read_bytes() * 1000))
     assert clauses(packed)["code/status"] == 1000
@@ -505,22 +627,32 @@ def test_compressed_files_are_read(tmp_path: Path) -> None:
     assert report.result.not_run
 
 
-@pytest.mark.parametrize("lacks", [frozenset({each}) for each in sorted({"request", "body", "message", "elapsed"})])
-def test_what_records_do_not_say_is_the_reason_why_nothing_was_judged(lacks: frozenset[str]) -> None:
+@pytest.mark.parametrize(
+    "lacks", [frozenset({each}) for each in sorted({"request", "body", "message", "elapsed"})]
+)
+def test_what_records_do_not_say_is_the_reason_why_nothing_was_judged(
+    lacks: frozenset[str],
+) -> None:
     """A clause for which the records of all errors lack a fact says which; one error that has it, or none at all, and the reason
     is that there was no occasion. No clause that could be judged says so.
     """
     taxonomy = platform()
     body = json.dumps({"code": "not_found", "message": "Not here", "correlation_id": "x"}).encode()
     headers = (("Content-Type", "application/json"),)
-    exchange = Exchange(Request("GET", "/orders/1"), Response(404, headers, body), lacks=ALWAYS | lacks)
+    exchange = Exchange(
+        Request("GET", "/orders/1"), Response(404, headers, body), lacks=ALWAYS | lacks
+    )
 
     def reasons(*seen: Exchange) -> dict[str, str]:
         tally = Accumulator(taxonomy)
         for each in seen:
             tally.see(each)
         result = tally.result("t")
-        return {address: each.reason for address, each in result.clauses.items() if each.verdict == "not_exercised"}
+        return {
+            address: each.reason
+            for address, each in result.clauses.items()
+            if each.verdict == "not_exercised"
+        }
 
     for address, reason in reasons(exchange, exchange).items():
         clause = taxonomy.clauses[address]
@@ -533,7 +665,10 @@ def test_what_records_do_not_say_is_the_reason_why_nothing_was_judged(lacks: fro
         assert reasons(exchange)["leaks/path"].startswith(said)
     whole = replace(exchange, lacks=frozenset())
     for seen in ((), (exchange, whole), (replace(exchange, response=Response(200)),)):
-        assert all(each.startswith("nothing that was seen gave occasion: ") for each in reasons(*seen).values())
+        assert all(
+            each.startswith("nothing that was seen gave occasion: ")
+            for each in reasons(*seen).values()
+        )
 
 
 SECRETS = {
@@ -552,10 +687,17 @@ def test_no_secret_of_a_recording_is_shown(tmp_path: Path) -> None:
     """Nobody names the secrets in a recording; what looks like one, by its place, its name or its form, is in no report."""
     line = access(
         500,
-        {"code": "not_found", "message": f"{SECRETS['email']} used {SECRETS['jwt']}", "correlation_id": "x"},
+        {
+            "code": "not_found",
+            "message": f"{SECRETS['email']} used {SECRETS['jwt']}",
+            "correlation_id": "x",
+        },
         {"Set-Cookie": f"sid={SECRETS['set']}; Path=/"},
         request={
-            "headers": {"Authorization": f"Bearer {SECRETS['header']}", "Cookie": f"sid={SECRETS['cookie']}"},
+            "headers": {
+                "Authorization": f"Bearer {SECRETS['header']}",
+                "Cookie": f"sid={SECRETS['cookie']}",
+            },
             "body": {"user": "jane", "password": SECRETS["password"]},
         },
     )
@@ -574,7 +716,9 @@ def test_the_command(tmp_path: Path) -> None:
     bad.write_text(har(answer(1, status=500)))
     none.write_text("127.0.0.1 GET /")
     assert faultspec("audit", str(good)).returncode == 0
-    done = faultspec("audit", str(good), str(bad), "--report", f"junit={tmp_path / 'x.xml'}", "--format", "json")
+    done = faultspec(
+        "audit", str(good), str(bad), "--report", f"junit={tmp_path / 'x.xml'}", "--format", "json"
+    )
     assert done.returncode == 1
     assert json.loads(done.stdout)["findings"][0]["places"] == [f"{bad}:10"]
     assert f"{bad}:10" in (tmp_path / "x.xml").read_text()
@@ -589,7 +733,9 @@ def test_the_command(tmp_path: Path) -> None:
     assert faultspec("audit", str(bad), "--waivers", str(waiver)).returncode == 0
     assert faultspec("audit", str(good), "--waivers", str(waiver)).returncode == 1
     document = tmp_path / "openapi.json"
-    document.write_text(json.dumps({"openapi": "3.1.0", "paths": {"/orders/{id}": {"get": {"responses": {}}}}}))
+    document.write_text(
+        json.dumps({"openapi": "3.1.0", "paths": {"/orders/{id}": {"get": {"responses": {}}}}})
+    )
     done = faultspec("audit", str(bad), "--openapi", str(document), "--format", "json")
     assert json.loads(done.stdout)["findings"][0]["operation"] == "GET /orders/{id}"
 
@@ -616,7 +762,10 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
         with path.open("w") as out:
             for number in range(lines):
                 body = {**json.loads(envelope(number)), f"extra{number}": number}
-                out.write(json.dumps(access(404 + number % 90, body, {"x-correlation-id": str(number)})) + "\n")
+                out.write(
+                    json.dumps(access(404 + number % 90, body, {"x-correlation-id": str(number)}))
+                    + "\n"
+                )
                 out.write(f"broken {number}\n" if number % 100 == 0 else "")
         tracemalloc.start()
         audit([str(path)], platform(KINDS))

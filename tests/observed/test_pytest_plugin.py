@@ -25,7 +25,8 @@ TAXONOMY = ROOT / "taxonomy.yaml"
 
 #: Where the distribution is installed with its entry point, pytest has the plugin already.
 INSTALLED = any(
-    each.value == "faultspec_conformance.observed.pytest_plugin" for each in metadata.entry_points(group="pytest11")
+    each.value == "faultspec_conformance.observed.pytest_plugin"
+    for each in metadata.entry_points(group="pytest11")
 )
 PLUGIN = () if INSTALLED else ("-p", "faultspec_conformance.observed.pytest_plugin")
 
@@ -74,7 +75,9 @@ def test_a_test_fails_with_what_its_service_broke(pytester: pytest.Pytester) -> 
     """Only the tests whose traffic breaks the contract fail, with the clause, what was seen and how to ask again."""
     pytester.makepyfile(TESTS)
     path = pytester.path / "report.json"
-    done = pytester.runpytest_inprocess(*PLUGIN, f"--faultspec={TAXONOMY}", f"--faultspec-report=json={path}")
+    done = pytester.runpytest_inprocess(
+        *PLUGIN, f"--faultspec={TAXONOMY}", f"--faultspec-report=json={path}"
+    )
     done.assert_outcomes(passed=3, failed=2)
     done.stdout.fnmatch_lines(
         [
@@ -83,9 +86,13 @@ def test_a_test_fails_with_what_its_service_broke(pytester: pytest.Pytester) -> 
             "4 exchanges judged by platform*: 2 findings, 0 known;*",
         ]
     )
-    assert "demo-alice" not in done.stdout.str().partition("FAILURES")[2].replace('Bearer demo-alice"', "")
+    assert "demo-alice" not in done.stdout.str().partition("FAILURES")[2].replace(
+        'Bearer demo-alice"', ""
+    )
     report = json.loads(path.read_text())
-    assert [(each["clause"], each["count"]) for each in report["findings"]] == [("leaks/stack-trace", 2)]
+    assert [(each["clause"], each["count"]) for each in report["findings"]] == [
+        ("leaks/stack-trace", 2)
+    ]
     assert report["summary"]["requests"] == 4
 
 
@@ -129,7 +136,9 @@ def test_twice(faultspec):
 def test_each_test_has_ids_of_its_own(pytester: pytest.Pytester) -> None:
     """Tests that freeze what makes ids do not fail each other; one that sees an id twice fails."""
     pytester.makepyfile(FROZEN)
-    found = pytester.runpytest_subprocess(*PLUGIN, "--faultspec", str(TAXONOMY), "-p", "no:cacheprovider")
+    found = pytester.runpytest_subprocess(
+        *PLUGIN, "--faultspec", str(TAXONOMY), "-p", "no:cacheprovider"
+    )
     found.assert_outcomes(passed=2, failed=1)
     found.stdout.fnmatch_lines(["*correlation/unique*"])
 
@@ -137,7 +146,9 @@ def test_each_test_has_ids_of_its_own(pytester: pytest.Pytester) -> None:
 def test_a_known_failure_fails_no_test_until_it_expires(pytester: pytest.Pytester) -> None:
     """A waiver covers a finding; one that has expired covers nothing."""
     pytester.makepyfile(TESTS)
-    pytester.makeini(f"[pytest]\nfaultspec_taxonomy = {TAXONOMY}\nfaultspec_waivers = waivers.yaml\n")
+    pytester.makeini(
+        f"[pytest]\nfaultspec_taxonomy = {TAXONOMY}\nfaultspec_waivers = waivers.yaml\n"
+    )
     waiver = pytester.path / "waivers.yaml"
     waiver.write_text("- {clause: leaks/*, reason: known, owner: us, expires: 2999-01-01}\n")
     done = pytester.runpytest_inprocess(*PLUGIN)
@@ -162,9 +173,13 @@ def test_a_waiver_that_one_worker_needs_is_needed(pytester: pytest.Pytester) -> 
     """Whether nothing needs a waiver is told of all workers together, not of one that saw none of what it names."""
     pytest.importorskip("xdist")
     pytester.makepyfile(TESTS)
-    pytester.makeini(f"[pytest]\nfaultspec_taxonomy = {TAXONOMY}\nfaultspec_waivers = waivers.yaml\n")
+    pytester.makeini(
+        f"[pytest]\nfaultspec_taxonomy = {TAXONOMY}\nfaultspec_waivers = waivers.yaml\n"
+    )
     waivers = pytester.path / "waivers.yaml"
-    waivers.write_text("- {clause: leaks/stack-trace, reason: known, owner: us, expires: 2999-01-01}\n")
+    waivers.write_text(
+        "- {clause: leaks/stack-trace, reason: known, owner: us, expires: 2999-01-01}\n"
+    )
     done = pytester.runpytest_subprocess(*PLUGIN, "-n2", "-k", "test_price")
     done.stdout.no_fnmatch_line("*not needed*")
     waivers.write_text("- {clause: leaks/sql, reason: known, owner: us, expires: 2999-01-01}\n")
@@ -196,7 +211,9 @@ def test_without_the_fixture_nothing_of_ours_is_loaded(pytester: pytest.Pytester
         ((f"--faultspec={TAXONOMY}", "--faultspec-report=xml=x"), "FORMAT=FILE"),
     ],
 )
-def test_what_is_missing_is_told(pytester: pytest.Pytester, options: tuple[str, ...], told: str) -> None:
+def test_what_is_missing_is_told(
+    pytester: pytest.Pytester, options: tuple[str, ...], told: str
+) -> None:
     """A test that asks for the fixture where it cannot be had fails with what to do, without a traceback of ours."""
     pytester.makepyfile("def test_one(faultspec): pass")
     done = pytester.runpytest_inprocess(*PLUGIN, *options)
@@ -211,7 +228,8 @@ def test_what_is_missing_is_told(pytester: pytest.Pytester, options: tuple[str, 
 async def order(request: Request) -> JSONResponse:
     """One order."""
     return JSONResponse(
-        {"id": request.path_params["id"], "sent": (await request.body()).decode()}, headers={"X-Own": "1"}
+        {"id": request.path_params["id"], "sent": (await request.body()).decode()},
+        headers={"X-Own": "1"},
     )
 
 
@@ -226,7 +244,11 @@ async def large(request: Request) -> StreamingResponse:
 
 
 APP = Starlette(
-    routes=[Route("/orders/{id}", order, methods=["GET", "POST"]), Route("/stream", stream), Route("/large", large)]
+    routes=[
+        Route("/orders/{id}", order, methods=["GET", "POST"]),
+        Route("/stream", stream),
+        Route("/large", large),
+    ]
 )
 
 
@@ -241,9 +263,17 @@ def test_the_application_is_not_changed() -> None:
         ("GET", "/nothing", ""),
     ):
         one, two = (client.request(method, path, content=body) for client in (plain, watched))
-        assert (one.status_code, one.content, one.headers) == (two.status_code, two.content, two.headers)
+        assert (one.status_code, one.content, one.headers) == (
+            two.status_code,
+            two.content,
+            two.headers,
+        )
         last = seen[-1]
-        assert (last.request.method, last.request.target, last.request.body) == (method, path, body.encode())
+        assert (last.request.method, last.request.target, last.request.body) == (
+            method,
+            path,
+            body.encode(),
+        )
         assert (last.response.status, last.response.body) == (two.status_code, two.content)
         assert last.received("content-type") == two.headers.get("content-type")
     assert len(watched.get("/large").content) == 6 * 1024 * 1024
@@ -283,7 +313,9 @@ def test_clients_are_listened_to() -> None:
 
         asyncio.run(ask())
         targets = {f"{url}/nothing"}
-    assert {(each.request.method, each.request.body, each.response.status) for each in seen} == {("POST", b"{}", 404)}
+    assert {(each.request.method, each.request.body, each.response.status) for each in seen} == {
+        ("POST", b"{}", 404)
+    }
     assert {each.request.target for each in seen} == targets
     assert all(json.loads(each.response.body)["code"] == "not_found" for each in seen)
     assert len(seen) == 3

@@ -76,18 +76,30 @@ def test_operations_of_swagger_2() -> None:
                 "/buckets": {
                     "post": {
                         "parameters": [
-                            {"in": "body", "name": "body", "required": True, "schema": {"$ref": "#/definitions/Bucket"}}
+                            {
+                                "in": "body",
+                                "name": "body",
+                                "required": True,
+                                "schema": {"$ref": "#/definitions/Bucket"},
+                            }
                         ],
                         "responses": {"201": {"description": ""}},
                     },
                     "get": {"responses": {"200": {"description": ""}}},
                 },
                 "/buckets/{id}": {
-                    "get": {"responses": {}, "parameters": [{"in": "path", "name": "id", "type": "string"}]}
+                    "get": {
+                        "responses": {},
+                        "parameters": [{"in": "path", "name": "id", "type": "string"}],
+                    }
                 },
             },
             "definitions": {
-                "Bucket": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
+                "Bucket": {
+                    "type": "object",
+                    "required": ["name"],
+                    "properties": {"name": {"type": "string"}},
+                }
             },
         }
     )
@@ -107,7 +119,13 @@ def test_resources_are_inferred_by_the_shape_of_paths() -> None:
     resource = found[0]
     assert [
         each.name if each else None
-        for each in (resource.create, resource.read, resource.update, resource.delete, resource.list)
+        for each in (
+            resource.create,
+            resource.read,
+            resource.update,
+            resource.delete,
+            resource.list,
+        )
     ] == [
         "POST /notebooks",
         "GET /notebooks/{notebook}",
@@ -119,7 +137,9 @@ def test_resources_are_inferred_by_the_shape_of_paths() -> None:
 
 def test_a_literal_segment_wins_over_a_placeholder() -> None:
     """A concrete path belongs to the most literal template that fits."""
-    read = openapi.read({"openapi": "3.1.0", "paths": {"/a/{b}": {"get": {}}, "/a/batch": {"get": {}}}})
+    read = openapi.read(
+        {"openapi": "3.1.0", "paths": {"/a/{b}": {"get": {}}, "/a/batch": {"get": {}}}}
+    )
     found = read.at("GET", "/a/batch")
     assert found is not None
     assert found.template == "/a/batch"
@@ -137,7 +157,11 @@ def test_what_is_no_document_is_said_to_be_none(text: str) -> None:
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.dictionaries(st.sampled_from(["paths", "components", "servers", "security", "info"]), JSON_VALUES))
+@given(
+    st.dictionaries(
+        st.sampled_from(["paths", "components", "servers", "security", "info"]), JSON_VALUES
+    )
+)
 def test_no_document_raises(document: dict[str, object]) -> None:
     """However odd a document is, reading it, its resources and a value of each of its schemas gives values."""
     read = openapi.read(document)
@@ -147,7 +171,10 @@ def test_no_document_raises(document: dict[str, object]) -> None:
         if operation.body is not None:
             list(
                 sampling.violations(
-                    source, operation.body.schema, sampling.value(source, operation.body.schema), "mark-1"
+                    source,
+                    operation.body.schema,
+                    sampling.value(source, operation.body.schema),
+                    "mark-1",
                 )
             )
         for parameter in operation.parameters:
@@ -192,15 +219,26 @@ SCHEMAS = [
     },
     {
         "allOf": [
-            {"type": "object", "required": ["a"], "properties": {"a": {"type": "string", "maxLength": 4}}},
+            {
+                "type": "object",
+                "required": ["a"],
+                "properties": {"a": {"type": "string", "maxLength": 4}},
+            },
             {"required": ["b"], "properties": {"b": {"enum": ["x", "y"]}}},
         ]
     },
-    {"type": "array", "minItems": 2, "items": {"type": "number", "exclusiveMinimum": 4, "multipleOf": 5}},
+    {
+        "type": "array",
+        "minItems": 2,
+        "items": {"type": "number", "exclusiveMinimum": 4, "multipleOf": 5},
+    },
     {
         "type": "object",
         "required": ["name"],
-        "properties": {"name": {"type": "string", "minLength": 12, "maxLength": 30}, "on": {"type": "boolean"}},
+        "properties": {
+            "name": {"type": "string", "minLength": 12, "maxLength": 30},
+            "on": {"type": "boolean"},
+        },
         "additionalProperties": False,
     },
 ]
@@ -214,7 +252,9 @@ def test_values_obey_and_violations_do_not(schema: dict[str, object]) -> None:
         value = sampling.value(source, schema)
         jsonschema.validate(value, schema)
         for each in sampling.violations(source, schema, value, "mark-1"):
-            checker = None if each.sure else jsonschema.FormatChecker(["email"])  # the one that needs no package
+            checker = (
+                None if each.sure else jsonschema.FormatChecker(["email"])
+            )  # the one that needs no package
             with pytest.raises(jsonschema.ValidationError):
                 jsonschema.validate(each.body, schema, format_checker=checker)
             assert each.what
@@ -222,7 +262,14 @@ def test_values_obey_and_violations_do_not(schema: dict[str, object]) -> None:
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"^[A-Z]{3}$", r"\S", r"^(foo|bar)-\d+$", r"^[a-f0-9]{8}(-[a-f0-9]{4}){3}$", r"^\w+@\w+\.com$", r"^[^a-z]{2}$"],
+    [
+        r"^[A-Z]{3}$",
+        r"\S",
+        r"^(foo|bar)-\d+$",
+        r"^[a-f0-9]{8}(-[a-f0-9]{4}){3}$",
+        r"^\w+@\w+\.com$",
+        r"^[^a-z]{2}$",
+    ],
 )
 def test_patterns_are_met(pattern: str) -> None:
     """A generated string matches the pattern it was generated for."""
@@ -273,15 +320,20 @@ def test_fresh_values_differ() -> None:
     schema = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
     assert sampling.value(source, schema) != sampling.value(source, schema)
     assert sampling.vary(source, schema, {"name": "Tea"}) != {"name": "Tea"}
-    assert sampling.vary(source, {"properties": {"currency": {"enum": ["EUR"]}}}, {"currency": "EUR"}) == {
-        "currency": "EUR"
-    }
+    assert sampling.vary(
+        source, {"properties": {"currency": {"enum": ["EUR"]}}}, {"currency": "EUR"}
+    ) == {"currency": "EUR"}
 
 
 @pytest.mark.parametrize(
     ("document", "path", "templates", "said"),
     [
-        ({"openapi": "3.1.0", "paths": {"/api/a": {"get": {}}}}, "/api", ["/api/a"], "begin with /api already"),
+        (
+            {"openapi": "3.1.0", "paths": {"/api/a": {"get": {}}}},
+            "/api",
+            ["/api/a"],
+            "begin with /api already",
+        ),
         (
             {"openapi": "3.1.0", "paths": {"/api/a": {"get": {}}, "/b": {"get": {}}}},
             "/api",
@@ -289,7 +341,12 @@ def test_fresh_values_differ() -> None:
             None,
         ),
         ({"openapi": "3.1.0", "paths": {"/apis": {"get": {}}}}, "/api", ["/api/apis"], None),
-        ({"swagger": "2.0", "basePath": "/v1", "paths": {"/a": {"get": {}}}}, "", ["/v1/a"], "Swagger 2.0"),
+        (
+            {"swagger": "2.0", "basePath": "/v1", "paths": {"/a": {"get": {}}}},
+            "",
+            ["/v1/a"],
+            "Swagger 2.0",
+        ),
         ({"openapi": "3.1.0", "paths": {"/a": 7}}, "", [], "names no operation"),
     ],
 )

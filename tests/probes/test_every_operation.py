@@ -144,7 +144,10 @@ def shelf(
             Route("/transfers", transfer, methods=["POST"]),
             Route("/searches", search, methods=["POST"]),
         ],
-        exception_handlers={404: lambda *_: refusal(404, "absent"), 405: lambda *_: refusal(405, "absent")},
+        exception_handlers={
+            404: lambda *_: refusal(404, "absent"),
+            405: lambda *_: refusal(405, "absent"),
+        },
     )
 
 
@@ -168,7 +171,10 @@ def document() -> Mapping[str, object]:
                 "post": {"parameters": [key], **responses("201"), **body},
             },
             "/things/{id}": {"parameters": [identifier], "get": responses("200")},
-            "/things/{id}/notes": {"parameters": [identifier], "post": {**responses("201"), **body}},
+            "/things/{id}/notes": {
+                "parameters": [identifier],
+                "post": {**responses("201"), **body},
+            },
             "/transfers": {"post": {**responses("201"), **body}},
             "/searches": {"post": {**responses("200"), **body}},
         },
@@ -184,7 +190,9 @@ def judged(tmp_path: Path, app: Starlette, only: str) -> Result:
         id="/id",
         unique=("title",),
     )
-    return judged_tenants(tmp_path, app, TAXONOMY, document(), thing, requests=200, only=only).result
+    return judged_tenants(
+        tmp_path, app, TAXONOMY, document(), thing, requests=200, only=only
+    ).result
 
 
 def told(result: Result) -> list[tuple[str, str]]:
@@ -198,7 +206,10 @@ def test_whatever_bounds_a_query_is_tried(tmp_path: Path) -> None:
     for name in BOUNDS:
         result = judged(tmp_path, shelf(unchecked=name), "framework/invalid-input")
         assert told(result) == [("error", "GET /things")], name
-        assert "query" in result.findings[0].finding.message or f"`{name}`" in result.findings[0].finding.message
+        assert (
+            "query" in result.findings[0].finding.message
+            or f"`{name}`" in result.findings[0].finding.message
+        )
 
 
 def test_what_is_too_large_is_tried_only_where_nothing_is_too_small(tmp_path: Path) -> None:
@@ -210,9 +221,12 @@ def test_what_is_too_large_is_tried_only_where_nothing_is_too_small(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("forgets", "operation"), [("/notes", "POST /things/{id}/notes"), ("/transfers", "POST /transfers"), ("", None)]
+    ("forgets", "operation"),
+    [("/notes", "POST /things/{id}/notes"), ("/transfers", "POST /transfers"), ("", None)],
 )
-def test_whatever_is_made_is_made_once_under_one_key(tmp_path: Path, forgets: str, operation: str | None) -> None:
+def test_whatever_is_made_is_made_once_under_one_key(
+    tmp_path: Path, forgets: str, operation: str | None
+) -> None:
     """Every POST that makes something is replayed, whatever its document says of the key; one that makes nothing is not."""
     result = judged(tmp_path, shelf(forgets=forgets), "idempotency/*")
     assert told(result) == ([("error", operation)] if operation else [])
@@ -236,7 +250,9 @@ def test_whatever_is_made_is_made_once_under_one_key(tmp_path: Path, forgets: st
         "for-all-with-an-id-of-the-caller's",
     ],
 )
-def test_another_tenants_resource_is_not_named(tmp_path: Path, app: Starlette, levels: list[str]) -> None:
+def test_another_tenants_resource_is_not_named(
+    tmp_path: Path, app: Starlette, levels: list[str]
+) -> None:
     """That a name is taken elsewhere is a warning, for names may be for all by design; whose it is, by its id, is a failure.
 
     An id that the caller sent himself, or of his own, names nothing of anybody else's.

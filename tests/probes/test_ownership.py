@@ -47,7 +47,9 @@ def tickets(*, per_tenant: bool = True, seeded: bool = False, sin: str = "") -> 
     async def collection(request: Request) -> Response:
         who = request.headers.get("Authorization", "")
         if request.method == "GET":
-            return JSONResponse([each for _, _, each in (made if sin == "lists-all" else visible(who))])
+            return JSONResponse(
+                [each for _, _, each in (made if sin == "lists-all" else visible(who))]
+            )
         try:
             sent = dict(await request.json())
         except (
@@ -58,7 +60,10 @@ def tickets(*, per_tenant: bool = True, seeded: bool = False, sin: str = "") -> 
             sent = {}
         if not isinstance(sent.get("title"), str):
             return refusal(400, "absent")
-        key = ("" if sin.startswith("shares-keys") else who, request.headers.get("Idempotency-Key", ""))
+        key = (
+            "" if sin.startswith("shares-keys") else who,
+            request.headers.get("Idempotency-Key", ""),
+        )
         if key[1] and key in keys:
             same = keys[key][0] == sent or sin == "shares-keys"
             return keys[key][1] if same else refusal(409, "taken")
@@ -72,7 +77,14 @@ def tickets(*, per_tenant: bool = True, seeded: bool = False, sin: str = "") -> 
 
     async def item(request: Request) -> Response:
         who, number = request.headers.get("Authorization", ""), request.path_params["number"]
-        found = next((each for tenant, n, each in made if n == number and (tenant == who or sin == "shows-all")), None)
+        found = next(
+            (
+                each
+                for tenant, n, each in made
+                if n == number and (tenant == who or sin == "shows-all")
+            ),
+            None,
+        )
         if found is None:
             return refusal(404, "absent")
         if request.method == "PATCH" and "If-Match" in request.headers:
@@ -84,7 +96,10 @@ def tickets(*, per_tenant: bool = True, seeded: bool = False, sin: str = "") -> 
             Route("/tickets", collection, methods=["GET", "POST"]),
             Route("/tickets/{number:int}", item, methods=["GET", "PATCH"]),
         ],
-        exception_handlers={404: lambda *_: refusal(404, "absent"), 405: lambda *_: refusal(405, "absent")},
+        exception_handlers={
+            404: lambda *_: refusal(404, "absent"),
+            405: lambda *_: refusal(405, "absent"),
+        },
     )
 
 
@@ -92,15 +107,26 @@ def document() -> Mapping[str, object]:
     """What the service publishes."""
     number = {"name": "number", "in": "path", "required": True, "schema": {"type": "integer"}}
     body = {
-        "content": {"application/json": {"schema": {"type": "object", "properties": {"title": {"type": "string"}}}}}
+        "content": {
+            "application/json": {
+                "schema": {"type": "object", "properties": {"title": {"type": "string"}}}
+            }
+        }
     }
     said = {"responses": {"200": {"description": "said"}}}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Tickets", "version": "1"},
         "paths": {
-            "/tickets": {"get": said, "post": {"responses": {"201": {"description": "made"}}, "requestBody": body}},
-            "/tickets/{number}": {"parameters": [number], "get": said, "patch": {**said, "requestBody": body}},
+            "/tickets": {
+                "get": said,
+                "post": {"responses": {"201": {"description": "made"}}, "requestBody": body},
+            },
+            "/tickets/{number}": {
+                "parameters": [number],
+                "get": said,
+                "patch": {**said, "requestBody": body},
+            },
         },
     }
 
@@ -111,7 +137,9 @@ def judged(tmp_path: Path, app: Starlette) -> Report:
         "ticket",
         create=ConfiguredCall("POST", "/tickets", body={"title": "Printer on fire ${unique}"}),
         read=ConfiguredCall("GET", "/tickets/{number}"),
-        update=ConfiguredCall("PATCH", "/tickets/{number}", body={"title": "Printer still on fire"}),
+        update=ConfiguredCall(
+            "PATCH", "/tickets/{number}", body={"title": "Printer still on fire"}
+        ),
         list=ConfiguredCall("GET", "/tickets"),
         id="/id",
     )
@@ -157,6 +185,8 @@ def test_a_value_taken_anywhere_is_no_matter_of_keys(tmp_path: Path) -> None:
         ("shares-keys-of-one-body", "idempotency/isolation", "POST /tickets"),
     ],
 )
-def test_the_owners_own_value_is_proof(tmp_path: Path, sin: str, clause: str, operation: str) -> None:
+def test_the_owners_own_value_is_proof(
+    tmp_path: Path, sin: str, clause: str, operation: str
+) -> None:
     """What only the owner sent, seen by another tenant, is a leak though ids are counted; so is a key refused to him."""
     assert found(judged(tmp_path, tickets(per_tenant=False, sin=sin))) >= {(clause, operation)}

@@ -55,7 +55,9 @@ errors = st.fixed_dictionaries(
         "kind": st.sampled_from(["full", "busy"]),
         "phase": st.sampled_from(["plan", "act"]),
         "ways": st.sampled_from([[], ["retry"], ["retry", "edit"]]),
-        "more": st.fixed_dictionaries({"job": st.sampled_from(["a", "b"]), "left": st.integers(0, 9)}),
+        "more": st.fixed_dictionaries(
+            {"job": st.sampled_from(["a", "b"]), "left": st.integers(0, 9)}
+        ),
     }
 )
 
@@ -86,13 +88,16 @@ def verdicts(exchanges: list[Observation], rules: Contract = RULES, unkept: int 
 
 @given(st.lists(errors, max_size=6), st.integers(0, 6), st.randoms())
 @settings(max_examples=150, deadline=None)
-def test_as_many_are_missed_as_were_not_told(failed: list[dict[str, Any]], dropped: int, random: Random) -> None:
+def test_as_many_are_missed_as_were_not_told(
+    failed: list[dict[str, Any]], dropped: int, random: Random
+) -> None:
     """In whatever order notifications come, whatever they count on to and in whichever order they list what they list: each
     that is missing is one failure, and the others held.
     """
     dropped = min(dropped, len(failed))
     moved = [
-        {**each, "ways": each["ways"][::-1], "at": "later", "more": {**each["more"], "left": 0}} for each in failed
+        {**each, "ways": each["ways"][::-1], "at": "later", "more": {**each["more"], "left": 0}}
+        for each in failed
     ]
     exchanges = [answered(each) for each in failed] + [told(each) for each in moved[dropped:]]
     random.shuffle(exchanges)
@@ -100,12 +105,23 @@ def test_as_many_are_missed_as_were_not_told(failed: list[dict[str, Any]], dropp
 
 
 @given(errors, st.sampled_from([("kind",), ("phase",), ("ways",), ("more", "job")]))
-def test_what_is_told_otherwise_is_not_repeated(info: dict[str, Any], place: tuple[str, ...]) -> None:
+def test_what_is_told_otherwise_is_not_repeated(
+    info: dict[str, Any], place: tuple[str, ...]
+) -> None:
     """A notification with another code, word of a vocabulary, list of actions or text among the details is another error."""
-    others = {"kind": ["full", "busy"], "phase": ["plan", "act"], "ways": [["edit"], []], "job": ["a", "b"]}
+    others = {
+        "kind": ["full", "busy"],
+        "phase": ["plan", "act"],
+        "ways": [["edit"], []],
+        "job": ["a", "b"],
+    }
     known = info["more"]["job"] if place[0] == "more" else info[place[0]]
     other = next(each for each in others[place[-1]] if each != known)
-    changed = {**info, "more": {**info["more"], "job": other}} if place[0] == "more" else {**info, place[0]: other}
+    changed = (
+        {**info, "more": {**info["more"], "job": other}}
+        if place[0] == "more"
+        else {**info, place[0]: other}
+    )
     assert verdicts([told(changed), answered(info)]) == ["error"]
     assert verdicts([told(changed), answered(info), told(info)]) == ["held"]
 
@@ -160,7 +176,9 @@ def judged(folder: Path, habit: str) -> Result:
     return report.result
 
 
-@pytest.mark.parametrize(("habit", "verdict"), [("before", "passed"), ("after", "passed"), ("never", "failed")])
+@pytest.mark.parametrize(
+    ("habit", "verdict"), [("before", "passed"), ("after", "passed"), ("never", "failed")]
+)
 def test_a_notification_has_time(tmp_path: Path, habit: str, verdict: str) -> None:
     """It may come before its answer or a moment after it; one that never comes is missed, by itself with `--only`."""
     assert judged(tmp_path, habit).clauses["surface/repeated"].verdict == verdict

@@ -30,7 +30,9 @@ privacy:
 """
 
 
-def things(*, read_tells: bool = False, creates: bool = True, asks_first: bool = False) -> Starlette:
+def things(
+    *, read_tells: bool = False, creates: bool = True, asks_first: bool = False
+) -> Starlette:
     """Everybody's things under names of his choice: a PUT makes one, unless it is somebody else's. ``creates``: else
     a PUT only changes. ``asks_first``: what is there has to be named by its version before anybody is told whose it is.
     """
@@ -49,7 +51,12 @@ def things(*, read_tells: bool = False, creates: bool = True, asks_first: bool =
         owner = owners.get(name)
         if request.method == "GET" and owner is None and read_tells:
             return refusal(404, "absent")
-        if asks_first and request.method == "PUT" and owner is not None and "If-Match" not in request.headers:
+        if (
+            asks_first
+            and request.method == "PUT"
+            and owner is not None
+            and "If-Match" not in request.headers
+        ):
             return refusal(428, "needed")
         if owner not in (None, who) or ((request.method == "GET" or not creates) and owner is None):
             return refusal(403, "forbidden")
@@ -58,8 +65,14 @@ def things(*, read_tells: bool = False, creates: bool = True, asks_first: bool =
         return JSONResponse({"id": name})
 
     return Starlette(
-        routes=[Route("/things", create, methods=["POST"]), Route("/things/{name}", item, methods=["GET", "PUT"])],
-        exception_handlers={404: lambda *_: refusal(404, "absent"), 405: lambda *_: refusal(405, "absent")},
+        routes=[
+            Route("/things", create, methods=["POST"]),
+            Route("/things/{name}", item, methods=["GET", "PUT"]),
+        ],
+        exception_handlers={
+            404: lambda *_: refusal(404, "absent"),
+            405: lambda *_: refusal(405, "absent"),
+        },
     )
 
 
@@ -67,7 +80,11 @@ def document(*statuses: str) -> Mapping[str, object]:
     """What the service publishes; ``statuses``: those of a PUT."""
     name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
     body = {
-        "content": {"application/json": {"schema": {"type": "object", "properties": {"colour": {"type": "string"}}}}}
+        "content": {
+            "application/json": {
+                "schema": {"type": "object", "properties": {"colour": {"type": "string"}}}
+            }
+        }
     }
 
     def responses(*each: str) -> Mapping[str, object]:
@@ -96,7 +113,9 @@ def concealment(tmp_path: Path, app: Starlette, *statuses: str) -> list[str]:
         update=ConfiguredCall("PUT", "/things/{name}", body={"colour": "blue"}),
         id="/id",
     )
-    report = judged(tmp_path, app, TAXONOMY, document(*statuses), thing, requests=100, only="tenancy/*")
+    report = judged(
+        tmp_path, app, TAXONOMY, document(*statuses), thing, requests=100, only="tenancy/*"
+    )
     assert report.result.clauses["tenancy/concealed"].occasions
     return [str(each.finding.operation) for each in report.result.findings]
 
@@ -112,7 +131,9 @@ def test_a_put_that_only_changes_is_held_to_concealment(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("statuses", [("200",), ("200", "201")])
-def test_reads_are_held_to_concealment_whatever_a_put_creates(tmp_path: Path, statuses: tuple[str, ...]) -> None:
+def test_reads_are_held_to_concealment_whatever_a_put_creates(
+    tmp_path: Path, statuses: tuple[str, ...]
+) -> None:
     """That a PUT creates excuses no other operation."""
     assert "GET /things/{name}" in concealment(tmp_path, things(read_tells=True), *statuses)
 
@@ -120,4 +141,6 @@ def test_reads_are_held_to_concealment_whatever_a_put_creates(tmp_path: Path, st
 def test_what_is_asked_for_first_tells_nothing(tmp_path: Path) -> None:
     """Where a change has to name a version (428), the same is asked of a foreign thing and of none."""
     assert concealment(tmp_path, things(creates=False), "200") == []
-    assert concealment(tmp_path, things(creates=False, asks_first=True), "200") == ["PUT /things/{name}"]
+    assert concealment(tmp_path, things(creates=False, asks_first=True), "200") == [
+        "PUT /things/{name}"
+    ]

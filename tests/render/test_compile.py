@@ -53,7 +53,11 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def files(folder: Path) -> dict[str, bytes]:
     """Every file below a folder, by its path."""
-    return {each.relative_to(folder).as_posix(): each.read_bytes() for each in folder.rglob("*") if each.is_file()}
+    return {
+        each.relative_to(folder).as_posix(): each.read_bytes()
+        for each in folder.rglob("*")
+        if each.is_file()
+    }
 
 
 # Writing
@@ -95,7 +99,9 @@ def test_one_target_leaves_the_others_alone(project: Path) -> None:
     """A compile of one target neither removes nor forgets the files of another."""
     run("compile")
     before = files(project / "generated")
-    (project / "taxonomy.yaml").write_text(TAXONOMY + "  new: {summary: New., http: 500, retriable: false}\n")
+    (project / "taxonomy.yaml").write_text(
+        TAXONOMY + "  new: {summary: New., http: 500, retriable: false}\n"
+    )
     assert run("compile", "--target", "jsonschema").returncode == 0
     after = files(project / "generated")
     changed = {name for name in after if after[name] != before.get(name)}
@@ -112,7 +118,9 @@ def refusal(tree: dict[str, str], out: Path) -> str | None:
     return None
 
 
-def test_a_failed_write_leaves_the_old_tree_whole(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_old_tree_whole(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whichever rename fails, every file is as it was before, and nothing is left behind."""
     out = project / "out"
     old = {"t/a": "old a", "t/b": "old b", "t/sub/gone": "old c"}
@@ -148,7 +156,9 @@ def test_a_template_that_fails_changes_nothing(project: Path) -> None:
     run("compile")
     before = files(project / "generated")
     (project / "mine/openapi").mkdir(parents=True)
-    (project / "mine/openapi/components.json.jinja").write_text("{{ view.v31 | json }}\n{{ view.oops }}\n")
+    (project / "mine/openapi/components.json.jinja").write_text(
+        "{{ view.v31 | json }}\n{{ view.oops }}\n"
+    )
     (project / "taxonomy.yaml").write_text(TAXONOMY.replace("Nothing", "Nothing at all"))
     done = run("compile", "--templates", "mine")
     assert done.returncode == 2
@@ -175,7 +185,9 @@ def test_a_folder_in_the_place_of_a_file_is_refused(project: Path) -> None:
     done = run("compile")
     assert done.returncode == 2
     assert "a folder stands where a file is to be written" in done.stderr
-    assert list((project / "generated/jsonschema").iterdir()) == [project / "generated/jsonschema/error.schema.json"]
+    assert list((project / "generated/jsonschema").iterdir()) == [
+        project / "generated/jsonschema/error.schema.json"
+    ]
 
 
 def test_an_output_folder_that_cannot_be_written(project: Path) -> None:
@@ -215,7 +227,9 @@ def test_check_sees_every_kind_of_drift(project: Path) -> None:
     done = run("compile", "--check")
     assert done.returncode == 1
     kinds = [
-        line for line in done.stdout.splitlines() if line.startswith(("modified:", "missing:", "stale:", "untracked:"))
+        line
+        for line in done.stdout.splitlines()
+        if line.startswith(("modified:", "missing:", "stale:", "untracked:"))
     ]
     assert kinds == [
         "stale: generated/jsonschema/old.json",
@@ -303,14 +317,22 @@ def test_a_template_overrides_a_shipped_one(project: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        ("python/retri.py.jinja", "has no template `retri.py.jinja`; did you mean `retry.py.jinja`?"),
-        ("python/deep/errors.py.jinja", "has no template `deep/errors.py.jinja`; did you mean `errors.py.jinja`?"),
+        (
+            "python/retri.py.jinja",
+            "has no template `retri.py.jinja`; did you mean `retry.py.jinja`?",
+        ),
+        (
+            "python/deep/errors.py.jinja",
+            "has no template `deep/errors.py.jinja`; did you mean `errors.py.jinja`?",
+        ),
         ("openapi/x.jinja", "its templates are components.json.jinja, components-3.0.json.jinja"),
         ("errors.py.jinja", "is the template of no target; move it into the folder of its target"),
         (None, "the folder of templates is empty"),
     ],
 )
-def test_a_template_that_nothing_asks_for_is_refused(project: Path, path: str | None, says: str) -> None:
+def test_a_template_that_nothing_asks_for_is_refused(
+    project: Path, path: str | None, says: str
+) -> None:
     """A misspelled override would be the shipped template without a word; so would one in the wrong folder."""
     (project / "mine/python").mkdir(parents=True)
     if path is not None:
@@ -363,10 +385,14 @@ def test_a_folder_adds_a_target(project: Path) -> None:
     (mine / "all.md.jinja").write_text(
         "{% for code in model.codes %}\n* {{ code.name }}: {{ code.summary }}\n{% endfor %}\n"
     )
-    (mine / "one.md.jinja").write_text("# {{ each.name | pascal }} {{ each.statuses | join }} v{{ model.version }}\n")
+    (mine / "one.md.jinja").write_text(
+        "# {{ each.name | pascal }} {{ each.statuses | join }} v{{ model.version }}\n"
+    )
     assert run("compile", "--templates", "mine").returncode == 0
     out = project / "generated/wiki"
-    assert (out / "tiny.md").read_text() == "* not_found: Nothing is there.\n* busy: Too much is going on.\n"
+    assert (
+        out / "tiny.md"
+    ).read_text() == "* not_found: Nothing is there.\n* busy: Too much is going on.\n"
     assert (out / "codes/busy.md").read_text() == "# Busy 503 v1\n"
     assert (project / "generated/openapi/openapi-3.1.json").exists()
     assert run("compile", "--templates", "mine", "--check").returncode == 0
@@ -435,13 +461,19 @@ def test_a_bad_template_is_a_diagnostic(project: Path, template: str, says: str)
     ("text", "says"),
     [
         ("files: []\n", "a target lists its files"),
-        ("fiels: [{template: x.jinja, path: x}]\nfiles: [{template: x.jinja, path: x}]\n", "no key `fiels`"),
+        (
+            "fiels: [{template: x.jinja, path: x}]\nfiles: [{template: x.jinja, path: x}]\n",
+            "no key `fiels`",
+        ),
         ("files: [{template: x.jinja}]\n", "a file has a template and a path"),
         ("files: [{template: x.jinja, path: x, each: coeds}]\n", "no list `coeds`"),
         ("files: [{template: x.jinja, path: x, mode: 5}]\n", "no key `mode`"),
         ("files: {\n", "target.yaml"),
         ("", "target.yaml"),
-        ("files: [{template: x.jinja, path: x}, {template: x.jinja, path: X}]\n", "two templates write"),
+        (
+            "files: [{template: x.jinja, path: x}, {template: x.jinja, path: X}]\n",
+            "two templates write",
+        ),
     ],
 )
 def test_a_bad_target_is_a_diagnostic(project: Path, text: str, says: str) -> None:
@@ -493,7 +525,10 @@ def test_the_header_names_the_taxonomy_from_where_it_was_compiled(project: Path)
     """No absolute path gets into a generated file: the same tree comes from every machine."""
     run("compile", str(project / "taxonomy.yaml"))
     text = (project / "generated/python/tiny_errors/codes.py").read_text()
-    assert "# Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile taxonomy.yaml\n" in text
+    assert (
+        "# Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile taxonomy.yaml\n"
+        in text
+    )
     assert str(project) not in text
 
 
@@ -516,7 +551,9 @@ def test_help_imports_no_command() -> None:
         (["--version"], []),
         (["compile", "--check", "nowhere.yaml"], ["faultspec.render", "jinja2", "yaml"]),
     ):
-        done = subprocess.run([sys.executable, "-c", probe, *arguments], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", probe, *arguments], capture_output=True, text=True, check=True
+        )
         assert done.stderr.splitlines()[-1] == str(imported)
 
 
@@ -554,7 +591,9 @@ def test_a_reader_that_leaves_is_no_error(project: Path) -> None:
     """`faultspec … | head` ends quietly."""
     run("compile")
     (project / "taxonomy.yaml").write_text(TAXONOMY.replace("Nothing", "Nothing at all"))
-    process = subprocess.Popen([*FAULTSPEC, "compile", "--check"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [*FAULTSPEC, "compile", "--check"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     assert process.stdout is not None
     process.stdout.close()
     _, error = process.communicate(timeout=60)
@@ -566,7 +605,10 @@ def test_an_interrupt_exits_with_130(project: Path) -> None:
     """Ctrl-C ends in the exit code that shells expect, without a traceback."""
     waiting = "import faultspec.language as l, time\ndef load(path): print('ready', flush=True); time.sleep(30)\nl.load = load\nfrom faultspec.cli import main\nmain()"
     process = subprocess.Popen(
-        [sys.executable, "-c", waiting, "compile"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", waiting, "compile"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"

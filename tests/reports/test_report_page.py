@@ -39,7 +39,9 @@ pytestmark = [
 
 def installed() -> Path:
     """The folder of the modules; skips where npm can't bring them."""
-    folder = ROOT / ".cache" / "node" / "-".join(f"{tool}-{version}" for tool, version in TOOLS.items())
+    folder = (
+        ROOT / ".cache" / "node" / "-".join(f"{tool}-{version}" for tool, version in TOOLS.items())
+    )
     if not (folder / "node_modules/puppeteer-core").exists():
         npm = shutil.which("npm")
         if npm is None:
@@ -48,11 +50,21 @@ def installed() -> Path:
         # Installed beside its place and moved there, so that an interrupted one leaves nothing that looks whole.
         with tempfile.TemporaryDirectory(dir=folder.parent) as staging:
             (Path(staging) / "package.json").write_text('{"private": true}')
-            quiet = ("--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--loglevel=error")
+            quiet = (
+                "--no-audit",
+                "--no-fund",
+                "--no-package-lock",
+                "--ignore-scripts",
+                "--loglevel=error",
+            )
             packages = [f"{tool}@{version}" for tool, version in TOOLS.items()]
-            done = subprocess.run([npm, "install", *quiet, *packages], cwd=staging, capture_output=True, check=False)
+            done = subprocess.run(
+                [npm, "install", *quiet, *packages], cwd=staging, capture_output=True, check=False
+            )
             if done.returncode:
-                pytest.skip("puppeteer and axe-core are not in .cache, and npm cannot reach its registry")
+                pytest.skip(
+                    "puppeteer and axe-core are not in .cache, and npm cannot reach its registry"
+                )
             if not folder.exists():
                 shutil.copytree(staging, folder, symlinks=True)
     return folder
@@ -69,9 +81,16 @@ def page() -> str:
         found.append(report)
     result = found[1].result
     first, second, *rest = (*found[0].result.findings, *result.findings)
-    findings = (*rest, first, replace(second, flaky=True), replace(rest[0], waived="the gateway sets it from May on"))
+    findings = (
+        *rest,
+        first,
+        replace(second, flaky=True),
+        replace(rest[0], waived="the gateway sets it from May on"),
+    )
     noted = ("a note of many words and one-that-is-longer-than-any-telephone-is-wide-" + "x" * 80,)
-    shown = replace(result, findings=ranked(findings), notes=noted, not_run=("the sweep: there was no time",))
+    shown = replace(
+        result, findings=ranked(findings), notes=noted, not_run=("the sweep: there was no time",)
+    )
     return reports.html(replace(found[1], result=shown))
 
 
@@ -83,7 +102,14 @@ def looked_at() -> tuple[dict[str, Any], ...]:
     with tempfile.TemporaryDirectory(prefix="faultspec-page-") as folder:
         file = Path(folder) / "report.html"
         file.write_text(page(), encoding="utf-8")
-        command = ["node", str(HARNESS), str(modules), CHROMIUM or "", str(file), f"{folder}/profile"]
+        command = [
+            "node",
+            str(HARNESS),
+            str(modules),
+            CHROMIUM or "",
+            str(file),
+            f"{folder}/profile",
+        ]
         done = subprocess.run(
             [*command, *([screenshots] if screenshots else [])],
             capture_output=True,

@@ -11,7 +11,14 @@ from faultspec import source
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance.results import waivers
-from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result, exit_code, merge
+from faultspec_conformance.results.model import (
+    ClauseResult,
+    Coverage,
+    ReportedFinding,
+    Result,
+    exit_code,
+    merge,
+)
 from faultspec_conformance.results.required_coverage import RequiredCoverage, uncovered
 
 ADDRESSES = ("headers/retry-after", "code/declared", "tenancy/concealed")
@@ -33,7 +40,11 @@ FINDINGS = st.builds(
 )
 COVERAGES = st.builds(
     lambda count: Coverage(
-        "not_found", count, (404,) * bool(count), ("GET /a",) * bool(count), None if count else "why"
+        "not_found",
+        count,
+        (404,) * bool(count),
+        ("GET /a",) * bool(count),
+        None if count else "why",
     ),
     st.integers(0, 2),
 )
@@ -105,18 +116,29 @@ def test_merging_keeps_the_stronger_verdict(first: Result, second: Result) -> No
     """A clause that failed in one shard fails in the whole; one that passed in any and failed in none passed."""
     whole = merge(first, second)
     for address, each in whole.clauses.items():
-        verdicts = {shard.clauses[address].verdict for shard in (first, second) if address in shard.clauses}
+        verdicts = {
+            shard.clauses[address].verdict for shard in (first, second) if address in shard.clauses
+        }
         assert ("failed" in verdicts) <= (each.verdict == "failed")
         if verdicts == {"passed"}:
             assert each.verdict == "passed"
     assert whole.requests == first.requests + second.requests
-    fingerprints = {each.finding.fingerprint for shard in (first, second) for each in shard.findings}
+    fingerprints = {
+        each.finding.fingerprint for shard in (first, second) for each in shard.findings
+    }
     assert {each.finding.fingerprint for each in whole.findings} == fingerprints
     assert len(whole.findings) == len(fingerprints)
 
 
 EXCHANGE = Exchange(Request("GET", "/a"), Response(404))
-FINDING = Finding("headers/cache-control", "m", operation="GET /a", code="not_found", status=404, evidence=(EXCHANGE,))
+FINDING = Finding(
+    "headers/cache-control",
+    "m",
+    operation="GET /a",
+    code="not_found",
+    status=404,
+    evidence=(EXCHANGE,),
+)
 WAIVER = waivers.Waiver("headers/*", "known", "team", date(2030, 1, 1))
 
 
@@ -142,24 +164,40 @@ def test_waivers_do_not_rot() -> None:
     exercised = {"headers/cache-control"}
 
     def said(waiver: waivers.Waiver, used: int, today: date) -> list[str]:
-        return [*waivers.expired({waiver: used}, today), *waivers.needless({waiver: used}, exercised)]
+        return [
+            *waivers.expired({waiver: used}, today),
+            *waivers.needless({waiver: used}, exercised),
+        ]
 
     assert said(WAIVER, 1, date(2029, 1, 1)) == []
     assert "expired on 2030-01-01" in said(WAIVER, 1, date(2030, 1, 2))[0]
     assert "not needed any more" in said(WAIVER, 0, date(2029, 1, 1))[0]
     assert said(replace(WAIVER, clause="leaks/*"), 0, date(2029, 1, 1)) == []
     assert list(
-        waivers.unknown_clauses([replace(WAIVER, clause="headers/cache-contol")], ["headers/cache-control"])
-    ) == ["the waiver headers/cache-contol names a clause that there is not; did you mean `headers/cache-control`?"]
+        waivers.unknown_clauses(
+            [replace(WAIVER, clause="headers/cache-contol")], ["headers/cache-control"]
+        )
+    ) == [
+        "the waiver headers/cache-contol names a clause that there is not; did you mean `headers/cache-control`?"
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("- {clause: a/b, reason: r, owner: o}\n", "a waiver says nothing of `expires`"),
-        ("- {clause: a/b, reason: r, owner: o, expires: soon}\n", "`soon` is not a day such as 2026-12-31"),
-        ("- {clause: a/b, reason: r, owner: o, expires: 2026-02-30}\n", "`2026-02-30` is no day of the calendar"),
-        ("- {clause: a/b, reason: r, owner: o, expires: 2026-02-03, operaton: x}\n", "a waiver has no key `operaton`"),
+        (
+            "- {clause: a/b, reason: r, owner: o, expires: soon}\n",
+            "`soon` is not a day such as 2026-12-31",
+        ),
+        (
+            "- {clause: a/b, reason: r, owner: o, expires: 2026-02-30}\n",
+            "`2026-02-30` is no day of the calendar",
+        ),
+        (
+            "- {clause: a/b, reason: r, owner: o, expires: 2026-02-03, operaton: x}\n",
+            "a waiver has no key `operaton`",
+        ),
     ],
 )
 def test_mistakes_in_waivers_are_told(text: str, said: str) -> None:

@@ -21,7 +21,14 @@ from faultspec_conformance.results.waivers import Waiver, excused, needless
 from paths import ROOT
 
 TODAY = date(2026, 11, 22)
-KNOWN = Waiver("provoke/code", "reviewed", "somebody", date(2027, 11, 22), operation="GET /things", code="absent")
+KNOWN = Waiver(
+    "provoke/code",
+    "reviewed",
+    "somebody",
+    date(2027, 11, 22),
+    operation="GET /things",
+    code="absent",
+)
 
 
 @pytest.mark.parametrize("level", ["error", "warning"])
@@ -41,7 +48,9 @@ def test_a_waiver_of_something_else_is_no_excuse() -> None:
     assert len(list(needless({KNOWN: used[KNOWN]}, ["provoke/code"]))) == 1
 
 
-def test_a_condition_is_asked_wherever_waivers_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_condition_is_asked_wherever_waivers_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is known in one environment alone is news in another, for recordings as for live runs."""
     (tmp_path / "waivers.yaml").write_text(
         "- {clause: '*', reason: known, owner: us, expires: 2999-01-01, condition: {STAGE: staging}}\n"
@@ -65,17 +74,24 @@ def test_a_condition_is_asked_wherever_waivers_are_read(tmp_path: Path, monkeypa
     command = ["audit", str(tmp_path / "seen.har"), "--taxonomy", str(ROOT / "taxonomy.yaml")]
     for stage, code in (("staging", 0), ("production", 1)):
         monkeypatch.setenv("STAGE", stage)
-        done = CliRunner().invoke(cli, [*command, "--waivers", str(tmp_path / "waivers.yaml")], standalone_mode=False)
+        done = CliRunner().invoke(
+            cli, [*command, "--waivers", str(tmp_path / "waivers.yaml")], standalone_mode=False
+        )
         assert done.return_value == code, done.output
 
 
 def test_what_was_not_all_asked_calls_no_waiver_needless() -> None:
     """A run that a budget cut short, or a shard of it, cannot tell that a failure is gone; one that has expired it can."""
-    seen = Result("t", "t 1", {"provoke/code": ClauseResult("provoke/code", occasions=3)}, waivers={KNOWN: 0})
+    seen = Result(
+        "t", "t 1", {"provoke/code": ClauseResult("provoke/code", occasions=3)}, waivers={KNOWN: 0}
+    )
     assert len(settled(seen, TODAY).failures) == 1
     assert settled(replace(seen, complete=False), TODAY).failures == ()
     assert merge(seen, replace(seen, complete=False)).complete is False
-    assert len(settled(replace(seen, complete=False, waivers={KNOWN: 1}), date(2030, 1, 1)).failures) == 1
+    assert (
+        len(settled(replace(seen, complete=False, waivers={KNOWN: 1}), date(2030, 1, 1)).failures)
+        == 1
+    )
 
 
 @pytest.mark.parametrize(("requests", "complete"), [(400, True), (20, False)])
@@ -94,4 +110,7 @@ def test_a_run_knows_whether_it_asked_everything(
 
 def _limited(loaded: configuration.LoadedConfig, requests: int) -> configuration.LoadedConfig:
     assert loaded.target is not None
-    return replace(loaded, target=replace(loaded.target, limits=replace(loaded.target.limits, requests=requests)))
+    return replace(
+        loaded,
+        target=replace(loaded.target, limits=replace(loaded.target.limits, requests=requests)),
+    )

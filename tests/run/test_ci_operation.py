@@ -109,7 +109,9 @@ def comparable(report: Report) -> dict[str, object]:
     }
 
 
-def whole_and_merged(taxonomy: Taxonomy, of: int, options: RunOptions, *sins: str) -> tuple[Report, Report]:
+def whole_and_merged(
+    taxonomy: Taxonomy, of: int, options: RunOptions, *sins: str
+) -> tuple[Report, Report]:
     """One run, and as many shards of it, each on a service of its own, merged from their files."""
     one = judged(sinful(*sins), taxonomy, options)
     parts = {
@@ -131,10 +133,14 @@ STALE = Waiver("leaks/*", "thought to be known", "edge", date(2027, 1, 1))
         pytest.param(1, (), (), marks=pytest.mark.full),
         pytest.param(2, (), (STALE,), marks=pytest.mark.full),
         pytest.param(5, ("reveals-existence", "forgets-retry-after"), (), marks=pytest.mark.full),
-        pytest.param(4, ("own-correlation-id", "silent-conflict"), (EXPIRED,), marks=pytest.mark.full),
+        pytest.param(
+            4, ("own-correlation-id", "silent-conflict"), (EXPIRED,), marks=pytest.mark.full
+        ),
         pytest.param(40, ("cacheable-404", "leaks-stack-trace"), (NEEDED,), marks=pytest.mark.full),
         *(
-            pytest.param(2 + turn % 6, (sin,), (), marks=pytest.mark.full, id=f"{sin}-{2 + turn % 6}")
+            pytest.param(
+                2 + turn % 6, (sin,), (), marks=pytest.mark.full, id=f"{sin}-{2 + turn % 6}"
+            )
             for turn, sin in enumerate(SINS)
         ),
     ],
@@ -156,7 +162,11 @@ PAGES = SINS | {
         "envelope/media-type",
         answers(
             lambda scope, found, headers, body, wanted=status: (  # type: ignore[misc]
-                (found, [*without(headers, b"content-type"), (b"content-type", b"text/html")], b"<h1>Sorry</h1>")
+                (
+                    found,
+                    [*without(headers, b"content-type"), (b"content-type", b"text/html")],
+                    b"<h1>Sorry</h1>",
+                )
                 if found == wanted
                 else (found, headers, body)
             )
@@ -179,12 +189,16 @@ PAGES = SINS | {
         ),
     ],
 )
-def test_what_a_unit_asks_and_finds_depends_on_no_other(taxonomy: Taxonomy, sins: tuple[str, ...], seed: int) -> None:
+def test_what_a_unit_asks_and_finds_depends_on_no_other(
+    taxonomy: Taxonomy, sins: tuple[str, ...], seed: int
+) -> None:
     """Law 11, as fine as it can be cut: each unit of probes by itself asks what it asks in the whole run, and finds that.
 
     Only what every shard has to ask is asked once in each: for the document, and to make the resource that probes share.
     """
-    one, many = whole_and_merged(taxonomy, len(UNITS), RunOptions(sweep=False, today=TODAY, seed=seed), *sins)
+    one, many = whole_and_merged(
+        taxonomy, len(UNITS), RunOptions(sweep=False, today=TODAY, seed=seed), *sins
+    )
     assert comparable(many) == comparable(one)
     if not sins:  # what failed once in its shard is asked again there, and what failed twice in the whole run is not
         assert many.result.requests == one.result.requests + 2 * (len(UNITS) - 1)
@@ -203,7 +217,9 @@ def test_a_shard_does_not_judge_waivers(taxonomy: Taxonomy) -> None:
     """Law 10: a waiver that nothing needs is told of the whole run; a shard cannot know."""
     shards = {
         f"{number}.json": judged(
-            sinful(), taxonomy, RunOptions(sweep=False, waivers=(STALE,), today=TODAY, shard=Shard(number, 2))
+            sinful(),
+            taxonomy,
+            RunOptions(sweep=False, waivers=(STALE,), today=TODAY, shard=Shard(number, 2)),
         )
         for number in (1, 2)
     }
@@ -229,11 +245,16 @@ def test_an_expired_waiver_fails_whatever_run_sees_its_failure(
     What only a whole run can tell is not told of either: no waiver is called needless.
     """
     for expires in (date(2026, 1, 1), date(2027, 1, 1)):
-        waivers = (replace(EXPIRED, expires=expires), replace(STALE, clause="headers/*", code="timeout"))
+        waivers = (
+            replace(EXPIRED, expires=expires),
+            replace(STALE, clause="headers/*", code="timeout"),
+        )
         asked = replace(options, sweep=False, waivers=waivers, today=TODAY)
         result = judged(sinful("cacheable-404"), taxonomy, asked).result
         failing = told and expires < TODAY
-        assert [each for each in result.failures if "expired on 2026-01-01" in each] == list(result.failures)
+        assert [each for each in result.failures if "expired on 2026-01-01" in each] == list(
+            result.failures
+        )
         assert len(result.failures) == failing
         assert tuple(result.waivers) == waivers
         assert exit_code(result) == 1 or not failing
@@ -254,7 +275,10 @@ def part(**changes: object) -> Report:
 @pytest.mark.parametrize(
     ("other", "said"),
     [
-        (part(taxonomy="platform 2.0.0"), "b.json is a report by platform 2.0.0, and a.json by platform 1.0.0"),
+        (
+            part(taxonomy="platform 2.0.0"),
+            "b.json is a report by platform 2.0.0, and a.json by platform 1.0.0",
+        ),
         (part(target="http://u"), "b.json is a report of http://u, and a.json of http://t"),
         (part(), "b.json and a.json are both reports of the shard 1/2"),
         (part(shards=(Shard(2, 3),)), "cut differently: a.json of 1/2, b.json of 2/3"),
@@ -343,10 +367,16 @@ def faultspec(*arguments: str, cwd: Path, **environment: str) -> Done:
         (("--require-coverage", "a,,b"), "neither `all`, nor a percentage"),
     ],
 )
-def test_options_that_make_no_sense_are_told(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_options_that_make_no_sense_are_told(
+    arguments: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
     """Exit code 2 before anything is sent."""
     done = faultspec(
-        "conform", str(CONFIG), *arguments, cwd=tmp_path, **demo.environment("http://127.0.0.1:9", TAXONOMY)
+        "conform",
+        str(CONFIG),
+        *arguments,
+        cwd=tmp_path,
+        **demo.environment("http://127.0.0.1:9", TAXONOMY),
     )
     assert done.returncode == 2
     assert said in done.stderr
@@ -357,7 +387,10 @@ def test_options_that_make_no_sense_are_told(arguments: tuple[str, ...], said: s
 
 def found(*fingerprinted: tuple[str, str], clauses: tuple[str, ...] = ("a/b", "c/d")) -> Result:
     """A result with these findings, each a clause and an operation."""
-    findings = tuple(ReportedFinding(Finding(clause, "m", operation=operation)) for clause, operation in fingerprinted)
+    findings = tuple(
+        ReportedFinding(Finding(clause, "m", operation=operation))
+        for clause, operation in fingerprinted
+    )
     failures = Counter(clause for clause, _ in fingerprinted)
     return Result(
         "t",
@@ -389,7 +422,9 @@ def test_a_baseline_excuses_what_it_has() -> None:
 def test_what_was_not_exercised_is_not_fixed() -> None:
     """A finding that is not there because nobody looked is not called fixed."""
     now = found()
-    silent = replace(now, clauses={"a/b": ClauseResult("a/b"), "c/d": ClauseResult("c/d", occasions=1)})
+    silent = replace(
+        now, clauses={"a/b": ClauseResult("a/b"), "c/d": ClauseResult("c/d", occasions=1)}
+    )
     assert merge.compared(silent, found(("a/b", "GET /1"))).fixed == ()
 
 
@@ -405,7 +440,9 @@ def test_a_baseline_on_the_command_line(tmp_path: Path) -> None:
         assert re.search(r"against the baseline: 0 new, \d+ known, 0 fixed", second.stdout)
     with serving(sinful("cacheable-404", "forgets-retry-after")) as url:
         environment = {**demo.environment(url, TAXONOMY)}
-        third = faultspec(*arguments, "--baseline", "before.json", "--format", "json", cwd=tmp_path, **environment)
+        third = faultspec(
+            *arguments, "--baseline", "before.json", "--format", "json", cwd=tmp_path, **environment
+        )
         assert third.returncode == 1
         data = json.loads(third.stdout)
         fresh = [each for each in data["findings"] if each["baseline"] == "new"]
@@ -418,7 +455,9 @@ def test_a_baseline_on_the_command_line(tmp_path: Path) -> None:
 def test_fingerprints_hold_no_value_of_a_run(taxonomy: Taxonomy) -> None:
     """Two runs on fresh services with fresh ids and tokens have the same fingerprints; an index is any index."""
     first, second = (judged(sinful(*SINS), taxonomy, RunOptions(sweep=False)) for _ in range(2))
-    prints = [{each.finding.fingerprint for each in report.result.findings} for report in (first, second)]
+    prints = [
+        {each.finding.fingerprint for each in report.result.findings} for report in (first, second)
+    ]
     assert prints[0] == prints[1]
     assert len(prints[0]) > 5
     one = Finding("a/b", "m", pointer="/items/3/code")
@@ -467,7 +506,9 @@ def test_coverage_that_is_missing_fails() -> None:
 # ---- what is flaky
 
 
-def sometimes(times: int, sin: Callable[[ASGIApp], ASGIApp], wanted: Callable[[Scope], bool]) -> ASGIApp:
+def sometimes(
+    times: int, sin: Callable[[ASGIApp], ASGIApp], wanted: Callable[[Scope], bool]
+) -> ASGIApp:
     """The orders service, whose first requests of a kind meet a sin and whose others do not."""
     good, seen = Orders().app(), [0]
     bad = sin(good)
@@ -489,20 +530,26 @@ def forbidden(scope: Scope) -> bool:
 
 
 @pytest.mark.parametrize(("times", "standing", "code"), [(1, "flaky", 0), (99, "error", 1)])
-def test_what_does_not_happen_again_is_flaky(taxonomy: Taxonomy, times: int, standing: str, code: int) -> None:
+def test_what_does_not_happen_again_is_flaky(
+    taxonomy: Taxonomy, times: int, standing: str, code: int
+) -> None:
     """A failure that asking again does not show stands apart and fails nothing; one that does show again fails."""
     app = sometimes(times, without_cache_control, forbidden)
     result = judged(app, taxonomy, RunOptions(sweep=False)).result
-    assert {(each.finding.clause, each.standing) for each in result.findings} == {("headers/cache-control", standing)}
+    assert {(each.finding.clause, each.standing) for each in result.findings} == {
+        ("headers/cache-control", standing)
+    }
     clause = result.clauses["headers/cache-control"]
-    assert (clause.verdict, clause.flaky) == (("passed", 1) if standing == "flaky" else ("failed", 0))
+    assert (clause.verdict, clause.flaky) == (
+        ("passed", 1) if standing == "flaky" else ("failed", 0)
+    )
     assert exit_code(result) == code
     report = Report(result, "http://t")
     assert json.loads(reports.json(report))["summary"]["flaky"] == clause.flaky
     for name in ("text", "github", "markdown", "html"):
-        assert ("flaky" in reports.FORMATS[name](report).lower().replace("data-verdict", "")) or standing == "error", (
-            name
-        )
+        assert (
+            "flaky" in reports.FORMATS[name](report).lower().replace("data-verdict", "")
+        ) or standing == "error", name
 
 
 def without_cache_control(app: ASGIApp) -> ASGIApp:
@@ -523,7 +570,9 @@ def without_cache_control(app: ASGIApp) -> ASGIApp:
 def test_a_leak_is_never_flaky(taxonomy: Taxonomy) -> None:
     """What got out once is out: a stack trace that asking again does not show fails the run."""
     app = sometimes(
-        1, SINS["leaks-stack-trace"].apply, lambda scope: dict(scope["headers"]).get(b"x-fault") == b"internal_error"
+        1,
+        SINS["leaks-stack-trace"].apply,
+        lambda scope: dict(scope["headers"]).get(b"x-fault") == b"internal_error",
     )
     result = judged(app, taxonomy, RunOptions(sweep=False)).result
     standing = {each.finding.clause: each.standing for each in result.findings}
@@ -572,7 +621,9 @@ def noting(app: ASGIApp, seen: list[tuple[float, str, str, bytes]]) -> ASGIApp:
             if not message.get("more_body"):
                 break
         target = scope["raw_path"].decode() + "?" + scope["query_string"].decode()
-        headers = b"\n".join(name + b": " + value for name, value in scope["headers"] if name != b"host")
+        headers = b"\n".join(
+            name + b": " + value for name, value in scope["headers"] if name != b"host"
+        )
         seen.append((time.monotonic(), scope["method"], target, headers + b"\n\n" + body))
         done = False
 
@@ -612,7 +663,12 @@ def test_a_rate_is_kept(taxonomy: Taxonomy) -> None:
     """Between two requests at the service lies the time that the rate gives, and the budget of seconds still holds."""
     seen: list[tuple[float, str, str, bytes]] = []
     report = judged(
-        noting(Orders().app(), seen), taxonomy, RunOptions(sweep=False), rate=20.0, writes=False, seconds=0.8
+        noting(Orders().app(), seen),
+        taxonomy,
+        RunOptions(sweep=False),
+        rate=20.0,
+        writes=False,
+        seconds=0.8,
     )
     times = [when for when, *_ in seen]
     gaps = [later - sooner for sooner, later in itertools.pairwise(times)]
@@ -620,14 +676,20 @@ def test_a_rate_is_kept(taxonomy: Taxonomy) -> None:
     # What is on its way may be late and the next in time; over any ten the rate is kept.
     assert all(times[at + 10] - times[at] > 10 / 20 - 0.05 for at in range(len(times) - 10))
     assert sum(gaps) < 1
-    assert any("seconds" in each.reason for each in report.result.clauses.values() if each.verdict == "could_not_run")
+    assert any(
+        "seconds" in each.reason
+        for each in report.result.clauses.values()
+        if each.verdict == "could_not_run"
+    )
 
 
 def test_a_rate_may_be_in_the_file(tmp_path: Path) -> None:
     """`limits` has a rate, and the stricter one counts."""
     text = CONFIG.read_text(encoding="utf-8").replace("writes: true}", "writes: true, rate: 2.5}")
     (tmp_path / "conformance.yaml").write_text(text)
-    loaded = configuration(str(tmp_path / "conformance.yaml"), demo.environment("http://127.0.0.1:9", TAXONOMY))
+    loaded = configuration(
+        str(tmp_path / "conformance.yaml"), demo.environment("http://127.0.0.1:9", TAXONOMY)
+    )
     assert loaded.target is not None
     assert loaded.target.limits == Limits(600, 120, True, 2.5)
 
@@ -642,7 +704,10 @@ def test_the_rate_waits_and_the_budget_ends() -> None:
         now[0] += seconds
 
     with HttpDriver(
-        "http://127.0.0.1:9", Limits(requests=9, seconds=1.2, rate=2), clock=lambda: now[0], pause=pause
+        "http://127.0.0.1:9",
+        Limits(requests=9, seconds=1.2, rate=2),
+        clock=lambda: now[0],
+        pause=pause,
     ) as http:
         sent = [http._paced() for _ in range(4)]
     assert sent == [True, True, True, False]
@@ -677,10 +742,15 @@ def asked(taxonomy: Taxonomy, options: RunOptions) -> list[tuple[str, str, bytes
 
 @pytest.mark.parametrize("sweep", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_the_same_seed_asks_the_same(
-    taxonomy: Taxonomy, counted_ids: Callable[[], None], monkeypatch: pytest.MonkeyPatch, sweep: bool
+    taxonomy: Taxonomy,
+    counted_ids: Callable[[], None],
+    monkeypatch: pytest.MonkeyPatch,
+    sweep: bool,
 ) -> None:
     """With a seed a service in the same state meets the same requests, byte for byte; with another, others."""
-    monkeypatch.setattr(orders, "RATE", 10_000)  # what a service refuses by the clock depends on the machine
+    monkeypatch.setattr(
+        orders, "RATE", 10_000
+    )  # what a service refuses by the clock depends on the machine
     runs = []
     for seed in (3, 3, 4):
         counted_ids()
@@ -706,11 +776,18 @@ def test_new_members_are_masked_too() -> None:
     secret = "s3cr3t-t0ken-of-somebody"
     exchange = Exchange(Request("GET", f"/{secret}"), Response(404, (), secret.encode()))
     reported = ReportedFinding(
-        Finding("a/b", secret, operation=f"GET /{secret}", evidence=(exchange,)), waived=f"by {secret}"
+        Finding("a/b", secret, operation=f"GET /{secret}", evidence=(exchange,)),
+        waived=f"by {secret}",
     )
     waiver = Waiver(f"a/{secret}", f"by {secret}", secret, TODAY, operation=f"GET /{secret}")
-    result = replace(found(), findings=(reported, replace(reported, waived=None, flaky=True)), waivers={waiver: 1})
-    compared = merge.compared(masking([], [(secret, "WORD")]).result(result), found(("a/b", "GET /1")))
+    result = replace(
+        found(),
+        findings=(reported, replace(reported, waived=None, flaky=True)),
+        waivers={waiver: 1},
+    )
+    compared = merge.compared(
+        masking([], [(secret, "WORD")]).result(result), found(("a/b", "GET /1"))
+    )
     report = Report(compared, "http://h")
     for name, form in reports.FORMATS.items():
         assert secret not in form(report), name

@@ -24,7 +24,14 @@ from paths import ROOT
 from support import ordering
 
 #: Codes of each client action, policy and effect; all sixteen take as long again for nothing new.
-CODES = ("invalid_request", "unauthenticated", "rate_limited", "timeout", "dependency_unavailable", "stale_read")
+CODES = (
+    "invalid_request",
+    "unauthenticated",
+    "rate_limited",
+    "timeout",
+    "dependency_unavailable",
+    "stale_read",
+)
 
 
 def platform(codes: tuple[str, ...] | None = CODES) -> Taxonomy:
@@ -33,7 +40,9 @@ def platform(codes: tuple[str, ...] | None = CODES) -> Taxonomy:
     assert taxonomy is not None
     if codes is None:
         return taxonomy
-    return taxonomy._replace(codes={name: each for name, each in taxonomy.codes.items() if name in codes})
+    return taxonomy._replace(
+        codes={name: each for name, each in taxonomy.codes.items() if name in codes}
+    )
 
 
 class Watched(NamedTuple):
@@ -49,7 +58,9 @@ WAITING = ("dependency_unavailable",)
 
 KILLS: Mapping[str, Watched] = {
     "gives-up-at-once": Watched("client/retries", codes=("timeout",)),
-    "tries-refusals-again": Watched("client/gives-up", codes=("invalid_request", "unauthenticated")),
+    "tries-refusals-again": Watched(
+        "client/gives-up", codes=("invalid_request", "unauthenticated")
+    ),
     "tries-once-more": Watched("client/attempts", codes=("timeout",)),
     "tries-for-ever": Watched("client/attempts", codes=("timeout",)),
     "hurries": Watched("client/waits", codes=WAITING),
@@ -89,7 +100,9 @@ def here(sin: str | None) -> Callable[[ClientConfig, str, Callable[[], bool]], s
                 return super().goes_on(planned, tries)
 
         with suppress(Enough):
-            Caller(url, client.scale, sin).call(client.request.method, client.request.path.replace("{id}", "7"))
+            Caller(url, client.scale, sin).call(
+                client.request.method, client.request.path.replace("{id}", "7")
+            )
         return None
 
     return launch
@@ -107,7 +120,11 @@ def test_every_sin_and_every_clause_is_accounted_for() -> None:
     """Each sin has its clause, and each clause about clients has a sin."""
     assert KILLS.keys() == ordering.SINS.keys()
     proven = {each.clause for each in KILLS.values()}
-    assert proven == {each for each in CLAUSES if each.startswith("client/")} == set(client_clauses(platform(None)))
+    assert (
+        proven
+        == {each for each in CLAUSES if each.startswith("client/")}
+        == set(client_clauses(platform(None)))
+    )
 
 
 def selection() -> Iterator[object]:
@@ -129,7 +146,10 @@ def test_each_sin_meets_its_clause(sin: str) -> None:
     "request_",
     [
         "POST /orders",
-        *(pytest.param(each, marks=pytest.mark.full) for each in ("PUT /orders/{id}", "GET /orders/{id}")),
+        *(
+            pytest.param(each, marks=pytest.mark.full)
+            for each in ("PUT /orders/{id}", "GET /orders/{id}")
+        ),
     ],
 )
 def test_who_follows_the_planner_trips_nothing(request_: str) -> None:
@@ -137,7 +157,9 @@ def test_who_follows_the_planner_trips_nothing(request_: str) -> None:
     result = watched(None, Watched("", request_))
     assert [(each.finding.clause, each.finding.message) for each in result.findings] == []
     assert exit_code(result) == 0
-    unstale = {"stale_read"} if not request_.startswith("PUT") else set()  # 412 answers preconditions
+    unstale = (
+        {"stale_read"} if not request_.startswith("PUT") else set()
+    )  # 412 answers preconditions
     assert {name for name, each in result.coverage.items() if each.observed} == set(CODES) - unstale
 
 
@@ -163,7 +185,9 @@ def test_a_client_without_a_key_that_stops_is_safe() -> None:
             return ""
 
         def send(self, method: str, path: str, headers: Mapping[str, str]) -> ordering.Answer:
-            return super().send(method, path, {name: each for name, each in headers.items() if name != ordering.KEY})
+            return super().send(
+                method, path, {name: each for name, each in headers.items() if name != ordering.KEY}
+            )
 
         def planned(self, *arguments: object) -> ordering.Plan:
             policy, state, error, _ = arguments
@@ -194,7 +218,13 @@ undeclared: {becomes: CODE}
 
 
 def refetching(
-    folder: Path, method: str, status: str, sent: Mapping[str, str], *, reads: bool = True, keeps: bool = False
+    folder: Path,
+    method: str,
+    status: str,
+    sent: Mapping[str, str],
+    *,
+    reads: bool = True,
+    keeps: bool = False,
 ) -> Result:
     """What is found in a client that reads again where it is refused, once, and takes the validator that it reads; under a
     taxonomy that says nothing of validators. ``reads`` False: it gives up; ``keeps``: it sends what it sent before.
@@ -209,7 +239,10 @@ def refetching(
         with urllib3.PoolManager(retries=False) as pool:
             item = f"{url}/shelves/7"
             for _ in range(2):
-                if pool.request(method, f"{item}/label", headers=headers, body=b"{}").status < 400 or not reads:
+                if (
+                    pool.request(method, f"{item}/label", headers=headers, body=b"{}").status < 400
+                    or not reads
+                ):
                     break
                 read = pool.request("GET", item)
                 if "If-Match" in headers and not keeps:
@@ -256,7 +289,9 @@ def test_stale_is_who_said_what_it_expects(
     """
     result = refetching(tmp_path, method, statuses, headers, reads=False)
     assert result.coverage["moved_on"].observed == answered
-    assert {each.finding.clause for each in result.findings} == ({"client/refetches"} if answered else set())
+    assert {each.finding.clause for each in result.findings} == (
+        {"client/refetches"} if answered else set()
+    )
 
 
 # somebody else's client
@@ -264,17 +299,32 @@ def test_stale_is_who_said_what_it_expects(
 #: What a client on urllib3's own retries does that the Core Platform's policies do not, read one by one: clause and code.
 URLLIB3: Mapping[str, Mapping[tuple[str, str], str]] = {
     "GET /orders/{id}": {
-        ("client/attempts", "serialization_failure"): "it makes five tries after everything, and this policy has three",
-        ("client/waits", "dependency_unavailable"): "its first wait is none, and this policy begins with two seconds",
+        (
+            "client/attempts",
+            "serialization_failure",
+        ): "it makes five tries after everything, and this policy has three",
+        (
+            "client/waits",
+            "dependency_unavailable",
+        ): "its first wait is none, and this policy begins with two seconds",
         (
             "client/retries",
             "dependency_unavailable",
         ): "it gives up after five tries, and this policy has twelve; a warning",
     },
     "POST /orders": {
-        ("client/attempts", "serialization_failure"): "as above: the code has no effect, so nothing is unsafe about it",
-        ("client/unsafe", "timeout"): "told to repeat every method, it repeats a POST that has no key",
-        ("client/unsafe", "dependency_unavailable"): "the same; how long it waits for what it must not do is not told",
+        (
+            "client/attempts",
+            "serialization_failure",
+        ): "as above: the code has no effect, so nothing is unsafe about it",
+        (
+            "client/unsafe",
+            "timeout",
+        ): "told to repeat every method, it repeats a POST that has no key",
+        (
+            "client/unsafe",
+            "dependency_unavailable",
+        ): "the same; how long it waits for what it must not do is not told",
     },
 }
 
@@ -293,15 +343,25 @@ def test_a_client_on_urllib3_is_told_what_it_does_otherwise(request_: str) -> No
 
     def launch(client: ClientConfig, url: str, shown: Callable[[], bool]) -> str | None:
         with urllib3.PoolManager(retries=retries) as pool:
-            pool.request(client.request.method, url + client.request.path.replace("{id}", "7"), body=b"{}")
+            pool.request(
+                client.request.method, url + client.request.path.replace("{id}", "7"), body=b"{}"
+            )
         return None
 
-    config = f'client: {{command: [urllib3], env: ORDERS_URL, request: "{request_}", scale: {scale}}}\n'
-    report = watch(configured(config), platform((*CODES[:-1], "serialization_failure")), RunOptions(), launch)
+    config = (
+        f'client: {{command: [urllib3], env: ORDERS_URL, request: "{request_}", scale: {scale}}}\n'
+    )
+    report = watch(
+        configured(config), platform((*CODES[:-1], "serialization_failure")), RunOptions(), launch
+    )
     assert isinstance(report, Report)
     found = {(each.finding.clause, each.finding.code or "") for each in report.result.findings}
-    assert found == set(URLLIB3[request_]), [each.finding.message for each in report.result.findings]
-    assert {each.finding.clause for each in report.result.findings if each.level == "warning"} <= {"client/retries"}
+    assert found == set(URLLIB3[request_]), [
+        each.finding.message for each in report.result.findings
+    ]
+    assert {each.finding.clause for each in report.result.findings if each.level == "warning"} <= {
+        "client/retries"
+    }
     for clause in ("client/retry-after", "client/gives-up"):
         assert report.result.clauses[clause].verdict == "passed"
 
@@ -312,7 +372,9 @@ def test_a_client_on_urllib3_is_told_what_it_does_otherwise(request_: str) -> No
 CONFORM = (sys.executable, "-c", "from faultspec.cli import main; main()", "conform", "--client")
 
 
-def conform(folder: Path, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+def conform(
+    folder: Path, *arguments: str, **environment: str
+) -> "subprocess.CompletedProcess[str]":
     """Run `faultspec conform --client` in a folder."""
     return subprocess.run(
         [*CONFORM, "conformance.yaml", *arguments],
@@ -364,7 +426,10 @@ except HTTPError as error:
     ("text", "said"),
     [
         ("target: {http: 'http://127.0.0.1:1'}", "says nothing of `client`"),
-        ("client: {command: [no-such-command], env: A, request: GET /}", "`no-such-command` cannot be started"),
+        (
+            "client: {command: [no-such-command], env: A, request: GET /}",
+            "`no-such-command` cannot be started",
+        ),
     ],
 )
 def test_what_cannot_be_watched_is_said(tmp_path: Path, text: str, said: str) -> None:
@@ -389,4 +454,6 @@ limits: {{seconds: 200}}
     report = json.loads(done.stdout)
     assert [(each["clause"], each["message"]) for each in report["findings"]] == []
     assert done.returncode == 0, done.stderr
-    assert [name for name, each in report["coverage"].items() if not each["observed"]] == ["stale_read"]
+    assert [name for name, each in report["coverage"].items() if not each["observed"]] == [
+        "stale_read"
+    ]

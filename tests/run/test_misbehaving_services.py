@@ -40,7 +40,10 @@ DOCUMENT = json.dumps(
     {
         "openapi": "3.1.0",
         "info": {"title": "Chaos", "version": "1"},
-        "paths": {f"/things{number}": {"get": {"responses": {"200": {"description": "said"}}}} for number in range(6)},
+        "paths": {
+            f"/things{number}": {"get": {"responses": {"200": {"description": "said"}}}}
+            for number in range(6)
+        },
     }
 ).encode()
 
@@ -118,7 +121,9 @@ def circles(connection: socket.socket) -> None:
 
 def heaps(connection: socket.socket) -> None:
     """Five thousand header fields, and no body."""
-    connection.sendall(plain(b"", more="".join(f"X-Heap-{number}: y{number}\r\n" for number in range(5_000))))
+    connection.sendall(
+        plain(b"", more="".join(f"X-Heap-{number}: y{number}\r\n" for number in range(5_000)))
+    )
 
 
 TROUBLES: tuple[Trouble, ...] = (
@@ -146,8 +151,16 @@ def serving(trouble: Trouble | None, sound: int) -> Iterator[str]:
                 while head := self.head():
                     if next(asked) < sound or head.startswith(b"HEAD "):
                         refusal = plain(b'{"code": "absent"}', more="Allow: GET\r\n")
-                        answer = plain(DOCUMENT, "200 OK") if head.startswith(b"GET /openapi.json ") else refusal
-                        self.request.sendall(answer[: answer.index(b"\r\n\r\n") + 4] if head[:4] == b"HEAD" else answer)
+                        answer = (
+                            plain(DOCUMENT, "200 OK")
+                            if head.startswith(b"GET /openapi.json ")
+                            else refusal
+                        )
+                        self.request.sendall(
+                            answer[: answer.index(b"\r\n\r\n") + 4]
+                            if head[:4] == b"HEAD"
+                            else answer
+                        )
                     elif trouble is None:
                         server.socket.close()
                         resets(self.request)
@@ -197,7 +210,9 @@ def judged(trouble: Trouble | None, sound: int = SOUND) -> tuple[Report | Unreac
         token = (("Authorization", "Bearer of-the-caller"),)
         caller = Identity("caller", token, token, secrets=(("of-the-caller", "${TOKEN}"),))
         limits = Limits(requests=100, seconds=SECONDS)
-        target = ServiceConfig(http=url, openapi="/openapi.json", limits=limits, identities={"caller": caller})
+        target = ServiceConfig(
+            http=url, openapi="/openapi.json", limits=limits, identities={"caller": caller}
+        )
         began = time.monotonic()
         report = run(target, taxonomy, RunOptions(sweep=False))
         if isinstance(report, Report):
@@ -211,7 +226,8 @@ QUICK = (resets, babbles, trickles, bombs, circles)
 
 
 @pytest.mark.parametrize(
-    "trouble", [each if each in QUICK else pytest.param(each, marks=pytest.mark.full) for each in TROUBLES]
+    "trouble",
+    [each if each in QUICK else pytest.param(each, marks=pytest.mark.full) for each in TROUBLES],
 )
 def test_the_run_ends_in_its_time_with_a_whole_report(trouble: Trouble) -> None:
     """Whatever a service does in mid-run: the time holds, the report reads back, and nothing unreached is passed or clean."""
@@ -220,7 +236,11 @@ def test_the_run_ends_in_its_time_with_a_whole_report(trouble: Trouble) -> None:
     assert seconds < SECONDS + SLACK
     assert reports.json(read_back(reports.json(report))) == reports.json(report)
     verdicts = {address: each.verdict for address, each in report.result.clauses.items()}
-    if trouble in (floods, circles, heaps):  # these are answers, which the judge has something to say of
+    if trouble in (
+        floods,
+        circles,
+        heaps,
+    ):  # these are answers, which the judge has something to say of
         return
     assert verdicts["service/alive"] == "failed"
     assert exit_code(report.result) == 1
@@ -233,7 +253,9 @@ def test_a_message_with_more_header_fields_than_anybody_reads_is_cut_off_and_say
     """The report shows the first of them and how many there are beyond, in every exchange, and what is masked is masked still."""
     report, _ = judged(heaps)
     assert isinstance(report, Report)
-    shown = [each.response.headers for found in report.result.findings for each in found.finding.evidence]
+    shown = [
+        each.response.headers for found in report.result.findings for each in found.finding.evidence
+    ]
     long = [each for each in shown if len(each) > FIELDS]
     assert long
     assert {len(each) for each in long} == {FIELDS + 1}
@@ -264,7 +286,11 @@ def test_a_service_that_dies_ends_the_run() -> None:
 
 @pytest.mark.parametrize(
     "trouble",
-    [each if each in QUICK else pytest.param(each, marks=pytest.mark.full) for each in TROUBLES if each is not hangs],
+    [
+        each if each in QUICK else pytest.param(each, marks=pytest.mark.full)
+        for each in TROUBLES
+        if each is not hangs
+    ],
 )
 def test_trouble_from_the_first_request_on(trouble: Trouble) -> None:
     """The first answer is none already: the service failed, or nothing can be judged, and never is the run clean."""

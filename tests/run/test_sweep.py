@@ -52,21 +52,29 @@ SMALL: Mapping[str, object] = {
         "/things": {
             "get": {
                 **OPERATION,
-                "parameters": [{"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1}}],
+                "parameters": [
+                    {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1}}
+                ],
             },
             "post": {
                 **OPERATION,
                 "requestBody": {
                     "content": {
                         "application/json": {
-                            "schema": {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
+                            "schema": {
+                                "type": "object",
+                                "required": ["n"],
+                                "properties": {"n": {"type": "integer"}},
+                            }
                         }
                     }
                 },
             },
         },
         "/things/{id}": {
-            "parameters": [{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}],
+            "parameters": [
+                {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
+            ],
             "get": OPERATION,
             "delete": OPERATION,
         },
@@ -95,7 +103,9 @@ _write = sweep.write
 def _write_once(description: Description, *, seconds: float, writes: bool) -> PreparedRequest:
     key = json.dumps(description.document, sort_keys=True), writes
     if key not in _WRITTEN:
-        _WRITTEN[key] = _write(description, seconds=120, writes=writes)  # a machine under load must not thin it
+        _WRITTEN[key] = _write(
+            description, seconds=120, writes=writes
+        )  # a machine under load must not thin it
     return _WRITTEN[key]
 
 
@@ -115,28 +125,36 @@ class Recorder:
                 break
         query = scope["query_string"].decode()
         target = scope["raw_path"].decode() + (f"?{query}" if query else "")
-        headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
+        headers = tuple(
+            (name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]
+        )
         self.seen.append(Request(scope["method"], target, headers, body))
         await send({"type": "http.response.start", "status": 204, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
 
 @contextmanager
-def world(url: str, description: Description, limits: Limits, **more: object) -> Iterator[HttpSession]:
+def world(
+    url: str, description: Description, limits: Limits, **more: object
+) -> Iterator[HttpSession]:
     """A world around a service, before anything was asked."""
     target = replace(ServiceConfig(http=url, limits=limits), **more)  # type: ignore[arg-type]  # keywords of Target, passed on
     with HttpDriver(url, limits) as driver:
         yield HttpSession(platform(), contract(platform()), target, driver, description, Random(0))
 
 
-def recorded(limits: Limits, *, seed: int = 0, **more: object) -> tuple[Swept, list[Request], HttpSession]:
+def recorded(
+    limits: Limits, *, seed: int = 0, **more: object
+) -> tuple[Swept, list[Request], HttpSession]:
     """The sweep of the small document against the recorder."""
     recorder = Recorder()
     with serving(recorder) as url, world(url, openapi.read(SMALL), limits, **more) as here:
         return sweep.sweep(here, seed=seed), recorder.seen, here
 
 
-def swept(app: ASGIApp, config: str, environment: Mapping[str, str], variable: str) -> tuple[Swept, HttpSession]:
+def swept(
+    app: ASGIApp, config: str, environment: Mapping[str, str], variable: str
+) -> tuple[Swept, HttpSession]:
     """The sweep alone, after resources were made, on a service that its file describes."""
     with serving(app) as url:
         target = read(config, {**environment, variable: url}).target
@@ -145,7 +163,9 @@ def swept(app: ASGIApp, config: str, environment: Mapping[str, str], variable: s
         with HttpDriver(url, limits) as driver:
             described = describe(target, driver, "")
             assert isinstance(described, tuple)
-            here = HttpSession(platform(), contract(platform()), target, driver, described[0], Random(0))
+            here = HttpSession(
+                platform(), contract(platform()), target, driver, described[0], Random(0)
+            )
             here.turn = here.kinds
             list(fixtures(here))
             assert here.made, "nothing exists that generated requests could go to"
@@ -171,19 +191,31 @@ def test_the_notebooks_have_nothing_to_fear() -> None:
     assert findings(here) == []
     assert len(here.exchanges) > 150
     codes = {sent.code for sent in here.exchanges}
-    assert {"validation_failed", "unauthenticated", "forbidden", "not_found", "rate_limited"} <= codes
-    assert codes & {"internal_error", "dependency_unavailable"}, "an error of the server is no finding by itself"
+    assert {
+        "validation_failed",
+        "unauthenticated",
+        "forbidden",
+        "not_found",
+        "rate_limited",
+    } <= codes
+    assert codes & {"internal_error", "dependency_unavailable"}, (
+        "an error of the server is no finding by itself"
+    )
 
 
 @pytest.mark.full  # `test_orders.py` sweeps them as well
 @pytest.mark.usefixtures("written_once")
 def test_the_orders_have_nothing_to_fear() -> None:
     """The shipped reference service keeps its contract under generated traffic."""
-    logging.getLogger("faultspec_conformance.orders").setLevel(logging.CRITICAL)  # it logs what is provoked
+    logging.getLogger("faultspec_conformance.orders").setLevel(
+        logging.CRITICAL
+    )  # it logs what is provoked
     said, here = swept(demo.service(None), ORDERS, demo.environment("", TAXONOMY), "ORDERS_URL")
     assert said == Swept(complete=True)
     assert findings(here) == []
-    assert {"validation_failed", "unauthenticated", "not_found", "stale_read"} <= {sent.code for sent in here.exchanges}
+    assert {"validation_failed", "unauthenticated", "not_found", "stale_read"} <= {
+        sent.code for sent in here.exchanges
+    }
 
 
 @pytest.mark.parametrize(
@@ -224,11 +256,15 @@ def test_nothing_is_written_without_leave() -> None:
 def test_the_thinning_lets_no_write_through() -> None:
     """Whatever was written, nothing unsafe is planned without leave, methods that the document does not know included."""
     description = openapi.read(SMALL)
-    requests = [Request(method, "/things") for method in ("GET", "POST", "TRACE", "QUERY", "PUT", "DELETE", "HEAD")]
+    requests = [
+        Request(method, "/things")
+        for method in ("GET", "POST", "TRACE", "QUERY", "PUT", "DELETE", "HEAD")
+    ]
     planned = sweep.thinned(requests, description, 100, Random(0), writes=False)
     assert {each.request.method for each in planned} == {"GET", "HEAD"}
     assert {"POST"} < {
-        each.request.method for each in sweep.thinned(requests, description, 100, Random(0), writes=True)
+        each.request.method
+        for each in sweep.thinned(requests, description, 100, Random(0), writes=True)
     }
 
 
@@ -238,7 +274,10 @@ def test_the_same_seed_sends_the_same_requests() -> None:
 
     def lasting(requests: list[Request]) -> list[object]:
         fleeting = {"host", "x-correlation-id"}
-        return [(r.method, r.target, [h for h in r.headers if h[0] not in fleeting], r.body) for r in requests]
+        return [
+            (r.method, r.target, [h for h in r.headers if h[0] not in fleeting], r.body)
+            for r in requests
+        ]
 
     limits = Limits(requests=40, writes=True)
     _, first, _ = recorded(limits, seed=1)
@@ -291,7 +330,9 @@ def test_requests_speak_for_a_caller_or_for_nobody() -> None:
     assert {each.exchange.identity for each in here.exchanges} == {"ada", None}
     names = {name for each in seen for name, _ in each.headers}
     assert not any(name.startswith("x-schemathesis-testcase") for name in names)
-    assert {value for each in seen for name, value in each.headers if name == "user-agent"} == {"faultspec-conform"}
+    assert {value for each in seen for name, value in each.headers if name == "user-agent"} == {
+        "faultspec-conform"
+    }
 
 
 @pytest.mark.parametrize(
@@ -301,7 +342,9 @@ def test_requests_speak_for_a_caller_or_for_nobody() -> None:
         ({"openapi": "9.9.0", "info": {}, "paths": {"/a": {"get": OPERATION}}}, "9.9"),
     ],
 )
-def test_a_document_that_cannot_be_loaded_is_a_reason(document: Mapping[str, object], reason: str) -> None:
+def test_a_document_that_cannot_be_loaded_is_a_reason(
+    document: Mapping[str, object], reason: str
+) -> None:
     """What schemathesis does not understand becomes a sentence, neither an exception nor silence."""
     with serving(Recorder()) as url, world(url, openapi.read(document), Limits()) as here:
         said = sweep.sweep(here, seed=0)
@@ -313,10 +356,18 @@ def test_part_of_a_document_is_a_note() -> None:
     """Where some operations can be read the sweep takes place, and says that it is not complete."""
     paths = {
         "/b": {"get": OPERATION},
-        "/c/{x}": {"get": {**OPERATION, "parameters": [{"name": "x", "in": "path", "required": True, "schema": 7}]}},
+        "/c/{x}": {
+            "get": {
+                **OPERATION,
+                "parameters": [{"name": "x", "in": "path", "required": True, "schema": 7}],
+            }
+        },
     }
     recorder = Recorder()
-    with serving(recorder) as url, world(url, openapi.read({**SMALL, "paths": paths}), Limits()) as here:
+    with (
+        serving(recorder) as url,
+        world(url, openapi.read({**SMALL, "paths": paths}), Limits()) as here,
+    ):
         said = sweep.sweep(here, seed=0)
     assert not said.not_run
     assert len(said.notes) == 1
@@ -362,7 +413,9 @@ def test_a_service_that_hangs_up_is_a_finding() -> None:
     with socketserver.TCPServer(("127.0.0.1", 0), HangsUp) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        with world(f"http://127.0.0.1:{server.server_address[1]}", openapi.read(SMALL), Limits()) as here:
+        with world(
+            f"http://127.0.0.1:{server.server_address[1]}", openapi.read(SMALL), Limits()
+        ) as here:
             said = sweep.sweep(here, seed=0)
         server.shutdown()
         thread.join()

@@ -15,7 +15,12 @@ from starlette.routing import Route
 from faultspec.runtime import ids
 from faultspec.runtime.asgi import Answer, Correlation, ErrorBoundary
 
-NAMES = {404: "not_found", 405: "invalid_request", 413: "invalid_request", 415: "unsupported_media_type"}
+NAMES = {
+    404: "not_found",
+    405: "invalid_request",
+    413: "invalid_request",
+    415: "unsupported_media_type",
+}
 
 
 class RateLimitedError(Exception):
@@ -49,17 +54,26 @@ def is_envelope(reply):
 
 def last_resort(correlation_id):
     """What is answered where `render` fails."""
-    return Answer(500, ((b"Content-Type", b"application/json"),), envelope("internal_error", correlation_id))
+    return Answer(
+        500, ((b"Content-Type", b"application/json"),), envelope("internal_error", correlation_id)
+    )
 
 
 def around(app, **given):
     """A boundary around an application."""
-    known = {"render": render, "last_resort": last_resort, "is_envelope": is_envelope, "correlation": CORRELATION}
+    known = {
+        "render": render,
+        "last_resort": last_resort,
+        "is_envelope": is_envelope,
+        "correlation": CORRELATION,
+    }
     return ErrorBoundary(app, **{**known, **given})
 
 
 CORRELATION = Correlation(
-    "X-Correlation-Id", lambda text: ids.matches(["uuid7", "ulid", "token"], text), lambda: ids.new("uuid7")
+    "X-Correlation-Id",
+    lambda text: ids.matches(["uuid7", "ulid", "token"], text),
+    lambda: ids.new("uuid7"),
 )
 GIVEN = "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T"
 
@@ -77,7 +91,9 @@ class Reply:
         self.raw = starts[0]["headers"] if starts else []
         self.headers = {name.decode().lower(): value.decode("latin-1") for name, value in self.raw}
         assert len(self.headers) == len(self.raw) or "set-cookie" in self.headers
-        self.body = b"".join(each.get("body", b"") for each in messages if each["type"] == "http.response.body")
+        self.body = b"".join(
+            each.get("body", b"") for each in messages if each["type"] == "http.response.body"
+        )
 
     @property
     def code(self):
@@ -137,7 +153,9 @@ def replies(status, headers=(), *bodies, then=None):
     async def app(scope, receive, send):
         await send({"type": "http.response.start", "status": status, "headers": headers})
         for index, body in enumerate(bodies or (b"",)):
-            await send({"type": "http.response.body", "body": body, "more_body": index < len(bodies) - 1})
+            await send(
+                {"type": "http.response.body", "body": body, "more_body": index < len(bodies) - 1}
+            )
         if then is not None:
             raise then
 
@@ -180,7 +198,12 @@ def test_headers_that_say_what_to_do_survive_and_those_of_the_lost_body_do_not()
         (b"Vary", b"Origin"),
         (b"Access-Control-Allow-Origin", b"*"),
     ]
-    lost = [TEXT, (b"content-length", b"4"), (b"content-encoding", b"br"), (b"x-powered-by", b"db7.internal")]
+    lost = [
+        TEXT,
+        (b"content-length", b"4"),
+        (b"content-encoding", b"br"),
+        (b"x-powered-by", b"db7.internal"),
+    ]
     reply = call(replies(405, kept + lost, b"nope"))
     for name, value in kept:
         assert reply.headers[name.decode().lower()] == value.decode()
@@ -204,7 +227,12 @@ def test_a_kept_header_wins_over_a_rendered_one():
 def test_the_service_s_own_envelope_passes():
     """Body, status and headers stay; only no-store and the correlation id are added where they are missing."""
     body = envelope("conflict", GIVEN)
-    own = [JSON, (b"content-length", str(len(body)).encode()), (b"set-cookie", b"a=1"), (b"set-cookie", b"b=2")]
+    own = [
+        JSON,
+        (b"content-length", str(len(body)).encode()),
+        (b"set-cookie", b"a=1"),
+        (b"set-cookie", b"b=2"),
+    ]
     reply = call(replies(409, own, body[:10], body[10:]), headers=[("X-Correlation-Id", GIVEN)])
     assert reply.status == 409
     assert reply.body == body
@@ -215,11 +243,17 @@ def test_the_service_s_own_envelope_passes():
 
 @pytest.mark.parametrize(
     ("given_header", "expected"),
-    [(b"private, no-store", "private, no-store"), (b"max-age=60", "no-store"), (b"No-Store", "No-Store")],
+    [
+        (b"private, no-store", "private, no-store"),
+        (b"max-age=60", "no-store"),
+        (b"No-Store", "No-Store"),
+    ],
 )
 def test_an_error_is_never_stored(given_header, expected):
     """Another cache directive gives way to no-store, and one that has it stays."""
-    reply = call(replies(404, [JSON, (b"cache-control", given_header)], envelope("not_found", GIVEN)))
+    reply = call(
+        replies(404, [JSON, (b"cache-control", given_header)], envelope("not_found", GIVEN))
+    )
     assert reply.headers["cache-control"] == expected
 
 
@@ -283,7 +317,9 @@ def test_no_inbound_id_can_split_a_header(text):
     anything = Correlation("X-Correlation-Id", lambda text: True, lambda: "new")
     boundary = around(replies(200), correlation=anything)
     reply = drive(boundary, headers=[("X-Correlation-Id", text)])
-    assert reply.correlation_id == (text if all(" " <= each <= "~" for each in text) and text else "new")
+    assert reply.correlation_id == (
+        text if all(" " <= each <= "~" for each in text) and text else "new"
+    )
 
 
 def test_a_replayed_response_keeps_its_own_id():
@@ -291,12 +327,16 @@ def test_a_replayed_response_keeps_its_own_id():
     body = envelope("conflict", GIVEN)
     reply = call(replies(409, [JSON, (b"X-Correlation-Id", GIVEN.encode())], body))
     assert reply.correlation_id == GIVEN
-    assert ids.matches(["uuid7"], call(replies(200, [(b"X-Correlation-Id", b"a b")])).correlation_id)
+    assert ids.matches(
+        ["uuid7"], call(replies(200, [(b"X-Correlation-Id", b"a b")])).correlation_id
+    )
 
 
 def test_an_exception_becomes_the_envelope_and_a_line_in_the_log(caplog):
     """Type, text and traceback are in the log, with the correlation id, and nowhere in the response."""
-    reply = call(raises(ValueError("password=hunter2")), path="/a\nb", headers=[("X-Correlation-Id", GIVEN)])
+    reply = call(
+        raises(ValueError("password=hunter2")), path="/a\nb", headers=[("X-Correlation-Id", GIVEN)]
+    )
     assert (reply.status, reply.code, reply.raised) == (500, "internal_error", None)
     assert reply.headers["cache-control"] == "no-store"
     assert b"hunter2" not in reply.body + repr(reply.raw).encode()
@@ -340,7 +380,11 @@ def test_a_render_that_fails_still_ends_the_exchange(caplog):
 
     boundary = around(raises(ValueError("x")), render=broken)
     reply = drive(boundary, headers=[("X-Correlation-Id", GIVEN)])
-    assert (reply.status, reply.body, reply.correlation_id) == (500, envelope("internal_error", GIVEN), GIVEN)
+    assert (reply.status, reply.body, reply.correlation_id) == (
+        500,
+        envelope("internal_error", GIVEN),
+        GIVEN,
+    )
     assert reply.headers["cache-control"] == "no-store"
     assert [type(record.exc_info[1]) for record in caplog.records] == [KeyError, ValueError]
 
@@ -354,7 +398,9 @@ def test_an_application_that_answers_nothing_is_an_error():
     assert call(app).code == "internal_error"
 
 
-@pytest.mark.parametrize("app", [replies(404, [TEXT], b"Not Found"), replies(404, [TEXT]), raises(ValueError("x"))])
+@pytest.mark.parametrize(
+    "app", [replies(404, [TEXT], b"Not Found"), replies(404, [TEXT]), raises(ValueError("x"))]
+)
 def test_head_has_the_headers_of_get_and_no_body(app):
     """Same status, same headers, content-length included; the body is left out."""
     same = [("X-Correlation-Id", GIVEN)]
@@ -367,7 +413,10 @@ def test_head_has_the_headers_of_get_and_no_body(app):
 
 def test_head_of_an_own_envelope_passes_by_its_media_type():
     """Without a body the media type is all there is to judge by, so the service's status and headers stay."""
-    reply = call(replies(409, [(b"content-type", b"Application/JSON; charset=utf-8"), (b"x-own", b"1")]), method="HEAD")
+    reply = call(
+        replies(409, [(b"content-type", b"Application/JSON; charset=utf-8"), (b"x-own", b"1")]),
+        method="HEAD",
+    )
     assert (reply.status, reply.headers["x-own"]) == (409, "1")
 
 
@@ -423,7 +472,10 @@ def test_a_declared_length_beyond_the_limit_is_413_at_once(length):
 
 def test_without_a_limit_any_body_is_read():
     """No limit, no counting."""
-    assert call(reads_body, chunks=(b"x" * 100_000,) * 3, headers=[("Content-Length", "300000")]).body == b"300000"
+    assert (
+        call(reads_body, chunks=(b"x" * 100_000,) * 3, headers=[("Content-Length", "300000")]).body
+        == b"300000"
+    )
 
 
 def test_a_huge_error_is_not_held_in_memory_to_be_judged():
@@ -508,7 +560,12 @@ async def teapot(request):
 
 
 ROUTES = [Route(f"/{each.__name__}", each) for each in (boom, limited, fine, stream, teapot)]
-OPTIONS = {"render": render, "last_resort": last_resort, "is_envelope": is_envelope, "correlation": CORRELATION}
+OPTIONS = {
+    "render": render,
+    "last_resort": last_resort,
+    "is_envelope": is_envelope,
+    "correlation": CORRELATION,
+}
 
 
 @pytest.mark.parametrize("place", ["around", "inside", "inside, debug"])
@@ -517,7 +574,9 @@ def test_starlette_s_own_errors_become_envelopes(place):
     if place == "around":
         app = ErrorBoundary(Starlette(routes=ROUTES), **OPTIONS)
     else:
-        app = Starlette(routes=ROUTES, middleware=[Middleware(ErrorBoundary, **OPTIONS)], debug="debug" in place)
+        app = Starlette(
+            routes=ROUTES, middleware=[Middleware(ErrorBoundary, **OPTIONS)], debug="debug" in place
+        )
     given_id = [("X-Correlation-Id", GIVEN)]
     answers = {
         ("GET", "/nowhere"): (404, "not_found"),
@@ -528,10 +587,18 @@ def test_starlette_s_own_errors_become_envelopes(place):
     }
     for (method, path), (status, code) in answers.items():
         reply = drive(app, method=method, path=path, headers=given_id)
-        assert (reply.status, reply.code, reply.correlation_id, reply.raised) == (status, code, GIVEN, None), path
+        assert (reply.status, reply.code, reply.correlation_id, reply.raised) == (
+            status,
+            code,
+            GIVEN,
+            None,
+        ), path
         assert b"secret" not in reply.body
         assert reply.headers["cache-control"] == "no-store"
-    assert set(drive(app, method="POST", path="/fine").headers["allow"].split(", ")) == {"GET", "HEAD"}
+    assert set(drive(app, method="POST", path="/fine").headers["allow"].split(", ")) == {
+        "GET",
+        "HEAD",
+    }
     assert json.loads(drive(app, path="/fine", headers=given_id).body) == {"id": GIVEN}
     streamed = drive(app, path="/stream", headers=given_id)
     assert (streamed.status, streamed.body, streamed.correlation_id) == (200, b"ab", GIVEN)
@@ -541,6 +608,8 @@ def test_a_header_of_an_error_cannot_begin_another():
     """A line break in the value of a rendered header goes out as a space, so no second header begins there."""
     boundary = around(
         raises(RuntimeError("boom")),
-        render=lambda problem: render(problem)._replace(headers=((b"x-note", b"a\r\nset-cookie: x=1"),)),
+        render=lambda problem: render(problem)._replace(
+            headers=((b"x-note", b"a\r\nset-cookie: x=1"),)
+        ),
     )
     assert drive(boundary).headers["x-note"] == "a  set-cookie: x=1"

@@ -23,7 +23,8 @@ scalars = st.one_of(
 data = st.recursive(
     scalars,
     lambda inner: st.one_of(
-        st.lists(inner, max_size=2), st.dictionaries(st.sampled_from(["a", "b", "c"]), inner, max_size=3)
+        st.lists(inner, max_size=2),
+        st.dictionaries(st.sampled_from(["a", "b", "c"]), inner, max_size=3),
     ),
     max_leaves=6,
 )
@@ -36,7 +37,9 @@ plain = st.builds(
     min_length=st.one_of(st.none(), st.integers(0, 3)),
     max_length=st.one_of(st.none(), st.integers(0, 3)),
     pattern=st.sampled_from([None, "^a", "^ab$", "b"]),
-    format=st.sampled_from([(), ("ulid",), ("uuid7", "ulid"), ("date-time",), ("ulid", "date-time")]),
+    format=st.sampled_from(
+        [(), ("ulid",), ("uuid7", "ulid"), ("date-time",), ("ulid", "date-time")]
+    ),
     description=st.none(),
     vocabulary=st.none(),
     items=st.none(),
@@ -49,10 +52,14 @@ plain = st.builds(
 def within(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
     """Schemas of lists and objects around others."""
     members = st.dictionaries(
-        st.sampled_from(["a", "b"]), st.tuples(inner, st.sampled_from(["required", "optional", "expected"])), max_size=2
+        st.sampled_from(["a", "b"]),
+        st.tuples(inner, st.sampled_from(["required", "optional", "expected"])),
+        max_size=2,
     )
     named = members.map(
-        lambda found: {name: DetailMember(name, each, presence) for name, (each, presence) in found.items()}
+        lambda found: {
+            name: DetailMember(name, each, presence) for name, (each, presence) in found.items()
+        }
     )
     return st.builds(
         lambda base, items, properties, additional: base._replace(
@@ -106,7 +113,9 @@ NO_TERMS: Taxonomy = None  # type: ignore[assignment]
         (Check(closed=True), {"a": 2}, ValueError, "it has 'a', which is not declared"),
     ],
 )
-def test_a_refusal_says_what_and_why(check: Check, value: object, kind: type[Exception], message: str) -> None:
+def test_a_refusal_says_what_and_why(
+    check: Check, value: object, kind: type[Exception], message: str
+) -> None:
     """A wrong type is a TypeError, a wrong value a ValueError; both name the place and what was expected there."""
     with pytest.raises(kind, match=message):
         refuse(check, value, "it")

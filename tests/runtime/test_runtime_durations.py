@@ -44,7 +44,10 @@ def test_anything_else_is_refused_with_the_text_in_the_message(text):
         seconds(text)
 
 
-@given(st.integers(min_value=0, max_value=10**9).map(lambda ms: ms / 1000) | st.integers(0, 10**9).map(float))
+@given(
+    st.integers(min_value=0, max_value=10**9).map(lambda ms: ms / 1000)
+    | st.integers(0, 10**9).map(float)
+)
 @example(0.0)
 @example(0.003)
 @example(86_400.0)

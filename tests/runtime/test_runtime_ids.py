@@ -11,7 +11,9 @@ from faultspec.runtime.ids import FORMATS, PATTERNS, matches, new
 
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-entropies = st.sampled_from([lambda n: b"\x00" * n, lambda n: b"\xff" * n, lambda n: bytes(range(n))])
+entropies = st.sampled_from(
+    [lambda n: b"\x00" * n, lambda n: b"\xff" * n, lambda n: bytes(range(n))]
+)
 moments = st.floats(min_value=1_400_000_000, max_value=4_000_000_000)
 near_misses = st.one_of(
     st.text(max_size=40),
@@ -20,7 +22,9 @@ near_misses = st.one_of(
     st.from_regex(r"[0-9A-Z]{26}", fullmatch=True),
     st.from_regex(r"\A00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}\Z"),
     st.builds(
-        lambda name, end: new(name) + end, st.sampled_from(sorted(FORMATS)), st.sampled_from(["", "\n", " ", "x", "é"])
+        lambda name, end: new(name) + end,
+        st.sampled_from(sorted(FORMATS)),
+        st.sampled_from(["", "\n", " ", "x", "é"]),
     ),
 )
 
@@ -32,7 +36,9 @@ near_misses = st.one_of(
 def test_patterns_and_formats_agree(value):
     """A JSON Schema with the pattern accepts what the format accepts; only Python's `$` sees past a last newline."""
     for name, pattern in PATTERNS.items():
-        accepted = Draft202012Validator({"pattern": pattern}).is_valid(value) and not value.endswith("\n")
+        accepted = Draft202012Validator({"pattern": pattern}).is_valid(
+            value
+        ) and not value.endswith("\n")
         assert FORMATS[name](value) == accepted, name
 
 

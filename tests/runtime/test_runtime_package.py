@@ -45,12 +45,29 @@ def test_a_copy_under_another_name_works(tmp_path):
         "import sys; assert not any(name.startswith('faultspec') for name in sys.modules)",
     ]
     subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n" + "\n".join(lines)],
+        [
+            sys.executable,
+            "-I",
+            "-S",
+            "-c",
+            f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n" + "\n".join(lines),
+        ],
         check=True,
     )
 
 
-HEAVY = {"asyncio", "json", "email", "http", "datetime", "decimal", "uuid", "urllib", "inspect", "dataclasses"}
+HEAVY = {
+    "asyncio",
+    "json",
+    "email",
+    "http",
+    "datetime",
+    "decimal",
+    "uuid",
+    "urllib",
+    "inspect",
+    "dataclasses",
+}
 
 
 @pytest.mark.parametrize("name", ["shape", "ids", "retry", "durations"])
@@ -61,5 +78,7 @@ def test_importing_a_module_stays_cheap(name):
         f"sys.path.insert(0, {str(HOME.parent)!r}); import runtime.{name};"
         f"print(*(set(sys.modules) - before) & {HEAVY!r})"
     )
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], check=True, capture_output=True, text=True
+    )
     assert done.stdout.split() == []

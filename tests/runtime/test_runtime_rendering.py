@@ -43,4 +43,7 @@ def test_text_without_parameters_is_itself(text: str) -> None:
 def test_a_value_is_never_read_as_a_picture(before: str, value: str) -> None:
     """Whatever a value holds, it stands there as it is: nothing in it is replaced again."""
     wicked = f"${{count}}{value}$$"
-    assert filled(before.replace("\n", " ") + "${x}", {"x": wicked, "count": 1}) == before.replace("\n", " ") + wicked
+    assert (
+        filled(before.replace("\n", " ") + "${x}", {"x": wicked, "count": 1})
+        == before.replace("\n", " ") + wicked
+    )

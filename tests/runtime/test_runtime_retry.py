@@ -49,7 +49,14 @@ def standard_v21(given):
     return Policy(
         "standard v2.1",
         max_attempts=given.get("max_attempts", 3),
-        phases=(Phase("exponential", base=given.get("base", 0.05), factor=2.0, max=given.get("max_backoff", 20)),),
+        phases=(
+            Phase(
+                "exponential",
+                base=given.get("base", 0.05),
+                factor=2.0,
+                max=given.get("max_backoff", 20),
+            ),
+        ),
         jitter=Jitter("full"),
         retry_after=RetryAfterRule(over=5.0, min_is_computed=True),
         budget=Budget(tokens=500, cost=14),
@@ -63,7 +70,9 @@ def failure_of(extras):
     if hint is not None and hint.isdigit():
         hint = int(hint) / 1000
     return Failure(
-        retriable=True, kind="throttling" if extras.get("error_code") == "Throttling" else None, retry_after=hint
+        retriable=True,
+        kind="throttling" if extras.get("error_code") == "Throttling" else None,
+        retry_after=hint,
     )
 
 
@@ -84,7 +93,9 @@ def test_the_aws_cases(make, case):
             assert status == 200
             state = succeed(policy, state)
         else:
-            decision = plan(policy, state, failure_of(extras[0] if extras else {}), now=0.0, random=lambda: 1.0)
+            decision = plan(
+                policy, state, failure_of(extras[0] if extras else {}), now=0.0, random=lambda: 1.0
+            )
             state = decision.state
             assert decision.reason == OUTCOMES[outcome]
             assert decision.delay == (None if delay is None else pytest.approx(delay))
@@ -105,7 +116,11 @@ phases = st.builds(
     max=st.none() | st.floats(0, 1000),
     for_seconds=st.none() | st.floats(0, 100),
 )
-jitters = st.builds(Jitter, kind=st.sampled_from(["none", "full", "equal", "additive", "ratio"]), ratio=st.floats(0, 1))
+jitters = st.builds(
+    Jitter,
+    kind=st.sampled_from(["none", "full", "equal", "additive", "ratio"]),
+    ratio=st.floats(0, 1),
+)
 rules = st.builds(
     RetryAfterRule,
     honor=st.booleans(),
@@ -137,7 +152,9 @@ failures = st.builds(
     retriable=st.booleans(),
     kind=st.none() | st.sampled_from(["throttled", "unheard of"]),
     retry_after=st.none()
-    | st.sampled_from(["0", "3", "1.5", "later", "99999999999999", "Sun, 06 Nov 1994 08:49:37 GMT"]),
+    | st.sampled_from(
+        ["0", "3", "1.5", "later", "99999999999999", "Sun, 06 Nov 1994 08:49:37 GMT"]
+    ),
     idempotent=st.booleans(),
     eligible=st.booleans(),
     effect=st.sampled_from(["none", "possible", "unknown"]),
@@ -150,8 +167,12 @@ def test_a_plan_is_consistent(policy, story):
     """Any policy, any story: delays lie in their band, tokens never go below zero, and a refusal changes nothing."""
     state = start(policy)
     for failure, chance in story:
-        decision = plan(policy, state, failure, now=784_111_770.0, random=lambda chance=chance: chance)
-        assert decision == plan(policy, state, failure, now=784_111_770.0, random=lambda chance=chance: chance)
+        decision = plan(
+            policy, state, failure, now=784_111_770.0, random=lambda chance=chance: chance
+        )
+        assert decision == plan(
+            policy, state, failure, now=784_111_770.0, random=lambda chance=chance: chance
+        )
         assert decision.explain
         assert decision.retry == (decision.reason == "retry") == (decision.delay is not None)
         if not decision.retry:
@@ -236,7 +257,10 @@ def test_linear_for_thirty_seconds_then_exponential():
     policy = Policy(
         "linear_then_exponential",
         max_attempts=None,
-        phases=(Phase("linear", base=5, step=5, for_seconds=30), Phase("exponential", base=8, max=60)),
+        phases=(
+            Phase("linear", base=5, step=5, for_seconds=30),
+            Phase("exponential", base=8, max=60),
+        ),
     )
     assert delays(policy, 9) == [5, 10, 15, 8, 16, 32, 60, 60, 60]
 
@@ -291,7 +315,14 @@ def test_each_kind_of_jitter(jitter, band):
         (RetryAfterRule(max=20), "99999999999", 20),
         *[
             (RetryAfterRule(min_is_computed=False), each, 10)
-            for each in ("-1", "1e9", "nan", "Wed, 31 Dec 1969 23:59:59 GMT", "Thu, 30 Feb 2023 00:00:00 GMT", -1.0)
+            for each in (
+                "-1",
+                "1e9",
+                "nan",
+                "Wed, 31 Dec 1969 23:59:59 GMT",
+                "Thu, 30 Feb 2023 00:00:00 GMT",
+                -1.0,
+            )
         ],
         (RetryAfterRule(min_is_computed=False), "0", 0),
         (RetryAfterRule(min_is_computed=False), "5.5", 6),
@@ -301,7 +332,9 @@ def test_each_kind_of_jitter(jitter, band):
 def test_each_rule_for_a_hint(rule, hint, delay):
     """What a Retry-After does to a computed delay of 10 s."""
     policy = Policy("p", 3, (Phase("constant", 10),), retry_after=rule)
-    decision = plan(policy, start(policy), Failure(True, retry_after=hint), now=0.0, random=lambda: 0.5)
+    decision = plan(
+        policy, start(policy), Failure(True, retry_after=hint), now=0.0, random=lambda: 0.5
+    )
     assert decision.delay == delay
     assert decision.computed == 10
     assert decision.jitter_band == (delay, delay)
@@ -367,6 +400,8 @@ def test_three_retries_of_one_two_and_four_seconds_with_a_fifth_more():
 def test_a_wait_that_nobody_lives_to_see_is_the_end() -> None:
     """A hint of 2^31 s or more that no `max` cuts ends retrying, and says so."""
     policy = Policy("p", 3, (Phase("constant", 10),))
-    decision = plan(policy, start(policy), Failure(True, retry_after="9" * 400), now=0.0, random=lambda: 0.5)
+    decision = plan(
+        policy, start(policy), Failure(True, retry_after="9" * 400), now=0.0, random=lambda: 0.5
+    )
     assert (decision.retry, decision.reason) == (False, "time_exhausted")
     assert decision.explain[-1] == "a wait of 2^31 s, which is 68 years, is none"

@@ -19,9 +19,9 @@ from paths import ROOT
 NOW = 784_111_777.0  # Sun, 06 Nov 1994 08:49:37 GMT, the moment of RFC 9110's examples
 IMF = "Sun, 06 Nov 1994 08:49:37 GMT"
 
-moments = st.datetimes(min_value=datetime.datetime(1, 1, 1), max_value=datetime.datetime(9999, 12, 31, 23, 59, 59)).map(
-    lambda moment: moment.replace(microsecond=0)
-)
+moments = st.datetimes(
+    min_value=datetime.datetime(1, 1, 1), max_value=datetime.datetime(9999, 12, 31, 23, 59, 59)
+).map(lambda moment: moment.replace(microsecond=0))
 
 
 def epoch(moment):
@@ -37,7 +37,13 @@ TABLE = [
     ("007", 7, 7, 7, ""),
     (" 8 ", None, 8, 8, ""),
     ("\t8", None, 8, 8, ""),
-    ("1.5", None, 2, None, "a decimal is common, and clear; who waits longer has waited long enough"),
+    (
+        "1.5",
+        None,
+        2,
+        None,
+        "a decimal is common, and clear; who waits longer has waited long enough",
+    ),
     ("5.0", None, 5, None, "a decimal is common, and clear"),
     ("5.", None, None, None, ""),
     (".5", None, None, None, ""),
@@ -46,7 +52,13 @@ TABLE = [
     ("+5", None, None, None, ""),
     ("1e9", None, None, None, ""),
     ("-inf", None, None, None, ""),
-    ("Thu, 30 Feb 2023 00:00:00 GMT", None, None, 21_600, "urllib3 takes 30 February for 2 March; that day never was"),
+    (
+        "Thu, 30 Feb 2023 00:00:00 GMT",
+        None,
+        None,
+        21_600,
+        "urllib3 takes 30 February for 2 March; that day never was",
+    ),
     ("Thu, 01 Jan 1970 00:00:00 GMT", 0, 0, 0, ""),
     ("", None, None, None, ""),
     ("soon", None, None, None, ""),
@@ -62,7 +74,13 @@ TABLE = [
     ("8 s", None, None, None, ""),
     ("٨", None, None, None, ""),
     ("8\n", None, None, 8, "a line end is no white space inside a field"),
-    ("99999999999", None, CEILING, 21_600, "urllib3 clamps to six hours; here the policy sets the limit, below 2^31 s"),
+    (
+        "99999999999",
+        None,
+        CEILING,
+        21_600,
+        "urllib3 clamps to six hours; here the policy sets the limit, below 2^31 s",
+    ),
     (IMF, 0, 0, 0, ""),
     ("Sun, 06 Nov 1994 08:50:37 GMT", 60, 60, 60, ""),
     ("Mon, 06 Nov 1994 08:50:37 GMT", None, 60, 60, ""),
@@ -79,8 +97,12 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("value", "strict", "lenient", "theirs", "why"), TABLE, ids=[repr(row[0]) for row in TABLE])
-def test_strict_lenient_and_urllib3_differ_only_as_the_table_says(value, strict, lenient, theirs, why, monkeypatch):
+@pytest.mark.parametrize(
+    ("value", "strict", "lenient", "theirs", "why"), TABLE, ids=[repr(row[0]) for row in TABLE]
+)
+def test_strict_lenient_and_urllib3_differ_only_as_the_table_says(
+    value, strict, lenient, theirs, why, monkeypatch
+):
     """Strict takes least; lenient agrees with urllib3's client unless a reason stands in the row."""
     assert parse(value, now=NOW, lenient=False).seconds == strict
     assert parse(value, now=NOW, lenient=True).seconds == lenient
@@ -129,26 +151,39 @@ def test_strict_refuses_all_that_httplint_refuses(value):
 )
 def test_any_number_or_date_is_strict_as_httplint_is(value):
     """On what senders write, the suite and httplint are of one mind."""
-    assert parse(value, now=NOW, lenient=False).ok == passes_httplint(value) or value != value.strip()
+    assert (
+        parse(value, now=NOW, lenient=False).ok == passes_httplint(value) or value != value.strip()
+    )
 
 
 def documented():
     """The rows of the table in the documentation."""
     text = (ROOT / "docs/retry-after.md").read_text(encoding="utf-8")
     rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| `")
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in text.splitlines()
+        if line.startswith("| `")
     ]
     assert len(rows) > 10
-    return [(row[0].strip("`"), *(int(each) if each.isdigit() else None for each in row[1:4]), row[4]) for row in rows]
+    return [
+        (row[0].strip("`"), *(int(each) if each.isdigit() else None for each in row[1:4]), row[4])
+        for row in rows
+    ]
 
 
-@pytest.mark.parametrize(("value", "strict", "lenient", "theirs", "why"), documented(), ids=lambda each: repr(each))
+@pytest.mark.parametrize(
+    ("value", "strict", "lenient", "theirs", "why"), documented(), ids=lambda each: repr(each)
+)
 def test_the_documented_table_is_true(value, strict, lenient, theirs, why, monkeypatch):
     """What the documentation says of a value is so, for the suite, for a client and for urllib3."""
-    test_strict_lenient_and_urllib3_differ_only_as_the_table_says(value, strict, lenient, theirs, why, monkeypatch)
+    test_strict_lenient_and_urllib3_differ_only_as_the_table_says(
+        value, strict, lenient, theirs, why, monkeypatch
+    )
 
 
-@given(st.text(max_size=30) | st.from_regex(r"\A[-+]?[0-9]{1,5}(\.[0-9]{1,3})?\Z"), st.floats(0, 4e9))
+@given(
+    st.text(max_size=30) | st.from_regex(r"\A[-+]?[0-9]{1,5}(\.[0-9]{1,3})?\Z"), st.floats(0, 4e9)
+)
 @example("9" * 5000, 0.0)
 @example("9" * 5000 + ".5", 0.0)
 def test_any_value_is_read_or_has_a_problem(value, now):
@@ -225,7 +260,10 @@ def test_a_leap_second_is_a_second():
     assert parse("Sat, 31 Dec 2016 23:59:60 GMT", now=1_483_228_799.0, lenient=False).seconds == 1.0
 
 
-@given(st.integers(min_value=0, max_value=99), st.sampled_from([0.0, NOW, 1_800_000_000.0, 4_000_000_000.0]))
+@given(
+    st.integers(min_value=0, max_value=99),
+    st.sampled_from([0.0, NOW, 1_800_000_000.0, 4_000_000_000.0]),
+)
 def test_a_two_digit_year_is_never_more_than_fifty_years_ahead(digits, now):
     """RFC 9110 section 5.6.7, for the obsolete form that has one."""
     read = http_dates.parse(f"Sunday, 01-Jul-{digits:02} 00:00:00 GMT", now=now, lenient=True)

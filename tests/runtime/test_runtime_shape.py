@@ -22,7 +22,12 @@ from faultspec.runtime.shape import (
     walk,
 )
 
-PLATFORM = {"code": "$code", "message": "$message", "correlation_id": "$correlation_id", "details?": "$details"}
+PLATFORM = {
+    "code": "$code",
+    "message": "$message",
+    "correlation_id": "$correlation_id",
+    "details?": "$details",
+}
 AILERON = {
     "error": {
         "class": "$code",
@@ -123,7 +128,18 @@ SLOTS = {
             },
         ),
         ("theodosia", {"error": "rate_limited", "limit": 2000}),
-        ("registry", {"errors": [{"code": "rate_limited", "message": "Too many requests", "detail": {"limit": 2000}}]}),
+        (
+            "registry",
+            {
+                "errors": [
+                    {
+                        "code": "rate_limited",
+                        "message": "Too many requests",
+                        "detail": {"limit": 2000},
+                    }
+                ]
+            },
+        ),
         (
             "problem",
             {
@@ -147,12 +163,18 @@ def test_each_system_s_envelope_renders_to_its_wire_form_and_reads_back(name, bo
 
 # A template splits at its separators, so a value that contains one can't come back; everything else can.
 names = st.from_regex(r"[a-z_][a-z0-9_]{0,3}", fullmatch=True)
-scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)
+scalars = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)
+)
 literals = scalars.map(lambda value: value.replace("$", "$$") if isinstance(value, str) else value)
-keys = st.text(max_size=6).filter(lambda key: key != "..." and key != "use" and not key.endswith("?"))
+keys = st.text(max_size=6).filter(
+    lambda key: key != "..." and key != "use" and not key.endswith("?")
+)
 json_values = st.recursive(
     scalars,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -167,7 +189,9 @@ def shapes(draw):
 
     def build(depth):
         kind = draw(
-            st.sampled_from(["slot", "literal", "template", "object", "array"] if depth else ["slot", "literal"])
+            st.sampled_from(
+                ["slot", "literal", "template", "object", "array"] if depth else ["slot", "literal"]
+            )
         )
         if kind == "slot":
             name = slot_name()
@@ -189,7 +213,11 @@ def shapes(draw):
             members[key + draw(st.sampled_from(["", "?"]))] = build(depth - 1)
         if draw(st.booleans()):
             name = slot_name()
-            slots[name] = draw(st.dictionaries(st.text(min_size=7, max_size=9), json_values, min_size=1, max_size=2))
+            slots[name] = draw(
+                st.dictionaries(
+                    st.text(min_size=7, max_size=9), json_values, min_size=1, max_size=2
+                )
+            )
             members["..."] = f"${name}"
         return members
 
@@ -251,13 +279,25 @@ def test_each_departure_is_reported_at_its_place_and_the_rest_still_read():
         node,
         {
             "jsonrpc": "1.0",
-            "error": {"code": True, "message": "no", "data": {"error_code": "X", "phase": 3, "trace/line~": 1}, "x": 2},
+            "error": {
+                "code": True,
+                "message": "no",
+                "data": {"error_code": "X", "phase": 3, "trace/line~": 1},
+                "x": 2,
+            },
         },
     )
     assert read.slots == {"message": "no", "code": "X", "phase": 3}
-    assert read.where == {"message": "/error/message", "code": "/error/data/error_code", "phase": "/error/data/phase"}
+    assert read.where == {
+        "message": "/error/message",
+        "code": "/error/data/error_code",
+        "phase": "/error/data/phase",
+    }
     assert read.missing == ("/id", "/error/data/retryable", "/error/data/actions")
-    assert [tuple(each) for each in read.mismatched] == [("/jsonrpc", '"2.0"', "1.0"), ("/error/code", "-32000", True)]
+    assert [tuple(each) for each in read.mismatched] == [
+        ("/jsonrpc", '"2.0"', "1.0"),
+        ("/error/code", "-32000", True),
+    ]
     assert read.unexpected == ("/error/data/trace~1line~0", "/error/x")
     assert not read.fits
 
@@ -274,7 +314,10 @@ def test_a_body_that_is_no_object_is_one_mismatch_at_the_root(body):
 def test_further_items_of_a_list_are_read_too():
     """The first item counts, `more` has the others in order, and departures of all of them are reported."""
     node = compile_shape(REGISTRY)
-    read = extract(node, {"errors": [{"code": "A", "message": "a"}, {"code": "B"}, {"code": "C", "message": "c"}]})
+    read = extract(
+        node,
+        {"errors": [{"code": "A", "message": "a"}, {"code": "B"}, {"code": "C", "message": "c"}]},
+    )
     assert read.slots == {"code": "A", "message": "a"}
     assert [each.slots for each in read.more] == [{"code": "B"}, {"code": "C", "message": "c"}]
     assert [each.where for each in read.more] == [
@@ -288,8 +331,20 @@ def test_further_items_of_a_list_are_read_too():
 @pytest.mark.parametrize(
     ("shape", "body", "path", "expected", "got"),
     [
-        ({"type": "https://e/${code}", "code": "$code"}, {"type": "https://e/a", "code": "b"}, "/code", '"a"', "b"),
-        ({"code": "$code", "type": "https://e/${code}"}, {"type": "https://e/a", "code": "b"}, "/type", '"b"', "a"),
+        (
+            {"type": "https://e/${code}", "code": "$code"},
+            {"type": "https://e/a", "code": "b"},
+            "/code",
+            '"a"',
+            "b",
+        ),
+        (
+            {"code": "$code", "type": "https://e/${code}"},
+            {"type": "https://e/a", "code": "b"},
+            "/type",
+            '"b"',
+            "a",
+        ),
         ({"a": "$x", "b": "$x"}, {"a": 1, "b": True}, "/b", "1", True),
         (
             {"a": "$x", "b": "$x"},
@@ -310,12 +365,17 @@ def test_a_value_read_on_its_own_is_compared_as_json_from_then_on():
     """The string it agreed with in a template no longer counts."""
     node = compile_shape({"t": "e/${x}", "a": "$x", "b": "$x"})
     assert extract(node, {"t": "e/1", "a": "1", "b": "1"}).fits
-    assert [each.path for each in extract(node, {"t": "e/1", "a": "1", "b": 1}).mismatched] == ["/b"]
+    assert [each.path for each in extract(node, {"t": "e/1", "a": "1", "b": 1}).mismatched] == [
+        "/b"
+    ]
 
 
 def test_a_slot_of_its_own_says_more_than_one_in_a_string():
     """A number that also stands inside a string is read as the number, whichever comes first, and agrees with it."""
-    for shape in ({"type": "e/${status}", "status": "$status"}, {"status": "$status", "type": "e/${status}"}):
+    for shape in (
+        {"type": "e/${status}", "status": "$status"},
+        {"status": "$status", "type": "e/${status}"},
+    ):
         read = extract(compile_shape(shape), {"type": "e/404", "status": 404})
         assert read.fits
         assert read.slots == {"status": 404}

@@ -26,7 +26,13 @@ from faultspec_conformance.orders.app import Orders
 from faultspec_conformance.orders.sins import Headers, answers
 from faultspec_conformance.reports import FORMATS, curl
 from faultspec_conformance.reports.reading import read as read_back
-from faultspec_conformance.results.model import ClauseResult, Coverage, Report, ReportedFinding, Result
+from faultspec_conformance.results.model import (
+    ClauseResult,
+    Coverage,
+    Report,
+    ReportedFinding,
+    Result,
+)
 from faultspec_conformance.run import service as running
 from faultspec_conformance.sanitize.encodings import layers
 from faultspec_conformance.sanitize.masking import MASK, Masking, masking
@@ -43,11 +49,15 @@ ALICE = Identity(
 
 
 def exchange(
-    headers: tuple[tuple[str, str], ...] = (), target: str = "/", body: bytes = b"", back: bytes = b""
+    headers: tuple[tuple[str, str], ...] = (),
+    target: str = "/",
+    body: bytes = b"",
+    back: bytes = b"",
 ) -> Exchange:
     """An exchange with these parts."""
     return Exchange(
-        Request("POST", target, headers, body), Response(400, (("Set-Cookie", "sid=abcdef; Path=/"),), back)
+        Request("POST", target, headers, body),
+        Response(400, (("Set-Cookie", "sid=abcdef; Path=/"),), back),
     )
 
 
@@ -57,7 +67,9 @@ def test_an_identity_is_shown_as_the_file_has_it() -> None:
         exchange(ALICE.headers, f"/a?t={TOKEN}", TOKEN.encode(), f"bad {TOKEN}".encode())
     )
     assert masked.request.headers == (("Authorization", "Bearer ${ALICE_TOKEN}"), ("X-Org", "acme"))
-    assert TOKEN not in json.dumps([masked.request.target, masked.request.body.decode(), masked.response.body.decode()])
+    assert TOKEN not in json.dumps(
+        [masked.request.target, masked.request.body.decode(), masked.response.body.decode()]
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,7 +90,9 @@ def test_credentials_of_nobody_are_masked_too(name: str, value: str, shown: str)
 
 def test_cookies_that_are_set_are_masked() -> None:
     """A cookie that an answer sets keeps its name only."""
-    assert masking([]).exchange(exchange()).response.headers == (("Set-Cookie", f"sid={MASK}; Path=/"),)
+    assert masking([]).exchange(exchange()).response.headers == (
+        ("Set-Cookie", f"sid={MASK}; Path=/"),
+    )
 
 
 def each_as(form: str) -> Callable[[str], str]:
@@ -100,12 +114,16 @@ ENCODINGS: Mapping[str, Callable[[str], str]] = {
     "JSON in JSON": lambda each: json.dumps(json.dumps(each))[1:-1],
     "JSON, all escaped": each_as("\\u%04x"),
     "JSON, all escaped in capitals": each_as("\\u%04X"),
-    "JSON without < & >": lambda each: each.replace("<", "\\u003c").replace("&", "\\u0026").replace("+", "\\u002B"),
+    "JSON without < & >": lambda each: (
+        each.replace("<", "\\u003c").replace("&", "\\u0026").replace("+", "\\u002B")
+    ),
     "HTML": html.escape,
     "HTML, all escaped": lambda each: "".join(f"&#{ord(one)};" for one in each),
     "HTML, all escaped in hexadecimal": lambda each: "".join(f"&#x{ord(one):X};" for one in each),
     "URL": lambda each: quote(each, safe=""),
-    "URL in small letters": lambda each: re.sub("%..", lambda found: found[0].lower(), quote(each, safe="")),
+    "URL in small letters": lambda each: re.sub(
+        "%..", lambda found: found[0].lower(), quote(each, safe="")
+    ),
     "URL, all escaped": lambda each: "".join(f"%{byte:02x}" for byte in each.encode()),
     "URL twice": lambda each: quote(quote(each, safe=""), safe=""),
     "form": quote_plus,
@@ -117,14 +135,20 @@ ENCODINGS: Mapping[str, Callable[[str], str]] = {
     "base64 in JSON": lambda each: base64.b64encode(each.encode()).decode().replace("/", "\\/"),
     "base64 in a URL": lambda each: quote(base64.b64encode(each.encode()).decode(), safe=""),
     "a user and base64": lambda each: base64.b64encode(b"user:" + each.encode()).decode(),
-    "a longer user and base64": lambda each: base64.b64encode(b"a-user:" + each.encode() + b"\n").decode(),
-    "a third user and base64": lambda each: base64.b64encode(b"users:" + each.encode() + b" x").decode(),
+    "a longer user and base64": lambda each: base64.b64encode(
+        b"a-user:" + each.encode() + b"\n"
+    ).decode(),
+    "a third user and base64": lambda each: base64.b64encode(
+        b"users:" + each.encode() + b" x"
+    ).decode(),
 }
 
 #: No word of a report: a secret that is one can't be told from it.
-SECRETS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=10, max_size=24).filter(
-    lambda each: sum(map(str.isalnum, each)) >= 4 and len(set(each)) >= 6
-) | st.from_regex(r"[A-Za-z0-9+/\"<&\\]{6}/[+\"][A-Za-z0-9]{6}", fullmatch=True)
+SECRETS = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=10, max_size=24
+).filter(lambda each: sum(map(str.isalnum, each)) >= 4 and len(set(each)) >= 6) | st.from_regex(
+    r"[A-Za-z0-9+/\"<&\\]{6}/[+\"][A-Za-z0-9]{6}", fullmatch=True
+)
 
 
 def readings(text: str) -> Iterator[str]:
@@ -152,8 +176,14 @@ def strings(value: object) -> Iterator[str]:
 
 
 @settings(max_examples=150, deadline=None)
-@given(SECRETS, st.sampled_from(sorted(ENCODINGS)), st.sampled_from(["", '{"code": "x", "message": "', "key "]))
-def test_a_secret_in_any_encoding_anywhere_is_in_no_report(secret: str, encoding: str, before: str) -> None:
+@given(
+    SECRETS,
+    st.sampled_from(sorted(ENCODINGS)),
+    st.sampled_from(["", '{"code": "x", "message": "', "key "]),
+)
+def test_a_secret_in_any_encoding_anywhere_is_in_no_report(
+    secret: str, encoding: str, before: str
+) -> None:
     """Wherever it stood in a request, an answer or what is said of them: in no report, as it is or decoded."""
     written = ENCODINGS[encoding](secret)
     after = '"}' if before.startswith("{") else " was refused"
@@ -208,7 +238,10 @@ def test_the_layers_know_their_places() -> None:
     """A place in a text with its escapes undone is that of the escape it came from."""
     text = "a%2Fb \\u00e9 &lt;c&#62; %25%32%46 \\\\/ &nope; ~1"
     decoded = layers(text)
-    assert [each.text for each in decoded][1:] == ["a/b é <c> %2F \\/ &nope; /", "a/b é <c> / / &nope; /"]
+    assert [each.text for each in decoded][1:] == [
+        "a/b é <c> %2F \\/ &nope; /",
+        "a/b é <c> / / &nope; /",
+    ]
     last = decoded[-1]
     for at, character in enumerate(last.text):
         source = text[last.source(at) : last.source(at + 1)]
@@ -217,9 +250,15 @@ def test_the_layers_know_their_places() -> None:
 
 def test_findings_are_masked_with_their_evidence() -> None:
     """Message, exchanges and command lines of a finding hold no secret."""
-    raw = Finding("leaks/canary", f"{TOKEN} came back", evidence=(exchange(ALICE.headers, "/", TOKEN.encode()),))
+    raw = Finding(
+        "leaks/canary",
+        f"{TOKEN} came back",
+        evidence=(exchange(ALICE.headers, "/", TOKEN.encode()),),
+    )
     masked = masking([ALICE]).finding(raw)
-    assert TOKEN not in masked.message + "".join(curl.lines("http://h", masked.evidence)) + repr(masked.evidence)
+    assert TOKEN not in masked.message + "".join(curl.lines("http://h", masked.evidence)) + repr(
+        masked.evidence
+    )
 
 
 SHELL = shutil.which("sh")
@@ -230,7 +269,9 @@ SHELL = shutil.which("sh")
     st.lists(
         st.tuples(
             st.sampled_from(["X-One", "Content-Type"]),
-            st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=12).map(str.strip).filter(bool),
+            st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=12)
+            .map(str.strip)
+            .filter(bool),
         ),
         max_size=2,
     ),
@@ -242,7 +283,9 @@ def test_command_lines_survive_the_shell(headers: list[tuple[str, str]], body: s
     line = curl.line("http://127.0.0.1:1", request)
     assert SHELL is not None
     script = 'curl() { for each in "$@"; do printf \'%s\\0\' "$each"; done; }\n' + line
-    done = subprocess.run([SHELL, "-c", script], capture_output=True, check=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        [SHELL, "-c", script], capture_output=True, check=True, stdin=subprocess.DEVNULL
+    )
     words = done.stdout.decode().split("\0")[:-1]
     assert "http://127.0.0.1:1/a/%20b?q='x'&y=$HOME" in words
     for name, value in headers:
@@ -255,7 +298,9 @@ def test_command_lines_survive_the_shell(headers: list[tuple[str, str]], body: s
 def test_a_call_over_http_is_a_command_line_too() -> None:
     """A message of JSON-RPC is posted to the address again; over standard streams there is no line that could."""
     body = b'{"jsonrpc": "2.0", "id": 1, "method": "orders.read"}'
-    call = Exchange(Request("POST", "orders.read", ALICE.headers, body), Response(200), transport="jsonrpc")
+    call = Exchange(
+        Request("POST", "orders.read", ALICE.headers, body), Response(200), transport="jsonrpc"
+    )
     (told,) = curl.lines("http://127.0.0.1:1/rpc", (call,))
     words = shlex.split(told)
     assert words[:5] == ["curl", "-sS", "-i", "-X", "POST"]
@@ -266,7 +311,9 @@ def test_a_call_over_http_is_a_command_line_too() -> None:
 
 def test_variables_stay_variables() -> None:
     """`${NAME}` is left for the shell to expand; other dollars and quotes are not."""
-    line = curl.line("http://h", Request("GET", "/", (("Authorization", 'Bearer ${ALICE_TOKEN} "$x" `y`'),)))
+    line = curl.line(
+        "http://h", Request("GET", "/", (("Authorization", 'Bearer ${ALICE_TOKEN} "$x" `y`'),))
+    )
     assert '"Authorization: Bearer ${ALICE_TOKEN} \\"\\$x\\" \\`y\\`"' in line
 
 
@@ -283,7 +330,9 @@ def test_large_headers_are_made_by_the_shell() -> None:
     asked = Request("GET", "/", (("X-Padding", "x" * 131072), ("Accept", "*/*")))
     line = curl.line("http://h", asked)
     assert SHELL is not None
-    done = subprocess.run([SHELL, "-c", f'curl() {{ printf %s "$5"; }}\n{line}'], capture_output=True, check=True)
+    done = subprocess.run(
+        [SHELL, "-c", f'curl() {{ printf %s "$5"; }}\n{line}'], capture_output=True, check=True
+    )
     assert done.stdout == b"X-Padding: " + b"x" * 131072
     seen = replace(exchange(), request=asked)
     for name, form in FORMATS.items():
@@ -302,7 +351,10 @@ def reflecting(app: ASGIApp) -> ASGIApp:
     """A service whose refusals bring back all that was sent, in each of the usual encodings."""
 
     async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
-        sent = [scope["raw_path"] + b"?" + scope["query_string"], *(value for _, value in scope["headers"])]
+        sent = [
+            scope["raw_path"] + b"?" + scope["query_string"],
+            *(value for _, value in scope["headers"]),
+        ]
         status = 0
 
         async def receiving() -> Message:
@@ -315,12 +367,20 @@ def reflecting(app: ASGIApp) -> ASGIApp:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 if status >= 400:
-                    kept = [pair for pair in message["headers"] if pair[0].lower() != b"content-length"]
-                    message = {**message, "headers": [*kept, (b"x-seen", quote(b" ".join(sent)).encode())]}
+                    kept = [
+                        pair for pair in message["headers"] if pair[0].lower() != b"content-length"
+                    ]
+                    message = {
+                        **message,
+                        "headers": [*kept, (b"x-seen", quote(b" ".join(sent)).encode())],
+                    }
             elif status >= 400 and message.get("body"):
                 seen = [each.decode("latin-1") for each in sent]
                 coded = [each(text) for each in ENCODINGS.values() for text in seen if text]
-                message = {**message, "body": json.dumps({"code": "not_found", "message": seen + coded}).encode()}
+                message = {
+                    **message,
+                    "body": json.dumps({"code": "not_found", "message": seen + coded}).encode(),
+                }
             await send(message)
 
         await app(scope, receiving, sending)
@@ -350,7 +410,12 @@ def test_nothing_of_a_live_run_is_in_any_report(monkeypatch: pytest.MonkeyPatch)
     assert len(planted) > 8
     assert len(tokens) == 3
     assert {each.finding.clause for each in report.result.findings} >= {"leaks/canary"}
-    written = {form(each) for each in planted | tokens for name, form in ENCODINGS.items() if not name.startswith("a ")}
+    written = {
+        form(each)
+        for each in planted | tokens
+        for name, form in ENCODINGS.items()
+        if not name.startswith("a ")
+    }
     for told in (report, read_back(FORMATS["json"](report))):
         for name, form in FORMATS.items():
             for text in readings(form(told)):
@@ -358,7 +423,12 @@ def test_nothing_of_a_live_run_is_in_any_report(monkeypatch: pytest.MonkeyPatch)
                 assert not [each for each in written if each.lower() in folded], name
 
 
-GIVEN_AWAY = ("sk_live_4eC39HqLyjWDarjtT1zdp7dc", "S3cretPw9", "jane.doe@acme.io", "hunter2-of-the-service")
+GIVEN_AWAY = (
+    "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
+    "S3cretPw9",
+    "jane.doe@acme.io",
+    "hunter2-of-the-service",
+)
 
 
 def test_what_a_service_gives_away_is_not_given_further(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -366,7 +436,9 @@ def test_what_a_service_gives_away_is_not_given_further(monkeypatch: pytest.Monk
     report has any of them, although nobody told the run that they are secret.
     """
 
-    def give(scope: Scope, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
+    def give(
+        scope: Scope, status: int, headers: Headers, body: bytes
+    ) -> tuple[int, Headers, bytes]:
         if status != 404 or not body:
             return status, headers, body
         said = f"no {GIVEN_AWAY[0]} at postgres://svc:{GIVEN_AWAY[1]}@db/orders for {GIVEN_AWAY[2]}"
@@ -389,7 +461,9 @@ def test_what_a_service_gives_away_is_not_given_further(monkeypatch: pytest.Monk
 def test_every_exchange_of_recorded_evidence_is_hidden() -> None:
     """A secret in an exchange that only led to the last one of a finding is not shown either."""
     first = exchange((("Authorization", f"Bearer {TOKEN}"),), back=b'{"password": "correct-horse"}')
-    masked = hiding((first, exchange())).finding(Finding("correlation/unique", "twice", evidence=(first, exchange())))
+    masked = hiding((first, exchange())).finding(
+        Finding("correlation/unique", "twice", evidence=(first, exchange()))
+    )
     assert TOKEN not in repr(masked)
     assert "correct-horse" not in repr(masked)
 
@@ -401,7 +475,9 @@ def test_a_large_body_is_searched_as_far_as_it_is_shown() -> None:
     assert len(masked) < len(body)
     assert masked.endswith(b" " * (len(body) - 64 * 1024))
     assert TOKEN.encode() not in masked
-    shown = FORMATS["json"](Report(found_with(masking([ALICE]).exchange(exchange(back=body))), "http://h"))
+    shown = FORMATS["json"](
+        Report(found_with(masking([ALICE]).exchange(exchange(back=body))), "http://h")
+    )
     assert TOKEN[:8] not in shown
 
 
@@ -415,7 +491,12 @@ def test_half_a_surrogate_is_told_in_every_format(name: str) -> None:
     )  # fmt: skip
     told = FORMATS[name](
         Report(
-            replace(found_with(exchange()), taxonomy=half, findings=(ReportedFinding(finding),), notes=(half,)),
+            replace(
+                found_with(exchange()),
+                taxonomy=half,
+                findings=(ReportedFinding(finding),),
+                notes=(half,),
+            ),
             "http://h",
         )
     )
@@ -427,4 +508,6 @@ def test_half_a_surrogate_is_told_in_every_format(name: str) -> None:
 def found_with(seen: Exchange) -> Result:
     """A result with one finding of this exchange."""
     finding = Finding("codes/known", "wrong", evidence=(seen,))
-    return Result("t", "t 1", {"codes/known": ClauseResult("codes/known")}, (ReportedFinding(finding),))
+    return Result(
+        "t", "t 1", {"codes/known": ClauseResult("codes/known")}, (ReportedFinding(finding),)
+    )

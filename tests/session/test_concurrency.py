@@ -86,7 +86,11 @@ def test_what_is_sent_together_is_under_way_together() -> None:
     """All are there before any is answered, each counts, and the answers stand in the order of the requests."""
     with meeting() as (server, url), HttpDriver(url, Limits(writes=True)) as driver:
         answers = driver.together(posts("a", "bc", "def"))
-        assert [each.body for each in answers if isinstance(each, Response)] == [b"a", b"bc", b"def"]
+        assert [each.body for each in answers if isinstance(each, Response)] == [
+            b"a",
+            b"bc",
+            b"def",
+        ]
         assert [each.status for each in answers if isinstance(each, Response)] == [200, 200, 200]
         assert driver.requests == 3
         assert sorted(server.bodies) == [b"a", b"bc", b"def"]
@@ -110,7 +114,10 @@ def test_nobody_who_listens_is_told_of_each() -> None:
         pass
     with HttpDriver(url, Limits(writes=True)) as driver:
         answers = driver.together(posts("a", "b"))
-        assert [each.kind for each in answers if isinstance(each, NoAnswer)] == ["refused", "refused"]
+        assert [each.kind for each in answers if isinstance(each, NoAnswer)] == [
+            "refused",
+            "refused",
+        ]
 
 
 # the clause
@@ -130,7 +137,11 @@ def busy(app: ASGIApp, status: int, code: str | None) -> ASGIApp:
             if code is not None:
                 body = {"code": code, "message": "It is being written", "correlation_id": sent}
             content = json.dumps(body).encode()
-            headers = {"content-type": "application/json", "cache-control": "no-store", "x-correlation-id": sent}
+            headers = {
+                "content-type": "application/json",
+                "cache-control": "no-store",
+                "x-correlation-id": sent,
+            }
             headers |= {"retry-after": "1", "content-length": str(len(content))}
             raw = [(name.encode(), value.encode()) for name, value in headers.items()]
             await send({"type": "http.response.start", "status": status, "headers": raw})
@@ -164,12 +175,17 @@ def judged(app: ASGIApp, **limits: Any) -> Result:
 
 
 @pytest.mark.parametrize(
-    ("status", "code"), [(409, "conflict"), (429, "rate_limited"), (503, "dependency_unavailable"), (202, None)]
+    ("status", "code"),
+    [(409, "conflict"), (429, "rate_limited"), (503, "dependency_unavailable"), (202, None)],
 )
 def test_who_is_busy_may_say_so(status: int, code: str | None) -> None:
     """Whoever comes while the first is written may be sent away, or told that it is accepted, as long as one thing comes of it."""
     result = judged(busy(make_app(), status, code))
-    assert [each.finding.message for each in result.findings if each.finding.clause.startswith("idempotency/")] == []
+    assert [
+        each.finding.message
+        for each in result.findings
+        if each.finding.clause.startswith("idempotency/")
+    ] == []
     assert result.clauses["idempotency/concurrent"].verdict == "passed"
     assert result.clauses["idempotency/replay"].verdict == "passed"
 

@@ -42,14 +42,19 @@ codes:
 def listing(*parameters: tuple[str, Mapping[str, object]]) -> ServiceOperation:
     """A list with these query parameters."""
     return ServiceOperation(
-        "GET", "/things", tuple(OperationParameter(name, "query", False, schema) for name, schema in parameters)
+        "GET",
+        "/things",
+        tuple(OperationParameter(name, "query", False, schema) for name, schema in parameters),
     )
 
 
 def answered(body: object, *headers: tuple[str, str]) -> Observation:
     """A page."""
     exchange = Exchange(Asked("GET", "/things"), Answer(200, headers, json.dumps(body).encode()))
-    return Observation(exchange, Judgement(findings=(), exercised=frozenset(), surface=None, is_error=False, code=None))
+    return Observation(
+        exchange,
+        Judgement(findings=(), exercised=frozenset(), surface=None, is_error=False, code=None),
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,7 +71,13 @@ def answered(body: object, *headers: tuple[str, str]) -> Observation:
             {"pageSize": 1},
             {"pageSize": 100, "pageToken": "t"},
         ),
-        ((("limit", {}), ("cursor", {})), {"meta": {"next": "c"}}, (), {"limit": 1}, {"limit": 100, "cursor": "c"}),
+        (
+            (("limit", {}), ("cursor", {})),
+            {"meta": {"next": "c"}},
+            (),
+            {"limit": 1},
+            {"limit": 100, "cursor": "c"},
+        ),
         ((("limit", {}), ("cursor", {})), {"items": []}, (), {"limit": 1}, None),
         ((), [], (("Link", '</things?after=9>; rel="next"'),), {}, {"after": "9"}),
     ],
@@ -93,13 +104,24 @@ def test_what_follows_is_asked_for_as_the_document_says(
         (b"one", {"a": 1}, ("", "one", "not there")),
     ],
 )
-def test_a_difference_has_its_place_and_both_values(one: object, two: object, told: tuple[str, str, str]) -> None:
+def test_a_difference_has_its_place_and_both_values(
+    one: object, two: object, told: tuple[str, str, str]
+) -> None:
     """The first place where two bodies differ, as a JSON Pointer, with what stood and what stands there."""
     assert difference(one, two) == told
 
 
 @pytest.mark.parametrize(
-    "url", ["http://h:99999", "http://h:x", "http://[::1", "http://", "http://a b", "ftp://h", "http://h:0"]
+    "url",
+    [
+        "http://h:99999",
+        "http://h:x",
+        "http://[::1",
+        "http://",
+        "http://a b",
+        "ftp://h",
+        "http://h:0",
+    ],
 )
 def test_what_is_no_address_is_told(url: str) -> None:
     """A URL that nothing can be asked at is no crash, and no service that does not answer."""
@@ -113,7 +135,12 @@ def test_what_is_no_address_is_told(url: str) -> None:
 
 def test_addresses_are_let_through() -> None:
     """A host by name or number, with a port, a path or none."""
-    for url in ("http://localhost", "https://api.example.com/v2", "http://127.0.0.1:8080", "http://[::1]:80/a"):
+    for url in (
+        "http://localhost",
+        "https://api.example.com/v2",
+        "http://127.0.0.1:8080",
+        "http://[::1]:80/a",
+    ):
         assert no_address(url) is None
 
 
@@ -144,7 +171,11 @@ def shelves(sin: str) -> Starlette:
     async def item(request: Request) -> Response:
         kind, number = request.path_params["kind"], request.path_params["number"]
         there = number.isdigit() and 1 <= int(number) <= made.get(kind, 0)
-        return JSONResponse({"id": number}) if there or kind == sin else JSONResponse({"code": "absent"}, 404)
+        return (
+            JSONResponse({"id": number})
+            if there or kind == sin
+            else JSONResponse({"code": "absent"}, 404)
+        )
 
     return Starlette(
         routes=[
@@ -187,7 +218,10 @@ def judged(tmp_path: Path, sin: str, requests: int) -> Report:
 @pytest.mark.parametrize("kind", ["atlases", "folders"])
 def test_the_last_kind_is_tested_like_the_first(tmp_path: Path, kind: str) -> None:
     """A sin of the sixth kind of resource is found, as that of the first is."""
-    found = {(each.finding.clause, each.finding.operation) for each in judged(tmp_path, kind, 400).result.findings}
+    found = {
+        (each.finding.clause, each.finding.operation)
+        for each in judged(tmp_path, kind, 400).result.findings
+    }
     assert ("framework/unknown-id", f"GET /{kind}/{{number}}") in found
 
 
@@ -195,5 +229,7 @@ def test_the_limit_of_requests_comes_first(tmp_path: Path) -> None:
     """Kinds that the limit leaves no requests for are named, and nothing fails for it."""
     report = judged(tmp_path, "", 60)
     assert report.result.requests <= 60
-    assert [each for each in report.result.notes if "folder" in each and "limit of requests" in each]
+    assert [
+        each for each in report.result.notes if "folder" in each and "limit of requests" in each
+    ]
     assert not [each for each in report.result.findings if each.level == "error"]

@@ -97,7 +97,10 @@ DOCUMENT = {
         "/tickets": {
             "get": {"responses": {"200": {"description": "said"}}},
             "post": {
-                "requestBody": {"required": True, "content": {"application/json": {"schema": BODY}}},
+                "requestBody": {
+                    "required": True,
+                    "content": {"application/json": {"schema": BODY}},
+                },
                 "responses": {"201": {"description": "made"}},
             },
         }
@@ -110,7 +113,9 @@ def service(mode: str, tmp_path: Path) -> Iterator[str]:
     """A service in a process of its own, which may end."""
     (tmp_path / "openapi.json").write_text(json.dumps(DOCUMENT), encoding="utf-8")
     command = [sys.executable, "-c", SERVICE, mode, str(tmp_path / "openapi.json")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
         assert process.stdout is not None
         try:
             yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
@@ -133,7 +138,9 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], R
                 openapi="/openapi.json",
                 identities={
                     "ben": Identity(
-                        "ben", (("Authorization", "Bearer bens-own-token"),), (("Authorization", "Bearer ${BEN}"),)
+                        "ben",
+                        (("Authorization", "Bearer bens-own-token"),),
+                        (("Authorization", "Bearer ${BEN}"),),
                     )
                 },
                 resources={"ticket": ResourceConfig("ticket", create=create)},
@@ -161,7 +168,9 @@ def losses(report: Report) -> list[ReportedFinding]:
         ("hangs", "hangs"),
     ],
 )
-def test_the_request_that_was_too_much_is_named(judged: Callable[[str], Report], mode: str, words: str) -> None:
+def test_the_request_that_was_too_much_is_named(
+    judged: Callable[[str], Report], mode: str, words: str
+) -> None:
     """A failure of `service/alive` says what became of the service, and has the request and a command line, masked."""
     report = judged(mode)
     first = losses(report)[0]
@@ -169,7 +178,9 @@ def test_the_request_that_was_too_much_is_named(judged: Callable[[str], Report],
     assert words in first.finding.message
     asked = [(each.request.method, each.request.target) for each in first.finding.evidence]
     # Who ends just after his answer is noticed at the next request, or on it.
-    assert asked[-1] == ("POST", "/tickets") or (mode == "answers and dies" and asked[-2] == ("POST", "/tickets"))
+    assert asked[-1] == ("POST", "/tickets") or (
+        mode == "answers and dies" and asked[-2] == ("POST", "/tickets")
+    )
     assert report.result.clauses["service/alive"].verdict == "failed"
     assert exit_code(report.result) == 1
     for name, form in FORMATS.items():
@@ -183,16 +194,22 @@ def test_the_request_that_was_too_much_is_named(judged: Callable[[str], Report],
 def test_after_the_end_nothing_else_is_judged(judged: Callable[[str], Report], mode: str) -> None:
     """What was not reached could not run, for that reason; nothing is failed, or passed, for want of a service."""
     report = judged(mode)
-    assert [each.finding.clause for each in report.result.findings if each.level == "error"] == ["service/alive"]
+    assert [each.finding.clause for each in report.result.findings if each.level == "error"] == [
+        "service/alive"
+    ]
     unreached = report.result.clauses["framework/malformed-json"]
     assert unreached.verdict == "could_not_run"
     assert "nobody listens any more since" in unreached.reason
     assert not [each for each in report.result.clauses.values() if each.verdict == "not_exercised"]
-    assert report.result.clauses["framework/unknown-route"].verdict == "passed", "what was seen before stands"
+    assert report.result.clauses["framework/unknown-route"].verdict == "passed", (
+        "what was seen before stands"
+    )
 
 
 @pytest.mark.parametrize("mode", ["resets", "babbles"])
-def test_one_request_that_gets_no_answer_ends_nothing(judged: Callable[[str], Report], mode: str) -> None:
+def test_one_request_that_gets_no_answer_ends_nothing(
+    judged: Callable[[str], Report], mode: str
+) -> None:
     """While the service lives the other requests are sent and judged."""
     report = judged(mode)
     assert report.result.clauses["framework/method"].verdict == "passed"

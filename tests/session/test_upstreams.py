@@ -96,13 +96,22 @@ def configured(text: str) -> config.ServiceConfig:
     return loaded.target
 
 
-def watched(sin: str | None, *, only: str | None = "upstream/*", pace: Pace | None = None) -> Result:
+def watched(
+    sin: str | None, *, only: str | None = "upstream/*", pace: Pace | None = None
+) -> Result:
     """Judge the relay with this sin, its upstream scripted."""
     pace = pace or {None: ROOMY, "no-jitter": NARROW, "too-much-jitter": NARROW}.get(sin, Pace())
-    upstream = ScriptedUpstream(configured(CONFIG.format(url="http://127.0.0.1:1", scale=pace.scale)).upstreams[0])
+    upstream = ScriptedUpstream(
+        configured(CONFIG.format(url="http://127.0.0.1:1", scale=pace.scale)).upstreams[0]
+    )
     with serving(upstream) as provider, serving(relay.make_app(provider, sin, *pace)) as url:
         described = configured(CONFIG.format(url=url, scale=pace.scale))
-        report = over_http(described, aileron(pace.spread), RunOptions(sweep=False, only=only), {"provider": upstream})
+        report = over_http(
+            described,
+            aileron(pace.spread),
+            RunOptions(sweep=False, only=only),
+            {"provider": upstream},
+        )
     assert isinstance(report, Report)
     return report.result
 
@@ -118,7 +127,11 @@ def test_who_behaves_passes_everything() -> None:
     """The relay trips nothing, whatever clause it is, and every clause about upstreams was exercised."""
     result = watched(None, only=None)
     assert [(each.finding.clause, each.finding.message) for each in result.findings] == []
-    verdicts = {address: each.verdict for address, each in result.clauses.items() if address.startswith("upstream/")}
+    verdicts = {
+        address: each.verdict
+        for address, each in result.clauses.items()
+        if address.startswith("upstream/")
+    }
     assert verdicts == dict.fromkeys(verdicts, "passed")
     assert len(verdicts) == 11
 
@@ -163,15 +176,25 @@ def test_a_taxonomy_that_says_nothing_of_upstreams_has_no_such_clauses() -> None
 
 def test_without_an_upstream_nothing_is_exercised() -> None:
     """A configuration that names none leaves the clauses not exercised, which is not passed."""
-    upstream = ScriptedUpstream(configured(CONFIG.format(url="http://127.0.0.1:1", scale=1)).upstreams[0])
+    upstream = ScriptedUpstream(
+        configured(CONFIG.format(url="http://127.0.0.1:1", scale=1)).upstreams[0]
+    )
     with serving(upstream) as provider, serving(relay.make_app(provider)) as url:
         text = CONFIG.format(url=url, scale=1).partition("upstreams:")[0]
-        report = over_http(configured(text), aileron(), RunOptions(sweep=False, only="upstream/*"), {})
+        report = over_http(
+            configured(text), aileron(), RunOptions(sweep=False, only="upstream/*"), {}
+        )
     assert isinstance(report, Report)
     assert {each.verdict for each in report.result.clauses.values()} == {"not_exercised"}
 
 
-COMMAND = (sys.executable, "-c", "from faultspec.cli import main; main()", "conform", "conformance.yaml")
+COMMAND = (
+    sys.executable,
+    "-c",
+    "from faultspec.cli import main; main()",
+    "conform",
+    "conformance.yaml",
+)
 
 
 def free_port() -> int:
@@ -202,8 +225,17 @@ limits: {{writes: true}}
     done = subprocess.run(
         [*COMMAND, "--only", "upstream/*", "--format", "json"],
         cwd=tmp_path,
-        env={**os.environ, "RELAY_PORT": str(port), "RELAY_SCALE": "0.01", "RELAY_SIN": "stops-early"}
-        | {"PYTHONPATH": os.pathsep.join([str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])])},
+        env={
+            **os.environ,
+            "RELAY_PORT": str(port),
+            "RELAY_SCALE": "0.01",
+            "RELAY_SIN": "stops-early",
+        }
+        | {
+            "PYTHONPATH": os.pathsep.join(
+                [str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
+            )
+        },
         capture_output=True,
         text=True,
         timeout=60,

@@ -16,11 +16,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.diagnostics.model import Diagnostic, Span
-from faultspec.source import CODES, MAX_BYTES, MAX_DEPTH, UNTOLD, Document, SourceError, decode, load, parse
+from faultspec.source import (
+    CODES,
+    MAX_BYTES,
+    MAX_DEPTH,
+    UNTOLD,
+    Document,
+    SourceError,
+    decode,
+    load,
+    parse,
+)
 from faultspec.source.readers import READER, PureReader
 from faultspec.source.tree import parse_with
 
-READERS = pytest.mark.parametrize("reader", sorted({READER, PureReader}, key=lambda each: each.__name__))
+READERS = pytest.mark.parametrize(
+    "reader", sorted({READER, PureReader}, key=lambda each: each.__name__)
+)
 
 
 def clean(text: str) -> Document:
@@ -33,7 +45,11 @@ def clean(text: str) -> Document:
 
 def places(text: str) -> list[tuple[str, int, int]]:
     """Code, line and column of everything that is wrong with a text."""
-    return [(each.code, each.span.line, each.span.column) for each in parse(text, "t.yaml")[1] if each.span]
+    return [
+        (each.code, each.span.line, each.span.column)
+        for each in parse(text, "t.yaml")[1]
+        if each.span
+    ]
 
 
 def cut(text: str, span: Span) -> str:
@@ -127,13 +143,25 @@ def test_scalars(reader: Any, written: str, value: object) -> None:
 @READERS
 def test_keys_are_text(reader: Any) -> None:
     """A mapping key is the text that was written, whatever it would be as a value."""
-    document, found = parse_with("404: a\nNO: b\ntrue: c\n~: d\n<<: e\n1.0: f\n'x y': g\n", "t.yaml", reader)
+    document, found = parse_with(
+        "404: a\nNO: b\ntrue: c\n~: d\n<<: e\n1.0: f\n'x y': g\n", "t.yaml", reader
+    )
     assert found == []
     assert document is not None
-    assert document.data == {"404": "a", "NO": "b", "true": "c", "~": "d", "<<": "e", "1.0": "f", "x y": "g"}
+    assert document.data == {
+        "404": "a",
+        "NO": "b",
+        "true": "c",
+        "~": "d",
+        "<<": "e",
+        "1.0": "f",
+        "x y": "g",
+    }
 
 
-@pytest.mark.parametrize("number", ["1" * 5000, "9223372036854775808", "-9223372036854775809", "1e999", "-1e999"])
+@pytest.mark.parametrize(
+    "number", ["1" * 5000, "9223372036854775808", "-9223372036854775809", "1e999", "-1e999"]
+)
 def test_numbers_end(number: str) -> None:
     """A number that no 64 bits hold is reported where it stands, and neither raises nor becomes infinite."""
     assert places(f"a:\n  b: {number}\n") == [("number-out-of-range", 2, 6)]
@@ -142,7 +170,11 @@ def test_numbers_end(number: str) -> None:
 # The same as anyone else's reading, where the dialects agree
 
 #: No control characters, surrogates, or the line ends that only YAML 1.1 knows: those are refused, see below.
-_texts = st.text(st.characters(exclude_categories=("Cc", "Cs"), exclude_characters="\ufeff\u2028\u2029\ufffe\uffff"))
+_texts = st.text(
+    st.characters(
+        exclude_categories=("Cc", "Cs"), exclude_characters="\ufeff\u2028\u2029\ufffe\uffff"
+    )
+)
 _scalars = (
     st.none()
     | st.booleans()
@@ -151,7 +183,9 @@ _scalars = (
     | _texts
 )
 _data = st.recursive(
-    _scalars, lambda each: st.lists(each, max_size=4) | st.dictionaries(_texts, each, max_size=4), max_leaves=12
+    _scalars,
+    lambda each: st.lists(each, max_size=4) | st.dictionaries(_texts, each, max_size=4),
+    max_leaves=12,
 )
 
 
@@ -182,7 +216,9 @@ def _all_strings(data: Any) -> Iterator[str]:
 @given(_data.filter(lambda data: all(map(_same_in_both, _all_strings(data)))), st.booleans())
 def test_what_pyyaml_writes_is_read_alike(data: Any, flow: bool) -> None:
     """What safe_dump writes, safe_load and parse read alike; and every key and value is where its span says."""
-    text = yaml.safe_dump({"root": data}, allow_unicode=True, default_flow_style=flow, sort_keys=False, width=10_000)
+    text = yaml.safe_dump(
+        {"root": data}, allow_unicode=True, default_flow_style=flow, sort_keys=False, width=10_000
+    )
     if re.search(r"^ *[-?:]* *[&*]id", text, re.MULTILINE) or "? " in text:
         return  # an anchor for a value that hypothesis gave twice; a key too long for one line
     document = clean(text)
@@ -226,12 +262,20 @@ def _check_total(text: str, reader: Any) -> tuple[Document | None, list[Diagnost
     return document, found
 
 
-def _check_places_inside(document: Document, data: Any, path: tuple[str | int, ...], lines: list[str]) -> None:
+def _check_places_inside(
+    document: Document, data: Any, path: tuple[str | int, ...], lines: list[str]
+) -> None:
     for key in (True, False):
         span = document.span(path, key=key)
         assert (1, 1) <= (span.line, span.column) <= (span.end_line, span.end_column)
         assert span.end_line <= len(lines)
-    children = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    children = (
+        data.items()
+        if isinstance(data, dict)
+        else enumerate(data)
+        if isinstance(data, list)
+        else ()
+    )
     for step, value in children:
         _check_places_inside(document, value, (*path, step), lines)
 
@@ -249,9 +293,9 @@ _PIECES = (  # noqa: SIM905 - as a list it would be forty lines
     "0x1,\r\n,\r,---\n,...\n,<<,é,日,🎉,\\,\\n,\\x41,\\u00e9,\\ud800,\\UFFFFFFFF,\"x\",'y',key: v\n,- i\n,a: b,-,?,:,--- ,"
     "...,%YAML 1.1\n, ,  ,a:\n,{a: b},x: |\n  t\n"
 ).split(",")
-_yamlish = st.lists(st.sampled_from([*_PIECES, ", ", ",", "[a, b]", "\t", "\ufeff", "\x00", "\x85", "\u2028"])).map(
-    "".join
-)
+_yamlish = st.lists(
+    st.sampled_from([*_PIECES, ", ", ",", "[a, b]", "\t", "\ufeff", "\x00", "\x85", "\u2028"])
+).map("".join)
 
 
 @READERS
@@ -279,7 +323,13 @@ def test_both_parsers_read_alike(text: str) -> None:
         if data is not None:  # where nothing is written, the two place it before or after a space
             if not isinstance(data, dict | list):
                 assert fast.span(path, key=False) == pure.span(path, key=False)
-            for step in data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ():
+            for step in (
+                data
+                if isinstance(data, dict)
+                else range(len(data))
+                if isinstance(data, list)
+                else ()
+            ):
                 compare(data[step], (*path, step))
 
     if isinstance(fast.data, dict):
@@ -295,7 +345,9 @@ def test_pure_parser_stands_in() -> None:
         "assert readers.READER is readers.PureReader\n"
         "print(parse('a: [1, NO]', 't')[0].data)\n"
     )
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert ran.stdout == "{'a': [1, 'NO']}\n"
 
 
@@ -315,7 +367,8 @@ def test_pure_parser_stands_in() -> None:
         "a: &x 1\n" + "b: *x\n" * 20_000,
         "\x01" * 100_000,
         "'" * 99_999,
-        "a: [x]\na0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 40)),
+        "a: [x]\na0: &a0 [x]\n"
+        + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 40)),
     ],
     ids=lambda text: repr(text[:12]),
 )
@@ -328,7 +381,9 @@ def test_hostile_texts(text: str) -> None:
 def test_depth_is_bounded_on_both_sides() -> None:
     """MAX_DEPTH levels are read, one more is refused where the last allowed one begins."""
     assert clean("[" * (MAX_DEPTH - 1) + "1" + "]" * (MAX_DEPTH - 1)).data
-    assert places("a: " + "[" * MAX_DEPTH + "]" * MAX_DEPTH) == [("nested-too-deeply", 1, MAX_DEPTH + 2)]
+    assert places("a: " + "[" * MAX_DEPTH + "]" * MAX_DEPTH) == [
+        ("nested-too-deeply", 1, MAX_DEPTH + 2)
+    ]
 
 
 # What is YAML, and refused
@@ -374,7 +429,9 @@ def test_depth_is_bounded_on_both_sides() -> None:
 def test_refused(reader: Any, text: str, expected: list[tuple[str, int, int]]) -> None:
     """Everything that is refused in a text is reported in one run, each at its own place, by both parsers."""
     _, found = parse_with(text, "t.yaml", reader)
-    assert sorted((each.code, each.span.line, each.span.column) for each in found if each.span) == sorted(expected)
+    assert sorted(
+        (each.code, each.span.line, each.span.column) for each in found if each.span
+    ) == sorted(expected)
 
 
 def test_duplicates_show_both_places() -> None:
@@ -494,7 +551,12 @@ def test_diagnostics_from_a_document() -> None:
     document = clean(DOCUMENT)
     path = ("codes", "rate_limited", "http")
     made = document.diagnostic(
-        "x", "no", path, key=False, severity="warning", related=(document.related("here", ("codes",)),)
+        "x",
+        "no",
+        path,
+        key=False,
+        severity="warning",
+        related=(document.related("here", ("codes",)),),
     )
     assert made.path == "t.yaml"
     assert made.span == Span(4, 11, 4, 14)
@@ -574,7 +636,10 @@ def test_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("builtins.open", denied)
     found = refusal(path)
     monkeypatch.undo()
-    assert (found.code, found.message) == ("file-unreadable", "the file cannot be read: Permission denied")
+    assert (found.code, found.message) == (
+        "file-unreadable",
+        "the file cannot be read: Permission denied",
+    )
 
 
 def test_large_files_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -646,6 +711,8 @@ def test_collector_is_left_as_it_was(text: str, switch: Callable[[], None]) -> N
 def test_collector_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """While a text is parsed the cyclic collector is off."""
     seen: list[bool] = []
-    monkeypatch.setattr("faultspec.source.tree.READER", lambda text: seen.append(gc.isenabled()) or READER(text))
+    monkeypatch.setattr(
+        "faultspec.source.tree.READER", lambda text: seen.append(gc.isenabled()) or READER(text)
+    )
     clean("a: 1\n")
     assert seen == [False]

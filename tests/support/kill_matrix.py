@@ -95,10 +95,20 @@ def _only_sent_ids(asked: Asked, answer: Answer) -> Answer:
 MORE: Mapping[str, Sin] = {
     each.name: each
     for each in (
-        Sin("panics-on-one-route", "one route writes a panic to the connection", ("C26",), _hangs_up),
-        Sin("creation-answers-the-first", "every creation is answered with the first one", ("C20",), _always_the_first),
         Sin(
-            "no-id-unless-sent", "a 401 has an id only if the request had one", ("C4",), on(_only_sent_ids, status=401)
+            "panics-on-one-route", "one route writes a panic to the connection", ("C26",), _hangs_up
+        ),
+        Sin(
+            "creation-answers-the-first",
+            "every creation is answered with the first one",
+            ("C20",),
+            _always_the_first,
+        ),
+        Sin(
+            "no-id-unless-sent",
+            "a 401 has an id only if the request had one",
+            ("C4",),
+            on(_only_sent_ids, status=401),
         ),
     )
 }
@@ -119,7 +129,9 @@ Opened = Callable[[str | None], AbstractContextManager[ServiceConfig]]
 """Starts a service with a sin, or behaving, and says how it is judged; ends it."""
 
 
-def served(config: Path, environment: Mapping[str, str], make: Callable[[str | None], ASGIApp]) -> Opened:
+def served(
+    config: Path, environment: Mapping[str, str], make: Callable[[str | None], ASGIApp]
+) -> Opened:
     """A service over HTTP whose sins are applications of their own."""
 
     @contextmanager

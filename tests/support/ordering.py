@@ -17,7 +17,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "generated" / "pyth
 from http.client import HTTPConnection
 
 from platform_errors import PlatformError, parse
-from platform_errors.retry import Failure, Plan, Policy, State, new_idempotency_key, plan, policy_for, start
+from platform_errors.retry import (
+    Failure,
+    Plan,
+    Policy,
+    State,
+    new_idempotency_key,
+    plan,
+    policy_for,
+    start,
+)
 
 SINS: Mapping[str, str] = {
     "gives-up-at-once": "shows every failure to the user",
@@ -70,7 +79,9 @@ class Client:
         self.netloc = urlsplit(url).netloc
         self.scale = scale
         self.sin = sin
-        self.random = (lambda: 1.0) if sin == "waits-without-jitter" else __import__("random").random
+        self.random = (
+            (lambda: 1.0) if sin == "waits-without-jitter" else __import__("random").random
+        )
 
     def send(self, method: str, path: str, headers: Mapping[str, str]) -> Answer:
         """One request."""
@@ -78,7 +89,11 @@ class Client:
         body = json.dumps({"sku": "tea"}).encode() if method in ("POST", "PUT") else None
         connection.request(method, path, body, {"Content-Type": "application/json", **headers})
         answer = connection.getresponse()
-        found = Answer(answer.status, {name.lower(): value for name, value in answer.headers.items()}, answer.read())
+        found = Answer(
+            answer.status,
+            {name.lower(): value for name, value in answer.headers.items()},
+            answer.read(),
+        )
         connection.close()
         return found
 
@@ -160,4 +175,8 @@ def call(url: str, method: str, path: str, *, scale: float = 1.0, sin: str | Non
 
 if __name__ == "__main__":
     scale = float(os.environ.get("ORDERS_SCALE", "1"))
-    print(call(os.environ["ORDERS_URL"], *sys.argv[1:3], scale=scale, sin=os.environ.get("ORDERS_SIN")))
+    print(
+        call(
+            os.environ["ORDERS_URL"], *sys.argv[1:3], scale=scale, sin=os.environ.get("ORDERS_SIN")
+        )
+    )

@@ -30,7 +30,9 @@ TOKENS = {"ADA_TOKEN": "demo-ada", "ANNA_TOKEN": "demo-anna", "READER_TOKEN": "d
 @cache
 def service(system: str) -> ModuleType:
     """The module `service.py` of a system."""
-    spec = importlib.util.spec_from_file_location(f"{system}_service", EXAMPLES / system / "service.py")
+    spec = importlib.util.spec_from_file_location(
+        f"{system}_service", EXAMPLES / system / "service.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -49,7 +51,9 @@ def service(system: str) -> ModuleType:
 
 def _taken(package: str) -> dict[str, ModuleType]:
     """The modules of a package, which are then no longer imported."""
-    return {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] == package}
+    return {
+        name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] == package
+    }
 
 
 @cache
@@ -74,7 +78,11 @@ def started(system: str, wrapped: Wrapper | None = None) -> Iterator[dict[str, s
         with serving(app, lifespan="on") as base:
             yield {**environment, "MCP_URL": f"{base}/mcp"}
     else:
-        app = service(system).Runtime().app() if system == "aileron" else service(system).Gateway().app()
+        app = (
+            service(system).Runtime().app()
+            if system == "aileron"
+            else service(system).Gateway().app()
+        )
         with serving(app if wrapped is None else wrapped(app)) as base:
             yield {**environment, "BASE_URL": base}
 

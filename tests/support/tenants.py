@@ -34,7 +34,12 @@ def judged(
             http=url,
             openapi_file=str(place),
             identities={
-                name: Identity(name, headers=(("Authorization", name),), shown=(("Authorization", name),), tenant=name)
+                name: Identity(
+                    name,
+                    headers=(("Authorization", name),),
+                    shown=(("Authorization", name),),
+                    tenant=name,
+                )
                 for name in ("ann", "ben")
             },
             resources={resource.name: resource},

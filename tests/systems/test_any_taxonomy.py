@@ -24,14 +24,21 @@ from faultspec.render import render
 from faultspec.targets import SHIPPED
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,9}", fullmatch=True)
-WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "Zs")), min_size=1, max_size=20).filter(
-    str.strip
-)
+WORDS = st.text(
+    st.characters(codec="utf-8", categories=("L", "N", "P", "Zs")), min_size=1, max_size=20
+).filter(str.strip)
 
 #: Pictures of the wire. `$extra` is a slot that only who raises the error can fill.
 SHAPES: tuple[dict[str, Any], ...] = (
     {"code": "$code", "message": "$message", "details?": "$details"},
-    {"error": {"class": "$code", "message": "$message", "retriable": "$retriable", "details?": "$details"}},
+    {
+        "error": {
+            "class": "$code",
+            "message": "$message",
+            "retriable": "$retriable",
+            "details?": "$details",
+        }
+    },
     {"code": "$code", "text": "$message", "extra": "$extra", "...": "$details"},
     {"errors": [{"id": "$code", "detail": "$message", "meta?": "$details"}]},
     {
@@ -51,9 +58,12 @@ SHAPES: tuple[dict[str, Any], ...] = (
 
 VALUES = st.one_of(
     st.fixed_dictionaries({"type": st.just("string")}, optional={"maxLength": st.integers(1, 9)}),
-    st.fixed_dictionaries({"type": st.just("string"), "enum": st.lists(WORDS, min_size=1, max_size=3, unique=True)}),
     st.fixed_dictionaries(
-        {"type": st.just("integer")}, optional={"minimum": st.integers(-3, 3), "maximum": st.integers(4, 9)}
+        {"type": st.just("string"), "enum": st.lists(WORDS, min_size=1, max_size=3, unique=True)}
+    ),
+    st.fixed_dictionaries(
+        {"type": st.just("integer")},
+        optional={"minimum": st.integers(-3, 3), "maximum": st.integers(4, 9)},
     ),
     st.sampled_from(
         [
@@ -143,7 +153,9 @@ def sample(schema: Schema) -> Any:
             return [1, 2]
         case _:
             return {
-                name: sample(each.schema) for name, each in schema.properties.items() if each.presence == "required"
+                name: sample(each.schema)
+                for name, each in schema.properties.items()
+                if each.presence == "required"
             }
 
 
@@ -182,7 +194,9 @@ def test_what_its_python_sends_is_what_it_reads(data: dict[str, Any]) -> None:
     schema = Draft202012Validator(json.loads(tree["jsonschema/error.schema.json"]))
     with tempfile.TemporaryDirectory() as folder, imported(tree, Path(folder)) as package:
         for code in taxonomy.live_codes():
-            cls = next(each for each in vars(package).values() if getattr(each, "code", None) == code.wire)
+            cls = next(
+                each for each in vars(package).values() if getattr(each, "code", None) == code.wire
+            )
             error = cls(**arguments(cls, code))
             body = json.loads(package.render(error).body)
             assert list(schema.iter_errors(body)) == []
@@ -197,7 +211,13 @@ def arguments(cls: Any, code: Code) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in given_details(code).items():
         for parameter in (name, f"{name}_", f"details_{name}"):
-            if parameter in parameters and parameter not in ("status", "message", "retriable", "headers", "boundary"):
+            if parameter in parameters and parameter not in (
+                "status",
+                "message",
+                "retriable",
+                "headers",
+                "boundary",
+            ):
                 found[parameter] = value
                 break
     if "extra" in parameters and "extra" not in found:
@@ -251,7 +271,13 @@ def changed(value: Any) -> Iterator[Any]:
 
 def places(value: object) -> Iterator[tuple[Any, ...]]:
     """The path of every member and item below a value."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, each in items:
         yield (key,)
         yield from ((key, *path) for path in places(each))
@@ -269,16 +295,21 @@ def test_judge_and_schema_agree_on_every_mutation(data: dict[str, Any]) -> None:
     schema = Draft202012Validator(json.loads(tree["jsonschema/error.schema.json"]))
     with tempfile.TemporaryDirectory() as folder, imported(tree, Path(folder)) as package:
         code = next(iter(taxonomy.live_codes()))
-        cls = next(each for each in vars(package).values() if getattr(each, "code", None) == code.wire)
+        cls = next(
+            each for each in vars(package).values() if getattr(each, "code", None) == code.wire
+        )
         error = cls(**arguments(cls, code))
         body = json.loads(package.render(error).body)
     for each in (body, *changed(body)):
-        answer = Response(error.status, (("Content-Type", "application/json"),), json.dumps(each).encode())
+        answer = Response(
+            error.status, (("Content-Type", "application/json"),), json.dumps(each).encode()
+        )
         found = judge(rules, Exchange(Request("GET", "/"), answer))
         # The status of the answer is not in the body, so a schema cannot hold the code to it.
         wrong = {
             f"{finding.clause}: {finding.message}"
             for finding in found.findings
-            if finding.level == "error" and not finding.clause.startswith(("headers/", "code/status"))
+            if finding.level == "error"
+            and not finding.clause.startswith(("headers/", "code/status"))
         }
         assert (not wrong) == schema.is_valid(each), (each, wrong)

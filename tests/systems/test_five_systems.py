@@ -85,7 +85,11 @@ def bindings(folder: Path) -> Iterator[Any]:
     """The generated packages by system, imported from there and forgotten afterwards."""
     sys.path.insert(0, str(folder / "python"))
     # Other tests make packages of the same names from other taxonomies.
-    others = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0].endswith("_errors")}
+    others = {
+        name: sys.modules.pop(name)
+        for name in list(sys.modules)
+        if name.split(".")[0].endswith("_errors")
+    }
 
     def of(system: str) -> ModuleType:
         return importlib.import_module(f"{system}_errors")
@@ -142,7 +146,11 @@ def test_the_generated_python_is_typed_and_formatted(folder: Path) -> None:
     types = ["mypy", "--strict", "--no-incremental", "--config-file=", *packages]
     for command in (layout, rules, types):
         done = subprocess.run(
-            [sys.executable, "-m", *command], cwd=folder / "python", capture_output=True, text=True, check=False
+            [sys.executable, "-m", *command],
+            cwd=folder / "python",
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
 
@@ -174,13 +182,19 @@ class Shown(NamedTuple):
     def body(self) -> Any:
         """The JSON as it is sent."""
         payload = json.loads((SEEDS / self.system / f"{self.file}.json").read_text())
-        return {"type": "call.error", "id": "call-1", "payload": payload} if self.framed else payload
+        return (
+            {"type": "call.error", "id": "call-1", "payload": payload} if self.framed else payload
+        )
 
     def whole(self, body: object) -> object:
         """What travels when a body is this one's; a tool's is the structured content of its result."""
         if self.transport != "mcp":
             return body
-        return {"content": [], "structuredContent": body, "isError": self.code in ("action_timeout", "action_error")}
+        return {
+            "content": [],
+            "structuredContent": body,
+            "isError": self.code in ("action_timeout", "action_error"),
+        }
 
     def exchange(self, body: object) -> Exchange:
         """A body as the answer that this one is."""
@@ -196,9 +210,13 @@ class Shown(NamedTuple):
         return judge(rules(self.system), self.exchange(body))
 
 
-SLACK = "Slack returned 401 (invalid_auth). The token bound to oauth2/slack/work appears to be revoked."
+SLACK = (
+    "Slack returned 401 (invalid_auth). The token bound to oauth2/slack/work appears to be revoked."
+)
 TREASURY = "TLS handshake timed out reaching treasury-api.acme.com:443. The charge connector is non-idempotent; retry was not attempted."
-NOT_REACHABLE = "action 'pay' is not reachable from current state. Valid actions now: ['take_order']."
+NOT_REACHABLE = (
+    "action 'pay' is not reachable from current state. Valid actions now: ['take_order']."
+)
 
 # One row an example, however long.
 # fmt: off
@@ -215,16 +233,22 @@ SHOWN = (
 # fmt: on
 
 #: unknown_action breaks the sentence it illustrates: the ruling `next-actions-always`.
-UNKNOWN_ACTION = Shown("theodosia", "unknown_action", "unknown", "mcp", "step", None, "unknown_action", "", False, None)
+UNKNOWN_ACTION = Shown(
+    "theodosia", "unknown_action", "unknown", "mcp", "step", None, "unknown_action", "", False, None
+)
 
 #: Bodies of the documents that are no errors on a wire.
 NO_ERRORS = ("aileron/tool_message", "alknet/services_schema")
 
-every_example = pytest.mark.parametrize("shown", SHOWN, ids=lambda each: f"{each.system}-{each.file}")
+every_example = pytest.mark.parametrize(
+    "shown", SHOWN, ids=lambda each: f"{each.system}-{each.file}"
+)
 
 
 @cache
-def validator(folder: Path, system: str, name: str, target: str = "jsonschema") -> jsonschema_rs.Draft202012Validator:
+def validator(
+    folder: Path, system: str, name: str, target: str = "jsonschema"
+) -> jsonschema_rs.Draft202012Validator:
     """The generated schema of an envelope, or of whatever another target names so."""
     schema = json.loads((folder / system / target / f"{name}.schema.json").read_text())
     Draft202012Validator.check_schema(schema)
@@ -234,7 +258,11 @@ def validator(folder: Path, system: str, name: str, target: str = "jsonschema") 
 def test_every_fixture_is_used() -> None:
     """No transcribed body of these systems lies there without a law that it is held to."""
     used = {f"{each.system}/{each.file}" for each in (*SHOWN, UNKNOWN_ACTION)} | set(NO_ERRORS)
-    there = {f"{each.parent.name}/{each.stem}" for each in SEEDS.glob("*/*.json") if each.parent.name in SYSTEMS}
+    there = {
+        f"{each.parent.name}/{each.stem}"
+        for each in SEEDS.glob("*/*.json")
+        if each.parent.name in SYSTEMS
+    }
     assert used == there
 
 
@@ -276,7 +304,9 @@ def test_the_example_that_breaks_its_document_is_found_out(folder: Path) -> None
     schema = validator(folder, "theodosia", "unknown")
     assert not schema.is_valid(UNKNOWN_ACTION.body)
     assert schema.is_valid(whole)
-    assert [each.clause for each in UNKNOWN_ACTION.judged(UNKNOWN_ACTION.body).findings] == ["envelope/shape"]
+    assert [each.clause for each in UNKNOWN_ACTION.judged(UNKNOWN_ACTION.body).findings] == [
+        "envelope/shape"
+    ]
     assert UNKNOWN_ACTION.judged(whole).findings == ()
 
 
@@ -345,7 +375,8 @@ def examples(system: str) -> Iterator[tuple[str, Code, Example, Surface, Envelop
                 named = surface.codes is None or code.name in surface.codes or operation is not None
                 if named and surface.transport in ("mcp", "event", "jsonrpc"):
                     yield from (
-                        (operation or "", code, example, surface, known.envelopes[each]) for each in surface.envelopes
+                        (operation or "", code, example, surface, known.envelopes[each])
+                        for each in surface.envelopes
                     )
 
 
@@ -357,7 +388,11 @@ def filled(code: Code, example: Example, envelope: Envelope) -> object:
         "details": example.details,
         "actions": list(code.actions),
         "request_id": "1",
-        **({"retriable": code.retriable.kind == "always"} if code.retriable.kind in ("always", "never") else {}),
+        **(
+            {"retriable": code.retriable.kind == "always"}
+            if code.retriable.kind in ("always", "never")
+            else {}
+        ),
         **example.slots,
     }
     return shape.render(envelope.shape, slots)
@@ -375,11 +410,19 @@ def test_the_judge_is_silent_on_the_taxonomys_examples(system: str) -> None:
         except shape.MissingSlot:
             continue
         if surface.transport == "mcp":
-            body = {"content": [], "structuredContent": body, "isError": code.mcp is not None and code.mcp.is_error}
+            body = {
+                "content": [],
+                "structuredContent": body,
+                "isError": code.mcp is not None and code.mcp.is_error,
+            }
         elif surface.at:
             assert surface.at == "/params/error"
             body = {"method": "failed", "params": {"error": body}}
-        target = taxonomy(system).operations[operation].wire if operation else next(iter(surface.match.tools), "some")
+        target = (
+            taxonomy(system).operations[operation].wire
+            if operation
+            else next(iter(surface.match.tools), "some")
+        )
         request = Request("POST", target)
         response = Response(None, (), json.dumps(body).encode(), 30.0)
         found = judge(rules(system), Exchange(request, response, surface.transport))  # type: ignore[arg-type]  # as above
@@ -402,17 +445,24 @@ PARSE_ERROR = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message"
         (PARSE_ERROR | {"jsonrpc": "1.0"}, False),
     ],
 )
-def test_the_protocols_errors_are_described_beside_ours(error: object, accepted: bool, folder: Path) -> None:
+def test_the_protocols_errors_are_described_beside_ours(
+    error: object, accepted: bool, folder: Path
+) -> None:
     """What fails before the application is asked has a number of JSON-RPC's own and no ErrorInfo (B14)."""
     assert validator(folder, "keenbench", "engine", "surfaces").is_valid(error) is accepted
-    exchange = Exchange(Request("POST", "x"), Response(None, (), json.dumps(error).encode()), "jsonrpc")
+    exchange = Exchange(
+        Request("POST", "x"), Response(None, (), json.dumps(error).encode()), "jsonrpc"
+    )
     assert (judge(rules("keenbench"), exchange).findings == ()) is accepted
 
 
 def test_a_tools_output_schema_holds_refusals_and_successes(folder: Path) -> None:
     """What `step` answers conforms to its output schema, refused or not; a success without the next actions does not (T1, T2)."""
     schema = validator(folder, "theodosia", "step.output", "mcp")
-    assert json.loads((folder / "theodosia/mcp/step.output.schema.json").read_text())["type"] == "object"
+    assert (
+        json.loads((folder / "theodosia/mcp/step.output.schema.json").read_text())["type"]
+        == "object"
+    )
     shown = [each for each in SHOWN if each.system == "theodosia"]
     assert [each.file for each in shown if not schema.is_valid(each.body)] == []
     assert schema.is_valid({"action": "pay", "result": {}, "valid_next_actions": []})
@@ -447,7 +497,9 @@ def test_records_are_described(folder: Path) -> None:
     assert not schema.is_valid(record | {"class": "other"})
     history = validator(folder, "theodosia", "audit", "records")
     assert history.is_valid({"seq": 0, "action": "pay", "refused": False})
-    assert not history.is_valid({"seq": 0, "action": "pay", "refused": True, "refusal_reason": "other"})
+    assert not history.is_valid(
+        {"seq": 0, "action": "pay", "refused": True, "refusal_reason": "other"}
+    )
 
 
 # What one system has and the others do not
@@ -456,11 +508,20 @@ def test_records_are_described(folder: Path) -> None:
 def test_aileron_has_two_envelopes_and_no_third() -> None:
     """Each route has its envelope; the other one, and `error` as a bare string, are refused there (A8, A9)."""
     failure = json.loads((SEEDS / "aileron/non_idempotent_connector.json").read_text())
-    api_error = {"error": {"code": "not_found", "message": "no such intent", "details": [{"id": "7"}]}}
-    install, crud = SHOWN[0]._replace(target="/v1/actions/send"), SHOWN[0]._replace(target="/v1/intents/7")
-    verdicts = [not each.judged(body).findings for each in (install, crud) for body in (failure, api_error)]
+    api_error = {
+        "error": {"code": "not_found", "message": "no such intent", "details": [{"id": "7"}]}
+    }
+    install, crud = (
+        SHOWN[0]._replace(target="/v1/actions/send"),
+        SHOWN[0]._replace(target="/v1/intents/7"),
+    )
+    verdicts = [
+        not each.judged(body).findings for each in (install, crud) for body in (failure, api_error)
+    ]
     assert verdicts == [True, False, False, True]
-    assert [each.clause for each in crud.judged({"error": "no such intent"}).findings] == ["envelope/shape"]
+    assert [each.clause for each in crud.judged({"error": "no such intent"}).findings] == [
+        "envelope/shape"
+    ]
 
 
 def test_aileron_keeps_reserved_classes_for_later(bindings: Any) -> None:
@@ -475,7 +536,8 @@ def test_aileron_keeps_reserved_classes_for_later(bindings: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "retriable"), [(400, False), (404, False), (429, True), (499, False), (500, True), (503, True)]
+    ("status", "retriable"),
+    [(400, False), (404, False), (429, True), (499, False), (500, True), (503, True)],
 )
 def test_ailerons_flag_follows_the_status(status: int, retriable: bool, bindings: Any) -> None:
     """An upstream's 429 and 5xx are retriable and its other answers are not, for bindings and judge alike (A19)."""
@@ -506,10 +568,14 @@ def test_no_error_lacks_what_its_envelope_requires(bindings: Any, folder: Path) 
 def test_a_boundary_completes_what_it_answers(bindings: Any) -> None:
     """The audit id of an error that nobody raised comes from the service; without one it is null, and still an answer."""
     bindings("aileron")
-    asgi, runtime = (importlib.import_module(f"aileron_errors.{each}") for each in ("asgi", "_runtime.asgi"))
+    asgi, runtime = (
+        importlib.import_module(f"aileron_errors.{each}") for each in ("asgi", "_runtime.asgi")
+    )
     problem = runtime.Problem(500, "1", RuntimeError("x"), ())
     named = asgi.answer(problem, complete=lambda error: setattr(error, "audit_id", "audit-1"))
-    assert [json.loads(each.body)["error"]["audit_id"] for each in (named, asgi.answer(problem))] == ["audit-1", None]
+    assert [
+        json.loads(each.body)["error"]["audit_id"] for each in (named, asgi.answer(problem))
+    ] == ["audit-1", None]
 
 
 def test_a_wait_in_the_details_is_the_one_in_the_header(bindings: Any) -> None:
@@ -517,7 +583,10 @@ def test_a_wait_in_the_details_is_the_one_in_the_header(bindings: Any) -> None:
     package = bindings("alknet")
     error = package.CreateMachineRateLimited(details_retry_after=1.5)
     rendered = package.render(error)
-    assert (json.loads(rendered.body)["details"], rendered.headers["Retry-After"]) == ({"retry_after": 1.5}, "2")
+    assert (json.loads(rendered.body)["details"], rendered.headers["Retry-After"]) == (
+        {"retry_after": 1.5},
+        "2",
+    )
     assert "Retry-After" not in package.render(package.CreateMachineRateLimited()).headers
     with pytest.raises(TypeError, match="retry_after"):
         package.CreateMachineRateLimited(details_retry_after=2, retry_after=3)
@@ -530,7 +599,10 @@ def test_what_rules_cannot_know_is_said_by_who_raises(bindings: Any) -> None:
     assert package.to_envelope(refused)["error"]["retriable"] is False
     assert not package.plan_retry(refused, package.start_retry(refused), now=0.0).retry
     assert package.NetworkError(audit_id="audit-1").retriable
-    assert package.ExternalApiError(audit_id="audit-1", status_=503, retriable=False).retriable is False
+    assert (
+        package.ExternalApiError(audit_id="audit-1", status_=503, retriable=False).retriable
+        is False
+    )
     with pytest.raises(TypeError, match="retriable"):
         package.HashMismatch(audit_id="audit-1", retriable=True)
 
@@ -541,7 +613,9 @@ def test_ailerons_runtime_retries_three_times(bindings: Any) -> None:
     error = package.NetworkError(audit_id="audit-1")
     for chance, delays in ((0.0, [1, 2, 4]), (1.0, [1.2, 2.4, 4.8])):
         state, found = package.start_retry(error), []
-        while (plan := package.plan_retry(error, state, random=lambda chance=chance: chance, now=0.0)).retry:
+        while (
+            plan := package.plan_retry(error, state, random=lambda chance=chance: chance, now=0.0)
+        ).retry:
             found.append(plan.delay)
             state = plan.state
         assert found == pytest.approx(delays)
@@ -554,20 +628,32 @@ def test_ailerons_runtime_retries_two_classes_only(bindings: Any) -> None:
         "network_error": package.NetworkError(audit_id="audit-1"),
         "external_api_error 503": package.ExternalApiError(status_=503, audit_id="audit-1"),
         "external_api_error 404": package.ExternalApiError(status_=404, audit_id="audit-1"),
-        "connector_runtime_error": package.ConnectorRuntimeError(retriable=True, audit_id="audit-1"),
+        "connector_runtime_error": package.ConnectorRuntimeError(
+            retriable=True, audit_id="audit-1"
+        ),
         "binding_failed": package.BindingFailed(retriable=True, audit_id="audit-1"),
     }
     found = {
-        name for name, each in retried.items() if package.plan_retry(each, package.start_retry(each), now=0.0).retry
+        name
+        for name, each in retried.items()
+        if package.plan_retry(each, package.start_retry(each), now=0.0).retry
     }
     assert found == {"network_error", "external_api_error 503"}
     error = retried["network_error"]
-    assert not package.plan_retry(error, package.start_retry(error), idempotent=False, now=0.0).retry
+    assert not package.plan_retry(
+        error, package.start_retry(error), idempotent=False, now=0.0
+    ).retry
 
 
 @pytest.mark.parametrize(
     ("status", "idempotent", "retried"),
-    [(404, True, False), (429, True, True), (429, False, False), (503, True, True), (302, True, True)],
+    [
+        (404, True, False),
+        (429, True, True),
+        (429, False, False),
+        (503, True, True),
+        (302, True, True),
+    ],
 )
 def test_ailerons_runtime_goes_by_the_status_of_the_upstream(
     status: int, idempotent: bool, retried: bool, bindings: Any
@@ -588,7 +674,10 @@ def test_ailerons_tool_message_is_the_documents(bindings: Any) -> None:
     shown = json.loads((SEEDS / "aileron/tool_message.json").read_text())
     suggestion = shown["content"].split("\n")[1]
     error = package.ExternalApiError(
-        "Slack returned 401: invalid token", status_=401, audit_id="audit-7f3e...", suggestion=suggestion
+        "Slack returned 401: invalid token",
+        status_=401,
+        audit_id="audit-7f3e...",
+        suggestion=suggestion,
     )
     assert renderings.tool_message(error, tool_call_id="...", action="send-team-email") == shown
     bare = package.HashMismatch("The bytes differ", audit_id="audit-1")
@@ -607,7 +696,9 @@ def test_ailerons_tool_message_names_a_class_and_an_audit_id() -> None:
     assert told
     assert told[1] in taxonomy("aileron").codes
     audit_id = message["content"].rpartition("audit_id: ")[2]
-    assert re.search(taxonomy("aileron").envelopes["failure"].fields["audit_id"].schema.pattern or "$.", audit_id)
+    assert re.search(
+        taxonomy("aileron").envelopes["failure"].fields["audit_id"].schema.pattern or "$.", audit_id
+    )
 
 
 def test_alknets_operations_declare_what_they_publish() -> None:
@@ -615,21 +706,29 @@ def test_alknets_operations_declare_what_they_publish() -> None:
     published = json.loads((SEEDS / "alknet/services_schema.json").read_text())
     operation = taxonomy("alknet").operations["readFile"]
     assert operation.wire == published["name"]
-    assert [(each["code"], each["description"], each["http_status"]) for each in published["error_schemas"]] == [
-        (code.name, code.summary, code.http.own_default) for code in operation.errors.values()
-    ]
+    assert [
+        (each["code"], each["description"], each["http_status"])
+        for each in published["error_schemas"]
+    ] == [(code.name, code.summary, code.http.own_default) for code in operation.errors.values()]
     for each in published["error_schemas"]:
-        declared = {name: member.schema.types for name, member in operation.errors[each["code"]].details.items()}
-        assert {name: (schema["type"],) for name, schema in each["schema"]["properties"].items()}.items() <= (
-            declared.items()
-        )
+        declared = {
+            name: member.schema.types
+            for name, member in operation.errors[each["code"]].details.items()
+        }
+        assert {
+            name: (schema["type"],) for name, schema in each["schema"]["properties"].items()
+        }.items() <= (declared.items())
 
 
 def test_alknets_clients_treat_an_unknown_code_as_internal(bindings: Any) -> None:
     """Whatever its flag says, an error with a code of a later version is INTERNAL and not retryable (K8)."""
     package = bindings("alknet")
     error = package.parse({"code": "QUOTA_EXCEEDED", "message": "x", "retryable": True})
-    assert (error.code, error.retriable, error.original_code) == (package.ErrorCode.INTERNAL, False, "QUOTA_EXCEEDED")
+    assert (error.code, error.retriable, error.original_code) == (
+        package.ErrorCode.INTERNAL,
+        False,
+        "QUOTA_EXCEEDED",
+    )
 
 
 def test_alknet_keeps_an_undeclared_code_among_the_details(bindings: Any) -> None:
@@ -637,7 +736,11 @@ def test_alknet_keeps_an_undeclared_code_among_the_details(bindings: Any) -> Non
     package = bindings("alknet")
     error = importlib.import_module("alknet_errors.errors").undeclared("QUOTA_EXCEEDED")
     body = package.to_envelope(error)
-    assert (body["code"], body["retryable"], body["details"]) == ("INTERNAL", False, {"code": "QUOTA_EXCEEDED"})
+    assert (body["code"], body["retryable"], body["details"]) == (
+        "INTERNAL",
+        False,
+        {"code": "QUOTA_EXCEEDED"},
+    )
 
 
 def test_an_operation_goes_by_what_it_is_called_by(bindings: Any) -> None:
@@ -667,7 +770,13 @@ def test_only_what_http_sends_is_an_http_response(folder: Path) -> None:
         system: {re.sub(r"[0-9]XX$|[0-9]{3}$", "", name) for name in each.get("responses", {})}
         for system, each in documents.items()
     }
-    http = {"platform": {"Error"}, "aileron": {"Failure"}, "alknet": {"Error"}, "theodosia": set(), "keenbench": set()}
+    http = {
+        "platform": {"Error"},
+        "aileron": {"Failure"},
+        "alknet": {"Error"},
+        "theodosia": set(),
+        "keenbench": set(),
+    }
     assert envelopes == http
     assert {"CallError", "CallErrorNotFound"} <= set(documents["alknet"]["schemas"])
     # No code of the taxonomy travels in it: a union of nothing would be no JSON Schema.
@@ -678,14 +787,21 @@ def test_a_code_travels_in_the_envelope_of_its_surface(bindings: Any) -> None:
     """Unless told otherwise an error is in an envelope that its surface has, and the one its example fills (A8, K2, B1, T1)."""
     disk_full = bindings("keenbench").DiskFull(phase="publish")
     assert bindings("keenbench").to_envelope(disk_full, slots={"request_id": 7})["jsonrpc"] == "2.0"
-    lost, missing = bindings("alknet").NotFound(), bindings("alknet").ReadFileFileNotFound(path="/x")
+    lost, missing = (
+        bindings("alknet").NotFound(),
+        bindings("alknet").ReadFileFileNotFound(path="/x"),
+    )
     assert bindings("alknet").to_envelope(lost)["code"] == "NOT_FOUND"
     assert bindings("alknet").to_envelope(missing)["code"] == "FILE_NOT_FOUND"
-    event = bindings("alknet").to_envelope(missing, envelope="call_error", slots={"request_id": "1"})
+    event = bindings("alknet").to_envelope(
+        missing, envelope="call_error", slots={"request_id": "1"}
+    )
     assert event["type"] == "call.error"
     denied = bindings("aileron").CapabilityDenied(audit_id="audit-1")
     assert bindings("aileron").to_envelope(denied)["error"]["class"] == "capability_denied"
-    raised = bindings("theodosia").ActionError("no", requested="pay", error_type="ValueError", valid_next_actions=[])
+    raised = bindings("theodosia").ActionError(
+        "no", requested="pay", error_type="ValueError", valid_next_actions=[]
+    )
     assert bindings("theodosia").to_envelope(raised)["error_message"] == "no"
 
 
@@ -695,7 +811,12 @@ def test_an_unknown_error_is_taken_for_no_other(system: str, bindings: Any) -> N
     package = bindings(system)
     body = {"error": {"code": "teapot", "class": "teapot", "message": "x", "retriable": True}}
     error = package.parse(body, status=503)
-    assert (type(error), error.code, error.status, error.raw) == (package.UnknownError, None, 503, body)
+    assert (type(error), error.code, error.status, error.raw) == (
+        package.UnknownError,
+        None,
+        503,
+        body,
+    )
     assert (error.retriable, error.facts.client_action) == (False, "none")
     assert error.facts not in package.FACTS.values()
     assert not package.plan_retry(error, package.start_retry(error)).retry

@@ -120,7 +120,11 @@ def pets(*, forgets: str = "") -> ASGIApp:
     return Starlette(routes=routes, exception_handlers={HTTPException: refuse, Exception: crash})
 
 
-PET = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string", "example": "Rex"}}}
+PET = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {"name": {"type": "string", "example": "Rex"}},
+}
 PETS = {
     "openapi": "3.0.3",
     "info": {"title": "Pets", "version": "2"},
@@ -134,15 +138,25 @@ PETS = {
         "/pets": {
             "get": {"responses": {"200": {"description": "all"}}},
             "post": {
-                "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}}},
+                "requestBody": {
+                    "content": {
+                        "application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}
+                    }
+                },
                 "responses": {"201": {"description": "made"}, "409": {"description": "taken"}},
             },
         },
         "/pets/{pet}": {
-            "parameters": [{"name": "pet", "in": "path", "required": True, "schema": {"type": "integer"}}],
+            "parameters": [
+                {"name": "pet", "in": "path", "required": True, "schema": {"type": "integer"}}
+            ],
             "get": {"responses": {"200": {"description": "one"}}},
             "put": {
-                "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}}},
+                "requestBody": {
+                    "content": {
+                        "application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}
+                    }
+                },
                 "responses": {"200": {"description": "changed"}},
             },
             "delete": {"responses": {"204": {"description": "gone"}}},
@@ -173,7 +187,9 @@ def test_a_lenient_service_of_another_kind_trips_nothing(tmp_path: Path) -> None
     """A nested envelope, numeric ids, an API key, 404 for a wrong method and no regard for media types are no findings."""
     report = judged(pets(), tmp_path)
     assert [
-        (each.finding.clause, each.finding.message) for each in report.result.findings if each.level == "error"
+        (each.finding.clause, each.finding.message)
+        for each in report.result.findings
+        if each.level == "error"
     ] == []
     assert exit_code(report.result) == 0
     assert {code for code, each in report.result.coverage.items() if each.observed} == {
@@ -196,12 +212,15 @@ def test_relations_are_found_without_being_described(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("forgets", "clause"), [("the key", "auth/missing"), ("the envelope", "framework/unknown-route")]
+    ("forgets", "clause"),
+    [("the key", "auth/missing"), ("the envelope", "framework/unknown-route")],
 )
 def test_its_mistakes_are_seen(forgets: str, clause: str, tmp_path: Path) -> None:
     """What it does wrong is caught by the same clauses."""
     report = judged(pets(forgets=forgets), tmp_path)
-    assert clause in {each.finding.clause for each in report.result.findings if each.level == "error"}
+    assert clause in {
+        each.finding.clause for each in report.result.findings if each.level == "error"
+    }
 
 
 @pytest.mark.parametrize(
@@ -237,7 +256,9 @@ def test_its_mistakes_are_seen(forgets: str, clause: str, tmp_path: Path) -> Non
         ),
     ],
 )
-def test_what_was_asked_for_and_could_not_be_done_is_told(more: str, key: str, said: str, tmp_path: Path) -> None:
+def test_what_was_asked_for_and_could_not_be_done_is_told(
+    more: str, key: str, said: str, tmp_path: Path
+) -> None:
     """What the file asks for and the service refuses is neither passed nor silent, and no mistake of the service's."""
     result = judged(pets(), tmp_path, more, key).result
     assert result.not_run == (said,)
@@ -275,7 +296,11 @@ def test_nobody_listening_is_unreachable() -> None:
     assert loaded.taxonomy is not None
     with serving(pets()) as base:
         pass
-    found = run(ServiceConfig(http=base, identities={"me": Identity("me")}), loaded.taxonomy, RunOptions(sweep=False))
+    found = run(
+        ServiceConfig(http=base, identities={"me": Identity("me")}),
+        loaded.taxonomy,
+        RunOptions(sweep=False),
+    )
     assert isinstance(found, Unreachable)
     assert "cannot connect" in found.reason
 
@@ -287,7 +312,13 @@ def test_a_service_that_answers_everything_alike_ends(status: int, tmp_path: Pat
     async def app(scope: Any, receive: Any, send: Any) -> None:
         body = json.dumps(PETS).encode() if scope["path"].endswith("openapi") else b"<html>"
         here = 200 if scope["path"].endswith("openapi") else status
-        await send({"type": "http.response.start", "status": here, "headers": [(b"content-type", b"text/html")]})
+        await send(
+            {
+                "type": "http.response.start",
+                "status": here,
+                "headers": [(b"content-type", b"text/html")],
+            }
+        )
         await send({"type": "http.response.body", "body": b"" if here in (204, 302) else body})
 
     report = judged(app, tmp_path)

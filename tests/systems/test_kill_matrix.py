@@ -39,7 +39,11 @@ def taxonomy(miniature: str) -> Taxonomy:
 
 def every_clause() -> dict[str, Clause]:
     """The clauses of all miniatures: the closed list, and those of their headers."""
-    return {address: clause for each in MINIATURES for address, clause in service_clauses(taxonomy(each)).items()}
+    return {
+        address: clause
+        for each in MINIATURES
+        for address, clause in service_clauses(taxonomy(each)).items()
+    }
 
 
 def judged(miniature: str, sin: str | None = None) -> Result:
@@ -54,7 +58,8 @@ def tripped(name: str) -> frozenset[str]:
     """The clauses that a sin trips; warnings begin with `~`."""
     result = judged(BEHAVING[name]) if name in BEHAVING else judged(sinner(name), name)
     return frozenset(
-        each.finding.clause if each.level == "error" else f"~{each.finding.clause}" for each in result.findings
+        each.finding.clause if each.level == "error" else f"~{each.finding.clause}"
+        for each in result.findings
     )
 
 
@@ -123,7 +128,11 @@ def test_each_sin_meets_its_clause(name: str, runs: dict[str, Future[frozenset[s
 def test_who_behaves_passes_everything(turn: int) -> None:
     """Of the behaving notebooks nothing is left unexercised but what nobody can check, in run after run."""
     result = judged("notebooks")
-    left = {address: each.verdict for address, each in result.clauses.items() if each.verdict != "passed"}
+    left = {
+        address: each.verdict
+        for address, each in result.clauses.items()
+        if each.verdict != "passed"
+    }
     unspoken = not_applicable(taxonomy("notebooks"))
     assert {address for address, verdict in left.items() if verdict != "not_checkable"} == set()
     assert all(
@@ -140,7 +149,9 @@ def test_the_vault_gives_occasion_for_what_it_is_there_for() -> None:
     """Behaving, it passes every clause that its sins prove, and all its codes are seen."""
     result = judged("vault")
     proven = {kill.clause for kill in KILLS.values() if kill.miniature == "vault"}
-    assert {address: result.clauses[address].verdict for address in proven} == dict.fromkeys(proven, "passed")
+    assert {address: result.clauses[address].verdict for address in proven} == dict.fromkeys(
+        proven, "passed"
+    )
     assert all(each.observed for each in result.coverage.values())
 
 
@@ -173,7 +184,8 @@ def document() -> str:
         for name, kill in by_clause.get(address, ()):
             level = "warning" if kill.warning else "failure"
             also = ", ".join(
-                f"`{each.removeprefix('~')}`{' (warning)' if each.startswith('~') else ''}" for each in kill.also
+                f"`{each.removeprefix('~')}`{' (warning)' if each.startswith('~') else ''}"
+                for each in kill.also
             )
             sentence = MINIATURES[kill.miniature].sins[name]
             if name in LAPSES and LAPSES[name].deviation:
@@ -181,7 +193,10 @@ def document() -> str:
             out.append(f"| {name} | {kill.miniature} | {sentence} | {level} | {also} |")
         out.append("")
     out += ["## Survivors", "", "Sins that trip nothing, and why that is right.", ""]
-    out += [f"- {name} ({MINIATURES[sinner(name)].sins[name]}): {reason}" for name, reason in SURVIVORS.items()]
+    out += [
+        f"- {name} ({MINIATURES[sinner(name)].sins[name]}): {reason}"
+        for name, reason in SURVIVORS.items()
+    ]
     return "\n".join(out) + "\n"
 
 

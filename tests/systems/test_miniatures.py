@@ -100,7 +100,9 @@ def refused(response: httpx.Response, status: int, code: str) -> dict[str, Any]:
     assert isinstance(details, dict)
     for key, value in details.items():
         assert isinstance(value, DETAIL_TYPES[key])
-    if code != "stale_read":  # the document's example says true for it, in the sense of: after a refetch
+    if (
+        code != "stale_read"
+    ):  # the document's example says true for it, in the sense of: after a refetch
         assert details.get("retryable", code in RETRIED) is (code in RETRIED)
     everything = response.text + str(response.headers)
     assert not any(secret in everything for secret in ENVIRONMENT.values())
@@ -119,7 +121,9 @@ def test_a_notebook_lives_through_its_whole_life(birch: httpx.Client) -> None:
     tag = read.headers["etag"]
     unchanged = birch.get(f"/notebooks/{made['id']}", headers={"If-None-Match": tag})
     assert (unchanged.status_code, unchanged.content) == (304, b"")
-    put = birch.put(f"/notebooks/{made['id']}", json={"title": title(), "pages": 9}, headers={"If-Match": tag})
+    put = birch.put(
+        f"/notebooks/{made['id']}", json={"title": title(), "pages": 9}, headers={"If-Match": tag}
+    )
     assert put.status_code == 200
     assert put.headers["etag"] != tag
     patched = birch.patch(f"/notebooks/{made['id']}", json={"pages": 10})
@@ -131,7 +135,9 @@ def test_a_notebook_lives_through_its_whole_life(birch: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("inbound", [INBOUND, ULID])
-@pytest.mark.parametrize("path", ["/notebooks", "/nowhere", "/notebooks/00000000-0000-4000-8000-000000000000"])
+@pytest.mark.parametrize(
+    "path", ["/notebooks", "/nowhere", "/notebooks/00000000-0000-4000-8000-000000000000"]
+)
 def test_a_valid_correlation_id_is_echoed(birch: httpx.Client, inbound: str, path: str) -> None:
     """The inbound id comes back in the header, and in the body of an error (C4)."""
     answer = birch.get(path, headers={"X-Correlation-Id": inbound})
@@ -147,7 +153,16 @@ def test_a_missing_correlation_id_is_generated(birch: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "inbound", ["", "x", "not an id", "../../etc", "38418b29-7fde-427a-b445-fa73d945f516", "a" * 3000, ULID + "0"]
+    "inbound",
+    [
+        "",
+        "x",
+        "not an id",
+        "../../etc",
+        "38418b29-7fde-427a-b445-fa73d945f516",
+        "a" * 3000,
+        ULID + "0",
+    ],
 )
 def test_a_malformed_correlation_id_is_replaced(birch: httpx.Client, inbound: str) -> None:
     """What is no id is never reflected (X11)."""
@@ -158,13 +173,22 @@ def test_a_malformed_correlation_id_is_replaced(birch: httpx.Client, inbound: st
 
 def test_who_may_do_what(birch: httpx.Client, anyone: httpx.Client) -> None:
     """No token and a bad one are 401 with a challenge, a missing scope and a missing role are 403 (C9)."""
-    for headers in ({}, {"Authorization": "Bearer nope"}, {"Authorization": "Basic eDp5"}, {"Authorization": "Bearer"}):
+    for headers in (
+        {},
+        {"Authorization": "Bearer nope"},
+        {"Authorization": "Basic eDp5"},
+        {"Authorization": "Bearer"},
+    ):
         answer = anyone.get("/notebooks", headers=headers)
         refused(answer, 401, "unauthenticated")
         assert answer.headers["www-authenticate"].startswith("Bearer")
     reader = token("BIRCH_READER")
     assert anyone.get("/notebooks", headers=reader).status_code == 200
-    refused(anyone.post("/notebooks", headers=reader, json={"title": title()}), 403, "scope_insufficient")
+    refused(
+        anyone.post("/notebooks", headers=reader, json={"title": title()}),
+        403,
+        "scope_insufficient",
+    )
     refused(birch.get("/admin/quota"), 403, "forbidden")
     assert anyone.get("/admin/quota", headers=token("BIRCH_ADMIN")).status_code == 200
     assert anyone.get("/healthz").status_code == 200
@@ -181,7 +205,8 @@ def test_another_tenants_notebook_is_as_absent_as_any_other(
     suffix, verb = ("/export", "GET") if method == "export" else ("", method)
     body = {"title": title()} if verb in {"PUT", "PATCH"} else None
     answers = [
-        cedar.request(verb, f"/notebooks/{each}{suffix}", headers=headers, json=body) for each in (theirs, nobodys)
+        cedar.request(verb, f"/notebooks/{each}{suffix}", headers=headers, json=body)
+        for each in (theirs, nobodys)
     ]
     shown = [(each.status_code, {**each.headers, "date": ""}, each.content) for each in answers]
     assert shown[0] == shown[1]
@@ -192,7 +217,9 @@ def test_another_tenants_notebook_is_as_absent_as_any_other(
 def test_a_title_belongs_to_its_tenant(birch: httpx.Client, cedar: httpx.Client) -> None:
     """A duplicate is pointed at within a tenant and unknown across (C22, C23)."""
     made = create(birch)
-    details = refused(birch.post("/notebooks", json={"title": made["title"]}), 409, "already_exists")
+    details = refused(
+        birch.post("/notebooks", json={"title": made["title"]}), 409, "already_exists"
+    )
     assert details["existing_id"] == made["id"]
     assert cedar.post("/notebooks", json={"title": made["title"]}).status_code == 201
 
@@ -211,7 +238,10 @@ def test_a_replayed_write_tells_the_same_outcome(birch: httpx.Client, method: st
         path, body = "/hooks/printers", {"event": "jammed"}
     verb = "POST" if method in {"batch", "webhook"} else method
     before = len(birch.get("/notebooks").json()["items"])
-    answers = [birch.request(verb, path, json=None if verb == "DELETE" else body, headers=headers) for _ in range(3)]
+    answers = [
+        birch.request(verb, path, json=None if verb == "DELETE" else body, headers=headers)
+        for _ in range(3)
+    ]
     assert answers[0].status_code < 300
     shown = [(each.status_code, {**each.headers, "date": ""}, each.content) for each in answers]
     assert shown[0] == shown[1] == shown[2]
@@ -223,7 +253,9 @@ def test_a_key_is_one_request_of_one_tenant(birch: httpx.Client, cedar: httpx.Cl
     """Another body is a conflict with a pointer (X10); another tenant's key is another key (C23)."""
     headers = {"Idempotency-Key": title()}
     first = birch.post("/notebooks", json={"title": title()}, headers=headers).json()
-    details = refused(birch.post("/notebooks", json={"title": title()}, headers=headers), 409, "conflict")
+    details = refused(
+        birch.post("/notebooks", json={"title": title()}, headers=headers), 409, "conflict"
+    )
     assert details["existing_id"] == first["id"]
     theirs = cedar.post("/notebooks", json={"title": first["title"]}, headers=headers)
     assert theirs.status_code == 201
@@ -238,7 +270,9 @@ def test_a_refused_write_does_not_use_up_its_key(birch: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
-def test_a_stale_write_is_refused_and_passes_after_a_refetch(birch: httpx.Client, method: str) -> None:
+def test_a_stale_write_is_refused_and_passes_after_a_refetch(
+    birch: httpx.Client, method: str
+) -> None:
     """412 tells the tag that then works (C14, T5)."""
     path = f"/notebooks/{create(birch)['id']}"
     stale = birch.get(path).headers["etag"]
@@ -248,9 +282,13 @@ def test_a_stale_write_is_refused_and_passes_after_a_refetch(birch: httpx.Client
     answer = birch.request(method, path, json=body, headers={**headers, "If-Match": stale})
     details = refused(answer, 412, "stale_read")
     assert details["expected_etag"] == answer.headers["etag"] == birch.get(path).headers["etag"]
-    again = birch.request(method, path, json=body, headers={**headers, "If-Match": details["expected_etag"]})
+    again = birch.request(
+        method, path, json=body, headers={**headers, "If-Match": details["expected_etag"]}
+    )
     assert again.is_success
-    created = birch.put(f"/notebooks/{create(birch)['id']}", json={"title": title()}, headers={"If-None-Match": "*"})
+    created = birch.put(
+        f"/notebooks/{create(birch)['id']}", json={"title": title()}, headers={"If-None-Match": "*"}
+    )
     refused(created, 412, "stale_read")
 
 
@@ -264,7 +302,17 @@ def test_an_archived_notebook_is_in_conflict_with_a_change(birch: httpx.Client) 
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"{", b"nonsense", b"\xff\xfe", b"[" * 20_000, b"[]", b'"a"', b"null", b'{"pages": NaN, "title": "x"}'],
+    [
+        b"",
+        b"{",
+        b"nonsense",
+        b"\xff\xfe",
+        b"[" * 20_000,
+        b"[]",
+        b'"a"',
+        b"null",
+        b'{"pages": NaN, "title": "x"}',
+    ],
 )
 def test_what_is_no_json_object_is_an_invalid_request(birch: httpx.Client, body: bytes) -> None:
     """Malformed JSON of every kind carries the envelope (C26)."""
@@ -304,12 +352,16 @@ def test_what_frameworks_answer_by_themselves_is_in_the_envelope(birch: httpx.Cl
         answer = birch.request(method, path)
         refused(answer, 405, "invalid_request")
         assert set(answer.headers["allow"].split(", ")) == allowed
-    refused(birch.get("/notebooks", headers={"Accept": "application/x-nope"}), 406, "invalid_request")
+    refused(
+        birch.get("/notebooks", headers={"Accept": "application/x-nope"}), 406, "invalid_request"
+    )
     refused(birch.post("/notebooks", json={"title": "x" * 3_000_000}), 413, "invalid_request")
     refused(birch.get("/notebooks", params={"limit": "9" * 9000}), 414, "invalid_request")
     refused(birch.get("/notebooks", headers={"X-Long": "x" * 9000}), 431, "invalid_request")
     for media_type in ("text/plain", "multipart/form-data; boundary=x", ""):
-        answer = birch.post("/notebooks", content=b'{"title": "x"}', headers={"Content-Type": media_type})
+        answer = birch.post(
+            "/notebooks", content=b'{"title": "x"}', headers={"Content-Type": media_type}
+        )
         refused(answer, 415, "unsupported_media_type")
 
 
@@ -360,7 +412,9 @@ def test_a_batch_has_three_outcomes(birch: httpx.Client) -> None:
     assert failed["body"]["code"] == "validation_failed"
     assert failed["body"]["correlation_id"] == mixed.headers["x-correlation-id"]
     before = birch.get("/notebooks").json()
-    details = refused(birch.post("/notebooks/batch", json={"items": [bad, good]}), 400, "validation_failed")
+    details = refused(
+        birch.post("/notebooks/batch", json={"items": [bad, good]}), 400, "validation_failed"
+    )
     assert [each["index"] for each in details["bad_items"]] == [0, 1]
     assert birch.get("/notebooks").json() == before
 
@@ -423,8 +477,12 @@ def test_the_configuration_fits_the_service() -> None:
 
 def raw(base_url: str, line: str) -> bytes:
     """All bytes that come back for a request without headers."""
-    with socket.create_connection(("127.0.0.1", int(base_url.rpartition(":")[2])), timeout=5) as connection:
-        connection.sendall(f"{line} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+    with socket.create_connection(
+        ("127.0.0.1", int(base_url.rpartition(":")[2])), timeout=5
+    ) as connection:
+        connection.sendall(
+            f"{line} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode()
+        )
         return b"".join(iter(lambda: connection.recv(65536), b""))
 
 
@@ -451,7 +509,11 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
     inbound = {"X-Correlation-Id": INBOUND}
 
     async def step(
-        name: str, method: str, target: str, headers: Mapping[str, str] | None = None, body: bytes | object = b""
+        name: str,
+        method: str,
+        target: str,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | object = b"",
     ) -> Answer:
         assert name not in seen
         seen[name] = await exchange(app, method, target, headers, body)
@@ -459,7 +521,11 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
 
     def id_of(answer: Answer) -> str:
         body = answer.json()
-        return str(body.get("id", uuid.UUID(int=0))) if isinstance(body, dict) else str(uuid.UUID(int=0))
+        return (
+            str(body.get("id", uuid.UUID(int=0)))
+            if isinstance(body, dict)
+            else str(uuid.UUID(int=0))
+        )
 
     def pointer(answer: Answer) -> object:
         details = (told(answer) or {}).get("details")
@@ -491,7 +557,9 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
     await step("role", "GET", "/admin/quota", admin)
     await step("no scope", "POST", "/notebooks", reader, {"title": "Reader's"})
 
-    made = await step("create", "POST", "/notebooks", {**birch, **inbound}, {"title": "One", "pages": 4})
+    made = await step(
+        "create", "POST", "/notebooks", {**birch, **inbound}, {"title": "One", "pages": 4}
+    )
     one = f"/notebooks/{id_of(made)}"
     await step("no scope to delete", "DELETE", one, reader)
     await step("no scope to change", "PATCH", one, reader, {"pages": 5})
@@ -503,19 +571,46 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
     tag = read.header("etag") or '"none"'
     await step("unchanged", "GET", one, {**birch, "If-None-Match": tag})
     await step("missing", "GET", f"/notebooks/{uuid.UUID(int=1)}", birch)
-    for verb, headers in (("GET", {}), ("GET", {"Accept": "*/*"}), ("PUT", {"If-Match": '"x"'}), ("PATCH", {})):
+    for verb, headers in (
+        ("GET", {}),
+        ("GET", {"Accept": "*/*"}),
+        ("PUT", {"If-Match": '"x"'}),
+        ("PATCH", {}),
+    ):
         label = f"other tenant's {verb} {' '.join(headers)}"
-        await step(label, verb, one, {**cedar, **headers}, {"title": "Mine"} if verb in {"PUT", "PATCH"} else b"")
+        await step(
+            label,
+            verb,
+            one,
+            {**cedar, **headers},
+            {"title": "Mine"} if verb in {"PUT", "PATCH"} else b"",
+        )
     await step("other tenant's export", "GET", f"{one}/export", cedar)
     await step("export without token", "GET", f"{one}/export")
     await step("export", "GET", f"{one}/export", birch)
     await step("broken export", "GET", f"{one}/export", {**birch, "X-Fault": "timeout"})
 
-    await step("change", "PATCH", one, {**birch, "If-Match": tag, "Idempotency-Key": "k-change"}, {"pages": 5})
-    await step("change replayed", "PATCH", one, {**birch, "If-Match": tag, "Idempotency-Key": "k-change"}, {"pages": 5})
-    stale = await step("stale put", "PUT", one, {**birch, "If-Match": tag}, {"title": "One", "pages": 8})
+    await step(
+        "change",
+        "PATCH",
+        one,
+        {**birch, "If-Match": tag, "Idempotency-Key": "k-change"},
+        {"pages": 5},
+    )
+    await step(
+        "change replayed",
+        "PATCH",
+        one,
+        {**birch, "If-Match": tag, "Idempotency-Key": "k-change"},
+        {"pages": 5},
+    )
+    stale = await step(
+        "stale put", "PUT", one, {**birch, "If-Match": tag}, {"title": "One", "pages": 8}
+    )
     expected = stale.header("etag") or '"none"'
-    await step("fresh put", "PUT", one, {**birch, "If-Match": expected}, {"title": "One", "pages": 8})
+    await step(
+        "fresh put", "PUT", one, {**birch, "If-Match": expected}, {"title": "One", "pages": 8}
+    )
     await step("stale patch", "PATCH", one, {**birch, "If-Match": tag}, {"pages": 9})
     await step("stale delete", "DELETE", one, {**birch, "If-Match": tag})
     await step("read after stale", "GET", one, birch)
@@ -527,8 +622,16 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
     await step("bad json in patch", "PATCH", one, {**birch, **json_type}, b"canary-7c1")
     await step("empty title", "POST", "/notebooks", birch, {"title": "", "pages": "canary-7c1"})
     await step("bad pages", "POST", "/notebooks", birch, {"title": "Bad", "pages": -5})
-    await step("text", "POST", "/notebooks", {**birch, "Content-Type": "text/plain"}, b'{"title": "Text"}')
-    await step("text in patch", "PATCH", one, {**birch, "Content-Type": "text/plain"}, b'{"archived": false}')
+    await step(
+        "text", "POST", "/notebooks", {**birch, "Content-Type": "text/plain"}, b'{"title": "Text"}'
+    )
+    await step(
+        "text in patch",
+        "PATCH",
+        one,
+        {**birch, "Content-Type": "text/plain"},
+        b'{"archived": false}',
+    )
     await step("accept", "GET", "/notebooks", {**birch, "Accept": "application/x-nope"})
     await step("too large", "POST", "/notebooks", birch, {"title": "x" * 70_000})
     await step("too long", "GET", "/notebooks?limit=" + "9" * 9000, birch)
@@ -537,7 +640,11 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
     await step("limit in words", "GET", "/notebooks?limit=all", birch)
     await step("null", "POST", "/notebooks", {**birch, **json_type}, b"null")
     await step(
-        "with charset", "POST", "/notebooks", {**birch, "Content-Type": "application/json; charset=utf-8"}, b"{}"
+        "with charset",
+        "POST",
+        "/notebooks",
+        {**birch, "Content-Type": "application/json; charset=utf-8"},
+        b"{}",
     )
     await step("deep", "POST", "/notebooks", {**birch, **json_type}, b"[" * 2000)
     await step("bytes", "POST", "/notebooks", {**birch, **json_type}, b'{"title": "\xff"}')
@@ -547,11 +654,17 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
 
     key = {"Idempotency-Key": "k-create"}
     await step("keyed", "POST", "/notebooks", {**birch, **key, **inbound}, {"title": "Two"})
-    await step("keyed replayed", "POST", "/notebooks", {**birch, **key, **inbound}, {"title": "Two"})
-    await step("keyed otherwise", "POST", "/notebooks", {**birch, **key, **inbound}, {"title": "Three"})
+    await step(
+        "keyed replayed", "POST", "/notebooks", {**birch, **key, **inbound}, {"title": "Two"}
+    )
+    await step(
+        "keyed otherwise", "POST", "/notebooks", {**birch, **key, **inbound}, {"title": "Three"}
+    )
     conflict_id = pointer(seen["keyed otherwise"])
     await step("follow conflict", "GET", f"/notebooks/{conflict_id}", birch)
-    await step("keyed by another", "POST", "/notebooks", {**cedar, **key, **inbound}, {"title": "Two"})
+    await step(
+        "keyed by another", "POST", "/notebooks", {**cedar, **key, **inbound}, {"title": "Two"}
+    )
 
     twice = {**birch, **inbound, "Idempotency-Key": "k-at-once"}
     await asyncio.gather(
@@ -563,14 +676,22 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
     await step("batch bad", "POST", "/notebooks/batch", birch, {"items": [bad, bad]})
     batch_key = {"Idempotency-Key": "k-batch"}
     await step("batch good", "POST", "/notebooks/batch", {**birch, **batch_key}, {"items": [good]})
-    await step("batch good replayed", "POST", "/notebooks/batch", {**birch, **batch_key}, {"items": [good]})
-    await step("batch mixed", "POST", "/notebooks/batch", birch, {"items": [{"title": "Five"}, bad]})
+    await step(
+        "batch good replayed", "POST", "/notebooks/batch", {**birch, **batch_key}, {"items": [good]}
+    )
+    await step(
+        "batch mixed", "POST", "/notebooks/batch", birch, {"items": [{"title": "Five"}, bad]}
+    )
     await step("batch all duplicates", "POST", "/notebooks/batch", birch, {"items": [good]})
 
     await step("webhook", "POST", "/hooks/printers", birch, {"event": "printed"})
     await step("webhook refused", "POST", "/hooks/printers", birch, {"event": "canary-7c1"})
     await step(
-        "webhook lost", "POST", "/hooks/printers", {**birch, "X-Fault": "dependency_unavailable"}, {"event": "printed"}
+        "webhook lost",
+        "POST",
+        "/hooks/printers",
+        {**birch, "X-Fault": "dependency_unavailable"},
+        {"event": "printed"},
     )
     for code in (
         "internal_error",
@@ -587,7 +708,12 @@ async def story(app: ASGIApp, clock: Clock) -> dict[str, Answer]:
     await step("other tenant's comment", "POST", f"{one}/comments", cedar, {"text": "Well put"})
     await step("later page", "GET", "/notebooks?offset=1", cedar)
     await step("search for nothing", "GET", "/search?q=nowhere", cedar)
-    await step("long head", "GET", "/notebooks", {**birch, **{f"X-Padding-{n}": "x" * 8000 for n in range(3)}})
+    await step(
+        "long head",
+        "GET",
+        "/notebooks",
+        {**birch, **{f"X-Padding-{n}": "x" * 8000 for n in range(3)}},
+    )
     await step("bad query", "GET", "/search?q=" + "canary" * 30, birch)
     for number in range(5):
         await step(f"search {number}", "GET", "/search?q=One", birch)
@@ -639,7 +765,11 @@ def test_the_story_is_the_same_every_time() -> None:
 
 def test_standing_between_changes_nothing() -> None:
     """The wrappers that sins are made of are invisible by themselves."""
-    for wrap in (rewriting(lambda _, answer: answer), asking(lambda asked: asked), head_body(lambda _: False)):
+    for wrap in (
+        rewriting(lambda _, answer: answer),
+        asking(lambda asked: asked),
+        head_body(lambda _: False),
+    ):
         clock = Clock()
         assert tell(wrap(make_app(clock=clock)), clock) == behaved()
 
@@ -720,7 +850,9 @@ def test_miniatures_import_nothing_of_the_project() -> None:
 
 def example(name: str) -> tuple[int, dict[str, str], str]:
     """Status, headers and body of a transcribed example."""
-    head, _, body = (HERE / "fixtures" / "seed_examples" / "core_platform" / name).read_text().partition("\n\n")
+    head, _, body = (
+        (HERE / "fixtures" / "seed_examples" / "core_platform" / name).read_text().partition("\n\n")
+    )
     first, *rest = head.splitlines()
     headers = dict(line.split(": ", 1) for line in rest)
     return int(first.split()[1]), {key.lower(): value for key, value in headers.items()}, body
@@ -734,7 +866,9 @@ def example(name: str) -> tuple[int, dict[str, str], str]:
         ("stale_read.http", 412, "stale_read", {"etag"}),
     ],
 )
-def test_the_documents_examples_are_transcribed(name: str, status: int, code: str, headers: set[str]) -> None:
+def test_the_documents_examples_are_transcribed(
+    name: str, status: int, code: str, headers: set[str]
+) -> None:
     """Three HTTP examples, as they stand there: with elided ids, and without the headers that other sections demand."""
     seen_status, seen_headers, body = example(name)
     assert (seen_status, set(seen_headers), json.loads(body)["code"]) == (status, headers, code)

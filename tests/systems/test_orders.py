@@ -66,8 +66,13 @@ def test_the_verdicts_are_the_same_every_time(clean: Report, taxonomy: Taxonomy)
 
 def verdicts(report: Report) -> dict[str, object]:
     """What must not vary from run to run."""
-    coverage = {name: (each.observed, each.statuses) for name, each in report.result.coverage.items()}
-    return {**{each.address: each.verdict for each in report.result.clauses.values()}, "coverage": coverage}
+    coverage = {
+        name: (each.observed, each.statuses) for name, each in report.result.coverage.items()
+    }
+    return {
+        **{each.address: each.verdict for each in report.result.clauses.values()},
+        "coverage": coverage,
+    }
 
 
 def test_the_sweep_finds_nothing(taxonomy: Taxonomy) -> None:
@@ -82,7 +87,9 @@ def test_the_sweep_finds_nothing(taxonomy: Taxonomy) -> None:
 def test_every_sin_is_caught_by_its_clause(sin: str, taxonomy: Taxonomy) -> None:
     """What the demo offers to show, it shows."""
     report = judged(sin, taxonomy)
-    assert SINS[sin].clause in {each.finding.clause for each in report.result.findings if each.level == "error"}
+    assert SINS[sin].clause in {
+        each.finding.clause for each in report.result.findings if each.level == "error"
+    }
     assert exit_code(report.result) == 1
 
 

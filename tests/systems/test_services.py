@@ -9,10 +9,22 @@ from support.services import SYSTEMS, judged
 
 #: Clauses that a system cannot be without: what it is an example of.
 SHOWN = {
-    "aileron": {"audit/recorded", "ids/format", "boundary/allowed", "retriable/agrees", "framework/unknown-id"},
+    "aileron": {
+        "audit/recorded",
+        "ids/format",
+        "boundary/allowed",
+        "retriable/agrees",
+        "framework/unknown-id",
+    },
     "alknet": {"discovery/agrees", "code/status", "retry/recovers", "auth/missing"},
     "theodosia": {
-        *("mcp/is-error", "mcp/unknown-tool", "mcp/invalid-arguments", "success/requires", "deadline/kept"),
+        *(
+            "mcp/is-error",
+            "mcp/unknown-tool",
+            "mcp/invalid-arguments",
+            "success/requires",
+            "deadline/kept",
+        ),
         *("navigation/offered", "navigation/not-offered", "audit/recorded", "discovery/agrees"),
     },
     "keenbench": {
@@ -35,7 +47,9 @@ def test_the_suite_finds_nothing(run: tuple[str, Result]) -> None:
     assert result.not_run == ()
     assert exit_code(result) == 0
     assert all(each.observed for each in result.coverage.values()), system
-    assert {each: result.clauses[each].verdict for each in SHOWN[system]} == dict.fromkeys(SHOWN[system], "passed")
+    assert {each: result.clauses[each].verdict for each in SHOWN[system]} == dict.fromkeys(
+        SHOWN[system], "passed"
+    )
 
 
 @pytest.mark.full

@@ -70,7 +70,8 @@ def test_a_code_takes_its_own_details_only(platform: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wait", "refused"), [(-1, ValueError), (math.nan, ValueError), (math.inf, ValueError), ("8", TypeError)]
+    ("wait", "refused"),
+    [(-1, ValueError), (math.nan, ValueError), (math.inf, ValueError), ("8", TypeError)],
 )
 def test_a_wait_is_a_number_of_seconds(platform: Any, wait: Any, refused: type[Exception]) -> None:
     """What no `Retry-After` can say is refused where it is raised, and not made to something else on its way."""
@@ -80,7 +81,12 @@ def test_a_wait_is_a_number_of_seconds(platform: Any, wait: Any, refused: type[E
 
 def test_what_is_required_is_a_mandatory_argument(platform: Any) -> None:
     """Required details and required headers that nothing else decides cannot be forgotten."""
-    for kind in (platform.Conflict, platform.StaleRead, platform.RateLimited, platform.Unauthenticated):
+    for kind in (
+        platform.Conflict,
+        platform.StaleRead,
+        platform.RateLimited,
+        platform.Unauthenticated,
+    ):
         with pytest.raises(TypeError, match="missing 1 required keyword-only argument"):
             kind()
 
@@ -95,7 +101,9 @@ def test_boundary_and_status_are_the_declared_ones(platform: Any) -> None:
     """A boundary or a status that the taxonomy does not give the code is refused, also where no type checker looks."""
     assert platform.Timeout().status == 504
     assert platform.Timeout(status=503, boundary="dependency").boundary == "dependency"
-    with pytest.raises(ValueError, match="comes from service or dependency or gateway, and not from 'moon'"):
+    with pytest.raises(
+        ValueError, match="comes from service or dependency or gateway, and not from 'moon'"
+    ):
         platform.Timeout(boundary="moon")
     with pytest.raises(ValueError, match="does not travel under 500"):
         platform.Timeout(status=500)
@@ -139,9 +147,17 @@ def test_type_checkers_refuse_what_the_taxonomy_does_not_allow(
 
     monkeypatch.setenv("MYPYPATH", str(folder))
 
-    out, _, _ = api.run(["--strict", "--no-incremental", str(user), "--config-file", "", "--cache-dir", "/dev/null"])
-    wrong = {number for number, line in enumerate(user.read_text().splitlines(), 1) if "# wrong" in line}
-    found = {int(line.split(":")[1]) for line in out.splitlines() if line.startswith(str(user)) and ": error:" in line}
+    out, _, _ = api.run(
+        ["--strict", "--no-incremental", str(user), "--config-file", "", "--cache-dir", "/dev/null"]
+    )
+    wrong = {
+        number for number, line in enumerate(user.read_text().splitlines(), 1) if "# wrong" in line
+    }
+    found = {
+        int(line.split(":")[1])
+        for line in out.splitlines()
+        if line.startswith(str(user)) and ": error:" in line
+    }
     assert found == wrong, out
 
 
@@ -162,7 +178,11 @@ def test_each_code_goes_over_the_wire_and_comes_back(platform: Any) -> None:
         back = platform.parse(body, status=status, headers=headers)
         assert type(back) is type(error)
         assert (back.code, back.message, back.details) == (error.code, error.message, error.details)
-        assert (back.status, back.correlation_id, back.retry_after) == (status, error.correlation_id, error.retry_after)
+        assert (back.status, back.correlation_id, back.retry_after) == (
+            status,
+            error.correlation_id,
+            error.retry_after,
+        )
         assert platform.render(back) == (status, headers, body)
 
 
@@ -174,7 +194,9 @@ def test_an_answer_has_the_headers_of_its_status(platform: Any) -> None:
     assert headers["X-Correlation-Id"] == json.loads(body)["correlation_id"]
     assert platform.render(platform.StaleRead(expected_etag="abc")).headers["ETag"] == '"abc"'
     assert platform.render(platform.StaleRead(expected_etag='W/"abc"')).headers["ETag"] == 'W/"abc"'
-    assert platform.render(platform.InvalidRequest(status=405, allow="GET")).headers["Allow"] == "GET"
+    assert (
+        platform.render(platform.InvalidRequest(status=405, allow="GET")).headers["Allow"] == "GET"
+    )
 
 
 def test_the_flag_among_the_details_agrees_with_the_code(platform: Any) -> None:
@@ -213,19 +235,30 @@ json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=9),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["code", "message", "details", "correlation_id", "error"]), inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["code", "message", "details", "correlation_id", "error"]),
+            inner,
+            max_size=4,
+        )
     ),
     max_leaves=9,
 )
 
 
 @given(
-    st.binary(max_size=60) | json_values.map(lambda each: json.dumps(each).encode()), st.none() | st.integers(100, 599)
+    st.binary(max_size=60) | json_values.map(lambda each: json.dumps(each).encode()),
+    st.none() | st.integers(100, 599),
 )
 @settings(max_examples=150, deadline=None)
 def test_parse_never_raises(folder: Path, body: bytes, status: int | None) -> None:
     """Whatever a service answers, parse returns an error that can be completed, rendered, pickled and planned for."""
-    for name in ("platform_errors", "aileron_errors", "registry_errors", "theodosia_errors", "keen_bench_errors"):
+    for name in (
+        "platform_errors",
+        "aileron_errors",
+        "registry_errors",
+        "theodosia_errors",
+        "keen_bench_errors",
+    ):
         package = imported(folder, name)
         error = package.parse(body, status=status, headers={"retry-after": "x", "ETag": "y"})
         lacking = {"audit_id": "audit-1", "valid_next_actions": [], "phase": "workshop"}
@@ -236,7 +269,12 @@ def test_parse_never_raises(folder: Path, body: bytes, status: int | None) -> No
 
 def test_headers_of_one_answer_stay_with_it(platform: Any) -> None:
     """Of a parsed answer only headers that say what to do about the error go on to the next."""
-    received = {"Set-Cookie": "a=b", "Transfer-Encoding": "chunked", "www-authenticate": "Bearer", "Server": "x"}
+    received = {
+        "Set-Cookie": "a=b",
+        "Transfer-Encoding": "chunked",
+        "www-authenticate": "Bearer",
+        "Server": "x",
+    }
     body = platform.render(platform.Unauthenticated(www_authenticate="Bearer")).body
     again = platform.render(platform.parse(body, status=401, headers=received)).headers
     assert again["www-authenticate"] == "Bearer"
@@ -249,12 +287,17 @@ def test_no_value_ends_a_header(folder: Path, text: str) -> None:
     platform = imported(folder, "platform_errors")
     error = platform.NotFound(correlation_id=ULID, headers={"X-Note": text})
     body = json.dumps({"code": "not_found", "message": "x", "correlation_id": text})
-    for answer in (error, platform.parse(body, headers={"Retry-After": text, "X-Correlation-Id": text})):
+    for answer in (
+        error,
+        platform.parse(body, headers={"Retry-After": text, "X-Correlation-Id": text}),
+    ):
         for value in platform.render(answer).headers.values():
             assert not set(value) & {"\r", "\n", "\0"}
 
 
-def test_slots_are_checked_where_every_envelope_agrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slots_are_checked_where_every_envelope_agrees(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a constructor takes for a slot is what the envelope's schema takes, so that no error it makes is refused; what was
     read from the wire is kept as it is.
     """
@@ -285,11 +328,14 @@ codes: {bad: {summary: Bad., http: 400}, worse: {summary: Worse., http: 409, act
     with pytest.raises(ValueError, match="worse: actions"):
         package.Worse(**{**whole, "actions": ["retry"]})
     assert package.parse({"code": "bad", "phase": "rest", "at": 0}).phase == "rest"
-    assert package.parse({"code": "worse", "phase": "plan", "actions": ["retry"]}).actions == ["retry"]
+    assert package.parse({"code": "worse", "phase": "plan", "actions": ["retry"]}).actions == [
+        "retry"
+    ]
 
 
 @pytest.mark.parametrize(
-    ("value", "said"), [("x", "x"), (["a", "b"], '["a","b"]'), (True, "true"), (None, None), ({"a": 1}, '{"a":1}')]
+    ("value", "said"),
+    [("x", "x"), (["a", "b"], '["a","b"]'), (True, "true"), (None, None), ({"a": 1}, '{"a":1}')],
 )
 def test_what_is_no_text_is_told_as_json(
     value: object, said: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -318,7 +364,11 @@ def test_errors_copy_and_pickle(platform: Any) -> None:
         for same in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
             assert type(same) is type(error)
             assert platform.render(same).status == error.status
-            assert (same.message, same.details, same.headers) == (error.message, error.details, error.headers)
+            assert (same.message, same.details, same.headers) == (
+                error.message,
+                error.details,
+                error.headers,
+            )
             assert str(same) == str(error)
 
 
@@ -338,7 +388,12 @@ def test_facts_answer_questions_about_codes(platform: Any) -> None:
     assert platform.codes_for(405) == ("invalid_request",)
     assert platform.codes_for(501) == ("internal_error",)
     assert platform.codes_for(200) == ()
-    assert {"rate_limited", "timeout", "dependency_unavailable", "serialization_failure"} == platform.RETRYABLE
+    assert {
+        "rate_limited",
+        "timeout",
+        "dependency_unavailable",
+        "serialization_failure",
+    } == platform.RETRYABLE
 
 
 DEMANDING = """
@@ -374,7 +429,9 @@ def shelves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_an_error_cannot_be_made_without_the_header_of_its_status(shelves: Any) -> None:
     """A header that only some statuses of a code require is demanded under those, whoever gives it."""
     assert shelves.StoreDown().status == 502
-    assert shelves.render(shelves.StoreDown(status=503, retry_after=2)).headers["Retry-After"] == "2"
+    assert (
+        shelves.render(shelves.StoreDown(status=503, retry_after=2)).headers["Retry-After"] == "2"
+    )
     assert shelves.StoreDown(status=503, headers={"retry-after": "2"}).status == 503
     message = "store_down under 503 needs the header Retry-After: pass `retry_after`"
     with pytest.raises(ValueError, match=message):
@@ -418,14 +475,22 @@ def test_a_header_whose_value_is_known_is_sent(
             "a": {**common, "http": [400, 404, 503], "headers": own},
             "b": {**common, "http": 404},
             "rest": {**common, "http": 400},
-            "nowhere": {**common, "http": None, "http_reason": "It never travels over HTTP by itself."},
+            "nowhere": {
+                **common,
+                "http": None,
+                "http_reason": "It never travels over HTTP by itself.",
+            },
         },
     }
     loaded = read(json.dumps(text), "k.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
     folder = tmp_path_factory.mktemp("known")
     write(render(loaded.taxonomy, [SHIPPED["python"]], "k.yaml"), folder, ["python"])
-    before = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "known_errors"}
+    before = {
+        name: sys.modules.pop(name)
+        for name in list(sys.modules)
+        if name.split(".")[0] == "known_errors"
+    }
     sys.path.insert(0, str(folder / "python"))
     try:
         package: Any = importlib.import_module("known_errors")
@@ -440,10 +505,15 @@ def test_a_header_whose_value_is_known_is_sent(
         sent = package.render(error)
         answer = Response(sent.status, tuple(sent.headers.items()), sent.body)
         found = judge(contract(loaded.taxonomy), Exchange(Request("GET", "/x"), answer)).findings
-        assert [each.message for each in found if each.clause.startswith("headers/")] == [], (error, sent.headers)
+        assert [each.message for each in found if each.clause.startswith("headers/")] == [], (
+            error,
+            sent.headers,
+        )
 
 
-def test_the_header_that_a_caller_gives_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_header_that_a_caller_gives_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A header given by whoever raises the error takes the place of the known one, however its name is written; where the
     rules leave the value open, it is asked for.
     """
@@ -461,11 +531,15 @@ codes: {a: {summary: A., http: 400}, b: {summary: B., http: 405}}
     monkeypatch.syspath_prepend(str(tmp_path / "python"))
     package = importlib.import_module("given_errors")
     assert package.render(package.A()).headers["Cache-Control"] == "no-store"
-    sent = package.render(package.A(headers={"cache-control": "no-store, private", "content-type": "a/b"})).headers
+    sent = package.render(
+        package.A(headers={"cache-control": "no-store, private", "content-type": "a/b"})
+    ).headers
     assert sent == {"cache-control": "no-store, private", "content-type": "a/b"}
     with pytest.raises(TypeError, match="allow"):
         package.B()
-    assert package.render(package.B(allow="GET", headers={"allow": "PUT"})).headers["allow"] == "PUT"
+    assert (
+        package.render(package.B(allow="GET", headers={"allow": "PUT"})).headers["allow"] == "PUT"
+    )
 
 
 @given(name=st.text(max_size=8) | st.sampled_from(["X-A\r\nX-B", "X A", "", "é", "X:", "X-A\n"]))
@@ -489,19 +563,28 @@ def test_headers_are_strings(platform: Any, headers: Any) -> None:
 
 def test_an_error_takes_no_detail_that_its_code_does_not_declare_so(shelves: Any) -> None:
     """Types, enumerations, lengths and bounds hold where no type checker looks, and the detail is named."""
-    assert shelves.BadInput(reason="too_long", copies=0).details == {"reason": "too_long", "copies": 0}
-    with pytest.raises(ValueError, match=r"bad_input: details\['reason'\] is 'nope'; expected one of 'too_long'"):
+    assert shelves.BadInput(reason="too_long", copies=0).details == {
+        "reason": "too_long",
+        "copies": 0,
+    }
+    with pytest.raises(
+        ValueError, match=r"bad_input: details\['reason'\] is 'nope'; expected one of 'too_long'"
+    ):
         shelves.BadInput(reason="nope")
     with pytest.raises(ValueError, match=r"details\['copies'\] is -1; expected at least 0"):
         shelves.BadInput(copies=-1)
     with pytest.raises(TypeError, match=r"no_book: details\['isbn'\] is 5; expected a string"):
         shelves.NoBook(isbn=5)
-    with pytest.raises(ValueError, match=r"details\['isbn'\] has 3; expected at least 10 characters"):
+    with pytest.raises(
+        ValueError, match=r"details\['isbn'\] has 3; expected at least 10 characters"
+    ):
         shelves.NoBook(isbn="123")
     with pytest.raises(ValueError, match="no_book: details lacks 'isbn'"):
         shelves.NoBook(isbn=None)
     # What another service sent is read as it is.
-    assert shelves.parse(b'{"code": "no_book", "message": "x", "details": {"isbn": 5}}').details == {"isbn": 5}
+    assert shelves.parse(
+        b'{"code": "no_book", "message": "x", "details": {"isbn": 5}}'
+    ).details == {"isbn": 5}
 
 
 CONDITIONAL = """
@@ -551,7 +634,9 @@ codes: {{busy: {{summary: Busy., http: 409, retry: gentle, {said}}}}}
     assert ("clients do not retry" in package.Busy.__doc__) is not expected
 
 
-def test_a_status_by_condition_is_the_one_the_details_ask_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_status_by_condition_is_the_one_the_details_ask_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The constructor takes the status from the details; one that the rules exclude is refused, one that they leave open
     by what an error does not know is not.
     """
@@ -572,10 +657,15 @@ def test_a_status_by_condition_is_the_one_the_details_ask_for(tmp_path: Path, mo
         package.Upstream(reason="broken", status=504)
     with pytest.raises(ValueError, match="upstream travels under 503 here"):
         package.Upstream(reason="broken", cause="dns", status=502)
-    assert package.parse(package.render(package.Upstream(reason="slow")).body, status=504).status == 504
+    assert (
+        package.parse(package.render(package.Upstream(reason="slow")).body, status=504).status
+        == 504
+    )
 
 
-def test_a_flag_by_condition_asks_who_raises_the_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_flag_by_condition_asks_who_raises_the_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What an error cannot know of itself is told to its constructor, stays with a copy, and decides the flag unless the
     flag is given too.
     """
@@ -598,17 +688,29 @@ codes:
     assert package.Away(idempotent=True, cause="reset").retriable
     assert not package.Away(cause="dns").retriable
     refused = package.Away(idempotent=False)
-    assert package.to_envelope(refused)["again"] is pickle.loads(pickle.dumps(refused)).retriable is False
+    assert (
+        package.to_envelope(refused)["again"]
+        is pickle.loads(pickle.dumps(refused)).retriable
+        is False
+    )
     assert package.Away(idempotent=False, retriable=True).retriable
 
 
 @pytest.mark.parametrize("retriable", [False, True])
-def test_an_unknown_code_follows_the_taxonomy(retriable: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_code_follows_the_taxonomy(
+    retriable: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a client does about a code that nobody declared is what `unknown` says, not whatever an absence comes to."""
-    text = (ROOT / "taxonomy.yaml").read_text().replace("name: platform\n", f"name: unknown_{retriable}\n", 1)
+    text = (
+        (ROOT / "taxonomy.yaml")
+        .read_text()
+        .replace("name: platform\n", f"name: unknown_{retriable}\n", 1)
+    )
     before = "unknown: {becomes: internal_error, retriable: false"
     assert before in text
-    (tmp_path / "t.yaml").write_text(text.replace(before, before.replace("false", str(retriable).lower())))
+    (tmp_path / "t.yaml").write_text(
+        text.replace(before, before.replace("false", str(retriable).lower()))
+    )
     loaded = load(str(tmp_path / "t.yaml"))
     assert loaded.taxonomy is not None, loaded.diagnostics
     write(render(loaded.taxonomy, [SHIPPED["python"]], "t.yaml"), tmp_path, ["python"])
@@ -621,7 +723,13 @@ def test_an_unknown_code_follows_the_taxonomy(retriable: bool, tmp_path: Path, m
 
 def test_each_live_code_has_its_exception(folder: Path) -> None:
     """Every live code has one exception and one row of facts, and a reserved code has neither."""
-    for name in ("platform_errors", "aileron_errors", "alknet_errors", "theodosia_errors", "registry_errors"):
+    for name in (
+        "platform_errors",
+        "aileron_errors",
+        "alknet_errors",
+        "theodosia_errors",
+        "registry_errors",
+    ):
         errors = imported(folder, f"{name}.errors")
         facts = imported(folder, f"{name}.codes").FACTS
         shared = {each.code for each in errors.ERRORS.values()}
@@ -639,7 +747,9 @@ def test_a_plan_follows_the_policy_of_the_code(platform: Any) -> None:
     plan = platform.plan_retry(error, platform.start_retry(error), random=lambda: 0.5)
     assert (plan.retry, plan.delay) == (True, 8.0)
     state, delays = platform.start_retry(platform.SerializationFailure()), []
-    while (plan := platform.plan_retry(platform.SerializationFailure(), state, random=lambda: 1.0)).retry:
+    while (
+        plan := platform.plan_retry(platform.SerializationFailure(), state, random=lambda: 1.0)
+    ).retry:
         delays.append(plan.delay)
         state = plan.state
     assert delays == [0.05, 0.1]
@@ -651,7 +761,9 @@ def test_a_plan_follows_the_policy_of_the_code(platform: Any) -> None:
 def test_a_write_that_may_have_happened_is_not_repeated(platform: Any) -> None:
     """Without an idempotency key, an error whose effect is unknown is not retried; one without effect is."""
     state = platform.start_retry(platform.Timeout())
-    assert platform.plan_retry(platform.Timeout(), state, idempotent=False).reason == "not_idempotent"
+    assert (
+        platform.plan_retry(platform.Timeout(), state, idempotent=False).reason == "not_idempotent"
+    )
     failure = platform.SerializationFailure()
     assert platform.plan_retry(failure, platform.start_retry(failure), idempotent=False).retry
 
@@ -659,7 +771,9 @@ def test_a_write_that_may_have_happened_is_not_repeated(platform: Any) -> None:
 def test_the_seconds_of_a_date_are_read(platform: Any) -> None:
     """A Retry-After that is a date is waited for like one in seconds."""
     body = platform.render(platform.RateLimited(retry_after=1)).body
-    error = platform.parse(body, status=429, headers={"retry-after": "Thu, 01 Jan 1970 00:01:00 GMT"})
+    error = platform.parse(
+        body, status=429, headers={"retry-after": "Thu, 01 Jan 1970 00:01:00 GMT"}
+    )
     plan = platform.plan_retry(error, platform.start_retry(error), now=50.0, random=lambda: 0.0)
     assert plan.delay == 10.0
 
@@ -687,7 +801,11 @@ def test_nested_envelopes_and_several_boundaries(folder: Path) -> None:
     assert package.parse(body).boundary == "action"
     listed = package.to_envelope(failed, envelope="crud")
     assert listed == {
-        "error": {"code": "binding_failed", "message": "An existing binding refused.", "details": [failed.details]}
+        "error": {
+            "code": "binding_failed",
+            "message": "An existing binding refused.",
+            "details": [failed.details],
+        }
     }
     assert package.parse(listed).details == failed.details
 
@@ -695,11 +813,16 @@ def test_nested_envelopes_and_several_boundaries(folder: Path) -> None:
 def test_a_message_nobody_sent_is_the_codes(folder: Path) -> None:
     """Without a message on the wire it is filled from the details, or is the summary where one of them is missing."""
     package = imported(folder, "aileron_errors")
-    body: dict[str, Any] = {"error": {"class": "capability_denied", "retriable": False, "boundary": "action"}}
+    body: dict[str, Any] = {
+        "error": {"class": "capability_denied", "retriable": False, "boundary": "action"}
+    }
     assert package.parse(body).message == "A capability check refused the operation."
     body["error"]["details"] = {"host": "evil.example"}
     assert package.parse(body).message == "The host evil.example is not allowed"
-    assert package.CapabilityDenied(audit_id="audit-1").message == "A capability check refused the operation."
+    assert (
+        package.CapabilityDenied(audit_id="audit-1").message
+        == "A capability check refused the operation."
+    )
 
 
 def test_the_summary_is_no_template(folder: Path) -> None:
@@ -707,13 +830,19 @@ def test_the_summary_is_no_template(folder: Path) -> None:
     package = imported(folder, "aileron_errors")
     assert package.CapabilityDenied.summary == "A capability check refused the operation."
     problem = imported(folder, "registry_errors")
-    assert problem.to_envelope(problem.BlobUnknown("gone"), envelope="problem")["title"] == "The blob is unknown."
+    assert (
+        problem.to_envelope(problem.BlobUnknown("gone"), envelope="problem")["title"]
+        == "The blob is unknown."
+    )
 
 
 def test_conditional_retriability_is_decided_by_the_error(folder: Path) -> None:
     """The first rule that holds decides the flag, as the taxonomy orders them."""
     package = imported(folder, "aileron_errors")
-    made = [package.ExternalApiError(status_=status, audit_id="audit-1") for status in (404, 429, 500, 599, 600)]
+    made = [
+        package.ExternalApiError(status_=status, audit_id="audit-1")
+        for status in (404, 429, 500, 599, 600)
+    ]
     flags = {each.details["status"]: each.retriable for each in made}
     assert flags == {404: False, 429: True, 500: True, 599: True, 600: False}
 
@@ -746,7 +875,13 @@ def test_spread_details_and_colliding_names(folder: Path) -> None:
     slow = package.TimeoutErrorFailure(
         requested="x", timeout_seconds=1, self_=3, status_="m", list=[1], valid_next_actions=[]
     )
-    assert slow.details == {"requested": "x", "timeout_seconds": 1, "self": 3, "status": "m", "list": [1]}
+    assert slow.details == {
+        "requested": "x",
+        "timeout_seconds": 1,
+        "self": 3,
+        "status": "m",
+        "list": [1],
+    }
     assert issubclass(package.None_, package.TheodosiaError)
 
 
@@ -761,14 +896,19 @@ def test_a_slot_may_be_called_whatever_the_package_uses(
     used = {each.id for each in nodes if isinstance(each, ast.Name)}
     used |= {each.arg for each in nodes if isinstance(each, ast.arg)}
     slots = sorted(
-        each for each in used - DECIDED - {"actions", "retry_after"} if re.fullmatch("[a-z][a-z0-9_]*", each)
+        each
+        for each in used - DECIDED - {"actions", "retry_after"}
+        if re.fullmatch("[a-z][a-z0-9_]*", each)
     )
     assert {"type", "hasattr", "object", "raw", "name"} <= set(slots)
     data = {
         "faultspec": 1,
         "taxonomy": {"name": "odd", "version": "1.0.0"},
         "envelopes": {
-            "error": {"shape": {"code": "$code", "message": "$message"} | {each: f"${each}" for each in slots}}
+            "error": {
+                "shape": {"code": "$code", "message": "$message"}
+                | {each: f"${each}" for each in slots}
+            }
         },
         "codes": {"failed": {"summary": "Failed.", "http": 500, "retriable": False}},
     }
@@ -779,13 +919,28 @@ def test_a_slot_may_be_called_whatever_the_package_uses(
     write(render(loaded.taxonomy, [SHIPPED["python"]], "odd.yaml"), tmp_path, ["python"])
     monkeypatch.syspath_prepend(str(tmp_path / "python"))
     odd = imported(tmp_path, "odd_errors")
-    places = {each.slot: each.attribute for each in importlib.import_module("odd_errors.wire").PLACES}
+    places = {
+        each.slot: each.attribute for each in importlib.import_module("odd_errors.wire").PLACES
+    }
     error = odd.Failed(**{places[each]: 7 for each in slots})
     assert {name: odd.to_envelope(error)[name] for name in slots} == dict.fromkeys(slots, 7)
     again = pickle.loads(pickle.dumps(odd.parse(odd.to_envelope(error))))
-    assert {name: getattr(again, name) for name in places.values()} == dict.fromkeys(places.values(), 7)
-    strict = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--cache-dir", os.devnull, "odd_errors"]
-    done = subprocess.run(strict, cwd=tmp_path / "python", capture_output=True, text=True, check=False)
+    assert {name: getattr(again, name) for name in places.values()} == dict.fromkeys(
+        places.values(), 7
+    )
+    strict = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--no-incremental",
+        "--cache-dir",
+        os.devnull,
+        "odd_errors",
+    ]
+    done = subprocess.run(
+        strict, cwd=tmp_path / "python", capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout
 
 
@@ -815,13 +970,21 @@ def test_numbers_lists_and_strings_with_slots(folder: Path) -> None:
     package = imported(folder, "registry_errors")
     error = package.BlobUnknown(digest="sha256:1")
     assert package.to_envelope(error) == {
-        "errors": [{"code": 104, "message": "The blob is unknown.", "detail": {"digest": "sha256:1"}}]
+        "errors": [
+            {"code": 104, "message": "The blob is unknown.", "detail": {"digest": "sha256:1"}}
+        ]
     }
     problem = package.to_envelope(error, envelope="problem")
-    assert (problem["type"], problem["errno"], problem["cost"]) == ("https://errors.example.com/104?d=blob", 104, "$5")
+    assert (problem["type"], problem["errno"], problem["cost"]) == (
+        "https://errors.example.com/104?d=blob",
+        104,
+        "$5",
+    )
     for body in (package.to_envelope(error), problem):
         assert type(package.parse(body)) is package.BlobUnknown
-    rendered = package.render(package.TooMany(trace="0123456789abcdef0123456789abcdef"), envelope="problem")
+    rendered = package.render(
+        package.TooMany(trace="0123456789abcdef0123456789abcdef"), envelope="problem"
+    )
     assert rendered.headers["X-Trace"] == "0123456789abcdef0123456789abcdef"
     assert rendered.headers["Content-Type"] == "application/problem+json"
 
@@ -840,7 +1003,13 @@ async def _answer(
     async def send(message: Any) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "method": method, "path": path, "headers": headers or [], "query_string": b""}
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "headers": headers or [],
+        "query_string": b"",
+    }
     await app(scope, receive, send)
     fields = {name.decode().lower(): value.decode() for name, value in sent[0]["headers"]}
     return sent[0]["status"], fields, b"".join(each.get("body", b"") for each in sent[1:])
@@ -862,7 +1031,9 @@ def _raising(error: Exception) -> Any:
 
 def _answering(status: int, **headers: str) -> Any:
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        fields = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+        fields = [
+            (name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()
+        ]
         await send({"type": "http.response.start", "status": status, "headers": fields})
         await send({"type": "http.response.body", "body": b"Not Found"})
 
@@ -902,6 +1073,8 @@ def test_the_boundary_answers_for_a_service_behind(folder: Path, platform: Any) 
 )
 def test_the_boundary_answers_for_the_framework(folder: Path, status: int, code: str) -> None:
     """What a framework answered by itself leaves in the envelope, under its own status and with its Allow."""
-    answered, headers, body = _served(folder, _answering(status, allow="GET", content_type="text/plain"))
+    answered, headers, body = _served(
+        folder, _answering(status, allow="GET", content_type="text/plain")
+    )
     assert (answered, json.loads(body)["code"], headers["allow"]) == (status, code, "GET")
     assert headers["content-type"] == "application/json"

@@ -30,7 +30,9 @@ def test_a_service_answers_with_what_is_generated() -> None:
     """The gateway of alknet answers for each operation what the generated file has for it; what its document shows of readFile
     is in it, and an operation without errors has an empty list (K5, K10, K18, K21).
     """
-    published = json.loads((EXAMPLES / "alknet/generated/discovery/schema.json").read_text(encoding="utf-8"))
+    published = json.loads(
+        (EXAMPLES / "alknet/generated/discovery/schema.json").read_text(encoding="utf-8")
+    )
     method, _, path = published["request"].partition(" ")
     with started("alknet") as environment, httpx.Client(base_url=environment["BASE_URL"]) as client:
         for operation in taxonomy("alknet").operations.values():
@@ -38,13 +40,17 @@ def test_a_service_answers_with_what_is_generated() -> None:
             assert answer["error_schemas"] == published["answers"][operation.wire]["error_schemas"]
         assert client.get("/schema", params={"name": "demo/add"}).json()["error_schemas"] == []
     shown = json.loads((SEEDS / "alknet/services_schema.json").read_text(encoding="utf-8"))
-    for here, there in zip(published["answers"][shown["name"]]["error_schemas"], shown["error_schemas"], strict=True):
+    for here, there in zip(
+        published["answers"][shown["name"]]["error_schemas"], shown["error_schemas"], strict=True
+    ):
         assert (here["code"], here["description"], here["http_status"]) == (
             there["code"],
             there["description"],
             there["http_status"],
         )
-        assert {name: each["type"] for name, each in here["schema"]["properties"].items()}.items() >= {
+        assert {
+            name: each["type"] for name, each in here["schema"]["properties"].items()
+        }.items() >= {
             name: each["type"] for name, each in there["schema"]["properties"].items()
         }.items()
 

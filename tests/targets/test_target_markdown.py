@@ -22,7 +22,9 @@ from targets.test_targets_laws import FLAGSHIP, NASTY, nasty
 
 EXAMPLES = sorted((ROOT / "examples").glob("*/taxonomy.yaml"))
 TAXONOMIES = [FLAGSHIP, *EXAMPLES, *sorted((ROOT / "tests/taxonomies").glob("*.yaml"))]
-PATHS = pytest.mark.parametrize("path", TAXONOMIES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+PATHS = pytest.mark.parametrize(
+    "path", TAXONOMIES, ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
 
 READER = MarkdownIt("commonmark").enable("table")
 
@@ -83,7 +85,8 @@ def page(path: Path) -> Page:
 def test_each_code_has_one_anchor(path: Path) -> None:
     """Every declared code, an operation's own and those that are gone included, is reached by exactly one anchor."""
     expected = [
-        each.name if operation is None else f"{operation}.{each.name}" for operation, each in declared(taxonomy(path))
+        each.name if operation is None else f"{operation}.{each.name}"
+        for operation, each in declared(taxonomy(path))
     ]
     assert expected
     assert [page(path).ids[each] for each in expected] == [1] * len(expected)
@@ -117,9 +120,17 @@ def test_everything_that_is_said_is_on_the_page(path: Path) -> None:
     seen = " ".join(page(path).text.split())
     known = taxonomy(path)
     said = [each.summary for _, each in declared(known)]
-    said += [text for each in known.rulings.values() for text in (each.conflict, each.decision, each.reason)]
+    said += [
+        text
+        for each in known.rulings.values()
+        for text in (each.conflict, each.decision, each.reason)
+    ]
     said += [each.text for each in known.obligations.values()]
-    said += [step for each in (known.telemetry.alerts.values() if known.telemetry else ()) for step in each.runbook]
+    said += [
+        step
+        for each in (known.telemetry.alerts.values() if known.telemetry else ())
+        for step in each.runbook
+    ]
     for each in said:
         assert " ".join(each.split()) in seen, each
 
@@ -143,7 +154,9 @@ def test_numbers_of_a_policy_are_those_of_the_planner() -> None:
 def test_any_text_comes_out_as_text() -> None:
     """Pipes, backticks, tags, comments and templates of a taxonomy are read, never obeyed."""
     known = nasty()
-    found = Page(READER.render(render(known, [SHIPPED["markdown"]], "nasty.yaml")["markdown/reference.md"]))
+    found = Page(
+        READER.render(render(known, [SHIPPED["markdown"]], "nasty.yaml")["markdown/reference.md"])
+    )
     plain = Page(READER.render(source(FLAGSHIP)))
     assert set(found.tags) <= set(plain.tags) | {"code"}
     assert all(len(set(table)) == 1 for table in found.tables)

@@ -33,20 +33,29 @@ def record(required: dict[str, Any], **optional: Any) -> dict[str, Any]:
 
 
 DEPRECATED = {
-    "oneOf": [record({"reason": {"const": "renamed"}, "renamed_to": TEXT}), record({"reason": {"const": "obsoleted"}})]
+    "oneOf": [
+        record({"reason": {"const": "renamed"}, "renamed_to": TEXT}),
+        record({"reason": {"const": "obsoleted"}}),
+    ]
 }
 MEMBER = record(
-    {"id": TEXT, "value": {"type": ["string", "integer"]}, "brief": TEXT, "stability": STABILITY}, deprecated=DEPRECATED
+    {"id": TEXT, "value": {"type": ["string", "integer"]}, "brief": TEXT, "stability": STABILITY},
+    deprecated=DEPRECATED,
 )
 MEMBERS = {"type": "array", "minItems": 1, "items": MEMBER}
 TYPE = {"oneOf": [{"enum": ["string", "int", "double", "boolean"]}, record({"members": MEMBERS})]}
 ATTRIBUTE = {
-    **record({"id": TEXT, "type": TYPE, "stability": STABILITY, "brief": TEXT}, examples={"type": "array"}),
+    **record(
+        {"id": TEXT, "type": TYPE, "stability": STABILITY, "brief": TEXT},
+        examples={"type": "array"},
+    ),
     # weaver warns of a text without an example.
     "if": {"properties": {"type": {"const": "string"}}},
     "then": {"required": ["examples"]},
 }
-REFERENCE = record({"ref": TEXT, "requirement_level": {"enum": ["required", "recommended", "opt_in"]}})
+REFERENCE = record(
+    {"ref": TEXT, "requirement_level": {"enum": ["required", "recommended", "opt_in"]}}
+)
 REFERENCES = {"type": "array", "minItems": 1, "items": REFERENCE}
 GROUP = {"id": TEXT, "brief": TEXT}
 SUBSET = record(
@@ -59,7 +68,10 @@ SUBSET = record(
                         {
                             **GROUP,
                             "type": {"const": "attribute_group"},
-                            "attributes": {"type": "array", "items": {"oneOf": [ATTRIBUTE, REFERENCE]}},
+                            "attributes": {
+                                "type": "array",
+                                "items": {"oneOf": [ATTRIBUTE, REFERENCE]},
+                            },
                         }
                     ),
                     record(
@@ -76,7 +88,9 @@ SUBSET = record(
                             **GROUP,
                             "type": {"const": "metric"},
                             "metric_name": TEXT,
-                            "instrument": {"enum": ["counter", "gauge", "histogram", "updowncounter"]},
+                            "instrument": {
+                                "enum": ["counter", "gauge", "histogram", "updowncounter"]
+                            },
                             "unit": TEXT,
                             "stability": STABILITY,
                         },
@@ -96,7 +110,12 @@ def registry(known: Taxonomy) -> Any:
 
 def attributes(known: Taxonomy) -> dict[str, Any]:
     """The definitions by name; each name is defined once."""
-    found = [each for group in registry(known)["groups"] for each in group.get("attributes", []) if "id" in each]
+    found = [
+        each
+        for group in registry(known)["groups"]
+        for each in group.get("attributes", [])
+        if "id" in each
+    ]
     assert len({each["id"] for each in found}) == len(found)
     return {each["id"]: each for each in found}
 
@@ -108,7 +127,9 @@ def test_the_registry_has_the_form(path: Path) -> None:
     Draft202012Validator(SUBSET).validate(registry(taxonomy(path)))
     groups = registry(taxonomy(path))["groups"]
     assert len({each["id"] for each in groups}) == len(groups)
-    referred = {each["ref"] for group in groups for each in group.get("attributes", []) if "ref" in each}
+    referred = {
+        each["ref"] for group in groups for each in group.get("attributes", []) if "ref" in each
+    }
     assert referred == set(attributes(taxonomy(path)))
 
 
@@ -121,14 +142,19 @@ def test_what_holds_the_code_is_closed(path: Path) -> None:
     assert holding
     for name in holding:
         members = attributes(known)[name]["type"]["members"]
-        assert [each["value"] for each in members] == list(dict.fromkeys(code.wire for _, code in live(known)))
+        assert [each["value"] for each in members] == list(
+            dict.fromkeys(code.wire for _, code in live(known))
+        )
         assert len({each["id"] for each in members}) == len(members)
 
 
 def test_what_is_repeated_has_its_type() -> None:
     """A status is a number, a flag a boolean, a detail what the registry says, an enumeration of the log closed."""
     found = attributes(taxonomy(WATCHED))
-    told = {name: each["type"] if isinstance(each["type"], str) else "members" for name, each in found.items()}
+    told = {
+        name: each["type"] if isinstance(each["type"], str) else "members"
+        for name, each in found.items()
+    }
     assert told == {
         "error.code": "members",
         "flag": "boolean",
@@ -160,7 +186,8 @@ def test_a_deprecated_code_is_a_deprecated_value() -> None:
     assert known is not None
     Draft202012Validator(SUBSET).validate(registry(known))
     found = {
-        each["id"]: (each["value"], each.get("deprecated")) for each in attributes(known)["code"]["type"]["members"]
+        each["id"]: (each["value"], each.get("deprecated"))
+        for each in attributes(known)["code"]["type"]["members"]
     }
     assert found == {
         "fresh": (2, None),
@@ -174,6 +201,8 @@ def test_any_text_is_quoted(text: str) -> None:
     """A summary arrives as it is, whatever quotes, signs and invisible characters it has."""
     data = yaml.safe_load(SHOP)
     data["codes"]["fresh"]["summary"] = text
-    known = read(yaml.safe_dump(data, allow_unicode=False, width=10_000, sort_keys=False), "taxonomy.yaml").taxonomy
+    known = read(
+        yaml.safe_dump(data, allow_unicode=False, width=10_000, sort_keys=False), "taxonomy.yaml"
+    ).taxonomy
     assert known is not None
     assert attributes(known)["code"]["type"]["members"][0]["brief"] == text

@@ -23,7 +23,10 @@ WATCHED = ROOT / "tests/taxonomies/watched.yaml"
 PATHS = [
     FLAGSHIP,
     *(ROOT / f"examples/{name}/taxonomy.yaml" for name in ("aileron", "alknet", "kinto")),
-    *(ROOT / f"tests/taxonomies/{name}.yaml" for name in ("aileron", "alknet", "registry", "watched")),
+    *(
+        ROOT / f"tests/taxonomies/{name}.yaml"
+        for name in ("aileron", "alknet", "registry", "watched")
+    ),
 ]
 EVERY = pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 
@@ -31,7 +34,9 @@ EVERY = pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.n
 def overlay(path: Path, version: str = "3.1") -> dict[str, Any]:
     """The overlay for documents of a version."""
     found: dict[str, Any] = json.loads(
-        render(taxonomy(path), [SHIPPED["overlay"]], path.name)[f"overlay/openapi-{version}.overlay.json"]
+        render(taxonomy(path), [SHIPPED["overlay"]], path.name)[
+            f"overlay/openapi-{version}.overlay.json"
+        ]
     )
     return found
 
@@ -63,7 +68,9 @@ def merge(there: dict[str, Any], update: dict[str, Any]) -> None:
 def holds(whole: Any, part: Any) -> bool:
     """Whether everything in a part is still there, and as it was."""
     if isinstance(part, dict):
-        return isinstance(whole, dict) and all(key in whole and holds(whole[key], each) for key, each in part.items())
+        return isinstance(whole, dict) and all(
+            key in whole and holds(whole[key], each) for key, each in part.items()
+        )
     return bool(whole == part)
 
 
@@ -144,7 +151,10 @@ def test_nothing_that_is_there_is_touched(path: Path, version: str) -> None:
                     },
                 },
                 "post": {
-                    "responses": {"201": {"$ref": "#/components/responses/Created"}, "default": {"description": "?"}}
+                    "responses": {
+                        "201": {"$ref": "#/components/responses/Created"},
+                        "default": {"description": "?"},
+                    }
                 },
             }
         },
@@ -163,7 +173,9 @@ def test_nothing_that_is_there_is_touched(path: Path, version: str) -> None:
     assert holds(found, service)
     for method in ("get", "post"):  # a reference beside a description would take its place
         theirs = service["paths"]["/orders"][method]["responses"]
-        assert {status: found["paths"]["/orders"][method]["responses"][status] for status in theirs} == theirs
+        assert {
+            status: found["paths"]["/orders"][method]["responses"][status] for status in theirs
+        } == theirs
     assert found == by_the_standard(overlay(path, version)["actions"], service)
 
 
@@ -178,7 +190,9 @@ def _names(path: Path, version: str) -> tuple[str, list[str]]:
 @EVERY
 def test_an_overlay_has_the_form(path: Path) -> None:
     """It has what Overlay 1.0 asks for and nothing else, its queries are JSONPath, and every reference leads somewhere."""
-    form = yaml.safe_load(resources.files("oas_patch").joinpath("schema", "overlay_schema_1.0.0.yml").read_text())
+    form = yaml.safe_load(
+        resources.files("oas_patch").joinpath("schema", "overlay_schema_1.0.0.yml").read_text()
+    )
     for version in ("3.1", "3.0"):
         found = overlay(path, version)
         Draft202012Validator(form).validate(found)
@@ -238,10 +252,17 @@ def test_an_operation_has_its_own_code_under_its_own_status() -> None:
     for response, summary in ((posted, "Nobody is there."), (got, "The mail came back.")):
         assert set(response["content"]) == {"application/problem+json", "application/json"}
         for media in response["content"].values():
-            assert [each["description"] for each in media["schema"]["anyOf"][0]["oneOf"]] == [summary]
+            assert [each["description"] for each in media["schema"]["anyOf"][0]["oneOf"]] == [
+                summary
+            ]
 
 
 @pytest.mark.parametrize("name", ["keenbench", "theodosia"])
 def test_what_has_no_http_has_no_overlay(name: str) -> None:
     """Nothing is added to OpenAPI for errors that never travel over HTTP."""
-    assert render(taxonomy(ROOT / f"examples/{name}/taxonomy.yaml"), [SHIPPED["overlay"]], "taxonomy.yaml") == {}
+    assert (
+        render(
+            taxonomy(ROOT / f"examples/{name}/taxonomy.yaml"), [SHIPPED["overlay"]], "taxonomy.yaml"
+        )
+        == {}
+    )

@@ -26,27 +26,42 @@ PATHS = pytest.mark.parametrize("path", [FLAGSHIP, WATCHED, REGISTRY], ids=lambd
 def documents(known: Taxonomy) -> tuple[Any, Any]:
     """The registry and the schema."""
     tree = render(known, [SHIPPED["problems"]], "taxonomy.yaml")
-    return json.loads(tree["problems/registry.json"]), json.loads(tree["problems/problem.schema.json"])
+    return json.loads(tree["problems/registry.json"]), json.loads(
+        tree["problems/problem.schema.json"]
+    )
 
 
 def validator(schema: Any, label: str | None = None) -> Draft202012Validator:
     """Of any problem object, or of one type's."""
     Draft202012Validator.check_schema(schema)
-    return Draft202012Validator(schema if label is None else {"$ref": f"#/$defs/{label}", "$defs": schema["$defs"]})
+    return Draft202012Validator(
+        schema if label is None else {"$ref": f"#/$defs/{label}", "$defs": schema["$defs"]}
+    )
 
 
 @PATHS
 def test_each_code_is_a_type(path: Path) -> None:
     """Every live code that travels over HTTP is registered under a URI of its own, with its title and its status."""
     registry, schema = documents(taxonomy(path))
-    codes = [(definition(operation, code), code) for operation, code in live(taxonomy(path)) if code.http.statuses]
-    assert [each["schema"].removeprefix("problem.schema.json#/$defs/") for each in registry["problems"]] == [
-        label for label, _ in codes
+    codes = [
+        (definition(operation, code), code)
+        for operation, code in live(taxonomy(path))
+        if code.http.statuses
     ]
+    assert [
+        each["schema"].removeprefix("problem.schema.json#/$defs/") for each in registry["problems"]
+    ] == [label for label, _ in codes]
     assert set(schema["$defs"]) == {label for label, _ in codes}
     for entry, (_, code) in zip(registry["problems"], codes, strict=True):
-        assert (entry["title"], entry["status"], entry["code"]) == (code.summary, code.http.default, code.wire)
-    assert len({each["type"] for each in registry["problems"]}) in (len(codes), len({c.name for _, c in codes}))
+        assert (entry["title"], entry["status"], entry["code"]) == (
+            code.summary,
+            code.http.default,
+            code.wire,
+        )
+    assert len({each["type"] for each in registry["problems"]}) in (
+        len(codes),
+        len({c.name for _, c in codes}),
+    )
 
 
 def shown(known: Taxonomy) -> Iterator[tuple[str, Any]]:
@@ -87,7 +102,12 @@ def problems(known: Taxonomy) -> Iterator[tuple[str, dict[str, Any]]]:
             continue
         for _, _, body in openapi.bodies(envelope, code, known):
             slots = shape.extract(envelope.shape, body).slots
-            problem = {"type": entry["type"], "title": entry["title"], "status": entry["status"], "code": code.wire}
+            problem = {
+                "type": entry["type"],
+                "title": entry["title"],
+                "status": entry["status"],
+                "code": code.wire,
+            }
             problem["detail"] = slots["message"]
             if slots.get("details") is not None:
                 problem["details"] = slots["details"]
@@ -114,4 +134,11 @@ def test_a_taxonomy_without_problem_objects_has_types_all_the_same() -> None:
 @pytest.mark.parametrize("name", ["keenbench", "theodosia"])
 def test_what_has_no_http_has_no_problems(name: str) -> None:
     """RFC 9457 is about HTTP: other transports get no files."""
-    assert render(taxonomy(ROOT / f"examples/{name}/taxonomy.yaml"), [SHIPPED["problems"]], "taxonomy.yaml") == {}
+    assert (
+        render(
+            taxonomy(ROOT / f"examples/{name}/taxonomy.yaml"),
+            [SHIPPED["problems"]],
+            "taxonomy.yaml",
+        )
+        == {}
+    )

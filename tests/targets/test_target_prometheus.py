@@ -19,7 +19,9 @@ from targets.test_targets_laws import FLAGSHIP, taxonomy
 
 WATCHED = ROOT / "tests/taxonomies/watched.yaml"
 
-needs_promtool = pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool (Debian: prometheus) is missing")
+needs_promtool = pytest.mark.skipif(
+    shutil.which("promtool") is None, reason="promtool (Debian: prometheus) is missing"
+)
 
 
 def compiled(known: Taxonomy) -> Mapping[str, str]:
@@ -35,7 +37,9 @@ def rules(known: Taxonomy) -> dict[str, Any]:
 
 def promtool(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     """The tool's answer."""
-    return subprocess.run(["promtool", *command], cwd=folder, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        ["promtool", *command], cwd=folder, capture_output=True, text=True, check=False
+    )
 
 
 @needs_promtool
@@ -75,7 +79,9 @@ CASES: Mapping[str, tuple[Path, dict[str, str], tuple[str, ...]]] = {
     ),
     "four times as many are throttled": (
         FLAGSHIP,
-        {'error_by_code_total{code="rate_limited", http_status="429", endpoint="/a"}': "0+10x80 840+40x9"},
+        {
+            'error_by_code_total{code="rate_limited", http_status="429", endpoint="/a"}': "0+10x80 840+40x9"
+        },
         ("rate-limit-spike",),
     ),
     "as many are throttled as ever": (
@@ -85,7 +91,9 @@ CASES: Mapping[str, tuple[Path, dict[str, str], tuple[str, ...]]] = {
     ),
     "three after a quiet hour": (
         FLAGSHIP,
-        {'error_by_code_total{code="serialization_failure", http_status="503", endpoint="/a"}': "0x87 1 2 3"},
+        {
+            'error_by_code_total{code="serialization_failure", http_status="503", endpoint="/a"}': "0x87 1 2 3"
+        },
         (),
     ),
     "another code rises": (
@@ -95,7 +103,10 @@ CASES: Mapping[str, tuple[Path, dict[str, str], tuple[str, ...]]] = {
     ),
     "it lasts": (
         WATCHED,
-        {'app_errors_total{error_code="broken", http_status="500"}': "0+9x90", "app_seconds_count": "0+90x90"},
+        {
+            'app_errors_total{error_code="broken", http_status="500"}': "0+9x90",
+            "app_seconds_count": "0+90x90",
+        },
         ("many-5xx",),
     ),
     "it has only begun": (
@@ -122,7 +133,9 @@ def test_an_alert_fires_when_it_should(name: str, tmp_path: Path) -> None:
         "tests": [
             {
                 "interval": "1m",
-                "input_series": [{"series": each, "values": values} for each, values in series.items()],
+                "input_series": [
+                    {"series": each, "values": values} for each, values in series.items()
+                ],
                 "alert_rule_test": [
                     {
                         "eval_time": "90m",
@@ -131,7 +144,8 @@ def test_an_alert_fires_when_it_should(name: str, tmp_path: Path) -> None:
                             {
                                 "exp_labels": rule["labels"],
                                 "exp_annotations": {
-                                    key: text.replace('{{ "{{" }}', "{{") for key, text in rule["annotations"].items()
+                                    key: text.replace('{{ "{{" }}', "{{")
+                                    for key, text in rule["annotations"].items()
                                 },
                             }
                         ]
@@ -154,7 +168,9 @@ def test_each_alert_leads_to_its_runbook() -> None:
         tree = compiled(taxonomy(path))
         telemetry = taxonomy(path).telemetry
         assert telemetry is not None
-        assert {f"prometheus/runbooks/{name}.md" for name in telemetry.alerts} == set(tree) - {"prometheus/alerts.yaml"}
+        assert {f"prometheus/runbooks/{name}.md" for name in telemetry.alerts} == set(tree) - {
+            "prometheus/alerts.yaml"
+        }
         for name, rule in rules(taxonomy(path)).items():
             where = rule["annotations"]["runbook_url"]
             assert where == f"{telemetry.runbooks or 'runbooks/'}{name}.md"
@@ -196,7 +212,9 @@ def shop(text: str) -> Taxonomy:
 def test_what_is_counted_is_what_is_declared() -> None:
     """The wire form of the code and each single status are selected, quoted for a regular expression inside a string."""
     expression = rules(shop(ENOUGH))["one"]["expr"]
-    assert 'errors_total{code=~"f\\\\.1\\"", status=~"500|502|503"}[1m30s]' in expression.replace("90s", "1m30s")
+    assert 'errors_total{code=~"f\\\\.1\\"", status=~"500|502|503"}[1m30s]' in expression.replace(
+        "90s", "1m30s"
+    )
     assert expression.endswith("> 0.1")
 
 

@@ -100,10 +100,15 @@ def served(app: Any, request_line: str = "POST /v1/actions/send") -> Exchange:
 
     scope = {"type": "http", "method": method, "path": path, "headers": [], "query_string": b""}
     asyncio.run(app(scope, receive, send))
-    headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in sent[0]["headers"])
+    headers = tuple(
+        (name.decode("latin-1"), value.decode("latin-1")) for name, value in sent[0]["headers"]
+    )
     body = b"".join(each.get("body", b"") for each in sent[1:])
     # With credentials: whether they were good is what the framework knows and the status says.
-    return Exchange(Request(method, path, (("Authorization", "Bearer x"),)), Response(sent[0]["status"], headers, body))
+    return Exchange(
+        Request(method, path, (("Authorization", "Bearer x"),)),
+        Response(sent[0]["status"], headers, body),
+    )
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -115,13 +120,17 @@ def test_whatever_a_framework_says_the_answer_is_valid(system: str) -> None:
     package, asgi = importlib.import_module(name), importlib.import_module(f"{name}.asgi")
     rules = contract(taxonomy_of(system))
     envelope = asgi.ErrorBoundary.__init__.__kwdefaults__["envelope"]
-    schema = json.loads((ROOT / system / f"generated/jsonschema/{envelope}.schema.json").read_text())
+    schema = json.loads(
+        (ROOT / system / f"generated/jsonschema/{envelope}.schema.json").read_text()
+    )
     valid = jsonschema_rs.Draft202012Validator(schema)
     cases: list[tuple[Any, Any]] = [(failing, "exception")]
     for status in STATUSES:
         cases.append((bare(status, KEPT), status))
         for hint in HINTS if status in HINTED else ():
-            cases.append((bare(status, [] if hint is None else [(b"retry-after", hint)]), (status, hint)))
+            cases.append(
+                (bare(status, [] if hint is None else [(b"retry-after", hint)]), (status, hint))
+            )
     boundary = asgi.ErrorBoundary(failing, **given(package))
     for app, what in cases:
         boundary.app = app
@@ -135,7 +144,9 @@ def test_what_nobody_can_answer_is_refused_at_the_start() -> None:
     """Where the taxonomy has no answer for a bare status, the boundary is not made without one, and says for which."""
     name, given = SYSTEMS["examples/kinto"]
     package, asgi = importlib.import_module(name), importlib.import_module(f"{name}.asgi")
-    with pytest.raises(ValueError, match="nothing can be answered for a bare 500, 501, 502 …: pass `choose`"):
+    with pytest.raises(
+        ValueError, match="nothing can be answered for a bare 500, 501, 502 …: pass `choose`"
+    ):
         asgi.ErrorBoundary(failing, **given(package), retry_after=None)
     only = {key: value for key, value in given(package).items() if key != "complete"}
     with pytest.raises(ValueError, match="pass `complete`"):
@@ -146,7 +157,10 @@ def test_what_needs_details_is_answered_as_something_else(caplog: pytest.LogCapt
     """A bare 409 is no `conflict`, which names what exists; it is the fallback under the fallback's own status, and the
     log says so. A service that knows better is asked first.
     """
-    package, asgi = importlib.import_module("platform_errors"), importlib.import_module("platform_errors.asgi")
+    package, asgi = (
+        importlib.import_module("platform_errors"),
+        importlib.import_module("platform_errors.asgi"),
+    )
 
     def said(boundary: Any) -> tuple[int | None, str]:
         response = served(boundary).response
@@ -169,7 +183,9 @@ def test_a_status_keeps_its_meaning_where_only_a_header_is_missing() -> None:
     """
     asgi = importlib.import_module("platform_errors.asgi")
 
-    def said(status: int, headers: list[tuple[bytes, bytes]], name: str, **options: Any) -> tuple[Any, ...]:
+    def said(
+        status: int, headers: list[tuple[bytes, bytes]], name: str, **options: Any
+    ) -> tuple[Any, ...]:
         response = served(asgi.ErrorBoundary(bare(status, headers), **options)).response
         fields = {key.lower(): value for key, value in response.headers}
         return response.status, json.loads(response.body)["code"], fields.get(name)
@@ -187,7 +203,11 @@ def test_a_status_keeps_its_meaning_where_only_a_header_is_missing() -> None:
 def test_of_several_codes_the_nearest_speaks() -> None:
     """No code has 502 for its default; of two that may travel under it, the one of 503 is nearer than the one of 504."""
     asgi = importlib.import_module("platform_errors.asgi")
-    for status, code in ((502, "dependency_unavailable"), (503, "dependency_unavailable"), (504, "timeout")):
+    for status, code in (
+        (502, "dependency_unavailable"),
+        (503, "dependency_unavailable"),
+        (504, "timeout"),
+    ):
         response = served(asgi.ErrorBoundary(bare(status, []))).response
         assert (response.status, json.loads(response.body)["code"]) == (status, code)
 
@@ -201,14 +221,20 @@ SHAPES = {
 
 
 @pytest.fixture
-def compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], tuple[Taxonomy, Path]]:
+def compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str, str], tuple[Taxonomy, Path]]:
     """Compiles the text of a taxonomy, and makes its package importable."""
 
     def made(text: str, name: str) -> tuple[Taxonomy, Path]:
         loaded = read(text.replace("name: service ", f"name: {name} "), "t.yaml")
         assert loaded.taxonomy is not None, loaded.diagnostics
         targets = ["python", "jsonschema"]
-        write(render(loaded.taxonomy, [SHIPPED[each] for each in targets], "t.yaml"), tmp_path, targets)
+        write(
+            render(loaded.taxonomy, [SHIPPED[each] for each in targets], "t.yaml"),
+            tmp_path,
+            targets,
+        )
         monkeypatch.syspath_prepend(str(tmp_path / "python"))
         return loaded.taxonomy, tmp_path
 
@@ -228,13 +254,18 @@ def test_every_shape_of_details_can_be_answered_without_any(shape: str, compiled
         boundary.app = app
         exchange = served(boundary)
         assert valid.is_valid(json.loads(exchange.response.body)), exchange.response
-        assert not [each for each in judge(rules, exchange).findings if each.level == "error"], exchange.response
+        assert not [each for each in judge(rules, exchange).findings if each.level == "error"], (
+            exchange.response
+        )
 
 
 @pytest.mark.parametrize("fault", ["choose", "detail"])
 def test_an_answer_that_fails_is_answered_with_what_the_taxonomy_fixes(fault: str) -> None:
     """Whatever goes wrong in making an answer, it has a body that the judge takes."""
-    package, asgi = importlib.import_module("platform_errors"), importlib.import_module("platform_errors.asgi")
+    package, asgi = (
+        importlib.import_module("platform_errors"),
+        importlib.import_module("platform_errors.asgi"),
+    )
 
     def choose(problem: Any) -> Any:
         if fault == "choose":
@@ -242,7 +273,10 @@ def test_an_answer_that_fails_is_answered_with_what_the_taxonomy_fixes(fault: st
         return package.bare(package.ERRORS["conflict"], details={"existing_id": object()})
 
     exchange = served(asgi.ErrorBoundary(failing, choose=choose))
-    assert (exchange.response.status, json.loads(exchange.response.body)["code"]) == (500, "internal_error")
+    assert (exchange.response.status, json.loads(exchange.response.body)["code"]) == (
+        500,
+        "internal_error",
+    )
     findings = judge(contract(taxonomy_of(".")), exchange).findings
     assert not [each for each in findings if each.level == "error"], findings
 
@@ -289,7 +323,13 @@ def test_an_envelope_of_the_application_leaves_as_it_is_only_where_it_is_sound()
     id is none, or not the header's, or that lacks a header, as itself, with what was wrong made right.
     """
     asgi = importlib.import_module("platform_errors.asgi")
-    body = {"code": "not_found", "message": "No order", "correlation_id": GIVEN, "details": {"hint": "x"}, "extra": 1}
+    body = {
+        "code": "not_found",
+        "message": "No order",
+        "correlation_id": GIVEN,
+        "details": {"hint": "x"},
+        "extra": 1,
+    }
     header = (b"x-correlation-id", GIVEN.encode())
 
     def said(app: Any) -> tuple[Any, ...]:
@@ -301,7 +341,11 @@ def test_an_envelope_of_the_application_leaves_as_it_is_only_where_it_is_sound()
 
     assert said(answering(404, body, header)) == (404, body)
     status, read = said(answering(500, body, header))
-    assert (status, read["code"], read["message"]) == (500, "internal_error", "Something went wrong on our side")
+    assert (status, read["code"], read["message"]) == (
+        500,
+        "internal_error",
+        "Something went wrong on our side",
+    )
     for wrong in (answering(404, body), answering(404, {**body, "correlation_id": "bad"}, header)):
         status, read = said(wrong)
         assert (status, read["code"], read["message"]) == (404, "not_found", "No order")
@@ -310,7 +354,9 @@ def test_an_envelope_of_the_application_leaves_as_it_is_only_where_it_is_sound()
     response = served(asgi.ErrorBoundary(answering(429, limited, header))).response
     assert (response.status, json.loads(response.body)["message"]) == (429, "No order")
     assert dict(response.headers)["retry-after"] == "1"
-    passed = served(asgi.ErrorBoundary(answering(429, limited, header, (b"retry-after", b"3")))).response
+    passed = served(
+        asgi.ErrorBoundary(answering(429, limited, header, (b"retry-after", b"3")))
+    ).response
     assert json.loads(passed.body) == limited
 
 
@@ -334,7 +380,13 @@ def test_where_no_envelope_is_declared_the_application_is_heard(
     long = b"down " * 300_000
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", b"text/plain")]})
+        await send(
+            {
+                "type": "http.response.start",
+                "status": status,
+                "headers": [(b"content-type", b"text/plain")],
+            }
+        )
         await send({"type": "http.response.body", "body": long})
 
     exchange = served(asgi.ErrorBoundary(app, **given(package)), request_line)

@@ -57,22 +57,35 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _packages(folder: Path) -> list[Path]:
-    return sorted(each for each in folder.iterdir() if each.is_dir() and not each.name.startswith("."))
+    return sorted(
+        each for each in folder.iterdir() if each.is_dir() and not each.name.startswith(".")
+    )
 
 
 @pytest.mark.parametrize(
     "environment",
     [
         {"PYTHONHASHSEED": "1", "TZ": "Asia/Kolkata", "LC_ALL": "C", "PYTHONUTF8": "0"},
-        pytest.param({"PYTHONHASHSEED": "4242", "TZ": "America/St_Johns", "LC_ALL": "C.UTF-8"}, marks=pytest.mark.full),
+        pytest.param(
+            {"PYTHONHASHSEED": "4242", "TZ": "America/St_Johns", "LC_ALL": "C.UTF-8"},
+            marks=pytest.mark.full,
+        ),
     ],
     ids=["ascii-locale", "other-seed"],
 )
-def test_the_bytes_depend_on_the_taxonomy_alone(environment: dict[str, str], tmp_path: Path) -> None:
+def test_the_bytes_depend_on_the_taxonomy_alone(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
     """Law 1: same YAML, same bytes, under any hash seed, locale and time zone; whatever the folder."""
     for path in TAXONOMIES:
         command = [*FAULTSPEC, "compile", path.name, "--out", str(tmp_path / path.stem)]
-        subprocess.run(command, cwd=path.parent, env={**os.environ, **environment}, check=True, capture_output=True)
+        subprocess.run(
+            command,
+            cwd=path.parent,
+            env={**os.environ, **environment},
+            check=True,
+            capture_output=True,
+        )
         found = {
             each.relative_to(tmp_path / path.stem).as_posix(): each.read_bytes()
             for each in (tmp_path / path.stem).rglob("*")
@@ -85,7 +98,9 @@ def test_the_bytes_depend_on_the_taxonomy_alone(environment: dict[str, str], tmp
 
 def test_the_generated_folder_is_up_to_date() -> None:
     """`generated/` is what the taxonomy compiles to, no more and no less."""
-    found = subprocess.run([*FAULTSPEC, "compile", "--check"], cwd=ROOT, capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        [*FAULTSPEC, "compile", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert (found.returncode, found.stdout) == (0, "")
 
 
@@ -115,11 +130,17 @@ def with_code(path: Path, position: int, name: str, code: dict[str, object]) -> 
 def only_adds(before: str, after: str, *, commas: bool) -> bool:
     """Whether every line of `before` is still there, in order; with `commas`, a line may have got a comma at its end."""
     lines = iter(after.splitlines())
-    return all(any(each == line or (commas and f"{each}," == line) for line in lines) for each in before.splitlines())
+    return all(
+        any(each == line or (commas and f"{each}," == line) for line in lines)
+        for each in before.splitlines()
+    )
 
 
 codes = st.fixed_dictionaries(
-    {"summary": st.just('A new "failure".'), "retriable": st.sampled_from([True, False, "caller", "none"])},
+    {
+        "summary": st.just('A new "failure".'),
+        "retriable": st.sampled_from([True, False, "caller", "none"]),
+    },
     optional={
         "message": st.just("It failed"),
         "http": st.sampled_from(
@@ -134,8 +155,12 @@ codes = st.fixed_dictionaries(
                 [{"if": {"caller.authenticated": False}, "status": 409}, {"else": 410}],
             ]
         ),
-        "details": st.sampled_from([{}, {"zebra": {"type": "string"}}, {"aardvark?": {"type": ["integer", "null"]}}]),
-        "headers": st.sampled_from([{"Retry-After": "required"}, {"X-New": {"presence": "optional"}}]),
+        "details": st.sampled_from(
+            [{}, {"zebra": {"type": "string"}}, {"aardvark?": {"type": ["integer", "null"]}}]
+        ),
+        "headers": st.sampled_from(
+            [{"Retry-After": "required"}, {"X-New": {"presence": "optional"}}]
+        ),
         "client_action": st.sampled_from(["retry", "refetch", "user"]),
         "effect": st.just("possible"),
         "wire": st.just("zz_new"),
@@ -143,10 +168,19 @@ codes = st.fixed_dictionaries(
 )
 
 
-@given(st.sampled_from(TAXONOMIES), st.integers(0, 20), st.sampled_from(["aaa", "Zulu", "m_new"]), codes)
-@example(FLAGSHIP, 0, "aaa", {"summary": "Any other.", "retriable": False, "http": "4xx"})  # beside a fallback for 4xx
+@given(
+    st.sampled_from(TAXONOMIES),
+    st.integers(0, 20),
+    st.sampled_from(["aaa", "Zulu", "m_new"]),
+    codes,
+)
+@example(
+    FLAGSHIP, 0, "aaa", {"summary": "Any other.", "retriable": False, "http": "4xx"}
+)  # beside a fallback for 4xx
 @settings(max_examples=40, deadline=None)
-def test_a_new_code_only_adds_lines(path: Path, position: int, name: str, code: dict[str, object]) -> None:
+def test_a_new_code_only_adds_lines(
+    path: Path, position: int, name: str, code: dict[str, object]
+) -> None:
     """Law 2: wherever a code is added, no line of a generated file changes, but for a trailing comma in JSON."""
     if "http" not in code:
         code = {**code, "http": None, "http_reason": "Not over HTTP."}
@@ -159,14 +193,23 @@ def test_a_new_code_only_adds_lines(path: Path, position: int, name: str, code: 
 
 SYSTEMS = [
     FLAGSHIP,
-    *(ROOT / f"examples/{name}/taxonomy.yaml" for name in ("aileron", "alknet", "theodosia", "keenbench")),
+    *(
+        ROOT / f"examples/{name}/taxonomy.yaml"
+        for name in ("aileron", "alknet", "theodosia", "keenbench")
+    ),
 ]
 
 
 @pytest.mark.parametrize("path", SYSTEMS, ids=lambda path: path.parent.name)
 def test_a_new_code_of_500_takes_nobodys_place(path: Path) -> None:
     """Law 2: a code of 500 before all others does not become what an exception, or a bare 500, was answered with."""
-    code: dict[str, object] = {"summary": "New.", "message": "New", "http": 500, "retriable": False, "effect": "none"}
+    code: dict[str, object] = {
+        "summary": "New.",
+        "message": "New",
+        "http": 500,
+        "retriable": False,
+        "effect": "none",
+    }
     if any(isinstance(each.wire, int) for each in taxonomy(path).codes.values()):
         code["wire"] = 999
     after = render(with_code(path, 0, "aaa", code), SHIPPED.values(), path.name)
@@ -189,7 +232,12 @@ def test_what_only_adds_means() -> None:
 def test_the_python_is_clean_as_rendered(written: Path) -> None:
     """Generated Python passes ruff's formatter and rules, and mypy --strict, with nothing in between."""
     alone = ["--isolated", "--no-cache"]
-    rules = ["--select", "E,F,W,I,UP,B,C4,SIM,RET,PIE,PT,RUF,D1", "--ignore", "D105,D107,RUF001,RUF002,RUF003"]
+    rules = [
+        "--select",
+        "E,F,W,I,UP,B,C4,SIM,RET,PIE,PT,RUF,D1",
+        "--ignore",
+        "D105,D107,RUF001,RUF002,RUF003",
+    ]
     for command in (
         ["ruff", "format", *alone, "--diff", "."],
         ["ruff", "check", *alone, "."],
@@ -204,7 +252,11 @@ def test_the_python_is_clean_as_rendered(written: Path) -> None:
         ],
     ):
         done = subprocess.run(
-            [sys.executable, "-m", *command], cwd=written, capture_output=True, text=True, check=False
+            [sys.executable, "-m", *command],
+            cwd=written,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
 
@@ -215,7 +267,9 @@ TREES = [ROOT / "generated", *sorted((ROOT / "examples").glob("*/generated"))]
 @pytest.mark.parametrize("tree", TREES, ids=lambda path: path.parent.name)
 @pytest.mark.parametrize("command", [["format", "--check"], ["check"]], ids=["format", "check"])
 @pytest.mark.parametrize("settings", [["--isolated"], []], ids=["strangers", "its-own"])
-def test_what_is_committed_passes_ruff_as_it_comes(tree: Path, command: list[str], settings: list[str]) -> None:
+def test_what_is_committed_passes_ruff_as_it_comes(
+    tree: Path, command: list[str], settings: list[str]
+) -> None:
     """Every generated package passes ruff with its defaults, and with the settings that come with it, which no other
     width around it changes.
     """
@@ -234,7 +288,14 @@ def test_the_python_needs_nothing_but_the_standard_library(written: Path) -> Non
     for package in _packages(written):
         probe = f"import {package.name}, {package.name}.asgi, sys; assert not any(m.startswith('faultspec') for m in sys.modules)"
         subprocess.run(
-            [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(written)!r}); {probe}"], check=True
+            [
+                sys.executable,
+                "-I",
+                "-S",
+                "-c",
+                f"import sys; sys.path.insert(0, {str(written)!r}); {probe}",
+            ],
+            check=True,
         )
 
 
@@ -280,7 +341,9 @@ def test_each_example_is_what_its_schema_describes(path: Path) -> None:
     assert examples or not any(code.http.statuses for code in taxonomy(path).live_codes())
     for response in document["components"].get("responses", {}).values():
         for media in response["content"].values():
-            validator = Draft202012Validator({**media["schema"], "components": document["components"]})
+            validator = Draft202012Validator(
+                {**media["schema"], "components": document["components"]}
+            )
             for name in media.get("examples", {}):
                 validator.validate(examples[name]["value"])
     envelopes = [
@@ -301,7 +364,9 @@ def test_schemathesis_loads_the_components() -> None:
             name.removeprefix("Error"): {"$ref": f"#/components/responses/{name}"}
             for name in document["components"]["responses"]
         }
-        document["paths"] = {"/orders": {"get": {"responses": {"200": {"description": "OK"}, **responses}}}}
+        document["paths"] = {
+            "/orders": {"get": {"responses": {"200": {"description": "OK"}, **responses}}}
+        }
         validate(document)
         schema = schemathesis.openapi.from_dict(document)
         assert [each.ok().label for each in schema.get_all_operations()] == ["GET /orders"]
@@ -377,16 +442,30 @@ def nasty() -> Taxonomy:
     """A taxonomy in which every text is nasty."""
     data = {
         "faultspec": 1,
-        "taxonomy": {"name": "nasty", "version": "1.0.0", "title": NASTY[2], "description": NASTY[6]},
+        "taxonomy": {
+            "name": "nasty",
+            "version": "1.0.0",
+            "title": NASTY[2],
+            "description": NASTY[6],
+        },
         "domains": {"d": NASTY[5]},
         "envelopes": {
             "error": {
                 "summary": NASTY[10],
-                "shape": {'co"de\\': "$code", "message": "$message", "$$x": "a$$b", "d?": "$details"},
+                "shape": {
+                    'co"de\\': "$code",
+                    "message": "$message",
+                    "$$x": "a$$b",
+                    "d?": "$details",
+                },
             }
         },
         "retry_policies": {
-            "p": {"summary": NASTY[10], "max_attempts": 2, "backoff": {"kind": "constant", "base": "1s"}}
+            "p": {
+                "summary": NASTY[10],
+                "max_attempts": 2,
+                "backoff": {"kind": "constant", "base": "1s"},
+            }
         },
         "codes": {
             f"c{number}": {
@@ -403,7 +482,10 @@ def nasty() -> Taxonomy:
     }
     for number, code in enumerate(data["codes"].values()):  # type: ignore[attr-defined]
         code["message"] = NASTY[number].replace("${not_a_slot} $$ ${", "$5")
-    loaded = read(yaml.dump(data, Dumper=_Plain, sort_keys=False, allow_unicode=False, width=10_000), "nasty.yaml")
+    loaded = read(
+        yaml.dump(data, Dumper=_Plain, sort_keys=False, allow_unicode=False, width=10_000),
+        "nasty.yaml",
+    )
     assert loaded.taxonomy is not None, loaded.diagnostics
     return loaded.taxonomy
 
@@ -417,15 +499,23 @@ def test_any_text_is_quoted(tmp_path: Path) -> None:
         "import json, sys; sys.path.insert(0, 'python'); import nasty_errors as n; "
         "json.dump([[e.value, n.FACTS[e].wire, n.errors.ERRORS[e].default_message] for e in n.ErrorCode], sys.stdout)"
     )
-    done = subprocess.run([sys.executable, "-c", probe], cwd=tmp_path, capture_output=True, check=True)
-    assert json.loads(done.stdout) == [[code.name, code.wire, code.message] for code in taxonomy.codes.values()]
+    done = subprocess.run(
+        [sys.executable, "-c", probe], cwd=tmp_path, capture_output=True, check=True
+    )
+    assert json.loads(done.stdout) == [
+        [code.name, code.wire, code.message] for code in taxonomy.codes.values()
+    ]
     schema = json.loads(tree["jsonschema/error.schema.json"])
     for name, code in taxonomy.codes.items():
         assert schema["$defs"][name]["properties"]['co"de\\']["const"] == code.wire
         assert schema["$defs"][name]["description"] == code.summary
     for command in (["ruff", "format", "--isolated", "--no-cache", "--diff", "."],):
         checked = subprocess.run(
-            [sys.executable, "-m", *command], cwd=tmp_path, capture_output=True, text=True, check=False
+            [sys.executable, "-m", *command],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert checked.returncode == 0, checked.stdout + checked.stderr
     assert not any(each in text for text in tree.values() for each in "\u202e\u2028")
@@ -433,10 +523,16 @@ def test_any_text_is_quoted(tmp_path: Path) -> None:
 
 # Whatever the names and texts of a taxonomy, the Python is laid out as ruff would.
 
-WORDS = st.lists(st.sampled_from(["a", "of", "long", "order", "tenants", "capability", "reconciliation"]), min_size=1)
+WORDS = st.lists(
+    st.sampled_from(["a", "of", "long", "order", "tenants", "capability", "reconciliation"]),
+    min_size=1,
+)
 NAMES = WORDS.map("_".join).filter(lambda name: len(name) <= 36)
 TEXTS = st.lists(
-    st.sampled_from(["a", "word", "é", "日本語", '"quoted"', "it's", "\\", "incomprehensibilities"]), min_size=1
+    st.sampled_from(
+        ["a", "word", "é", "日本語", '"quoted"', "it's", "\\", "incomprehensibilities"]
+    ),
+    min_size=1,
 ).map(" ".join)
 
 
@@ -449,7 +545,9 @@ def awkward(draw: st.DrawFn) -> Taxonomy:
         st.just({"type": "string"}),
         st.just({"type": ["string", "null"]}),
         st.just({"type": "array", "items": {"type": "object"}}),
-        st.lists(NAMES, min_size=1, max_size=6, unique=True).map(lambda each: {"type": "string", "enum": each}),
+        st.lists(NAMES, min_size=1, max_size=6, unique=True).map(
+            lambda each: {"type": "string", "enum": each}
+        ),
     )
     data = {
         "faultspec": 1,
@@ -468,7 +566,9 @@ def awkward(draw: st.DrawFn) -> Taxonomy:
                 "fields": {each: {"type": "string"} for each in slots},
             }
             for name, slots in draw(
-                st.dictionaries(NAMES, st.lists(NAMES, max_size=2, unique=True), min_size=1, max_size=2)
+                st.dictionaries(
+                    NAMES, st.lists(NAMES, max_size=2, unique=True), min_size=1, max_size=2
+                )
             ).items()
         },
         "codes": {
@@ -480,13 +580,18 @@ def awkward(draw: st.DrawFn) -> Taxonomy:
                 "boundary": draw(st.lists(st.sampled_from(boundaries), min_size=1, unique=True)),
                 "details": {
                     key + draw(st.sampled_from(["", "?"])): {}
-                    for key in draw(st.lists(st.sampled_from(keys), unique=True) if keys else st.just([]))
+                    for key in draw(
+                        st.lists(st.sampled_from(keys), unique=True) if keys else st.just([])
+                    )
                 },
             }
             for name in draw(st.lists(NAMES, min_size=1, max_size=5, unique=True))
         },
     }
-    loaded = read(yaml.dump(data, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=10_000), "awkward.yaml")
+    loaded = read(
+        yaml.dump(data, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=10_000),
+        "awkward.yaml",
+    )
     assert loaded.taxonomy is not None, loaded.diagnostics
     return loaded.taxonomy
 
@@ -494,7 +599,9 @@ def awkward(draw: st.DrawFn) -> Taxonomy:
 # Unshrunk: the diff that ruff prints says what is wrong whatever the size of the taxonomy.
 @settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(awkward())
-def test_any_names_are_laid_out(tmp_path_factory: pytest.TempPathFactory, taxonomy: Taxonomy) -> None:
+def test_any_names_are_laid_out(
+    tmp_path_factory: pytest.TempPathFactory, taxonomy: Taxonomy
+) -> None:
     """ruff, with its defaults, has nothing to change or to find in what is generated, however long the names."""
     folder = tmp_path_factory.mktemp("awkward")
     for path, text in render(taxonomy, [SHIPPED["python"]], "awkward.yaml").items():
@@ -542,7 +649,9 @@ def test_any_pointer_marks_an_error(mark: str, body: object) -> None:
     assert loaded.taxonomy is not None, loaded.diagnostics
     check(loaded)
     schema = Draft202012Validator(
-        json.loads(render(loaded.taxonomy, SHIPPED.values(), "pointers.yaml")["surfaces/made.schema.json"])
+        json.loads(
+            render(loaded.taxonomy, SHIPPED.values(), "pointers.yaml")["surfaces/made.schema.json"]
+        )
     )
     assert body is None or schema.is_valid(body)
     assert not schema.is_valid({"code": "failed"})
@@ -566,7 +675,9 @@ codes:
     branches = document["components"]["schemas"]["Error"]["oneOf"]
     named = {each["$ref"].rpartition("/")[2] for each in branches}
     assert len(named) == len(branches) == 3
-    codes = [document["components"]["schemas"][each]["properties"]["code"]["const"] for each in named]
+    codes = [
+        document["components"]["schemas"][each]["properties"]["code"]["const"] for each in named
+    ]
     assert sorted(codes) == ["NotFound", "not__found", "not_found"]
 
 
@@ -587,7 +698,9 @@ codes:
 """
 
 
-def test_a_status_that_a_surface_gives_is_one_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_status_that_a_surface_gives_is_one_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A code without a status has the surface's in lint, in what is generated, and for the judge of what that sends."""
     loaded = read(LENT, "lent.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics

@@ -38,7 +38,9 @@ codes:
 FLAT = '{code: $code, text: $message, again: $retriable, "...": $details}'
 DEEP = '{ok: false, error: {code: $code, text: $message, again: $retriable, "...": $details}}'
 ODD = '{a/b: {"m~n": {code: $code, text: $message, again: $retriable, details?: $details}}}'
-LISTED = "{errors: [{code: $code, text: $message, again: $retriable, details?: $details}], level: 2}"
+LISTED = (
+    "{errors: [{code: $code, text: $message, again: $retriable, details?: $details}], level: 2}"
+)
 TEXT = '{type: "urn:${code}", title: $message, details?: $details}'
 
 
@@ -63,33 +65,62 @@ OTHER: tuple[dict[str, Any], ...] = ({}, {"rows": []}, {"text": "plain", "again"
 SHOWN = {
     "present": Form("{present: /structuredContent/code}", FLAT, OTHER, plain=False),
     "present-below": Form(
-        "{present: /structuredContent/error/code}", DEEP, (*OTHER, {"error": {"rows": []}}), plain=False
+        "{present: /structuredContent/error/code}",
+        DEEP,
+        (*OTHER, {"error": {"rows": []}}),
+        plain=False,
     ),
-    "present-odd": Form("{present: /structuredContent/a~1b/m~0n}", ODD, (*OTHER, {"a/b": {"m": 1}}), plain=False),
-    "present-item": Form("{present: /structuredContent/errors/0}", LISTED, (*OTHER, {"errors": []}), plain=False),
-    "equals": Form("{equals: {/structuredContent/ok: false}}", DEEP, (*OTHER, {"ok": True}, {"ok": 0}), plain=False),
+    "present-odd": Form(
+        "{present: /structuredContent/a~1b/m~0n}", ODD, (*OTHER, {"a/b": {"m": 1}}), plain=False
+    ),
+    "present-item": Form(
+        "{present: /structuredContent/errors/0}", LISTED, (*OTHER, {"errors": []}), plain=False
+    ),
+    "equals": Form(
+        "{equals: {/structuredContent/ok: false}}",
+        DEEP,
+        (*OTHER, {"ok": True}, {"ok": 0}),
+        plain=False,
+    ),
     "either": Form(
         "{present: /structuredContent/error, equals: {/structuredContent/ok: false}}",
         DEEP,
         (*OTHER, {"ok": True}),
         plain=False,
     ),
-    "inside": Form("{present: /structuredContent/failure/code}", FLAT, OTHER, "/structuredContent/failure", False),
+    "inside": Form(
+        "{present: /structuredContent/failure/code}",
+        FLAT,
+        OTHER,
+        "/structuredContent/failure",
+        False,
+    ),
 }
 #: What the rest of the result says as well, or alone; a success may have anything else where refusals have their code.
 UNSHOWN = {
     "none": Form("", FLAT, (*OTHER, {"code": 7}, {"code": "EUR", "rate": 1.1})),
-    "is-error": Form("{equals: {/isError: true}}", DEEP, (*OTHER, {"ok": True}, {"error": {"code": "EUR"}})),
-    "both": Form("{equals: {/isError: true, /structuredContent/ok: false}}", DEEP, (*OTHER, {"ok": True})),
+    "is-error": Form(
+        "{equals: {/isError: true}}", DEEP, (*OTHER, {"ok": True}, {"error": {"code": "EUR"}})
+    ),
+    "both": Form(
+        "{equals: {/isError: true, /structuredContent/ok: false}}", DEEP, (*OTHER, {"ok": True})
+    ),
     "meta": Form("{present: /_meta/failed}", ODD, (*OTHER, {"a/b": 1})),
     "other-mark": Form("{present: /structuredContent/degraded}", TEXT, (*OTHER, {"type": "urn:x"})),
     "equals-below": Form(
         "{equals: {/structuredContent/error/again: false, /structuredContent/ok: false}}",
         DEEP,
-        (*OTHER, {"ok": False}, {"error": {"again": False}}, {"ok": True, "error": {"again": False}}),
+        (
+            *OTHER,
+            {"ok": False},
+            {"error": {"again": False}},
+            {"ok": True, "error": {"again": False}},
+        ),
     ),
     "equals-item": Form(
-        "{equals: {/structuredContent/errors/0/code: plain}}", LISTED, (*OTHER, {"errors": [{}, {"code": 7}]})
+        "{equals: {/structuredContent/errors/0/code: plain}}",
+        LISTED,
+        (*OTHER, {"errors": [{}, {"code": 7}]}),
     ),
     "listed": Form("", LISTED, (*OTHER, {"errors": []}, {"errors": [{"code": "EUR"}], "level": 2})),
 }
@@ -97,7 +128,9 @@ FORMS = SHOWN | UNSHOWN
 
 
 @cache
-def made(text: str, name: str = "mcp/work.output") -> tuple[Contract, jsonschema_rs.Draft202012Validator]:
+def made(
+    text: str, name: str = "mcp/work.output"
+) -> tuple[Contract, jsonschema_rs.Draft202012Validator]:
     """The contract of a taxonomy, and the output schema of its tool, or another of its schemas."""
     loaded = read(text, "tools.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
@@ -139,7 +172,13 @@ GONE: Any = object()
 
 def places(value: object) -> Iterator[tuple[Any, ...]]:
     """The path of every member and item below a value."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, each in items:
         yield (key,)
         yield from ((key, *path) for path in places(each))
@@ -167,7 +206,10 @@ def test_errors_are_held_to_their_codes_and_successes_are_none(form: Form) -> No
     """
     _, valid = made(form.text())
     for code in ("plain", "sized"):
-        assert valid.is_valid(refusal(form, code)), (code, list(valid.iter_errors(refusal(form, code))))
+        assert valid.is_valid(refusal(form, code)), (
+            code,
+            list(valid.iter_errors(refusal(form, code))),
+        )
     assert not valid.is_valid(refusal(form, "no_such_code"))
     without = json.loads(json.dumps(refusal(form, "sized")).replace('"size"', '"other"'))
     assert not valid.is_valid(without)
@@ -187,7 +229,9 @@ def test_content_that_shows_its_mark_is_accepted_as_the_judge_does(form: Form) -
 
 
 @pytest.mark.parametrize("form", UNSHOWN.values(), ids=UNSHOWN.keys())
-def test_content_that_does_not_show_its_mark_is_an_error_where_it_looks_like_one(form: Form) -> None:
+def test_content_that_does_not_show_its_mark_is_an_error_where_it_looks_like_one(
+    form: Form,
+) -> None:
     """Where the rest of the result says what is an error, nothing is accepted that the judge has anything against, and no
     mutation of an error that leaves its code in place but what is another sound error.
     """
@@ -199,7 +243,9 @@ def test_content_that_does_not_show_its_mark_is_an_error_where_it_looks_like_one
                 result = {"structuredContent": content, "isError": True, "_meta": {"failed": 1}}
                 answer = Response(None, (), json.dumps(result).encode())
                 found = judge(rules, Exchange(Request("POST", "work"), answer, "mcp")).findings
-                assert valid.is_valid(content) == all(each.level != "error" for each in found), content
+                assert valid.is_valid(content) == all(each.level != "error" for each in found), (
+                    content
+                )
 
 
 def test_a_tool_of_which_every_answer_is_an_error_has_no_success() -> None:
@@ -259,9 +305,13 @@ def test_a_tool_answers_with_the_codes_of_its_operations(tool: str) -> None:
     """
     rules, valid = made(OPERATIONS, f"mcp/{tool}.output")
     for code in ("gone", "late", "full", "held", "binary", 7, "dull", "routed", "no_such_code"):
-        answer = Response(None, (), json.dumps({"structuredContent": {"code": code}, "isError": True}).encode())
+        answer = Response(
+            None, (), json.dumps({"structuredContent": {"code": code}, "isError": True}).encode()
+        )
         judged = [
-            judge(rules, Exchange(Request("POST", tool, (), json.dumps(each).encode()), answer, "mcp"))
+            judge(
+                rules, Exchange(Request("POST", tool, (), json.dumps(each).encode()), answer, "mcp")
+            )
             for each in ASKED
         ]
         sound = any(all(each.level != "error" for each in found.findings) for found in judged)

@@ -38,7 +38,11 @@ codes:
 
 def taxonomy_of(system: str) -> Taxonomy:
     """The taxonomy of a folder, or of a text."""
-    loaded = read(system, "closed.yaml") if "\n" in system else load(str(ROOT / system / "taxonomy.yaml"))
+    loaded = (
+        read(system, "closed.yaml")
+        if "\n" in system
+        else load(str(ROOT / system / "taxonomy.yaml"))
+    )
     taxonomy = loaded.taxonomy
     assert taxonomy is not None
     return taxonomy

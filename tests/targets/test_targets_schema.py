@@ -55,26 +55,50 @@ def loaded(path: Path) -> tuple[Contract, dict[str, Draft202012Validator], tuple
     bodies = [each["value"] for each in examples.values()]
     if path.stem == "theodosia":
         bodies = [
-            {"error": "invalid_transition", "requested": "pay", "valid_next_actions": ["x"], "message": "m"},
-            {"error": "timeout_error", "requested": "pay", "valid_next_actions": [], "timeout_seconds": 1},
+            {
+                "error": "invalid_transition",
+                "requested": "pay",
+                "valid_next_actions": ["x"],
+                "message": "m",
+            },
+            {
+                "error": "timeout_error",
+                "requested": "pay",
+                "valid_next_actions": [],
+                "timeout_seconds": 1,
+            },
         ]
     if path.stem == "keenbench":
-        data = {"error_code": "DISK_FULL", "phase": "publish", "retryable": False, "actions": ["open_settings"]}
-        bodies = [data, {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "m", "data": data}}]
+        data = {
+            "error_code": "DISK_FULL",
+            "phase": "publish",
+            "retryable": False,
+            "actions": ["open_settings"],
+        }
+        bodies = [
+            data,
+            {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "m", "data": data}},
+        ]
     return contract(found.taxonomy), schemas, tuple(bodies)
 
 
 def exchange(surface: Surface, contract: Contract, body: object) -> Exchange:
     """An answer that this surface claims, with the body."""
     status = 404 if surface.transport == "http" else None
-    target = (surface.match.tools or tuple(each.replace("**", "x") for each in surface.match.routes) or ("/x",))[0]
+    target = (
+        surface.match.tools
+        or tuple(each.replace("**", "x") for each in surface.match.routes)
+        or ("/x",)
+    )[0]
     content = Response(status, (("Content-Type", "application/json"),), json.dumps(body).encode())
     return Exchange(Request("GET", target), content, transport=surface.transport)  # type: ignore[arg-type]
 
 
 def of_operations(contract: Contract) -> set[str | int]:
     """What stands on the wire for codes that belong to single operations."""
-    return {code.wire for each in contract.taxonomy.operations.values() for code in each.errors.values()}
+    return {
+        code.wire for each in contract.taxonomy.operations.values() for code in each.errors.values()
+    }
 
 
 def places(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -117,15 +141,44 @@ WORDS = """
     x audit-1 a b capability_denied binding_failed approval_denied external_api_error sandbox action DISK_FULL blob retry
     FILE_NOT_FOUND open_settings resume PROVIDER_RATE_LIMITED invalid_transition publish workshop sha256:0 https://errors.example.com/104?d=blob
 """
-OTHERS = [None, True, False, 0, 1, -1, 2.5, 104, 105, 999, "", [], ["x"], [1], {}, {"x": 1}, {"host": "b"}]
-DETAILS = [{"status": 429}, {"from": None}, {"path": "p"}, {"existing_id": "7"}, {"retryable": True}]
+OTHERS = [
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    2.5,
+    104,
+    105,
+    999,
+    "",
+    [],
+    ["x"],
+    [1],
+    {},
+    {"x": 1},
+    {"host": "b"},
+]
+DETAILS = [
+    {"status": 429},
+    {"from": None},
+    {"path": "p"},
+    {"existing_id": "7"},
+    {"retryable": True},
+]
 values = st.sampled_from(WORDS.split()) | st.sampled_from(OTHERS) | st.sampled_from(DETAILS)
-changes = st.lists(st.tuples(st.integers(0, 40), st.sampled_from(["set", "set", "drop", "add"]), values), max_size=3)
+changes = st.lists(
+    st.tuples(st.integers(0, 40), st.sampled_from(["set", "set", "drop", "add"]), values),
+    max_size=3,
+)
 
 
 @given(st.sampled_from(TAXONOMIES), st.integers(0, 40), changes)
 @settings(max_examples=500, deadline=None)
-def test_the_judge_and_the_schemas_agree(path: Path, chosen: int, edits: list[tuple[int, str, object]]) -> None:
+def test_the_judge_and_the_schemas_agree(
+    path: Path, chosen: int, edits: list[tuple[int, str, object]]
+) -> None:
     """Whatever is done to a good body, the schema and the judge are of one mind about it."""
     contract, schemas, bodies = loaded(path)
     body: object = bodies[chosen % len(bodies)]
@@ -142,7 +195,9 @@ def test_the_judge_and_the_schemas_agree(path: Path, chosen: int, edits: list[tu
             continue  # the code of an operation, in an exchange that names none: its details are not known
         if any(each.clause == "envelope/status" for each in judged.findings):
             continue  # not the status that it came with: the schema knows those of the code, and not which it was
-        said = [each for each in judged.findings if each.clause in CLAUSES and each.level == "error"]
+        said = [
+            each for each in judged.findings if each.clause in CLAUSES and each.level == "error"
+        ]
         valid = schemas[surface.envelopes[0]].is_valid(body)
         assert valid == (not said), (surface.name, body, [each.message for each in said])
 
@@ -188,7 +243,8 @@ def suggesting(field: str) -> tuple[Contract, Mapping[str, jsonschema_rs.Draft20
     envelope=st.sampled_from([("error", "/x"), ("bare", "/y")]),
     code=st.sampled_from(["any", "some", "one", "never"]),
     flag=st.sampled_from([None, True, False]),
-    ways=st.lists(st.sampled_from(["retry", "edit", "leave", "later", "dance", 1]), max_size=3) | st.none(),
+    ways=st.lists(st.sampled_from(["retry", "edit", "leave", "later", "dance", 1]), max_size=3)
+    | st.none(),
 )
 @settings(max_examples=800, deadline=None)
 def test_a_code_suggests_its_own_actions(
@@ -217,7 +273,9 @@ def test_what_30_has_no_word_for() -> None:
     """3.0 has no word for null, const, lists of types and exclusive numbers; what replaces them accepts the same."""
     assert schema.openapi30({"type": ["string", "null"]}) == {"type": "string", "nullable": True}
     assert schema.openapi30({"const": 1}) == {"enum": [1]}
-    assert schema.openapi30({"type": ["string", "integer"]}) == {"anyOf": [{"type": "string"}, {"type": "integer"}]}
+    assert schema.openapi30({"type": ["string", "integer"]}) == {
+        "anyOf": [{"type": "string"}, {"type": "integer"}]
+    }
     assert schema.openapi30({"exclusiveMinimum": 0}) == {"minimum": 0, "exclusiveMinimum": True}
     assert schema.openapi30({"properties": {"const": {"const": None}}, "$comment": "x"}) == {
         "properties": {"const": {"enum": [None]}}
@@ -284,7 +342,9 @@ def conditional() -> tuple[Contract, jsonschema_rs.Draft202012Validator]:
     code=st.sampled_from(["refused", "odd", "missing", "upstream", "decided"]),
     status=st.sampled_from([400, 404, 405, 409, 410, 440, 449, 450, 500, 502, 503, 504, 509, 510]),
     flag=st.sampled_from([None, True, False]),
-    details=st.dictionaries(st.sampled_from(["reason"]), st.sampled_from(["slow", "gone", "a", "z"])).flatmap(
+    details=st.dictionaries(
+        st.sampled_from(["reason"]), st.sampled_from(["slow", "gone", "a", "z"])
+    ).flatmap(
         lambda known: st.sampled_from([[], [429], [500], [404], ["b"], [None], ["500"]]).map(
             lambda more: known | ({"status": more[0]} if more else {})
         )
@@ -302,10 +362,18 @@ def test_the_schema_knows_the_rules_by_condition(
     if told is not None and code in ("upstream", "decided"):
         details = {**details, "retryable": told}
     inner: dict[str, object] = {"code": code, "status": status, "message": "m"}
-    body = {"error": inner | ({} if flag is None else {"retriable": flag}) | ({"details": details} if details else {})}
+    body = {
+        "error": inner
+        | ({} if flag is None else {"retriable": flag})
+        | ({"details": details} if details else {})
+    }
     response = Response(status, (("Content-Type", "application/json"),), json.dumps(body).encode())
     judged = judge(contract, Exchange(Request("GET", "/x"), response))
-    said = [each for each in judged.findings if each.level == "error" and each.clause in (*CLAUSES, "code/status")]
+    said = [
+        each
+        for each in judged.findings
+        if each.level == "error" and each.clause in (*CLAUSES, "code/status")
+    ]
     assert valid.is_valid(body) == (not said), (body, [each.message for each in said])
 
 
@@ -331,7 +399,9 @@ def test_a_status_inside_a_text_is_text() -> None:
         ("404", True, {"envelope/status"}),
         (410, False, {"envelope/shape"}),
     ):
-        body = {"errors": [{"code": "gone", "status": said, "title": "Gone", "again": "retry=false"}]}
+        body = {
+            "errors": [{"code": "gone", "status": said, "title": "Gone", "again": "retry=false"}]
+        }
         response = Response(410, (("Content-Type", "application/json"),), json.dumps(body).encode())
         judged = judge(rules, Exchange(Request("GET", "/x"), response))
         assert valid.is_valid(body) == accepted
@@ -361,11 +431,19 @@ codes:
 @pytest.mark.parametrize(
     ("shape", "mark"),
     [
-        ('{jsonrpc: "2.0", id: $request_id, error: {code: -32000, message: $message, data: {why: $code}}}', "/error"),
-        ('{jsonrpc: "2.0", id: $request_id, result: {failure: {why: $code, message: $message}}}', "/result/failure"),
+        (
+            '{jsonrpc: "2.0", id: $request_id, error: {code: -32000, message: $message, data: {why: $code}}}',
+            "/error",
+        ),
+        (
+            '{jsonrpc: "2.0", id: $request_id, result: {failure: {why: $code, message: $message}}}',
+            "/result/failure",
+        ),
     ],
 )
-def test_a_response_of_json_rpc_has_a_result_or_an_error(shape: str, mark: str, codes: str, additional: str) -> None:
+def test_a_response_of_json_rpc_has_a_result_or_an_error(
+    shape: str, mark: str, codes: str, additional: str
+) -> None:
     """Whatever the picture of the envelope and however strict, no response with both members is accepted, ours, an undeclared one
     or the protocol's (JSON-RPC 2.0 section 5); with the one that is the error's, each is. The judge says the same, once.
     """
@@ -391,12 +469,17 @@ def test_a_response_of_json_rpc_has_a_result_or_an_error(shape: str, mark: str, 
         assert bool(broken(body)) != valid.is_valid(body)
         for each in (None, {}, 1):
             assert not valid.is_valid({**body, other: each})
-            assert broken({**body, other: each}) == sorted([*broken(body), ("envelope/shape", f"/{other}")])
+            assert broken({**body, other: each}) == sorted(
+                [*broken(body), ("envelope/shape", f"/{other}")]
+            )
     own = {**frame, "error": {"code": -32700, "message": "m"}}
     assert valid.is_valid(own)
     assert not valid.is_valid({**own, "result": None})
     if mark == "/error":
-        assert (broken(own), broken({**own, "result": None})) == ([], [("envelope/shape", "/result")])
+        assert (broken(own), broken({**own, "result": None})) == (
+            [],
+            [("envelope/shape", "/result")],
+        )
 
 
 TWINS = """
@@ -460,10 +543,17 @@ def test_where_pictures_match_the_number_tells_whose_the_error_is(
     body = {"jsonrpc": "2.0", "id": 1, "error": error}
     judged = judge(
         contract(found.taxonomy),
-        Exchange(Request("POST", "step"), Response(None, (), json.dumps(body).encode()), transport="jsonrpc"),
+        Exchange(
+            Request("POST", "step"),
+            Response(None, (), json.dumps(body).encode()),
+            transport="jsonrpc",
+        ),
     )
     expected = codes == "open" if accepted is None else accepted
-    assert (valid.is_valid(body), not any(each.level == "error" for each in judged.findings)) == (expected, expected)
+    assert (valid.is_valid(body), not any(each.level == "error" for each in judged.findings)) == (
+        expected,
+        expected,
+    )
 
 
 def test_a_picture_that_the_protocol_shares_is_still_that_of_our_codes() -> None:
@@ -493,10 +583,14 @@ operations:
 """
 
 
-@pytest.mark.parametrize("wires", [(1001, 1002, 1003, 7), ('"1001"', '"1002"', 1003, '"7"'), ("a", "b", "c", "d")])
+@pytest.mark.parametrize(
+    "wires", [(1001, 1002, 1003, 7), ('"1001"', '"1002"', 1003, '"7"'), ("a", "b", "c", "d")]
+)
 @pytest.mark.parametrize("codes", ["[gone, kept]", "open"])
 @pytest.mark.parametrize("envelope", ["bare", "both", "listed"])
-def test_a_code_inside_a_text_is_text_there(envelope: str, codes: str, wires: tuple[object, ...]) -> None:
+def test_a_code_inside_a_text_is_text_there(
+    envelope: str, codes: str, wires: tuple[object, ...]
+) -> None:
     """What a code is on its own, a number or a text, makes no difference inside a text: schema and judge read it there, know the
     declared one, the reserved one and the one of an operation, and take an undeclared one where it is allowed.
     """
@@ -510,11 +604,17 @@ def test_a_code_inside_a_text_is_text_there(envelope: str, codes: str, wires: tu
     known = {gone: "gone", kept: "kept", other: "else", own: "own"}
     for text in (gone, kept, other, own, "none", "1009", "", "01001"):
         inner = {"type": f"urn:err:{text}", "title": "m"}
-        body = {"payload": {"errors": [{"about": f"E{text} of us", "title": "m"}]} if envelope == "listed" else inner}
+        body = {
+            "payload": {"errors": [{"about": f"E{text} of us", "title": "m"}]}
+            if envelope == "listed"
+            else inner
+        }
         answer = Response(None, (), json.dumps(body).encode())
         judged = judge(rules, Exchange(Request("POST", "step"), answer, transport="event"))
         accepted = text in (gone, own) or (codes == "open" and text != kept)
         broken = [each.clause for each in judged.findings]
         assert (text, valid.is_valid(body), broken == []) == (text, accepted, accepted), broken
-        assert judged.code == (known.get(text) if text in (gone, own, kept) or codes == "open" else judged.code)
+        assert judged.code == (
+            known.get(text) if text in (gone, own, kept) or codes == "open" else judged.code
+        )
         assert "envelope/types" not in broken

@@ -41,8 +41,21 @@ TOOLS = {"typescript": "5.9.3", "prettier": "3.6.2"}
 HARNESS = Path(__file__).parent / "typescript_harness.mjs"
 TARGETS = [SHIPPED["python"], SHIPPED["typescript"]]
 STRICT = (
-    *("--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes", "--verbatimModuleSyntax"),
-    *("--noUnusedLocals", "--noUnusedParameters", "--noImplicitReturns", "--target", "es2020", "--lib", "es2020"),
+    *(
+        "--strict",
+        "--noUncheckedIndexedAccess",
+        "--exactOptionalPropertyTypes",
+        "--verbatimModuleSyntax",
+    ),
+    *(
+        "--noUnusedLocals",
+        "--noUnusedParameters",
+        "--noImplicitReturns",
+        "--target",
+        "es2020",
+        "--lib",
+        "es2020",
+    ),
 )
 
 pytestmark = [
@@ -62,11 +75,21 @@ def installed() -> Path:
         # Installed beside its place and moved there, so that an interrupted one leaves nothing that looks whole.
         with tempfile.TemporaryDirectory(dir=folder.parent) as staging:
             (Path(staging) / "package.json").write_text('{"private": true}')
-            quiet = ("--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--loglevel=error")
+            quiet = (
+                "--no-audit",
+                "--no-fund",
+                "--no-package-lock",
+                "--ignore-scripts",
+                "--loglevel=error",
+            )
             packages = [f"{tool}@{version}" for tool, version in TOOLS.items()]
-            done = subprocess.run([npm, "install", *quiet, *packages], cwd=staging, capture_output=True, check=False)
+            done = subprocess.run(
+                [npm, "install", *quiet, *packages], cwd=staging, capture_output=True, check=False
+            )
             if done.returncode:
-                pytest.skip("the TypeScript compiler is not in .cache, and npm cannot reach its registry")
+                pytest.skip(
+                    "the TypeScript compiler is not in .cache, and npm cannot reach its registry"
+                )
             if not folder.exists():
                 shutil.copytree(staging, folder, symlinks=True)
     return folder / "node_modules/.bin"
@@ -82,13 +105,45 @@ def tsc(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def odd() -> Taxonomy:
     """A taxonomy whose codes, operations, slots and details are called as nobody should call them."""
     words = [
-        *("class", "default", "delete", "function", "null", "undefined", "this", "await", "constructor", "__proto__"),
-        *("toString", "hasOwnProperty", "prototype", "A", "a", "a_", "_", "__", "_1", "x_details", "some_envelope"),
+        *(
+            "class",
+            "default",
+            "delete",
+            "function",
+            "null",
+            "undefined",
+            "this",
+            "await",
+            "constructor",
+            "__proto__",
+        ),
+        *(
+            "toString",
+            "hasOwnProperty",
+            "prototype",
+            "A",
+            "a",
+            "a_",
+            "_",
+            "__",
+            "_1",
+            "x_details",
+            "some_envelope",
+        ),
         *(re.sub(r"(?<!^)(?=[A-Z])", "_", each).lower() for each in sorted(RESERVED)),
         "a_code_whose_name_is_so_long_that_little_else_stands_on_its_line",
     ]
     words = list(dict.fromkeys(words))
-    slots = ["raw", "known", "original_code", "retry_after", "class", "constructor", "plain", "__proto"]
+    slots = [
+        "raw",
+        "known",
+        "original_code",
+        "retry_after",
+        "class",
+        "constructor",
+        "plain",
+        "__proto",
+    ]
     shaped = {"code": "$code", "message?": "$message", "why?": "$details", "__proto__?": "$plain"}
     fields = {each: {"type": "string"} for each in slots}
     data = {
@@ -97,10 +152,18 @@ def odd() -> Taxonomy:
         "domains": {"d": "Domain."},
         "envelopes": {
             "some": {
-                "shape": {**shaped, **{f"s-{each}?": f"${each}" for each in slots if each != "plain"}},
+                "shape": {
+                    **shaped,
+                    **{f"s-{each}?": f"${each}" for each in slots if each != "plain"},
+                },
                 "fields": fields,
             },
-            "Array": {"shape": {"kind": "odd", "nested": {"...": "$details", "code": "$code", "at": "at ${message}!"}}},
+            "Array": {
+                "shape": {
+                    "kind": "odd",
+                    "nested": {"...": "$details", "code": "$code", "at": "at ${message}!"},
+                }
+            },
             "many": {
                 "shape": {"errors": [{"code": "$code", "class?": "$class"}]},
                 "fields": {"class": fields["class"]},
@@ -125,22 +188,38 @@ def odd() -> Taxonomy:
                 "retry": "constructor",
                 "details": {
                     "constructor?": {"type": ["string", "null"]},
-                    "__proto__?": {"type": "array", "items": {"enum": ["x" * 20, "y" * 20, "z" * 20]}},
+                    "__proto__?": {
+                        "type": "array",
+                        "items": {"enum": ["x" * 20, "y" * 20, "z" * 20]},
+                    },
                     "a_rather_long_key_of_the_details": {
                         "type": ["string", "number", "boolean", "object", "array", "null"]
                     },
-                    "default?": {"type": "object", "properties": {"in-side?": {"type": "integer"}, "class": {}}},
+                    "default?": {
+                        "type": "object",
+                        "properties": {"in-side?": {"type": "integer"}, "class": {}},
+                    },
                 },
             }
             for number, name in enumerate(words)
         },
         "operations": {
-            "get": {"errors": {"lost": {"summary": "Own.", "http": "5xx", "retriable": False, "wire": "own"}}},
-            "__proto__": {"errors": {"lost": {"summary": "Own.", "http": 404, "retriable": False, "wire": "own"}}},
+            "get": {
+                "errors": {
+                    "lost": {"summary": "Own.", "http": "5xx", "retriable": False, "wire": "own"}
+                }
+            },
+            "__proto__": {
+                "errors": {
+                    "lost": {"summary": "Own.", "http": 404, "retriable": False, "wire": "own"}
+                }
+            },
         },
     }
     loaded = read(yaml.dump(data, Dumper=_Plain, sort_keys=False, width=10_000), "odd.yaml")
-    assert loaded.taxonomy is not None, [(each.message, each.pointer) for each in loaded.diagnostics]
+    assert loaded.taxonomy is not None, [
+        (each.message, each.pointer) for each in loaded.diagnostics
+    ]
     return loaded.taxonomy
 
 
@@ -152,7 +231,11 @@ AWS = {
         " kinds: {throttling: {cost: 5, base: 1s}}, backoff: {base: 50ms"
     ),
 }
-AWS_CASES = [(f"{version}_{number}", version, case) for version in AWS for number, case in enumerate(VECTORS[version])]
+AWS_CASES = [
+    (f"{version}_{number}", version, case)
+    for version in AWS
+    for number, case in enumerate(VECTORS[version])
+]
 
 
 def aws() -> str:
@@ -165,7 +248,9 @@ def aws() -> str:
             written = written.replace("base: 50ms", f"base: {given['base'] * 1000:g}ms")
         attempts, most = given.get("max_attempts", 3), given.get("max_backoff", 20)
         growth = f", kind: exponential, factor: 2, max: {most}s}}"
-        policies.append(f"  {name}: {{max_attempts: {attempts}, jitter: {{kind: full}}, {written}{growth}}}\n")
+        policies.append(
+            f"  {name}: {{max_attempts: {attempts}, jitter: {{kind: full}}, {written}{growth}}}\n"
+        )
     return (
         "faultspec: 1\ntaxonomy: {name: aws, version: 1.0.0, title: AWS}\n"
         "envelopes: {error: {shape: {code: $code}}}\n"
@@ -246,7 +331,9 @@ class Compiled(NamedTuple):
     def ask(self, questions: list[dict[str, Any]]) -> list[Any]:
         """The answers of the compiled modules, from one process."""
         command = ["node", str(HARNESS), str(self.folder / "javascript")]
-        done = subprocess.run(command, input=json.dumps(questions), capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, input=json.dumps(questions), capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr
         found: list[Any] = json.loads(done.stdout)
         return found
@@ -280,10 +367,16 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compiled]:
             file = folder / target / (name if target == "typescript" else ".") / rest
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
-    done = tsc(folder / "typescript", "--module", "nodenext", "--outDir", "../javascript", *sources(folder))
+    done = tsc(
+        folder / "typescript", "--module", "nodenext", "--outDir", "../javascript", *sources(folder)
+    )
     assert done.returncode == 0, done.stdout
     (folder / "javascript/package.json").write_text('{"type": "module"}')
-    others = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0].endswith("_errors")}
+    others = {
+        name: sys.modules.pop(name)
+        for name in list(sys.modules)
+        if name.split(".")[0].endswith("_errors")
+    }
     sys.path.insert(0, str(folder / "python"))
     yield Compiled(folder, taxonomies)
     sys.path.remove(str(folder / "python"))
@@ -310,7 +403,12 @@ def test_it_compiles_for_bundlers_too(compiled: Compiled) -> None:
 
 def test_it_is_laid_out_as_prettier_would(compiled: Compiled) -> None:
     """Whatever the names and texts of a taxonomy; the runtime too."""
-    command = [str(installed() / "prettier"), "--no-config", "--list-different", "typescript/**/*.ts"]
+    command = [
+        str(installed() / "prettier"),
+        "--no-config",
+        "--list-different",
+        "typescript/**/*.ts",
+    ]
     done = subprocess.run(command, cwd=compiled.folder, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -335,7 +433,9 @@ def test_the_runtime_is_copied_verbatim(compiled: Compiled) -> None:
 def switch(taxonomy: Taxonomy, folder: str) -> str:
     """A switch over every code of a taxonomy, with `never` for its default."""
     codes = [code.name for code in taxonomy.live_codes()]
-    codes += [each.name for of in taxonomy.operations.values() for each in of.errors.values() if each.live]
+    codes += [
+        each.name for of in taxonomy.operations.values() for each in of.errors.values() if each.live
+    ]
     cases = "".join(f"    case {json.dumps(each)}:\n" for each in dict.fromkeys(codes))
     unknown = "" if taxonomy.unknown else "    case null:\n"
     return (
@@ -354,8 +454,18 @@ def test_a_switch_that_lacks_a_code_does_not_compile(tmp_path: Path) -> None:
         for system, (path, *_) in SYSTEMS.items():
             before = load(str(ROOT / path)).taxonomy
             assert before is not None
-            wire = {"wire": 999} if any(isinstance(each.wire, int) for each in before.codes.values()) else {}
-            added = {"summary": "New.", "retriable": False, "http": None, "http_reason": "Not over HTTP.", **wire}
+            wire = (
+                {"wire": 999}
+                if any(isinstance(each.wire, int) for each in before.codes.values())
+                else {}
+            )
+            added = {
+                "summary": "New.",
+                "retriable": False,
+                "http": None,
+                "http_reason": "Not over HTTP.",
+                **wire,
+            }
             taxonomy = before if name == "before" else with_code(ROOT / path, 1, "brand_new", added)
             folder = tmp_path / name / system
             write(render(taxonomy, TARGETS[1:], "x.yaml"), folder, ["typescript"])
@@ -365,10 +475,15 @@ def test_a_switch_that_lacks_a_code_does_not_compile(tmp_path: Path) -> None:
     assert (done["before"].returncode, done["before"].stdout) == (0, "")
     for system in SYSTEMS:
         errors = [
-            line for line in done["after"].stdout.splitlines() if line.startswith(f"{system}/typescript/client.ts")
+            line
+            for line in done["after"].stdout.splitlines()
+            if line.startswith(f"{system}/typescript/client.ts")
         ]
         assert len(errors) == 2
-        assert all("error TS2322: Type 'BrandNew' is not assignable to type 'never'" in each for each in errors)
+        assert all(
+            "error TS2322: Type 'BrandNew' is not assignable to type 'never'" in each
+            for each in errors
+        )
 
 
 def test_the_code_decides_the_type_of_the_details(compiled: Compiled) -> None:
@@ -384,7 +499,9 @@ def test_the_code_decides_the_type_of_the_details(compiled: Compiled) -> None:
     )
     folder = compiled.folder / "typescript/platform"
     for wrong, expected in (("", ""), ("  console.log(error.details.limit);\n", "TS2339")):
-        (folder / "client.ts").write_text(f"declare const console: {{ log(x: unknown): void }};\n{client}{wrong}}}\n")
+        (folder / "client.ts").write_text(
+            f"declare const console: {{ log(x: unknown): void }};\n{client}{wrong}}}\n"
+        )
         done = tsc(folder, "--noEmit", "--module", "nodenext", "client.ts")
         (folder / "client.ts").unlink()
         assert expected in done.stdout
@@ -397,7 +514,9 @@ def test_the_example_of_the_readme_compiles(compiled: Compiled) -> None:
     assert len(shown) == 1
     folder = compiled.folder / "typescript/platform"
     (folder / "readme.ts").write_text(shown[0])
-    done = tsc(folder, "--noEmit", "--module", "nodenext", "--lib", "es2020,dom,dom.iterable", "readme.ts")
+    done = tsc(
+        folder, "--noEmit", "--module", "nodenext", "--lib", "es2020,dom,dom.iterable", "readme.ts"
+    )
     (folder / "readme.ts").unlink()
     assert (done.returncode, done.stdout) == (0, "")
 
@@ -425,7 +544,13 @@ def test_the_aws_cases_through_a_policy_in_yaml(compiled: Compiled) -> None:
         tokens = case["given"].get("tokens", 500)
         steps, published, state = [], [], package.retry.start(policy, tokens)
         for _, outcome, left, delay, *extras in case["steps"]:
-            published.append([OUTCOMES.get(outcome, outcome), left, None if delay is None else pytest.approx(delay)])
+            published.append(
+                [
+                    OUTCOMES.get(outcome, outcome),
+                    left,
+                    None if delay is None else pytest.approx(delay),
+                ]
+            )
             if outcome == "success":
                 steps.append(None)
                 state = package.retry.succeed(policy, state)
@@ -444,7 +569,23 @@ def test_the_aws_cases_through_a_policy_in_yaml(compiled: Compiled) -> None:
 
 
 #: Durations and factors whose powers no library of mathematics rounds.
-TIMES = (0.0, 0.001, 0.05, 0.25, 0.3, 1.0, 1.5, 2.0, 7.0, 20.0, 60.0, 3600.0, 90061.5, 2.0**31, 2.0**33)
+TIMES = (
+    0.0,
+    0.001,
+    0.05,
+    0.25,
+    0.3,
+    1.0,
+    1.5,
+    2.0,
+    7.0,
+    20.0,
+    60.0,
+    3600.0,
+    90061.5,
+    2.0**31,
+    2.0**33,
+)
 HINTS: tuple[Any, ...] = (
     *(
         None,
@@ -484,15 +625,57 @@ HINTS: tuple[Any, ...] = (
         "9" * 400,
         "2147483648",
     ),
-    *("2147483649", "1" + "0" * 12, "9\n", "9\u00a0", "²", "5;q=1", "Thu, 01 Jan 1970 00:00:30 GMT"),
-    *("thu, 01 jan 1970 00:01:00 utc", "Thu, 1 Jan 1970 00:00:30 GMT", "Thu, 01 Jan 1970 00:00:30 CET"),
-    *("Thursday, 01-Jan-70 00:00:45 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Thu Jan  1 00:00:50 1970"),
-    *("Wed, 31 Dec 1969 23:59:59 GMT", "Thu, 30 Feb 2023 00:00:00 GMT", "Mon, 29 Feb 2027 00:00:00 GMT"),
-    *("Sat, 31 Dec 2016 23:59:60 GMT", "Sat, 31 Dec 2016 22:59:60 GMT", "Sat, 31 Dec 2016 24:00:00 GMT"),
-    *("Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 0000 00:00:00 GMT", "Mon, 01 Jan 0001 00:00:00 GMT"),
-    *("Tue, 29 Feb 2000 00:00:00 GMT", "Thu, 29 Feb 1900 00:00:00 GMT", "Fri, 01 Jan 1970 00:00:30 GMT"),
-    *("ſun, 06 Nov 1994 08:49:37 GMT", " Sun, 06 Nov 1994 08:49:37 GMT ", "Sun, 06 Nov 1994 08:49:37 GMT\n"),
-    *("Sunday, 06-Nov-94 08:49:37 gmt", "Sun Nov 6 08:49:37 1994", "Sun Nov 06 08:49:37 1994", "soon", "{}"),
+    *(
+        "2147483649",
+        "1" + "0" * 12,
+        "9\n",
+        "9\u00a0",
+        "²",
+        "5;q=1",
+        "Thu, 01 Jan 1970 00:00:30 GMT",
+    ),
+    *(
+        "thu, 01 jan 1970 00:01:00 utc",
+        "Thu, 1 Jan 1970 00:00:30 GMT",
+        "Thu, 01 Jan 1970 00:00:30 CET",
+    ),
+    *(
+        "Thursday, 01-Jan-70 00:00:45 GMT",
+        "Sunday, 06-Nov-94 08:49:37 GMT",
+        "Thu Jan  1 00:00:50 1970",
+    ),
+    *(
+        "Wed, 31 Dec 1969 23:59:59 GMT",
+        "Thu, 30 Feb 2023 00:00:00 GMT",
+        "Mon, 29 Feb 2027 00:00:00 GMT",
+    ),
+    *(
+        "Sat, 31 Dec 2016 23:59:60 GMT",
+        "Sat, 31 Dec 2016 22:59:60 GMT",
+        "Sat, 31 Dec 2016 24:00:00 GMT",
+    ),
+    *(
+        "Fri, 31 Dec 9999 23:59:59 GMT",
+        "Mon, 01 Jan 0000 00:00:00 GMT",
+        "Mon, 01 Jan 0001 00:00:00 GMT",
+    ),
+    *(
+        "Tue, 29 Feb 2000 00:00:00 GMT",
+        "Thu, 29 Feb 1900 00:00:00 GMT",
+        "Fri, 01 Jan 1970 00:00:30 GMT",
+    ),
+    *(
+        "ſun, 06 Nov 1994 08:49:37 GMT",
+        " Sun, 06 Nov 1994 08:49:37 GMT ",
+        "Sun, 06 Nov 1994 08:49:37 GMT\n",
+    ),
+    *(
+        "Sunday, 06-Nov-94 08:49:37 gmt",
+        "Sun Nov 6 08:49:37 1994",
+        "Sun Nov 06 08:49:37 1994",
+        "soon",
+        "{}",
+    ),
 )
 
 
@@ -521,7 +704,10 @@ def drawn(dice: random.Random) -> tuple[retry.Policy, retry.State, retry.Failure
         "p",
         maybe(dice.randrange(1, 9)),
         phases,
-        retry.Jitter(dice.choice(("none", "full", "equal", "additive", "ratio")), dice.choice((0, 0.1, 0.25, 1))),
+        retry.Jitter(
+            dice.choice(("none", "full", "equal", "additive", "ratio")),
+            dice.choice((0, 0.1, 0.25, 1)),
+        ),
         retry.RetryAfterRule(
             dice.random() < 0.9,
             maybe(dice.choice(TIMES)),
@@ -583,7 +769,9 @@ def test_both_planners_decide_alike(compiled: Compiled) -> None:
             ("succeed", (policy, state), retry.succeed(policy, state)),
             ("bounds", (policy, state, failure.kind), retry.bounds(policy, state, failure.kind)),
         ):
-            questions.append({"module": module, "ask": "call", "name": name, "args": camelled(args)})
+            questions.append(
+                {"module": module, "ask": "call", "name": name, "args": camelled(args)}
+            )
             wanted.append(camelled(result))
     assert len(reasons) == 7
     for question, answer, expected in zip(questions, compiled.ask(questions), wanted, strict=True):
@@ -603,25 +791,45 @@ def test_both_read_a_code_inside_a_text(compiled: Compiled) -> None:
     wanted = [python.parse(each, status=400) for each in bodies]
     codes = [None if isinstance(each, python.UnknownError) else each.code for each in wanted]
     assert codes == ["ResourceNotFoundException"] * 2 + [None, None]
-    assert [each.namespace for each in wanted[:3]] == ["com.amazonaws.dynamodb.v20120810", None, "a"]
-    assert [python.to_envelope(each)["__type"] for each in wanted[:2]] == ["ResourceNotFoundException"] * 2
+    assert [each.namespace for each in wanted[:3]] == [
+        "com.amazonaws.dynamodb.v20120810",
+        None,
+        "a",
+    ]
+    assert [python.to_envelope(each)["__type"] for each in wanted[:2]] == [
+        "ResourceNotFoundException"
+    ] * 2
     module = compiled.module("qualified")
-    questions = [{"module": module, "ask": "answer", "body": each, "answer": {"status": 400}} for each in bodies]
+    questions = [
+        {"module": module, "ask": "answer", "body": each, "answer": {"status": 400}}
+        for each in bodies
+    ]
     found = [each["error"] for each in compiled.ask(questions)]
     assert [each["code"] for each in found] == codes
-    assert [each.get("namespace") for each in found[:3]] == ["com.amazonaws.dynamodb.v20120810", None, "a"]
+    assert [each.get("namespace") for each in found[:3]] == [
+        "com.amazonaws.dynamodb.v20120810",
+        None,
+        "a",
+    ]
 
 
 def test_both_read_a_number_inside_a_text(compiled: Compiled) -> None:
     """A code that is a number is known inside a text, where it is drawn there and nowhere else: a shared one and an operation's own."""
-    bodies: list[dict[str, object]] = [{"type": f"urn:err:{each}", "title": "m"} for each in ("1001", "7", "1009", "x")]
+    bodies: list[dict[str, object]] = [
+        {"type": f"urn:err:{each}", "title": "m"} for each in ("1001", "7", "1009", "x")
+    ]
     python = compiled.python("numbered")
     answers = [python.parse(each, status=409, operation="show") for each in bodies]
     codes = [None if isinstance(each, python.UnknownError) else each.code for each in answers]
     assert codes == ["gone", "own", None, None]
-    assert [python.to_envelope(each)["type"] for each in answers[:2]] == ["urn:err:1001", "urn:err:7"]
+    assert [python.to_envelope(each)["type"] for each in answers[:2]] == [
+        "urn:err:1001",
+        "urn:err:7",
+    ]
     module, answer = compiled.module("numbered"), {"status": 409, "operation": "show"}
-    questions = [{"module": module, "ask": "answer", "body": each, "answer": answer} for each in bodies]
+    questions = [
+        {"module": module, "ask": "answer", "body": each, "answer": answer} for each in bodies
+    ]
     assert [each["error"]["code"] for each in compiled.ask(questions)] == codes
 
 
@@ -640,7 +848,9 @@ def test_both_prefer_the_envelope_whose_code_is_declared(compiled: Compiled) -> 
     bodies = [{"__type": each, "message": "m"} for each in wires]
     python = compiled.python("plain_first")
     read = [python.parse(each, status=400, operation="Put") for each in bodies]
-    assert [None if isinstance(each, python.UnknownError) else each.code for each in read] == list(wires.values())
+    assert [None if isinstance(each, python.UnknownError) else each.code for each in read] == list(
+        wires.values()
+    )
     assert [each.original_code for each in read[4:]] == ["com.amazonaws.tables#Other", "Other"]
     own = [python.wire.parse_own(json.dumps(each).encode(), 400) for each in bodies]
     assert [None if each is None else each.code for each in own] == list(wires.values())
@@ -648,7 +858,10 @@ def test_both_prefer_the_envelope_whose_code_is_declared(compiled: Compiled) -> 
     asked = {"module": module, "ask": "answer", "answer": {"status": 400, "operation": "Put"}}
     found = compiled.ask([{**asked, "body": each} for each in bodies])
     assert [each["error"]["code"] for each in found] == list(wires.values())
-    assert [each["error"]["originalCode"] for each in found[4:]] == ["com.amazonaws.tables#Other", "Other"]
+    assert [each["error"]["originalCode"] for each in found[4:]] == [
+        "com.amazonaws.tables#Other",
+        "Other",
+    ]
     assert [each["envelope"] for each in found] == [True, True, False, False, False, False]
 
 
@@ -663,15 +876,36 @@ def test_both_know_one_kind_of_number(compiled: Compiled) -> None:
     ]
     wanted = [("busy", 503, 2), ("busy", 503, 2), *[(None, None, None)] * 3]
     python = compiled.python("numeric")
-    for parsed in ([python.parse(each) for each in texts], [python.parse(json.loads(each)) for each in texts]):
+    for parsed in (
+        [python.parse(each) for each in texts],
+        [python.parse(json.loads(each)) for each in texts],
+    ):
         known = [None if isinstance(each, python.UnknownError) else each.code for each in parsed]
         assert (
-            list(zip(known, [each.status for each in parsed], [each.attempt for each in parsed], strict=True)) == wanted
+            list(
+                zip(
+                    known,
+                    [each.status for each in parsed],
+                    [each.attempt for each in parsed],
+                    strict=True,
+                )
+            )
+            == wanted
         )
-    assert [python.wire.parse_own(each.encode(), 503) is None for each in texts] == [False, False, True, True, True]
+    assert [python.wire.parse_own(each.encode(), 503) is None for each in texts] == [
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
     module = compiled.module("numeric")
-    found = compiled.ask([{"module": module, "ask": "answer", "answer": {}, "body": each} for each in texts])
-    assert [tuple(each["error"][name] for name in ("code", "status", "attempt")) for each in found] == wanted
+    found = compiled.ask(
+        [{"module": module, "ask": "answer", "answer": {}, "body": each} for each in texts]
+    )
+    assert [
+        tuple(each["error"][name] for name in ("code", "status", "attempt")) for each in found
+    ] == wanted
 
 
 @pytest.mark.parametrize(
@@ -684,18 +918,27 @@ def test_both_know_one_kind_of_number(compiled: Compiled) -> None:
         ("Busy", 2.0, 0.0),
     ],
 )
-def test_both_know_the_kind_of_a_code(compiled: Compiled, code: str, delay: float, left: float) -> None:
+def test_both_know_the_kind_of_a_code(
+    compiled: Compiled, code: str, delay: float, left: float
+) -> None:
     """What a policy says of a kind holds for the codes of the kind; a caller that names another kind has the say."""
     body: dict[str, object] = {"__type": code, "message": "m"}
     python = compiled.python("qualified")
     error = python.parse(body, status=400)
     plan = python.plan_retry(error, python.start_retry(error), now=0.0, random=lambda: 0.5)
     assert (plan.delay, plan.state.tokens) == (delay, left)
-    question = {"module": compiled.module("qualified"), "ask": "answer", "body": body, "answer": {"status": 400}}
+    question = {
+        "module": compiled.module("qualified"),
+        "ask": "answer",
+        "body": body,
+        "answer": {"status": 400},
+    }
     (found,) = compiled.ask([question])
     assert (found["plan"]["delay"], found["plan"]["state"]["tokens"]) == (delay, left)
     if code != "Busy":
-        named = python.plan_retry(error, python.start_retry(error), kind="odd", now=0.0, random=lambda: 0.5)
+        named = python.plan_retry(
+            error, python.start_retry(error), kind="odd", now=0.0, random=lambda: 0.5
+        )
         assert (named.delay, named.state.tokens) == (0.1, 99.0)
 
 
@@ -707,7 +950,12 @@ def test_both_ask_the_caller_what_no_answer_says(compiled: Compiled, idempotent:
     error = python.parse(body, status=503)
     state = python.start_retry(error)
     assert python.plan_retry(error, state, idempotent=idempotent, now=0.0).retry is idempotent
-    question = {"module": compiled.module("qualified"), "ask": "answer", "body": body, "answer": {"status": 503}}
+    question = {
+        "module": compiled.module("qualified"),
+        "ask": "answer",
+        "body": body,
+        "answer": {"status": 503},
+    }
     (found,) = compiled.ask([{**question, "idempotent": idempotent}])
     assert found["plan"]["retry"] is idempotent
     assert error.retriable is found["error"]["retriable"] is False
@@ -717,13 +965,25 @@ def test_both_read_retry_after_alike(compiled: Compiled) -> None:
     """Strictly and leniently, whatever a service writes, in whatever year it is read."""
     module = compiled.module("aws", "_runtime/retry-after")
     cases = list(
-        itertools.product([each for each in HINTS if isinstance(each, str)], (True, False), (0.0, -1e9, 1.8e9, 3e9))
+        itertools.product(
+            [each for each in HINTS if isinstance(each, str)],
+            (True, False),
+            (0.0, -1e9, 1.8e9, 3e9),
+        )
     )
     questions = [
-        {"module": module, "ask": "call", "name": "parse", "args": [value, {"now": now, "lenient": lenient}]}
+        {
+            "module": module,
+            "ask": "call",
+            "name": "parse",
+            "args": [value, {"now": now, "lenient": lenient}],
+        }
         for value, lenient, now in cases
     ]
-    wanted = [retry_after.parse(value, now=now, lenient=lenient)._asdict() for value, lenient, now in cases]
+    wanted = [
+        retry_after.parse(value, now=now, lenient=lenient)._asdict()
+        for value, lenient, now in cases
+    ]
     assert len({each["problem"] for each in wanted}) > 6
     for question, answer, expected in zip(questions, compiled.ask(questions), wanted, strict=True):
         assert answer == expected, question
@@ -732,7 +992,18 @@ def test_both_read_retry_after_alike(compiled: Compiled) -> None:
 def test_both_write_times_alike(compiled: Compiled) -> None:
     """Durations read and written, dates and delays written."""
     dice = random.Random(7)
-    numbers = [*TIMES, 0.5**10, 3 * 0.5**10, 1e-9, 1.5e-9, 0.9999999996, 1 / 3, 1e7 / 3, 59.9999999999, 2.0**62]
+    numbers = [
+        *TIMES,
+        0.5**10,
+        3 * 0.5**10,
+        1e-9,
+        1.5e-9,
+        0.9999999996,
+        1 / 3,
+        1e7 / 3,
+        59.9999999999,
+        2.0**62,
+    ]
     numbers += [dice.uniform(0, 10 ** dice.randrange(-6, 9)) for _ in range(300)]
     texts = [
         "250ms",
@@ -752,12 +1023,17 @@ def test_both_write_times_alike(compiled: Compiled) -> None:
         "P1Y",
     ]
     texts += ["", "s", "1 s", "-1s", "1e3s", "٣s", "9" * 30 + "s", "P1D T1H", "1s\n", ".5s", "1.s"]
-    runtime = {name: compiled.module("aws", f"_runtime/{name}") for name in ("durations", "http-dates", "retry-after")}
+    runtime = {
+        name: compiled.module("aws", f"_runtime/{name}")
+        for name in ("durations", "http-dates", "retry-after")
+    }
     questions: list[dict[str, Any]] = []
     wanted: list[Any] = []
 
     def add(module: str, name: str, argument: object, result: object) -> None:
-        questions.append({"module": runtime[module], "ask": "call", "name": name, "args": [argument]})
+        questions.append(
+            {"module": runtime[module], "ask": "call", "name": name, "args": [argument]}
+        )
         wanted.append(result)
 
     for number in numbers:
@@ -793,7 +1069,13 @@ class Heard(NamedTuple):
 HEADERS: tuple[dict[str, str], ...] = (
     {"Retry-After": "8", "ETag": '"x"', "X-Other": "1", "Content-Type": "application/json"},
     {"retry-AFTER": "-1", "X-Correlation-Id": "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T", "etag": 'W/"y"'},
-    {"RETRY-AFTER": "120, 60", "allow": "GET", "www-authenticate": "Bearer", "x-request-id": "r-1", "__proto__": "p"},
+    {
+        "RETRY-AFTER": "120, 60",
+        "allow": "GET",
+        "www-authenticate": "Bearer",
+        "x-request-id": "r-1",
+        "__proto__": "p",
+    },
 )
 
 #: Bodies that are no envelope of anybody's.
@@ -814,15 +1096,29 @@ STRANGE: tuple[Any, ...] = (
         "[" * 100_000,
         '{"a":' * 5000,
     ),
-    *('{"code": "constructor"}', '{"code": "__proto__"}', '{"__proto__": {"code": "not_found"}}', '{"code": null}'),
+    *(
+        '{"code": "constructor"}',
+        '{"code": "__proto__"}',
+        '{"__proto__": {"code": "not_found"}}',
+        '{"code": null}',
+    ),
     *(
         '{"code": ["x"], "message": {}}',
         '{"error": []}',
         '{"error": [{"code": "x"}]}',
         '{"code": "toString", "message": "m"}',
     ),
-    *('{"code": "\\ud800", "message": "\\u0000"}', '{"error": {"code": -32603, "message": 1}}', '{"code": ""}'),
-    *('{"code": true}', '{"code": {}}', '{"error": "x", "error": "y"}', '{"details": [{"a": 1}], "code": "x"}'),
+    *(
+        '{"code": "\\ud800", "message": "\\u0000"}',
+        '{"error": {"code": -32603, "message": 1}}',
+        '{"code": ""}',
+    ),
+    *(
+        '{"code": true}',
+        '{"code": {}}',
+        '{"error": "x", "error": "y"}',
+        '{"details": [{"a": 1}], "code": "x"}',
+    ),
 )
 
 
@@ -831,7 +1127,9 @@ def heard(compiled: Compiled) -> Iterator[Heard]:
     for shown in SHOWN:
         for number, (_, body) in enumerate([("", shown.body), *changed(shown.body)]):
             headers = (None, *HEADERS)[number % 4]
-            yield Heard(shown.system, body, shown.status if number % 2 else None, headers, shown.operation)
+            yield Heard(
+                shown.system, body, shown.status if number % 2 else None, headers, shown.operation
+            )
     for file in sorted((SEEDS / "core_platform").glob("*")):
         head, _, text = file.read_text().rpartition("\n\n")
         status = int(head.split()[1]) if head else None
@@ -845,15 +1143,32 @@ def heard(compiled: Compiled) -> Iterator[Heard]:
 
 def of_codes(system: str, taxonomy: Taxonomy) -> Iterator[Heard]:
     """Every code in every envelope, with its details and without, under each of a few statuses."""
-    own = [(each.wire, code) for each in taxonomy.operations.values() for code in each.errors.values()]
-    live = [*((None, code) for code in taxonomy.live_codes()), *own, ("nobody", next(iter(taxonomy.live_codes())))]
+    own = [
+        (each.wire, code) for each in taxonomy.operations.values() for code in each.errors.values()
+    ]
+    live = [
+        *((None, code) for code in taxonomy.live_codes()),
+        *own,
+        ("nobody", next(iter(taxonomy.live_codes()))),
+    ]
     for (operation, code), envelope in itertools.product(live, taxonomy.envelopes.values()):
         shown = [dict(each.details) for each in code.examples if each.details]
-        slots = {**dict.fromkeys(shape.slot_places(envelope.shape), "x"), "code": code.wire, "details": {"field": "f"}}
+        slots = {
+            **dict.fromkeys(shape.slot_places(envelope.shape), "x"),
+            "code": code.wire,
+            "details": {"field": "f"},
+        }
         for number, details in enumerate([*shown, {"retryable": False, "reason": 1}, None]):
-            values = {**slots, "details": details, "message": "m" if number else None, "status": 500 + number}
+            values = {
+                **slots,
+                "details": details,
+                "message": "m" if number else None,
+                "status": 500 + number,
+            }
             status = next(iter(code.http.all()), None) if number % 2 else None
-            with suppress(ValueError):  # a spread detail that the envelope has a member of its own for
+            with suppress(
+                ValueError
+            ):  # a spread detail that the envelope has a member of its own for
                 body = shape.render(envelope.shape, values)
                 yield Heard(system, body, status, HEADERS[number % 3], operation)
 
@@ -902,7 +1217,9 @@ def test_both_bindings_hear_alike(compiled: Compiled) -> None:
     seen: dict[str, set[bool]] = {}
     for number, (answer, found) in enumerate(zip(answers, compiled.ask(questions), strict=True)):
         package = compiled.python(answer.system)
-        error = package.parse(answer.body, status=answer.status, headers=answer.headers, operation=answer.operation)
+        error = package.parse(
+            answer.body, status=answer.status, headers=answer.headers, operation=answer.operation
+        )
         expected = told(error, members[answer.system])
         assert {**found["error"], "raw": 0} == {**expected, "raw": 0}, answer
         assert found["same"]
@@ -918,7 +1235,9 @@ def test_both_bindings_hear_alike(compiled: Compiled) -> None:
         assert found["envelope"] == declared, answer
         assert found["facts"]["wire"] == error.facts.wire
         state = package.start_retry(error)
-        decision = package.plan_retry(error, state, idempotent=number % 2 == 0, now=0.0, random=lambda: 0.5)
+        decision = package.plan_retry(
+            error, state, idempotent=number % 2 == 0, now=0.0, random=lambda: 0.5
+        )
         assert found["plan"] == camelled(decision), answer
         seen.setdefault(answer.system, set()).add(expected["known"])
     assert len(answers) > 1000
@@ -929,7 +1248,9 @@ def test_both_heed_the_rules_of_a_policy(compiled: Compiled) -> None:
     """The first rule of `eligible_when` that holds decides in both whether a policy is for an error, flag or no flag."""
     package = compiled.python("aileron")
     cases = [
-        (status, idempotent) for status in (None, 302, 404, 429, 499, 500, 503, "404") for idempotent in (True, False)
+        (status, idempotent)
+        for status in (None, 302, 404, 429, 499, 500, 503, "404")
+        for idempotent in (True, False)
     ]
     bodies = [
         {
@@ -972,19 +1293,31 @@ def test_both_know_the_same_of_a_code(compiled: Compiled) -> None:
             for code in asked
             for name in ("isRetryable", "clientAction", "isErrorCode")
         ]
-        constants = [{"module": module, "ask": "value", "name": name} for name in ("FACTS", "ErrorCode", "POLICIES")]
+        constants = [
+            {"module": module, "ask": "value", "name": name}
+            for name in ("FACTS", "ErrorCode", "POLICIES")
+        ]
         *found, facts, codes, policies = compiled.ask([*questions, *constants])
         known = {str(each) for each in package.ErrorCode}
         wanted = [
-            each for code in asked for each in (package.is_retryable(code), package.client_action(code), code in known)
+            each
+            for code in asked
+            for each in (package.is_retryable(code), package.client_action(code), code in known)
         ]
         assert found == wanted
         assert codes == {each.name: str(each) for each in package.ErrorCode}
         assert list(facts) == [str(each) for each in package.ErrorCode]
         for code, each in package.FACTS.items():
             own = camelled(each._replace(statuses=tuple(each.statuses)))
-            rules = [{**rule, "when": [{"fact": a, "values": b} for a, b in rule["when"]]} for rule in own.pop("rules")]
-            for name in ("statusRules", "headers", "constants"):  # who raises an error asks them, and no client does
+            rules = [
+                {**rule, "when": [{"fact": a, "values": b} for a, b in rule["when"]]}
+                for rule in own.pop("rules")
+            ]
+            for name in (
+                "statusRules",
+                "headers",
+                "constants",
+            ):  # who raises an error asks them, and no client does
                 del own[name]
             assert facts[code].items() >= {**own, "rules": rules}.items()
             assert (
@@ -1004,7 +1337,9 @@ def test_odd_names_are_told_apart(compiled: Compiled) -> None:
         {
             "module": compiled.module("odd"),
             "ask": "answer",
-            "body": json.dumps({"code": wire, "s-raw": "r", "s-constructor": "c", "__proto__": "p"}),
+            "body": json.dumps(
+                {"code": wire, "s-raw": "r", "s-constructor": "c", "__proto__": "p"}
+            ),
             "answer": {"operation": operation},
             "idempotent": True,
         }
@@ -1015,7 +1350,9 @@ def test_odd_names_are_told_apart(compiled: Compiled) -> None:
         assert (error["known"], error["code"], error["operation"]) == (True, code, operation)
         assert (error["rawSlot"], error["constructor"], error["plain"]) == ("r", "c", "p")
         assert found["facts"]["wire"] == wire
-        assert found["plan"]["retry"] == (code in ("class", "__proto__") and operation is None), found["plan"]
+        assert found["plan"]["retry"] == (code in ("class", "__proto__") and operation is None), (
+            found["plan"]
+        )
 
 
 # Renderings
@@ -1032,7 +1369,10 @@ def test_ailerons_tool_message_is_drawn(compiled: Compiled) -> None:
         "audit_id": "audit-7f3e...",
     }
     suggestion = "The API key may have been revoked. Try `aileron binding rebind oauth2/slack/work` or notify the user."
-    given = {"tool_message": {"tool_call_id": "...", "action": "send-team-email"}, "tool_result": {"tool_use_id": "u"}}
+    given = {
+        "tool_message": {"tool_call_id": "...", "action": "send-team-email"},
+        "tool_result": {"tool_use_id": "u"},
+    }
     question = {"module": compiled.module("aileron"), "ask": "answer", "answer": {}, "given": given}
     whole, bare, unknown = compiled.ask(
         [
@@ -1044,11 +1384,22 @@ def test_ailerons_tool_message_is_drawn(compiled: Compiled) -> None:
     assert whole["text"][0] == wanted
     package = compiled.python("aileron")
     drawn = importlib.import_module("aileron_errors.renderings")
-    for body, found in (({"error": error}, bare), ({"error": {**error, "details": {"suggestion": 1.5}}}, None)):
+    for body, found in (
+        ({"error": error}, bare),
+        ({"error": {**error, "details": {"suggestion": 1.5}}}, None),
+    ):
         asked = [{**question, "body": body}]
         read = package.parse(body)
-        texts = [drawn.tool_message(read, **given["tool_message"]), drawn.tool_result(read, **given["tool_result"])]
+        texts = [
+            drawn.tool_message(read, **given["tool_message"]),
+            drawn.tool_result(read, **given["tool_result"]),
+        ]
         assert (found or compiled.ask(asked)[0])["text"] == texts
     short = f"external_api_error: {error['message']}\naudit_id: {error['audit_id']}"
-    assert bare["text"][1] == {"type": "tool_result", "tool_use_id": "u", "is_error": True, "content": short}
+    assert bare["text"][1] == {
+        "type": "tool_result",
+        "tool_use_id": "u",
+        "is_error": True,
+        "content": short,
+    }
     assert "audit_id" not in unknown["text"][0]["content"]

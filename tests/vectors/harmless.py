@@ -39,7 +39,9 @@ SENTENCE = re.compile(r"[A-Za-z]{2,}\W+[A-Za-z]{2,}\W+[A-Za-z]{2,}")
 NAMES = re.compile(r"(?:^|_)(?:messages?|msg|description|detail|errors?)$")
 """Names of what holds messages."""
 
-TRANSLATED = frozenset({"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy", "N_"})
+TRANSLATED = frozenset(
+    {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy", "N_"}
+)
 
 OF_JAVASCRIPT = re.compile(
     r"""(?:Error|createError|[mM]essage|msg|raise)\s*[(:=]\s*(?:\w+\s*,\s*)?(['"`])((?:(?!\1)[^\\\n]|\\.){8,400})\1"""
@@ -54,7 +56,9 @@ def text(node: ast.AST) -> str | None:
             return value
         case ast.JoinedStr(values=values):
             return "".join(
-                str(each.value) if isinstance(each, ast.Constant) else f"{{{ast.unparse(each.value)}}}"
+                str(each.value)
+                if isinstance(each, ast.Constant)
+                else f"{{{ast.unparse(each.value)}}}"
                 for each in values
             )  # type: ignore[attr-defined]  # the other kind has a value too
         case ast.BinOp(left=left, op=ast.Mod()):
@@ -78,10 +82,14 @@ def of_python(source: str) -> Iterator[str]:
         match node:
             case ast.Raise(exc=ast.AST() as raised):
                 yield from texts(raised)
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=arguments) if name in TRANSLATED:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=arguments) if (
+                name in TRANSLATED
+            ):
                 for each in arguments:
                     yield from texts(each)
-            case ast.Assign(targets=[ast.Name(id=name) | ast.Attribute(attr=name)], value=value) if NAMES.search(name):
+            case ast.Assign(
+                targets=[ast.Name(id=name) | ast.Attribute(attr=name)], value=value
+            ) if NAMES.search(name):
                 yield from texts(value)
 
 
@@ -91,7 +99,9 @@ def of_service(source: str) -> Iterator[str]:
         if shape.get("exception"):
             for said in (shape, *shape.get("members", {}).values()):
                 plain = html.unescape(re.sub(r"<[^>]*>", " ", said.get("documentation", "")))
-                yield from (each for each in re.split(r"(?<=[.!?])\s+", " ".join(plain.split())) if each)
+                yield from (
+                    each for each in re.split(r"(?<=[.!?])\s+", " ".join(plain.split())) if each
+                )
 
 
 def of_module(name: str, source: str) -> Iterator[str]:
@@ -118,7 +128,9 @@ def modules(path: Path) -> Iterator[tuple[str, str]]:
         return
     with tarfile.open(path) as archive:
         for member in archive:
-            unwanted = re.search(r"\.min\.|/tests?/|bundle|\.d\.ts$|umd|/esm?/|locales/(?!en)", member.name)
+            unwanted = re.search(
+                r"\.min\.|/tests?/|bundle|\.d\.ts$|umd|/esm?/|locales/(?!en)", member.name
+            )
             if member.isfile() and re.search(r"\.(?:[cm]?js|ts)$", member.name) and not unwanted:
                 file = archive.extractfile(member)
                 yield member.name, file.read().decode("utf-8", "replace") if file else ""
@@ -166,7 +178,11 @@ def near(rows: list[dict[str, str]]) -> list[dict[str, str]]:
 
 def main(folder: str, *, nearest: bool) -> None:
     """Print a line a text."""
-    packages = [collected(path) for path in sorted(Path(folder).iterdir()) if path.suffix in (".whl", ".tgz")]
+    packages = [
+        collected(path)
+        for path in sorted(Path(folder).iterdir())
+        if path.suffix in (".whl", ".tgz")
+    ]
     rows = (
         near([row for rows in packages for row in rows])
         if nearest

@@ -25,17 +25,34 @@ class Command(NamedTuple):
 
 COMMANDS: Mapping[str, Command] = {
     "init": Command("faultspec.cli.init:command", "Begin a taxonomy."),
-    "lint": Command("faultspec.cli.lint:command", "Check a taxonomy and say what is wrong with it."),
-    "compile": Command(
-        "faultspec.cli.compile:command", "Compile a taxonomy into bindings, schemas and OpenAPI components."
+    "lint": Command(
+        "faultspec.cli.lint:command", "Check a taxonomy and say what is wrong with it."
     ),
-    "import": Command("faultspec.cli.import_:command", "Make a taxonomy of an OpenAPI document or a botocore model."),
-    "explain": Command("faultspec.cli.explain:command", "Say what a code, a rule, a clause or a construct means."),
+    "compile": Command(
+        "faultspec.cli.compile:command",
+        "Compile a taxonomy into bindings, schemas and OpenAPI components.",
+    ),
+    "import": Command(
+        "faultspec.cli.import_:command",
+        "Make a taxonomy of an OpenAPI document or a botocore model.",
+    ),
+    "explain": Command(
+        "faultspec.cli.explain:command", "Say what a code, a rule, a clause or a construct means."
+    ),
     "conform": Command("faultspec.cli.conform:command", "Judge a live service by a taxonomy."),
-    "audit": Command("faultspec.cli.audit:command", "Judge recorded traffic and logs by a taxonomy."),
-    "report": Command("faultspec.cli.report:command", "Merge the reports of shards; show one in another format."),
-    "serve": Command("faultspec.cli.serve:command", "Serve the errors of a taxonomy, for those who write clients."),
-    "demo": Command("faultspec.cli.demo:command", "Judge the orders service, then catch it with one sin."),
+    "audit": Command(
+        "faultspec.cli.audit:command", "Judge recorded traffic and logs by a taxonomy."
+    ),
+    "report": Command(
+        "faultspec.cli.report:command", "Merge the reports of shards; show one in another format."
+    ),
+    "serve": Command(
+        "faultspec.cli.serve:command",
+        "Serve the errors of a taxonomy, for those who write clients.",
+    ),
+    "demo": Command(
+        "faultspec.cli.demo:command", "Judge the orders service, then catch it with one sin."
+    ),
 }
 
 #: Conventional for a process that SIGINT ended: 128 + 2.
@@ -103,7 +120,12 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     " for them, and 2 where a sound one is needed.",
 )
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version.",
 )
 def cli() -> None:
     """Error taxonomies of APIs: lint them, compile them, and judge services by them."""
@@ -112,14 +134,18 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit; nothing that goes wrong ends in a traceback, unless ``FAULTSPEC_DEBUG`` is set."""
     gc.set_threshold(_COLLECT_AFTER)
-    atexit.register(gc.freeze)  # on its way out Python looks for cycles in all that is left, which goes anyway
+    atexit.register(
+        gc.freeze
+    )  # on its way out Python looks for cycles in all that is left, which goes anyway
     sys.exit(_run(arguments))
 
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         code: Any = cli.main(
-            args=None if arguments is None else list(arguments), prog_name="faultspec", standalone_mode=False
+            args=None if arguments is None else list(arguments),
+            prog_name="faultspec",
+            standalone_mode=False,
         )
         sys.stdout.flush()
     except click.ClickException as error:

@@ -21,7 +21,10 @@ _RECORDINGS = ("har", "vcr", "ndjson")
 @click.command(name="audit")
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path())
 @click.option(
-    "--taxonomy", "taxonomy_path", type=click.Path(), help="The taxonomy to judge by; default: taxonomy.yaml here."
+    "--taxonomy",
+    "taxonomy_path",
+    type=click.Path(),
+    help="The taxonomy to judge by; default: taxonomy.yaml here.",
 )
 @click.option(
     "--from",
@@ -29,10 +32,20 @@ _RECORDINGS = ("har", "vcr", "ndjson")
     type=click.Choice(_RECORDINGS),
     help="The format of the files; default: told by the content of each.",
 )
-@click.option("--base", metavar="URL", help="Only what was asked of this service; recordings of browsers hold more.")
-@click.option("--openapi", metavar="FILE", help="The service's OpenAPI document, by which operations are named.")
+@click.option(
+    "--base",
+    metavar="URL",
+    help="Only what was asked of this service; recordings of browsers hold more.",
+)
+@click.option(
+    "--openapi",
+    metavar="FILE",
+    help="The service's OpenAPI document, by which operations are named.",
+)
 @click.option("--waivers", metavar="FILE", help="Known failures.")
-@click.option("--only", metavar="PATTERN", help="Only clauses whose address matches, such as 'leaks/*'.")
+@click.option(
+    "--only", metavar="PATTERN", help="Only clauses whose address matches, such as 'leaks/*'."
+)
 @reporting.report_option
 @reporting.format_option
 @reporting.baseline_option

@@ -19,10 +19,18 @@ from faultspec.targets.custom import targets_in
 @click.command(name="compile")
 @click.argument("taxonomy", default="taxonomy.yaml", type=click.Path())
 @click.option(
-    "--target", "names", multiple=True, metavar="NAME", help="Compile this target only; may be repeated. Default: all."
+    "--target",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Compile this target only; may be repeated. Default: all.",
 )
 @click.option(
-    "--out", default="generated", type=click.Path(file_okay=False), show_default=True, help="The output folder."
+    "--out",
+    default="generated",
+    type=click.Path(file_okay=False),
+    show_default=True,
+    help="The output folder.",
 )
 @click.option(
     "--templates",
@@ -30,7 +38,10 @@ from faultspec.targets.custom import targets_in
     help="A folder of templates that override shipped ones or add targets.",
 )
 @click.option(
-    "--check", "only_check", is_flag=True, help="Write nothing; print what differs, and exit with 1 if anything does."
+    "--check",
+    "only_check",
+    is_flag=True,
+    help="Write nothing; print what differs, and exit with 1 if anything does.",
 )
 @click.option(
     "--format",
@@ -41,7 +52,12 @@ from faultspec.targets.custom import targets_in
     help="How to print diagnostics.",
 )
 def command(
-    taxonomy: str, names: tuple[str, ...], out: str, templates: str | None, only_check: bool, style: str
+    taxonomy: str,
+    names: tuple[str, ...],
+    out: str,
+    templates: str | None,
+    only_check: bool,
+    style: str,
 ) -> int:
     """Compile TAXONOMY (default: taxonomy.yaml) into the output folder.
 
@@ -56,7 +72,12 @@ def command(
 
 
 def _compile(
-    taxonomy: str, names: tuple[str, ...], out: str, templates: str | None, only_check: bool, style: str
+    taxonomy: str,
+    names: tuple[str, ...],
+    out: str,
+    templates: str | None,
+    only_check: bool,
+    style: str,
 ) -> int:
     loaded = load(taxonomy)
     if loaded.taxonomy is None:
@@ -65,10 +86,15 @@ def _compile(
     folder = Path(out)
     try:
         targets = _chosen(names, None if templates is None else Path(templates))
-        chosen = [each.name for each in targets]
+        chosen = [target.name for target in targets]
         if not names:
             chosen += listed_targets(folder)  # those of a target that is no more are nobody's
-        tree = render(loaded.taxonomy, targets, _relative(taxonomy), None if templates is None else Path(templates))
+        tree = render(
+            loaded.taxonomy,
+            targets,
+            _relative(taxonomy),
+            None if templates is None else Path(templates),
+        )
         if only_check:
             drift = check(tree, folder, chosen, Path(taxonomy), whole=not names)
             found = () if style == "text" else tuple(_diagnostic(each, out) for each in drift)
@@ -125,7 +151,9 @@ def _diagnostic(drift: Drift, out: str) -> Diagnostic:
         "untracked": "no compile wrote this file",
     }[drift.kind]
     todo = (
-        "move it away, or delete it" if drift.kind == "untracked" else "run `faultspec compile` and review the change"
+        "move it away, or delete it"
+        if drift.kind == "untracked"
+        else "run `faultspec compile` and review the change"
     )
     return Diagnostic(f"{drift.kind}-file", said, f"{out}/{drift.path}", hint=todo)
 
@@ -139,8 +167,12 @@ def _print_drift(drift: Sequence[Drift], out: str, *, by_file: bool) -> int:
         strange = sum(each.kind == "untracked" for each in drift)
         if strange < len(drift):
             differ = f"{len(drift) - strange} of the files differ"
-            click.echo(f"{out}: {differ}; run `faultspec compile` and review what changes", err=True)
+            click.echo(
+                f"{out}: {differ}; run `faultspec compile` and review what changes", err=True
+            )
         if strange:
             files = f"{strange} file{'s' if strange > 1 else ''} that no compile wrote"
-            click.echo(f"{out}: {files}, and none will remove; move them away, or delete them", err=True)
+            click.echo(
+                f"{out}: {files}, and none will remove; move them away, or delete them", err=True
+            )
     return 1 if drift else 0

@@ -45,20 +45,39 @@ if TYPE_CHECKING:
 @reporting.baseline_option
 @reporting.coverage_option
 @click.option(
-    "--shard", metavar="NUMBER/OF", help="Only this part of the run, such as 2/5; `faultspec report merge` joins them."
-)
-@click.option("--read-only", is_flag=True, help="Nothing but GET, HEAD and OPTIONS, whatever the configuration allows.")
-@click.option(
-    "--rate", metavar="N/s", help="At most so many requests a second, such as 5/s; no limit is tried out then."
+    "--shard",
+    metavar="NUMBER/OF",
+    help="Only this part of the run, such as 2/5; `faultspec report merge` joins them.",
 )
 @click.option(
-    "--requests", type=click.IntRange(1), help="At most so many requests, however many the configuration allows."
+    "--read-only",
+    is_flag=True,
+    help="Nothing but GET, HEAD and OPTIONS, whatever the configuration allows.",
 )
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="At most so long, however long it allows.")
 @click.option(
-    "--client", "watching", is_flag=True, help="Watch the clients of the configuration, in place of a service."
+    "--rate",
+    metavar="N/s",
+    help="At most so many requests a second, such as 5/s; no limit is tried out then.",
 )
-@click.option("--only", metavar="PATTERN", help="Only clauses whose address matches, such as 'headers/*'.")
+@click.option(
+    "--requests",
+    type=click.IntRange(1),
+    help="At most so many requests, however many the configuration allows.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    help="At most so long, however long it allows.",
+)
+@click.option(
+    "--client",
+    "watching",
+    is_flag=True,
+    help="Watch the clients of the configuration, in place of a service.",
+)
+@click.option(
+    "--only", metavar="PATTERN", help="Only clauses whose address matches, such as 'headers/*'."
+)
 @click.option(
     "--header",
     "headers",
@@ -66,7 +85,9 @@ if TYPE_CHECKING:
     metavar="NAME:VALUE",
     help="With a URL: a header of the caller, such as a token; may be repeated.",
 )
-@click.option("--openapi", help="With a URL: the OpenAPI document, a path under it, a URL or a file.")
+@click.option(
+    "--openapi", help="With a URL: the OpenAPI document, a path under it, a URL or a file."
+)
 def command(
     target: str,
     taxonomy_path: str | None,
@@ -116,19 +137,27 @@ def command(
             "--header and --openapi go with a URL; in a configuration they stand under `identities` and `target`"
         )
     if bare and watching:
-        raise click.UsageError("--client goes with a configuration that says how a client is run, under `client`")
+        raise click.UsageError(
+            "--client goes with a configuration that says how a client is run, under `client`"
+        )
     try:
         described, waivers, taxonomy = (
-            _bare(target, headers, openapi, taxonomy_path) if bare else _configured(target, taxonomy_path)
+            _bare(target, headers, openapi, taxonomy_path)
+            if bare
+            else _configured(target, taxonomy_path)
         )
     except Refused:
         return COULD_NOT
-    described = _limited(described, read_only=read_only, rate=_rate(rate), requests=requests, seconds=seconds)
+    described = _limited(
+        described, read_only=read_only, rate=_rate(rate), requests=requests, seconds=seconds
+    )
     if watching and not described.clients:
         raise click.UsageError(f"{target} says nothing of `client`, so there is nothing to watch")
     if not watching and not described.address:
         raise click.UsageError(f"{target} says nothing of `target`; for its clients give --client")
-    if only is not None and not matched(only, (client_clauses if watching else service_clauses)(taxonomy)):
+    if only is not None and not matched(
+        only, (client_clauses if watching else service_clauses)(taxonomy)
+    ):
         return COULD_NOT
     progress = _progress() if sys.stderr.isatty() else quiet
     options = RunOptions(
@@ -165,7 +194,9 @@ def _shard(value: str | None) -> "Shard | None":
         return None
     found = re.fullmatch(r"(\d{1,4})/(\d{1,4})", value)
     if found is None or not 1 <= int(found[1]) <= int(found[2]):
-        raise click.BadParameter(f"{value!r} is no part of a whole such as 2/5", param_hint="--shard")
+        raise click.BadParameter(
+            f"{value!r} is no part of a whole such as 2/5", param_hint="--shard"
+        )
     return Shard(int(found[1]), int(found[2]))
 
 
@@ -179,7 +210,12 @@ def _rate(value: str | None) -> float | None:
 
 
 def _limited(
-    target: "ServiceConfig", *, read_only: bool, rate: float | None, requests: int | None, seconds: float | None
+    target: "ServiceConfig",
+    *,
+    read_only: bool,
+    rate: float | None,
+    requests: int | None,
+    seconds: float | None,
 ) -> "ServiceConfig":
     """The target with the stricter of its own limits and these."""
     own = target.limits
@@ -195,15 +231,19 @@ def _limited(
 
 def matched(only: str, clauses: Collection[str]) -> bool:
     """Whether the pattern matches a clause, after saying so if it matches none."""
-    if any(fnmatchcase(each, only) for each in clauses):
+    if any(fnmatchcase(clause, only) for clause in clauses):
         return True
-    families = tuple(dict.fromkeys(f"{each.partition('/')[0]}/*" for each in clauses))
-    hint = closest(only, (*families, *clauses)) or f"the families of clauses are {', '.join(families)}"
+    families = tuple(dict.fromkeys(f"{clause.partition('/')[0]}/*" for clause in clauses))
+    hint = (
+        closest(only, (*families, *clauses)) or f"the families of clauses are {', '.join(families)}"
+    )
     reporting.say("unknown-clause", f"no clause matches {only!r}", hint)
     return False
 
 
-def _configured(path: str, taxonomy_path: str | None) -> tuple["ServiceConfig", tuple["Waiver", ...], "Taxonomy"]:
+def _configured(
+    path: str, taxonomy_path: str | None
+) -> tuple["ServiceConfig", tuple["Waiver", ...], "Taxonomy"]:
     from faultspec import language
     from faultspec_conformance import config as configuration
     from faultspec_conformance.results import waivers as known
@@ -218,7 +258,9 @@ def _configured(path: str, taxonomy_path: str | None) -> tuple["ServiceConfig", 
             read = language.load(named)
             taxonomy = read.taxonomy
             sources |= read.sources
-            wrong = [each for each in read.diagnostics if each.severity == "error"]
+            wrong = [
+                diagnostic for diagnostic in read.diagnostics if diagnostic.severity == "error"
+            ]
             found += wrong if taxonomy_path else _told(wrong, loaded.document, "taxonomy", named)
         elif not any(each.pointer == ("taxonomy",) for each in found):
             message = "the configuration says nothing of `taxonomy`"
@@ -237,13 +279,17 @@ def _configured(path: str, taxonomy_path: str | None) -> tuple["ServiceConfig", 
     return loaded.target, waivers.waivers, taxonomy
 
 
-def _told(diagnostics: Iterable[Diagnostic], document: "Document", key: str, path: str) -> Iterator[Diagnostic]:
+def _told(
+    diagnostics: Iterable[Diagnostic], document: "Document", key: str, path: str
+) -> Iterator[Diagnostic]:
     """What is wrong with a file; that there is none is told where the configuration names it."""
-    for each in diagnostics:
-        if each.code == "file-not-found" and each.path == path:
-            yield document.diagnostic(each.code, f"there is no file {path}", (key,), key=False, hint=each.hint)
+    for diagnostic in diagnostics:
+        if diagnostic.code == "file-not-found" and diagnostic.path == path:
+            yield document.diagnostic(
+                diagnostic.code, f"there is no file {path}", (key,), key=False, hint=diagnostic.hint
+            )
         else:
-            yield each
+            yield diagnostic
 
 
 def _bare(
@@ -253,18 +299,28 @@ def _bare(
 
     taxonomy = reporting.taxonomy(taxonomy_path)
     shown = []
-    for each in headers:
-        name, colon, value = each.partition(":")
-        if not colon or not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name.strip()) or re.search(r"[\r\n\0]", value):
-            raise click.BadParameter(f"{each!r} is not NAME:VALUE", param_hint="--header")
+    for header in headers:
+        name, colon, value = header.partition(":")
+        if (
+            not colon
+            or not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name.strip())
+            or re.search(r"[\r\n\0]", value)
+        ):
+            raise click.BadParameter(f"{header!r} is not NAME:VALUE", param_hint="--header")
         shown.append((name.strip(), value.strip()))
     secrets = tuple(
-        (value.partition(" ")[2] or value, "${" + name.upper().replace("-", "_") + "}") for name, value in shown
+        (value.partition(" ")[2] or value, "${" + name.upper().replace("-", "_") + "}")
+        for name, value in shown
     )
-    caller = {"caller": Identity("caller", tuple(shown), tuple(shown), secrets=secrets)} if shown else {}
+    caller = (
+        {"caller": Identity("caller", tuple(shown), tuple(shown), secrets=secrets)} if shown else {}
+    )
     file = openapi if openapi is not None and Path(openapi).is_file() else None
     target = ServiceConfig(
-        http=url.rstrip("/"), openapi=None if file else openapi, openapi_file=file, identities=caller
+        http=url.rstrip("/"),
+        openapi=None if file else openapi,
+        openapi_file=file,
+        identities=caller,
     )
     return target, (), taxonomy
 

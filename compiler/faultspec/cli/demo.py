@@ -11,16 +11,25 @@ from faultspec.cli.extra import conformance
 def shipped_taxonomy() -> str:
     """The Core Platform taxonomy: of the checkout where there is one, else the copy in the wheel."""
     in_place = Path(__file__).resolve().parents[3] / "taxonomy.yaml"
-    return str(in_place if in_place.is_file() else resources.files("faultspec") / "data" / "taxonomy.yaml")
+    return str(
+        in_place if in_place.is_file() else resources.files("faultspec") / "data" / "taxonomy.yaml"
+    )
 
 
 @click.command(name="demo")
-@click.option("--serve", "only_serve", is_flag=True, help="Only start the orders service, until interrupted.")
 @click.option(
-    "--sin", metavar="NAME", help="The sin to commit; an unknown name lists them. Default: ignores-idempotency-key."
+    "--serve", "only_serve", is_flag=True, help="Only start the orders service, until interrupted."
 )
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, help="With --serve: the loopback port; default a free one."
+    "--sin",
+    metavar="NAME",
+    help="The sin to commit; an unknown name lists them. Default: ignores-idempotency-key.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="With --serve: the loopback port; default a free one.",
 )
 @click.option(
     "--out",

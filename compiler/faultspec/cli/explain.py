@@ -49,7 +49,8 @@ def command(name: str, path: str) -> int:
         click.echo(f"  hint: {hint}", err=True)
     if loaded.taxonomy is None:
         click.echo(
-            f"  note: {path} could not be read, so its codes are not known; see `faultspec lint {path}`", err=True
+            f"  note: {path} could not be read, so its codes are not known; see `faultspec lint {path}`",
+            err=True,
         )
         return 2
     return 1
@@ -69,14 +70,18 @@ def _explanations(taxonomy: Taxonomy | None) -> list[tuple[str, Iterable[str]]]:
         clauses = {**CLAUSES, **service_clauses(taxonomy), **client_clauses(taxonomy)}
     found += [(rule.id, _rule(rule)) for rule in RULES]
     found += [(clause.address, _clause(clause)) for clause in clauses.values()]
-    found += [(each.address, _construct(each)) for each in reference.constructs().values()]
+    found += [
+        (construct.address, _construct(construct)) for construct in reference.constructs().values()
+    ]
     conditions = {**SOURCE_CODES, **CODES, **suppressions.CODES}
     found += [(code, _diagnostic(code, condition)) for code, condition in conditions.items()]
     return found
 
 
 def _wrapped(text: str, indent: str = "  ") -> str:
-    return textwrap.fill(" ".join(text.split()), 100, initial_indent=indent, subsequent_indent=indent)
+    return textwrap.fill(
+        " ".join(text.split()), 100, initial_indent=indent, subsequent_indent=indent
+    )
 
 
 def _facts(rows: Iterable[tuple[str, str | None]]) -> Iterator[str]:
@@ -87,7 +92,9 @@ def _facts(rows: Iterable[tuple[str, str | None]]) -> Iterator[str]:
 
 
 def _code(taxonomy: Taxonomy, code: Code, address: str) -> Iterator[str]:
-    yield f"{address}: a code of the taxonomy `{taxonomy.name}`" + ("" if code.live else f" ({code.lifecycle})")
+    yield f"{address}: a code of the taxonomy `{taxonomy.name}`" + (
+        "" if code.live else f" ({code.lifecycle})"
+    )
     yield _wrapped(code.summary)
     if code.description:
         yield _wrapped(code.description)
@@ -108,12 +115,19 @@ def _code(taxonomy: Taxonomy, code: Code, address: str) -> Iterator[str]:
             ("retriable", flag),
             (
                 "the client",
-                {"retry": "sends it again", "refetch": "fetches and tries anew", "user": "asks a person"}.get(
-                    code.client_action, "does not send it again"
-                ),
+                {
+                    "retry": "sends it again",
+                    "refetch": "fetches and tries anew",
+                    "user": "asks a person",
+                }.get(code.client_action, "does not send it again"),
             ),
             ("policy", code.retry),
-            ("effect", {"none": "none: nothing happened", "possible": "possible", "unknown": "unknown"}[code.effect]),
+            (
+                "effect",
+                {"none": "none: nothing happened", "possible": "possible", "unknown": "unknown"}[
+                    code.effect
+                ],
+            ),
             ("domain", code.domain),
             ("boundary", ", ".join(code.boundaries)),
             ("details", details),
@@ -164,8 +178,13 @@ def _instance(taxonomy: Taxonomy, code: Code) -> Iterator[str]:
 
 
 def _ruling(ruling: Ruling) -> Iterator[str]:
-    yield f"{ruling.name}: a ruling" + (f" on {', '.join(ruling.statements)}" if ruling.statements else "")
-    yield from (_wrapped(f"What is open: {ruling.conflict}"), _wrapped(f"What holds: {ruling.decision}"))
+    yield f"{ruling.name}: a ruling" + (
+        f" on {', '.join(ruling.statements)}" if ruling.statements else ""
+    )
+    yield from (
+        _wrapped(f"What is open: {ruling.conflict}"),
+        _wrapped(f"What holds: {ruling.decision}"),
+    )
     yield _wrapped(f"Why: {ruling.reason}")
 
 
@@ -175,7 +194,10 @@ def _rule(rule: LintRule) -> Iterator[str]:
     yield from ("", "  bad:", textwrap.indent(rule.bad.rstrip(), "    "))
     yield from ("", textwrap.indent(example_output(rule).rstrip(), "    "))
     yield from ("", "  good:", textwrap.indent(rule.good.rstrip(), "    "))
-    yield from ("", f"  silence it with a comment at the key: # faultspec: ignore[{rule.id}] the reason")
+    yield from (
+        "",
+        f"  silence it with a comment at the key: # faultspec: ignore[{rule.id}] the reason",
+    )
 
 
 def _clause(clause: Clause) -> Iterator[str]:
@@ -187,7 +209,10 @@ def _clause(clause: Clause) -> Iterator[str]:
         (
             ("statements", ", ".join(clause.statements)),
             ("presupposes", ", ".join(clause.presupposes)),
-            ("checked by", "a probe of several requests" if clause.relation else "looking at one exchange"),
+            (
+                "checked by",
+                "a probe of several requests" if clause.relation else "looking at one exchange",
+            ),
         )
     )
 
@@ -197,7 +222,9 @@ def _construct(construct: reference.Construct) -> Iterator[str]:
     takes = reference.kind(construct.key.type).replace("\\|", "|")
     yield f"{construct.address}: a construct of the language"
     yield _wrapped(construct.key.doc)
-    yield _wrapped(f"It takes {takes}" + ("." if not construct.key.required else ", and must be there."))
+    yield _wrapped(
+        f"It takes {takes}" + ("." if not construct.key.required else ", and must be there.")
+    )
     below = list(reference.records(construct.key.type))
     if below:
         yield from ("", f"  its keys, asked for as {construct.address}.KEY:")

@@ -20,7 +20,9 @@ from faultspec.importers.source_map import SourceMap, source_map
 from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
 
-_OUT = click.option("--out", type=click.Path(), metavar="FILE", help="Where to write the taxonomy; default: stdout.")
+_OUT = click.option(
+    "--out", type=click.Path(), metavar="FILE", help="Where to write the taxonomy; default: stdout."
+)
 _FORCE = click.option("--force", is_flag=True, help="Overwrite what is there.")
 _FORMAT = click.option(
     "--format",
@@ -75,11 +77,16 @@ def openapi(file: str, out: str | None, force: bool, style: str) -> int:
 @click.argument("services", nargs=-1, metavar="[SERVICE]...")
 @click.option("--all", "everything", is_flag=True, help="Every service of the installed botocore.")
 @click.option(
-    "--out", type=click.Path(), metavar="PATH", help="A file, or a folder for several services; default: stdout."
+    "--out",
+    type=click.Path(),
+    metavar="PATH",
+    help="A file, or a folder for several services; default: stdout.",
 )
 @_FORCE
 @_FORMAT
-def botocore(services: Sequence[str], everything: bool, out: str | None, force: bool, style: str) -> int:
+def botocore(
+    services: Sequence[str], everything: bool, out: str | None, force: bool, style: str
+) -> int:
     """Import the errors of SERVICE: a name of the installed botocore, or the path of a service-2.json."""
     from faultspec.importers.botocore import read
 
@@ -90,7 +97,11 @@ def botocore(services: Sequence[str], everything: bool, out: str | None, force: 
         raise click.UsageError("Say with --out into which folder the taxonomies go.")
     losses: list[_Told] = []
     try:
-        chosen = _models() if everything else {name: path for each in services for name, path in [_model(each)]}
+        chosen = (
+            _models()
+            if everything
+            else {name: path for service in services for name, path in [_model(service)]}
+        )
         for name, path in chosen.items():
             target = str(Path(out) / f"{name}.yaml") if several and out is not None else out
             _free(target, force)
@@ -106,7 +117,12 @@ def botocore(services: Sequence[str], everything: bool, out: str | None, force: 
             _put(write_yaml(imported.data, _schema(target)), target, force)
             packed = _is_packed(path)
             losses.append(
-                _Told(name, name if packed else path, imported.losses, None if packed else source_map(text, path))
+                _Told(
+                    name,
+                    name if packed else path,
+                    imported.losses,
+                    None if packed else source_map(text, path),
+                )
             )
     except _Refused:
         return 2
@@ -120,7 +136,9 @@ def botocore(services: Sequence[str], everything: bool, out: str | None, force: 
 def _data() -> Path:
     found = find_spec("botocore")
     if found is None or not found.submodule_search_locations:
-        raise click.UsageError("this command needs botocore, which is not installed: pip install botocore")
+        raise click.UsageError(
+            "this command needs botocore, which is not installed: pip install botocore"
+        )
     return Path(found.submodule_search_locations[0]) / "data"
 
 
@@ -141,7 +159,8 @@ def _model(service: str) -> tuple[str, str]:
 
         near = difflib.get_close_matches(service, known, n=1)
         raise click.UsageError(
-            f"botocore has no service {service!r}." + (f" Did you mean {near[0]!r}?" if near else "")
+            f"botocore has no service {service!r}."
+            + (f" Did you mean {near[0]!r}?" if near else "")
         )
     return service, known[service]
 
@@ -198,13 +217,24 @@ def _refused(problem: NotImportable, path: str, text: str) -> _Refused:
         _say([Diagnostic(problem.code, f"{problem.message}{place}", path, hint=problem.hint)])
     else:
         span = places.span(problem.pointer)
-        _say([Diagnostic(problem.code, problem.message, path, span, hint=problem.hint)], {path: text})
+        _say(
+            [Diagnostic(problem.code, problem.message, path, span, hint=problem.hint)], {path: text}
+        )
     return _Refused()
 
 
 def _free(out: str | None, force: bool) -> None:
     if out is not None and not force and os.path.lexists(out):
-        _say([Diagnostic("file-exists", "this file is there already", out, hint="name another one, or say --force")])
+        _say(
+            [
+                Diagnostic(
+                    "file-exists",
+                    "this file is there already",
+                    out,
+                    hint="name another one, or say --force",
+                )
+            ]
+        )
         raise _Refused
 
 
@@ -261,7 +291,10 @@ def _data_of(told: _Told, loss: Loss) -> dict[str, object]:
 
 def _report(told: Sequence[_Told], style: str) -> None:
     if style == "json":
-        report = [{"document": each.name, "losses": [_data_of(each, loss) for loss in each.losses]} for each in told]
+        report = [
+            {"document": each.name, "losses": [_data_of(each, loss) for loss in each.losses]}
+            for each in told
+        ]
         click.echo(json.dumps(report, indent=2, ensure_ascii=False), err=True)
         return
     for each in told:
@@ -269,6 +302,14 @@ def _report(told: Sequence[_Told], style: str) -> None:
             place = each.place(loss)
             where = each.path if place is None else f"{each.path}:{place[0]}:{place[1]}"
             pointer = f" (#{loss.pointer})" if loss.pointer else ""
-            click.echo(printers.visible(f"{where}: not carried [{loss.kind}]: {loss.reason}{pointer}"), err=True)
+            click.echo(
+                printers.visible(f"{where}: not carried [{loss.kind}]: {loss.reason}{pointer}"),
+                err=True,
+            )
     total = sum(len(each.losses) for each in told)
-    click.echo("nothing was lost" if not total else f"{total} of the document's statements are not carried", err=True)
+    click.echo(
+        "nothing was lost"
+        if not total
+        else f"{total} of the document's statements are not carried",
+        err=True,
+    )

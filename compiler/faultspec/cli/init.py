@@ -55,9 +55,13 @@ def taxonomy(file: str) -> int:
             target.parent.mkdir(parents=True)
         _write(target, files("faultspec.cli").joinpath("starter.yaml").read_text(encoding="utf-8"))
     except FileExistsError:
-        return _refuse("file-exists", "this file is there already", file, "name another one, or remove it")
+        return _refuse(
+            "file-exists", "this file is there already", file, "name another one, or remove it"
+        )
     except OSError as error:
-        return _refuse("file-unwritable", f"the file cannot be written: {error.strerror}", file, None)
+        return _refuse(
+            "file-unwritable", f"the file cannot be written: {error.strerror}", file, None
+        )
     click.echo(file)
     beside = target.parent / "faultspec.schema.json"
     try:
@@ -66,7 +70,9 @@ def taxonomy(file: str) -> int:
     except FileExistsError:
         click.echo(f"{beside}: kept as it is", err=True)
     except OSError as error:
-        return _refuse("file-unwritable", f"the file cannot be written: {error.strerror}", str(beside), None)
+        return _refuse(
+            "file-unwritable", f"the file cannot be written: {error.strerror}", str(beside), None
+        )
     click.echo(f"next: faultspec lint {file}", err=True)
     return 0
 

@@ -17,11 +17,19 @@ _HERE = "http://127.0.0.1:8080"
 
 @click.command(name="conformance")
 @click.argument("file", default="conformance.yaml", type=click.Path())
-@click.option("--openapi", required=True, metavar="FILE|URL", help="The service's OpenAPI document.")
 @click.option(
-    "--taxonomy", default="taxonomy.yaml", show_default=True, type=click.Path(), help="The taxonomy to judge by."
+    "--openapi", required=True, metavar="FILE|URL", help="The service's OpenAPI document."
 )
-@click.option("--http", metavar="URL", help="The address of the service; default: that of the document.")
+@click.option(
+    "--taxonomy",
+    default="taxonomy.yaml",
+    show_default=True,
+    type=click.Path(),
+    help="The taxonomy to judge by.",
+)
+@click.option(
+    "--http", metavar="URL", help="The address of the service; default: that of the document."
+)
 def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
     """Draft FILE (default: conformance.yaml) from a service's OpenAPI document.
 
@@ -34,7 +42,9 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
 
     target = Path(file)
     if target.exists():
-        return _refuse("file-exists", "this file is there already", file, "name another one, or remove it")
+        return _refuse(
+            "file-exists", "this file is there already", file, "name another one, or remove it"
+        )
     loaded = load(taxonomy)
     if loaded.taxonomy is None:
         sources = {taxonomy: loaded.document.text} if loaded.document is not None else {}
@@ -52,7 +62,9 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
         description.read(document, base=urlsplit(address).path or None),
         loaded.taxonomy,
         http=address,
-        openapi=place if place.startswith(("http://", "https://")) or place != openapi else _beside(target, openapi),
+        openapi=place
+        if place.startswith(("http://", "https://")) or place != openapi
+        else _beside(target, openapi),
         taxonomy_path=_beside(target, taxonomy),
     )
     try:
@@ -60,10 +72,14 @@ def command(file: str, openapi: str, taxonomy: str, http: str | None) -> int:
         with target.open("x", encoding="utf-8", newline="\n") as out:
             out.write(written)
     except FileExistsError:
-        return _refuse("file-exists", "this file is there already", file, "name another one, or remove it")
+        return _refuse(
+            "file-exists", "this file is there already", file, "name another one, or remove it"
+        )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
-        return _refuse("file-unwritable", f"the file cannot be written: {reason or error}", file, None)
+        return _refuse(
+            "file-unwritable", f"the file cannot be written: {reason or error}", file, None
+        )
     click.echo(file)
     click.echo(f"next: look it over, then faultspec conform {file}", err=True)
     return 0
@@ -96,7 +112,12 @@ def _read(path: str) -> str | Diagnostic:
     try:
         return Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
-        return Diagnostic("file-not-found", "there is no such file", path, hint="check the spelling and the directory")
+        return Diagnostic(
+            "file-not-found",
+            "there is no such file",
+            path,
+            hint="check the spelling and the directory",
+        )
     except UnicodeDecodeError:
         return Diagnostic("not-utf-8", "the file is not UTF-8 text", path)
     except (OSError, ValueError) as error:

@@ -27,7 +27,11 @@ from faultspec.source.file import BYTE_ORDER_MARK
     help="How to print diagnostics.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
-@click.option("--fix", is_flag=True, help="Repair what can be meant in one way only, and say what was repaired.")
+@click.option(
+    "--fix",
+    is_flag=True,
+    help="Repair what can be meant in one way only, and say what was repaired.",
+)
 def command(taxonomies: tuple[str, ...], style: str, strict: bool, fix: bool) -> int:
     """Check every TAXONOMY (default: taxonomy.yaml) and say what is wrong with it.
 
@@ -59,11 +63,15 @@ def _repaired(loaded: LoadedTaxonomy) -> LoadedTaxonomy:
     problem = _replace(path, before, text)
     if problem is not None:
         hint = "see that the file and its folder can be written, and try again"
-        return LoadedTaxonomy(None, None, (Diagnostic("file-unwritable", problem, path, hint=hint),), {path: before})
+        return LoadedTaxonomy(
+            None, None, (Diagnostic("file-unwritable", problem, path, hint=hint),), {path: before}
+        )
     for each in gone:
         what = each.fix.what if each.fix is not None else ""
         place = printers.location(path, each.span)
-        click.echo(printers.visible(f"{place}: fixed: {each.message}: {what} [{each.code}]"), err=True)
+        click.echo(
+            printers.visible(f"{place}: fixed: {each.message}: {what} [{each.code}]"), err=True
+        )
     return reread(text, path)
 
 

@@ -20,7 +20,11 @@ def command() -> None:
 @reporting.baseline_option
 @reporting.coverage_option
 def merge(
-    files: tuple[str, ...], reports: tuple[str, ...], format_name: str, baseline: str | None, coverage: str | None
+    files: tuple[str, ...],
+    reports: tuple[str, ...],
+    format_name: str,
+    baseline: str | None,
+    coverage: str | None,
 ) -> int:
     """Make one report of the JSON reports of all shards of a run; of one report, the same in another format.
 

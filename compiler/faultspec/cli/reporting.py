@@ -76,9 +76,14 @@ def taxonomy(path: str | None) -> "Taxonomy":
     from faultspec.language import load
 
     if path is None and not Path("taxonomy.yaml").is_file():
-        raise click.UsageError("there is no taxonomy.yaml here; say by which to judge with --taxonomy FILE")
+        raise click.UsageError(
+            "there is no taxonomy.yaml here; say by which to judge with --taxonomy FILE"
+        )
     loaded = load(path or "taxonomy.yaml")
-    told((each for each in loaded.diagnostics if each.severity == "error"), loaded.sources)
+    told(
+        (diagnostic for diagnostic in loaded.diagnostics if diagnostic.severity == "error"),
+        loaded.sources,
+    )
     if loaded.taxonomy is None:
         raise Refused
     return loaded.taxonomy
@@ -129,7 +134,11 @@ def earlier(path: str) -> "Report":
     except OSError as error:
         say("file-unreadable", f"{path}: {error.strerror}")
     except (Unreadable, UnicodeDecodeError) as error:
-        say("no-report", f"{path}: {error}", "give what `faultspec conform --report json=FILE` wrote")
+        say(
+            "no-report",
+            f"{path}: {error}",
+            "give what `faultspec conform --report json=FILE` wrote",
+        )
     raise Refused
 
 
@@ -144,7 +153,10 @@ def finished(report: "Report", baseline: str | None, wanted: "RequiredCoverage |
     if baseline is not None:
         before = earlier(baseline)
         if before.result.taxonomy.rpartition(" ")[0] != result.taxonomy.rpartition(" ")[0]:
-            say("no-baseline", f"{baseline} is a report by {before.result.taxonomy}, and this one by {result.taxonomy}")
+            say(
+                "no-baseline",
+                f"{baseline} is a report by {before.result.taxonomy}, and this one by {result.taxonomy}",
+            )
             raise Refused
         result = compared(result, before.result)
     if wanted is not None:

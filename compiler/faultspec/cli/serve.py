@@ -19,7 +19,13 @@ from faultspec.cli.reporting import COULD_NOT, Refused
     metavar="CODE[,status=503][,retry-after=2]",
     help="The error to answer with; repeated, one after the other.",
 )
-@click.option("--after", type=click.IntRange(0), default=0, show_default=True, help="Good answers before the first.")
+@click.option(
+    "--after",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Good answers before the first.",
+)
 @click.option(
     "--times",
     type=click.IntRange(1),
@@ -32,9 +38,18 @@ from faultspec.cli.reporting import COULD_NOT, Refused
     show_default=True,
     help="The chance that a request gets the error that is due; the others are answered well.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="What chance starts from.")
-@click.option("--openapi", type=click.Path(), help="An OpenAPI document: what good answers look like.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The loopback port; default a free one.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="What chance starts from."
+)
+@click.option(
+    "--openapi", type=click.Path(), help="An OpenAPI document: what good answers look like."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="The loopback port; default a free one.",
+)
 def command(
     taxonomy: str,
     faults: tuple[str, ...],
@@ -63,21 +78,29 @@ def command(
     except Refused:
         return COULD_NOT
     wanted = []
-    for each in faults:
+    for fault in faults:
         try:
-            wanted.append(script.parse(each))
+            wanted.append(script.parse(fault))
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--fail") from None
         unknown = script.problem(wanted[-1], declared)
         if unknown is not None:
             raise click.BadParameter(unknown, param_hint="--fail")
-    if not any(each.transport == "http" for each in declared.surfaces.values()):
-        raise click.UsageError(f"{declared.name} has no surface on HTTP, so there is nothing to serve")
+    if not any(surface.transport == "http" for surface in declared.surfaces.values()):
+        raise click.UsageError(
+            f"{declared.name} has no surface on HTTP, so there is nothing to serve"
+        )
     turns = script.Turns(script.Script(tuple(wanted), after, times, probability), Random(seed))
     app = FaultServer(
-        contract(declared), turns, description=description, heard=lambda served: click.echo(served, err=True)
+        contract(declared),
+        turns,
+        description=description,
+        heard=lambda served: click.echo(served, err=True),
     )
-    for ending in (signal.SIGINT, signal.SIGTERM):  # a shell that starts this in the background leaves SIGINT ignored
+    for ending in (
+        signal.SIGINT,
+        signal.SIGTERM,
+    ):  # a shell that starts this in the background leaves SIGINT ignored
         signal.signal(ending, signal.default_int_handler)
     try:
         with serving(app, port) as url:

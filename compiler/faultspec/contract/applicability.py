@@ -12,20 +12,22 @@ def not_applicable(taxonomy: Taxonomy) -> Mapping[str, str]:
     found: dict[str, str] = {}
     surfaces = tuple(taxonomy.surfaces.values())
     fields = [each for envelope in taxonomy.envelopes.values() for each in envelope.fields.values()]
-    slots = {slot for envelope in taxonomy.envelopes.values() for slot in slot_places(envelope.shape)}
+    slots = {
+        slot for envelope in taxonomy.envelopes.values() for slot in slot_places(envelope.shape)
+    }
     headers = {rule.name.lower() for rule in taxonomy.headers}
     statuses = {status for code in taxonomy.live_codes() for status in code.http.all()}
     if taxonomy.idempotency is None:
         found["idempotency"] = "the taxonomy declares no idempotency"
     if taxonomy.privacy is None or not taxonomy.privacy.conceal:
         found["tenancy"] = "the taxonomy declares no concealment"
-    if not any(each.echo for each in fields):
+    if not any(field.echo for field in fields):
         found["correlation"] = "the taxonomy declares no correlation id that is echoed"
-    if not any(each.batch for each in surfaces):
+    if not any(surface.batch for surface in surfaces):
         found["batch"] = "the taxonomy declares no batches"
-    if not any(each.transport == "stream" for each in surfaces):
+    if not any(surface.transport == "stream" for surface in surfaces):
         found["stream"] = "the taxonomy declares no streams"
-    if not any(each.requires_details for each in surfaces):
+    if not any(surface.requires_details for surface in surfaces):
         found["stream/offset"] = "the taxonomy requires nothing of errors in a stream"
     if 412 not in statuses:
         found["preconditions"] = "no code travels under 412"
@@ -36,7 +38,9 @@ def not_applicable(taxonomy: Taxonomy) -> Mapping[str, str]:
     if not any(key.equals_header for key in taxonomy.detail_keys.values()):
         found["details/validator"] = "no detail repeats a header"
     if "retry-after" not in headers and not any(
-        rule.name.lower() == "retry-after" for code in taxonomy.codes.values() for rule in code.headers
+        rule.name.lower() == "retry-after"
+        for code in taxonomy.codes.values()
+        for rule in code.headers
     ):
         found["retry"] = "the taxonomy declares no Retry-After"
     if "status" not in slots:

@@ -35,7 +35,9 @@ GROUPABLE = frozenset(
 """Facts with few distinct values. ``headers`` is which are present, ``shape`` which members of which type, ``details`` the
 same of the details, ``identity`` whether the caller was known."""
 
-VALUES = frozenset({"body", "ids", "message", "header-values", "detail-values", "request", "elapsed", "sequence"})
+VALUES = frozenset(
+    {"body", "ids", "message", "header-values", "detail-values", "request", "elapsed", "sequence"}
+)
 """Facts as many as there are records. ``sequence``: more than one exchange."""
 
 
@@ -404,7 +406,12 @@ _RELATIONS = (
         "code",
         "body",
     ),
-    _relation("service/alive", "The service answers", "Nothing can be said of one that doesn't.", "Every run."),
+    _relation(
+        "service/alive",
+        "The service answers",
+        "Nothing can be said of one that doesn't.",
+        "Every run.",
+    ),
     _relation(
         "provoke/code",
         "A recipe brings about the code it names",
@@ -955,7 +962,9 @@ _CLIENT = (
     ),
 )
 
-CLAUSES: Mapping[str, Clause] = {clause.address: clause for clause in (*_SINGLE, *_RELATIONS, *_UPSTREAM, *_CLIENT)}
+CLAUSES: Mapping[str, Clause] = {
+    clause.address: clause for clause in (*_SINGLE, *_RELATIONS, *_UPSTREAM, *_CLIENT)
+}
 """Every clause but those of headers, which a taxonomy declares one by one: see ``header_clause``, ``clauses_of`` and
 ``clauses_of_clients``."""
 
@@ -1014,37 +1023,48 @@ def _stated(taxonomy: Taxonomy, clauses: Iterable[Clause]) -> dict[str, Clause]:
 def _idle(taxonomy: Taxonomy) -> frozenset[str]:
     """The clauses, or families of them, about constructs that a taxonomy need not have and this one has not."""
     codes = tuple(taxonomy.every_code())
-    transports = {each.transport for each in taxonomy.surfaces.values()}
+    transports = {surface.transport for surface in taxonomy.surfaces.values()}
     policies = taxonomy.retry_policies.values()
     behind = retries_upstream(taxonomy)
     there = {
         **{each: "jsonrpc" in transports for each in CLAUSES if each.startswith("rpc/")},
         **dict.fromkeys(("mcp/unknown-tool", "mcp/invalid-arguments"), "mcp" in transports),
-        **{each: taxonomy.navigation is not None for each in CLAUSES if each.startswith("navigation/")},
+        **{
+            each: taxonomy.navigation is not None
+            for each in CLAUSES
+            if each.startswith("navigation/")
+        },
         "audit/recorded": taxonomy.audit is not None and taxonomy.audit.lookup is not None,
-        "discovery/agrees": any(each.kind in ("errors", "actions") for each in taxonomy.discovery.values()),
+        "discovery/agrees": any(
+            each.kind in ("errors", "actions") for each in taxonomy.discovery.values()
+        ),
         "upstream": behind is not None,
         "upstream/jitter": behind is not None and behind.policy.jitter.kind != "none",
         "upstream/key": behind is not None and bool(taxonomy.upstream and taxonomy.upstream.keys),
         "upstream/retried": behind is not None and behind.annotate is not None,
-        "upstream/status": behind is not None and bool(taxonomy.upstream and taxonomy.upstream.status),
+        "upstream/status": behind is not None
+        and bool(taxonomy.upstream and taxonomy.upstream.status),
         "client/retries": any(each.client_action == "retry" for each in codes),
         "client/attempts": any(each.retry for each in codes),
         "client/waits": any(each.retry for each in codes),
-        "client/jitter": any(each.policy.jitter.kind != "none" for each in policies),
-        "client/retry-after": any(each.name.lower() == "retry-after" for each in taxonomy.headers)
+        "client/jitter": any(policy.policy.jitter.kind != "none" for policy in policies),
+        "client/retry-after": any(
+            header.name.lower() == "retry-after" for header in taxonomy.headers
+        )
         or any(each.name.lower() == "retry-after" for code in codes for each in code.headers),
         "client/refetches": any(each.client_action == "refetch" for each in codes),
         "client/unsafe": any(each.effect != "none" for each in codes),
         "client/key": taxonomy.idempotency is not None,
         "client/correlation": any(
-            each.echo for envelope in taxonomy.envelopes.values() for each in envelope.fields.values()
+            each.echo
+            for envelope in taxonomy.envelopes.values()
+            for each in envelope.fields.values()
         ),
-        "surface/repeated": any(each.repeats for each in taxonomy.surfaces.values()),
-        "success/requires": any(each.success for each in taxonomy.surfaces.values()),
+        "surface/repeated": any(surface.repeats for surface in taxonomy.surfaces.values()),
+        "success/requires": any(surface.success for surface in taxonomy.surfaces.values()),
         "actions/agree": bool(taxonomy.sending_again) or any(each.actions for each in codes),
         "mcp/is-error": any(each.mcp for each in codes),
-        "mcp/text": any(each.structured for each in taxonomy.surfaces.values()),
+        "mcp/text": any(surface.structured for surface in taxonomy.surfaces.values()),
         "deadline/kept": any(each.deadline for each in codes),
     }
     return frozenset(address for address, used in there.items() if not used)
@@ -1052,36 +1072,53 @@ def _idle(taxonomy: Taxonomy) -> frozenset[str]:
 
 def retries_upstream(taxonomy: Taxonomy) -> RetryPolicy | None:
     """The policy by which services call those behind them, if one is declared."""
-    return taxonomy.retry_policies.get(taxonomy.upstream.retry or "") if taxonomy.upstream is not None else None
+    return (
+        taxonomy.retry_policies.get(taxonomy.upstream.retry or "")
+        if taxonomy.upstream is not None
+        else None
+    )
 
 
 def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
     """Where each clause, or each family of clauses, comes from in this taxonomy."""
     envelopes = tuple(each.source for each in taxonomy.envelopes.values())
-    fields = tuple(field for envelope in taxonomy.envelopes.values() for field in envelope.fields.values())
-    surfaces = tuple(each.source for each in taxonomy.surfaces.values() if each.batch is None)
-    batches = tuple(each.source for each in taxonomy.surfaces.values() if each.batch is not None)
+    fields = tuple(
+        field for envelope in taxonomy.envelopes.values() for field in envelope.fields.values()
+    )
+    surfaces = tuple(
+        surface.source for surface in taxonomy.surfaces.values() if surface.batch is None
+    )
+    batches = tuple(
+        surface.source for surface in taxonomy.surfaces.values() if surface.batch is not None
+    )
     codes = tuple(code.source for code in taxonomy.every_code())
     keys = tuple(taxonomy.detail_keys.values())
     echoed = tuple(field.source for field in fields if field.echo or field.mirror)
     privacy = (taxonomy.privacy.source,) if taxonomy.privacy else ()
-    fallbacks = tuple(each.source for each in taxonomy.fallbacks)
+    fallbacks = tuple(fallback.source for fallback in taxonomy.fallbacks)
     validators = tuple(key.source for key in keys if key.equals_header)
     behind = retries_upstream(taxonomy)
     called = (taxonomy.upstream.source,) if taxonomy.upstream is not None else ()
-    policies = tuple(each.source for each in taxonomy.retry_policies.values())
+    policies = tuple(policy.source for policy in taxonomy.retry_policies.values())
     idempotency = (taxonomy.idempotency.source,) if taxonomy.idempotency else ()
-    retry_after = tuple(rule.source for rule in taxonomy.headers if rule.name.lower() == "retry-after")
+    retry_after = tuple(
+        rule.source for rule in taxonomy.headers if rule.name.lower() == "retry-after"
+    )
     return {
         "surface": surfaces,
-        "surface/repeated": tuple(each.source for each in taxonomy.surfaces.values() if each.repeats),
+        "surface/repeated": tuple(
+            surface.source for surface in taxonomy.surfaces.values() if surface.repeats
+        ),
         "envelope": envelopes,
         "envelope/absent-on-success": surfaces,
         "envelope/types": (*envelopes, *(field.source for field in fields)),
         "code": surfaces,
         "code/status": codes,
-        "code/operation": (*codes, *(each.source for each in taxonomy.operations.values())),
-        "boundary": tuple(each.source for each in taxonomy.boundaries.values()),
+        "code/operation": (
+            *codes,
+            *(operation.source for operation in taxonomy.operations.values()),
+        ),
+        "boundary": tuple(boundary.source for boundary in taxonomy.boundaries.values()),
         "retriable": tuple(key.source for key in keys if key.role == "retriable") or codes,
         "actions": (
             *(taxonomy.actions[each].source for each in taxonomy.sending_again),
@@ -1089,33 +1126,60 @@ def _sources(taxonomy: Taxonomy) -> dict[str, tuple[Source, ...]]:
         ),
         "details": tuple(key.source for key in keys) or codes,
         "details/validator": validators,
-        "ids": tuple(field.source for field in fields if field.schema.format or field.schema.pattern),
+        "ids": tuple(
+            field.source for field in fields if field.schema.format or field.schema.pattern
+        ),
         "correlation": echoed,
         "batch": batches,
-        "stream": tuple(each.source for each in taxonomy.surfaces.values() if each.transport == "stream"),
+        "stream": tuple(
+            surface.source
+            for surface in taxonomy.surfaces.values()
+            if surface.transport == "stream"
+        ),
         "leaks": privacy,
-        "success": tuple(member.source for each in taxonomy.surfaces.values() for member in each.success.values()),
-        "rpc": tuple(each.source for each in taxonomy.surfaces.values() if each.transport == "jsonrpc"),
+        "success": tuple(
+            member.source
+            for surface in taxonomy.surfaces.values()
+            for member in surface.success.values()
+        ),
+        "rpc": tuple(
+            surface.source
+            for surface in taxonomy.surfaces.values()
+            if surface.transport == "jsonrpc"
+        ),
         "mcp": tuple(code.source for code in taxonomy.every_code() if code.mcp),
-        "mcp/text": tuple(each.source for each in taxonomy.surfaces.values() if each.structured),
+        "mcp/text": tuple(
+            surface.source for surface in taxonomy.surfaces.values() if surface.structured
+        ),
         "navigation": (taxonomy.navigation.source,) if taxonomy.navigation else (),
         "audit": (taxonomy.audit.source,) if taxonomy.audit else (),
         "discovery": tuple(each.source for each in taxonomy.discovery.values()),
         "deadline": tuple(code.deadline.source for code in taxonomy.every_code() if code.deadline),
         "idempotency": idempotency,
-        "tenancy": tuple(each.source for each in taxonomy.privacy.conceal) if taxonomy.privacy else (),
+        "tenancy": tuple(concealment.source for concealment in taxonomy.privacy.conceal)
+        if taxonomy.privacy
+        else (),
         "preconditions": validators,
         "duplicates": tuple(key.source for key in keys if key.refers_to == "resource"),
         "retry": retry_after,
         "framework": fallbacks,
         "upstream": (behind.source,) if behind is not None else (),
         **dict.fromkeys(
-            ("upstream/key", "upstream/unsafe", "upstream/surfaces", "upstream/stops", "upstream/status"), called
+            (
+                "upstream/key",
+                "upstream/unsafe",
+                "upstream/surfaces",
+                "upstream/stops",
+                "upstream/status",
+            ),
+            called,
         ),
         "client": policies,
         "client/retry-after": (*retry_after, *policies),
         "client/gives-up": codes,
-        "client/refetches": tuple(each.source for each in taxonomy.every_code() if each.client_action == "refetch"),
+        "client/refetches": tuple(
+            each.source for each in taxonomy.every_code() if each.client_action == "refetch"
+        ),
         "client/unsafe": idempotency or policies,
         "client/key": idempotency,
         "client/correlation": echoed,

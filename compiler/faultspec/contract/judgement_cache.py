@@ -83,7 +83,7 @@ class JudgementCache:
         """Remember texts that are harmless, such as the values of headers, which come back with every answer."""
         if len(self.harmless) >= MOST:
             self.harmless.clear()
-        self.harmless.update(each for each in texts if len(each) <= _COMES_BACK)
+        self.harmless.update(text for text in texts if len(text) <= _COMES_BACK)
 
 
 def build_cache(taxonomy: Taxonomy) -> JudgementCache:
@@ -94,22 +94,38 @@ def build_cache(taxonomy: Taxonomy) -> JudgementCache:
 def _traits(taxonomy: Taxonomy) -> Traits | None:
     codes = tuple(taxonomy.every_code())
     if any(
-        isinstance(each.node, Template) for envelope in taxonomy.envelopes.values() for each in walk(envelope.shape)
+        isinstance(each.node, Template)
+        for envelope in taxonomy.envelopes.values()
+        for each in walk(envelope.shape)
     ):
         return None  # strings are taken apart
-    if any(each.deadline is not None for each in codes):
+    if any(code.deadline is not None for code in codes):
         return None  # how long an answer took decides
     everything = list(_inside(taxonomy))
     schemas = [each for each in everything if isinstance(each, Schema)]
     if any(each.opaque is not None for each in schemas):
         return None  # who knows what an imported schema reads
-    rules = [*taxonomy.headers, *(rule for each in codes for rule in each.headers)]
-    fields = [field for envelope in taxonomy.envelopes.values() for field in envelope.fields.values()]
-    repeated = {name.lower() for field in fields for name in (field.echo, field.mirror) if name is not None}
+    rules = [*taxonomy.headers, *(rule for code in codes for rule in code.headers)]
+    fields = [
+        field for envelope in taxonomy.envelopes.values() for field in envelope.fields.values()
+    ]
+    repeated = {
+        name.lower() for field in fields for name in (field.echo, field.mirror) if name is not None
+    }
     repeated |= {rule.name.lower() for rule in rules if rule.equals is not None}
-    read = {rule.name.lower() for rule in rules if rule.token is not None or not set(rule.format) <= set(ids.FORMATS)}
-    compared = {key.name: key.equals_header.lower() for key in taxonomy.detail_keys.values() if key.equals_header}
-    named = {name for schema in schemas for name in schema.format} | {name for rule in rules for name in rule.format}
+    read = {
+        rule.name.lower()
+        for rule in rules
+        if rule.token is not None or not set(rule.format) <= set(ids.FORMATS)
+    }
+    compared = {
+        key.name: key.equals_header.lower()
+        for key in taxonomy.detail_keys.values()
+        if key.equals_header
+    }
+    named = {name for schema in schemas for name in schema.format} | {
+        name for rule in rules for name in rule.format
+    }
     formats = tuple(re.compile(ids.PATTERNS[name]) for name in ids.FORMATS if name in named)
     patterns = tuple(dict.fromkeys(each.pattern for each in schemas if each.pattern is not None))
     if repeated & read or len(formats) > _ALIKE or len(patterns) > _ALIKE:
@@ -120,7 +136,7 @@ def _traits(taxonomy: Taxonomy) -> Traits | None:
     return Traits(
         words=frozenset(each for each in everything if isinstance(each, str)),
         formats=formats,
-        patterns=tuple(expression(each) for each in patterns),
+        patterns=tuple(expression(pattern) for pattern in patterns),
         lengths=tuple(sorted(lengths)),
         kept=frozenset(compared),
         raw=frozenset(read),
@@ -146,7 +162,12 @@ def cache_key(
 ) -> Hashable | None:
     """The key of an error over HTTP on a surface, with its body as JSON; None: it is judged by itself."""
     request, response = exchange.request, exchange.response
-    if traits is None or exchange.transport != "http" or exchange.forbidden or len(response.body) > LONGEST:
+    if (
+        traits is None
+        or exchange.transport != "http"
+        or exchange.forbidden
+        or len(response.body) > LONGEST
+    ):
         return None
     asked = [name.lower() for name, _ in request.headers]
     if "if-match" in asked:
@@ -188,7 +209,9 @@ def _skeleton(traits: Traits, value: object, seen: dict[str, int]) -> Hashable:
         for name, each in value.items():
             parts.append(name)
             parts.append(
-                ("=", each) if name in traits.kept and isinstance(each, str) else _skeleton(traits, each, seen)
+                ("=", each)
+                if name in traits.kept and isinstance(each, str)
+                else _skeleton(traits, each, seen)
             )
         return tuple(parts)
     if isinstance(value, list):
@@ -203,7 +226,7 @@ def _text(traits: Traits, text: str, seen: dict[str, int]) -> Hashable:
     if text in traits.words or (len(text) <= _STATUS and text.isdigit()):
         return text
     fits = (
-        tuple(each.fullmatch(text) is not None for each in traits.formats)
+        tuple(format_.fullmatch(text) is not None for format_ in traits.formats)
         if len(text) <= _LONG_ID and " " not in text
         else ()
     )
@@ -211,5 +234,5 @@ def _text(traits: Traits, text: str, seen: dict[str, int]) -> Hashable:
         seen.setdefault(text, len(seen)),
         bisect_right(traits.lengths, len(text)),
         fits,
-        tuple(bool(each.search(text)) for each in traits.patterns),
+        tuple(bool(pattern.search(text)) for pattern in traits.patterns),
     )

@@ -12,7 +12,17 @@ from faultspec.contract.judgement_cache import JudgementCache, build_cache
 from faultspec.exchange.body import read, resolve
 from faultspec.exchange.model import Exchange
 from faultspec.language.conditions import StatusRange
-from faultspec.language.model import IMPLIED, Code, Envelope, HeaderRule, Match, Operation, Schema, Surface, Taxonomy
+from faultspec.language.model import (
+    IMPLIED,
+    Code,
+    Envelope,
+    HeaderRule,
+    Match,
+    Operation,
+    Schema,
+    Surface,
+    Taxonomy,
+)
 from faultspec.language.routes import Route, named, route
 from faultspec.language.values import Vocabularies, same, vocabularies
 from faultspec.leaks import name_patterns
@@ -37,7 +47,7 @@ class Matcher:
             return False
         if self.statuses and not any(status in each for each in self.statuses):
             return False
-        if self.tools and not any(each.fullmatch(exchange.request.target) for each in self.tools):
+        if self.tools and not any(tool.fullmatch(exchange.request.target) for tool in self.tools):
             return False
         paths = paths_of(exchange) if self.routes else ()
         if self.routes and not any(each.claims(method, paths) for each in self.routes):
@@ -50,7 +60,9 @@ class Matcher:
         if asked.problem is not None:
             return False
         found = ((resolve(asked.value, pointer), values) for pointer, values in self.request)
-        return all(there and any(same(value, each) for each in values) for (there, value), values in found)
+        return all(
+            there and any(same(value, each) for each in values) for (there, value), values in found
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +131,9 @@ class Contract:
         """The header rules of an answer by header, the most specific last."""
         key = code.name if code is not None else None, status
         # A code that only one operation has may share its name with another's; and a status may be any number.
-        lasting = (code is None or self.taxonomy.codes.get(code.name) is code) and 100 <= status <= 599
+        lasting = (
+            code is None or self.taxonomy.codes.get(code.name) is code
+        ) and 100 <= status <= 599
         known = self.remembered.get(key) if lasting else None
         if known is None:
             found: dict[str, tuple[HeaderRule, ...]] = {}
@@ -139,7 +153,9 @@ class Contract:
 def contract(taxonomy: Taxonomy) -> Contract:
     """The contract a taxonomy makes; worth keeping, as it takes longer than judging one exchange."""
     wires: dict[object, Code] = {code.wire: code for code in taxonomy.codes.values()}
-    operations = tuple((operation, matcher(operation.match)) for operation in taxonomy.operations.values())
+    operations = tuple(
+        (operation, matcher(operation.match)) for operation in taxonomy.operations.values()
+    )
     owners: dict[object, tuple[tuple[Operation, Matcher], ...]] = {}
     for each in operations:
         for code in each[0].errors.values():
@@ -160,7 +176,9 @@ def contract(taxonomy: Taxonomy) -> Contract:
         operations=operations,
         wires=wires,
         owners=owners,
-        texts={str(wire): wire for wire in codes if isinstance(wire, int) and str(wire) not in codes},
+        texts={
+            str(wire): wire for wire in codes if isinstance(wire, int) and str(wire) not in codes
+        },
         kinds=frozenset("string" if isinstance(wire, str) else "number" for wire in codes),
         statuses={status: taxonomy.codes_for(status) for status in range(400, 600)},
         terms=vocabularies(taxonomy, reserved=False),
@@ -178,9 +196,9 @@ def matcher(match: Match) -> Matcher:
     """Compile what a surface, an operation or a configuration says of the exchanges it means."""
     return Matcher(
         tuple(route(each) for each in match.routes),
-        tuple(each.upper() for each in match.methods),
+        tuple(method.upper() for method in match.methods),
         match.statuses,
-        tuple(named(each) for each in match.tools),
+        tuple(named(tool) for tool in match.tools),
         tuple(match.request.items()),
     )
 
@@ -191,7 +209,12 @@ _ANYTHING = Matcher((), (), (), ())
 def paths_of(exchange: Exchange) -> tuple[str, ...]:
     """The template of the request, if it has one, and its concrete path."""
     target = exchange.request.target
-    path = re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*", "", target).partition("?")[0].partition("#")[0] or "/"
+    path = (
+        re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*", "", target)
+        .partition("?")[0]
+        .partition("#")[0]
+        or "/"
+    )
     return (exchange.route, path) if exchange.route else (path,)
 
 
@@ -200,7 +223,7 @@ def _slots(envelope: Envelope, taxonomy: Taxonomy) -> dict[str, Schema]:
     implied = {slot: each for slot in IMPLIED if (each := taxonomy.implied(slot)) is not None}
     # What stands inside a text is text there, whatever it is elsewhere.
     for slot, places in slot_places(envelope.shape).items():
-        if any(isinstance(each.node, Template) for each in places):
+        if any(isinstance(place.node, Template) for place in places):
             implied.pop(slot, None)
     declared = {slot: each.schema for slot, each in envelope.fields.items() if slot != "code"}
     if "details" in declared:

@@ -86,8 +86,10 @@ class Diagnostic:
 def ordered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Sort, and keep one of those that say the same (code, message) of the same place."""
     kept: dict[tuple[object, ...], Diagnostic] = {}
-    for each in sorted(diagnostics):
-        kept.setdefault((each.path, each.span, each.code, each.message), each)
+    for diagnostic in sorted(diagnostics):
+        kept.setdefault(
+            (diagnostic.path, diagnostic.span, diagnostic.code, diagnostic.message), diagnostic
+        )
     return tuple(kept.values())
 
 
@@ -104,5 +106,7 @@ def _key(diagnostic: Diagnostic) -> tuple[object, ...]:
         diagnostic.severity,
         diagnostic.hint or "",
         tuple((each.path, each.span or _WHOLE_FILE, each.message) for each in diagnostic.related),
-        tuple((0, step, "") if isinstance(step, int) else (1, 0, step) for step in diagnostic.pointer),
+        tuple(
+            (0, step, "") if isinstance(step, int) else (1, 0, step) for step in diagnostic.pointer
+        ),
     )

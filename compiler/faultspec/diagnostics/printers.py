@@ -23,9 +23,7 @@ class Printer(Protocol):
 
 
 #: What a terminal may obey, or hide, or reorder the line by; what cannot be encoded; what XML cannot hold.
-_UNSAFE = (
-    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff]"
-)
+_UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff]"
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -70,7 +68,9 @@ def _most_severe(found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     return [found[index] for index in sorted(ranked[:SHOWN])]
 
 
-def text(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /, *, colour: bool = False) -> str:
+def text(
+    diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /, *, colour: bool = False
+) -> str:
     """`file:line:column: severity: message [code]`, then the line with a caret, what to do, and related places.
 
     Of very many only the most severe are shown, and how many more there are; the formats for machines have all.
@@ -86,7 +86,9 @@ def text(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /, *, co
         where = location(each.path, each.span)
         where = f"{_BOLD}{where}:{_RESET}" if colour else f"{where}:"
         first, *more = _paragraph(each.message, "    ").split("\n")
-        out.append(f"{where} {paint(each.severity + ':', each.severity)} {first} [{visible(each.code)}]")
+        out.append(
+            f"{where} {paint(each.severity + ':', each.severity)} {first} [{visible(each.code)}]"
+        )
         out += more
         out += _painted(snippets.of(each.path, each.span), each.severity, paint)
         if each.hint is not None:
@@ -95,7 +97,9 @@ def text(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /, *, co
             out.append(f"  {paint('fix:', 'hint')} {visible(_fixable(each.fix))}")
         for other in each.related:
             place = location(other.path, other.span)
-            out.append(f"  {place}: {paint('note:', 'note')} {_paragraph(other.message, '        ')}")
+            out.append(
+                f"  {place}: {paint('note:', 'note')} {_paragraph(other.message, '        ')}"
+            )
             out += _painted(snippets.of(other.path, other.span), "note", paint)
         out.append("")
     if len(found) > SHOWN:
@@ -146,7 +150,9 @@ class _Snippets:
             return None
         lines = self._lines.get(path)
         if lines is None:
-            lines = self._lines[path] = re.split(r"\r\n|\r|\n", self._sources[path].removeprefix("\ufeff"))
+            lines = self._lines[path] = re.split(
+                r"\r\n|\r|\n", self._sources[path].removeprefix("\ufeff")
+            )
         if not 1 <= span.line <= len(lines):
             return None
         line, underline = _snippet(lines[span.line - 1], span)
@@ -164,7 +170,9 @@ def _snippet(line: str, span: Span) -> tuple[str, str]:
     before, after = "…" if first else "", "…" if last < len(line) else ""
     margin = len(before) + sum(width for _, width in cells[: start - first])
     marked = sum(width for _, width in cells[start - first : end - first])
-    return before + "".join(shown for shown, _ in cells) + after, " " * margin + "^" * max(1, marked)
+    return before + "".join(shown for shown, _ in cells) + after, " " * margin + "^" * max(
+        1, marked
+    )
 
 
 def _cells(line: str) -> list[tuple[str, int]]:
@@ -181,9 +189,15 @@ def _cells(line: str) -> list[tuple[str, int]]:
         elif re.match(_UNSAFE, char):
             shown = visible(char)
             cells.append((shown, len(shown)))
-        elif joined or unicodedata.category(char) in ("Mn", "Me", "Cf") or 0x1F3FB <= ord(char) <= 0x1F3FF:
+        elif (
+            joined
+            or unicodedata.category(char) in ("Mn", "Me", "Cf")
+            or 0x1F3FB <= ord(char) <= 0x1F3FF
+        ):
             cells.append((char, 0))
-            if char == "\ufe0f" and len(cells) > 1 and cells[-2][1] == 1:  # asks for the wide form of a narrow sign
+            if (
+                char == "\ufe0f" and len(cells) > 1 and cells[-2][1] == 1
+            ):  # asks for the wide form of a narrow sign
                 cells[-1] = (char, 1)
         else:
             cells.append((char, 2 if unicodedata.east_asian_width(char) in "WF" else 1))
@@ -220,7 +234,10 @@ def json(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> st
     def fix(each: Fix | None) -> object:
         if each is None:
             return None
-        return {"what": each.what, "edits": [{"span": place(edit.span), "text": edit.text} for edit in each.edits]}
+        return {
+            "what": each.what,
+            "edits": [{"span": place(edit.span), "text": edit.text} for edit in each.edits],
+        }
 
     return as_json(
         {
@@ -276,7 +293,11 @@ def github(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> 
     for each in ordered(diagnostics):
         fields: dict[str, object] = {"file": each.path}
         if each.span is not None:
-            fields |= {"line": each.span.line, "endLine": each.span.end_line, "col": each.span.column}
+            fields |= {
+                "line": each.span.line,
+                "endLine": each.span.end_line,
+                "col": each.span.column,
+            }
             if each.span.end_line == each.span.line:
                 # GitHub takes columns within one line only, the last one inclusive.
                 fields["endColumn"] = max(each.span.column, each.span.end_column - 1)
@@ -312,7 +333,8 @@ def sarif(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> s
 
     def change(path: str, fix: Fix) -> dict[str, object]:
         replacements = [
-            {"deletedRegion": region(each.span), "insertedContent": {"text": each.text}} for each in fix.edits
+            {"deletedRegion": region(edit.span), "insertedContent": {"text": edit.text}}
+            for edit in fix.edits
         ]
         changes = [{"artifactLocation": artifact(path), "replacements": replacements}]
         return {"description": {"text": fix.what}, "artifactChanges": changes}
@@ -343,7 +365,9 @@ def sarif(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> s
             "version": "2.1.0",
             "runs": [
                 {
-                    "tool": {"driver": {"name": "faultspec", "rules": [{"id": code} for code in codes]}},
+                    "tool": {
+                        "driver": {"name": "faultspec", "rules": [{"id": code} for code in codes]}
+                    },
                     "columnKind": "unicodeCodePoints",
                     "results": results,
                 }
@@ -368,7 +392,10 @@ def junit(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> s
 
     An error is a failed case; a warning or a note is a passed one that says so in its output.
     """
-    by_path = {path: list(group) for path, group in groupby(ordered(diagnostics), key=lambda each: each.path)}
+    by_path = {
+        path: list(group)
+        for path, group in groupby(ordered(diagnostics), key=lambda each: each.path)
+    }
     paths = sorted({*by_path, *sources})
     failed = sum(each.severity == "error" for group in by_path.values() for each in group)
     cases = sum(len(by_path.get(path, [path])) for path in paths)
@@ -388,7 +415,9 @@ def junit(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -> s
         for each in group:
             title = f"{each.code} {each.span.line}:{each.span.column}" if each.span else each.code
             line = f' line="{each.span.line}"' if each.span else ""
-            out.append(f'    <testcase classname="{name}" name="{_xml(title)}" file="{name}"{line}>')
+            out.append(
+                f'    <testcase classname="{name}" name="{_xml(title)}" file="{name}"{line}>'
+            )
             body = _xml(f"{location(each.path, each.span)}: {each.severity}: {_whole(each)}")
             if each.severity == "error":
                 message, kind = _xml(each.message), _xml(each.code)
@@ -420,7 +449,9 @@ def markdown(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], /) -
     out = ["| Severity | Where | What |", "|---|---|---|"]
     for each in found:
         what = f"{markdown_text(_whole(each))}<br>{markdown_text(each.code)}"
-        out.append(f"| {each.severity} | {markdown_text(location(each.path, each.span))} | {what} |")
+        out.append(
+            f"| {each.severity} | {markdown_text(location(each.path, each.span))} | {what} |"
+        )
     return "\n".join(out) + "\n"
 
 

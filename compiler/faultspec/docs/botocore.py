@@ -49,7 +49,7 @@ def row(service: str, path: str) -> Row:
         protocol,
         len(imported.data["codes"]),
         len(imported.data.get("operations", {})),
-        Counter(each.kind for each in imported.losses),
+        Counter(loss.kind for loss in imported.losses),
         Counter(each.code for each in found if each.severity != "error"),
         sum(each.severity == "error" for each in found),
     )

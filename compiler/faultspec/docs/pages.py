@@ -11,7 +11,11 @@ from faultspec.lint import RULES, LintRule, lint, suppressions, whole
 
 def pages() -> Mapping[str, str]:
     """The text of each page by its path below the folder of documents."""
-    return {"faultspec.schema.json": schema.text(), "language.md": reference.page(), "lint.md": page()}
+    return {
+        "faultspec.schema.json": schema.text(),
+        "language.md": reference.page(),
+        "lint.md": page(),
+    }
 
 
 def page() -> str:
@@ -46,7 +50,15 @@ def page() -> str:
     ]
     for rule in RULES:
         out += ["", f"## {rule.id}", "", f"*{rule.severity}.* {rule.purpose}", "", "Bad:", ""]
-        out += ["```yaml", rule.bad.rstrip(), "```", "", "```text", example_output(rule).rstrip(), "```"]
+        out += [
+            "```yaml",
+            rule.bad.rstrip(),
+            "```",
+            "",
+            "```text",
+            example_output(rule).rstrip(),
+            "```",
+        ]
         out += ["", "Good:", "", "```yaml", rule.good.rstrip(), "```"]
     return "\n".join(out) + "\n"
 

@@ -24,10 +24,19 @@ from faultspec.targets import SHIPPED
 #: them something to watch. Obligations say themselves why nobody can check them; a ruling is carried by what cites it.
 UNJUDGED: Mapping[str, tuple[str, frozenset[str]]] = {
     "audit": ("the record stays inside where no look-up is declared", frozenset({"audit"})),
-    "discovery": ("the form in which it is published is not one that can be compared", frozenset({"discovery"})),
+    "discovery": (
+        "the form in which it is published is not one that can be compared",
+        frozenset({"discovery"}),
+    ),
     "imported": ("an answer does not show how its code came by its name", frozenset()),
-    "navigation": ("an answer alone does not show whether its offers can be taken", frozenset({"navigation"})),
-    "renderings": ("the text is made by the reader of an answer, and never passes the service", frozenset()),
+    "navigation": (
+        "an answer alone does not show whether its offers can be taken",
+        frozenset({"navigation"}),
+    ),
+    "renderings": (
+        "the text is made by the reader of an answer, and never passes the service",
+        frozenset(),
+    ),
     "retry_policies": ("no code is sent again by this policy", frozenset({"client", "upstream"})),
     "telemetry": ("metrics, spans and logs stay inside the service", frozenset()),
     "undeclared": ("an answer does not show what went wrong before it", frozenset()),
@@ -70,13 +79,19 @@ def trace(taxonomy: Taxonomy, data: Mapping[str, object]) -> tuple[StatementTrac
     }
     found = []
     for statement, paths in sorted(cited.items(), key=lambda each: _order(each[0])):
-        addresses = tuple(address for address, clause in clauses.items() if statement in clause.statements)
+        addresses = tuple(
+            address for address, clause in clauses.items() if statement in clause.statements
+        )
         reasons = dict.fromkeys(_reasons(paths, taxonomy, addresses))
-        found.append(StatementTrace(statement, tuple(dict.fromkeys(paths)), addresses, tuple(reasons)))
+        found.append(
+            StatementTrace(statement, tuple(dict.fromkeys(paths)), addresses, tuple(reasons))
+        )
     return tuple(found)
 
 
-def changed(data: Mapping[str, object], path: tuple[str, ...], whole: Files | None = None) -> frozenset[str]:
+def changed(
+    data: Mapping[str, object], path: tuple[str, ...], whole: Files | None = None
+) -> frozenset[str]:
     """The targets whose files are others without the construct at a path, and without what refers to it; where it can't
     be left out, those whose files are others without one of its parts. ``whole``: the files of all of `data`.
     """
@@ -84,11 +99,17 @@ def changed(data: Mapping[str, object], path: tuple[str, ...], whole: Files | No
     after = _without(data, path)
     if after is not None:
         return frozenset(
-            name.partition("/")[0] for name in before.keys() | after.keys() if before.get(name) != after.get(name)
+            name.partition("/")[0]
+            for name in before.keys() | after.keys()
+            if before.get(name) != after.get(name)
         )
     value = _at(data, path)
-    parts = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
-    return frozenset().union(*(changed(data, (*path, str(each)), before) for each in parts if each != "source"))
+    parts = (
+        value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    )
+    return frozenset().union(
+        *(changed(data, (*path, str(part)), before) for part in parts if part != "source")
+    )
 
 
 def _read(data: Mapping[str, object]) -> LoadedTaxonomy:
@@ -112,7 +133,11 @@ def _without(data: Mapping[str, object], path: tuple[str, ...]) -> Files | None:
         loaded = _read(rest)
         if loaded.taxonomy is not None:
             return render(loaded.taxonomy, SHIPPED.values(), "")
-        gone = [each.pointer for each in loaded.diagnostics if each.severity == "error"]
+        gone = [
+            diagnostic.pointer
+            for diagnostic in loaded.diagnostics
+            if diagnostic.severity == "error"
+        ]
         if not all(gone) or any(len(each) < 2 for each in gone):
             return None
     return None
@@ -162,13 +187,17 @@ def _statements(source: object, rulings: Mapping[str, dict[str, object]]) -> tup
         return words(source)
     named = words(source.get("statement"))
     return named or tuple(
-        each for name in words(source.get("ruling")) for each in words(rulings.get(name, {}).get("statements"))
+        each
+        for name in words(source.get("ruling"))
+        for each in words(rulings.get(name, {}).get("statements"))
     )
 
 
-def _reasons(paths: Iterable[tuple[str, ...]], taxonomy: Taxonomy, clauses: Iterable[str]) -> Iterator[str]:
+def _reasons(
+    paths: Iterable[tuple[str, ...]], taxonomy: Taxonomy, clauses: Iterable[str]
+) -> Iterator[str]:
     """Why something of a statement can't be checked; ``clauses``: by which the rest of it is."""
-    families = {each.partition("/")[0] for each in clauses}
+    families = {clause.partition("/")[0] for clause in clauses}
     for path in paths:
         if path[0] == "obligations":
             yield taxonomy.obligations[path[1]].reason.rstrip(".")
@@ -196,14 +225,23 @@ def page(loaded: Iterable[tuple[str, LoadedTaxonomy]]) -> str:
         assert each.taxonomy is not None, path
         assert each.document is not None, path
         out += ["", f"## {each.taxonomy.title}", "", f"[{path}](../{path})", ""]
-        out += ["| statement | constructs | generated | clauses | not checkable |", "|---|---|---|---|---|"]
+        out += [
+            "| statement | constructs | generated | clauses | not checkable |",
+            "|---|---|---|---|---|",
+        ]
         data = each.document.data
         whole, made = _files(data), dict[tuple[str, ...], frozenset[str]]()
         for held in trace(each.taxonomy, data):
-            made |= {path: changed(data, path, whole) for path in held.constructs if path not in made}
+            made |= {
+                path: changed(data, path, whole) for path in held.constructs if path not in made
+            }
             cells = (
                 _few([".".join(path) for path in held.constructs]),
-                ", ".join(target for target in SHIPPED if any(target in made[path] for path in held.constructs)),
+                ", ".join(
+                    target
+                    for target in SHIPPED
+                    if any(target in made[path] for path in held.constructs)
+                ),
                 _few(held.clauses),
                 "; ".join(held.reasons),
             )
@@ -216,7 +254,7 @@ _SHOWN = 6
 
 
 def _few(names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{each}`" for each in names[:_SHOWN])
+    shown = ", ".join(f"`{name}`" for name in names[:_SHOWN])
     return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
 
 

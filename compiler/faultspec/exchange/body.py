@@ -33,12 +33,17 @@ def read(body: bytes) -> DecodedBody:
         value = _DECODER.decode(text)
     except _Repeated as error:
         return DecodedBody(
-            None, f"repeats the member `{error}` of one object, and readers differ in which of them counts"
+            None,
+            f"repeats the member `{error}` of one object, and readers differ in which of them counts",
         )
     except RecursionError:
         return DecodedBody(None, f"is nested deeper than {DEEPEST} levels")
     except ValueError as error:
-        where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
+        where = (
+            f" (line {error.lineno}, column {error.colno})"
+            if isinstance(error, json.JSONDecodeError)
+            else ""
+        )
         return DecodedBody(None, f"is not JSON{where}")
     # A level costs a bracket, so where there are few nothing has to be walked.
     if body.count(b"{") + body.count(b"[") > DEEPEST and _deeper_than(value, DEEPEST):
@@ -64,7 +69,13 @@ def resolve(body: object, pointer: str) -> tuple[bool, object]:
     for key in steps(pointer):
         if isinstance(value, dict) and key in value:
             value = value[key]
-        elif isinstance(value, list) and key.isascii() and key.isdigit() and len(key) < 10 and int(key) < len(value):
+        elif (
+            isinstance(value, list)
+            and key.isascii()
+            and key.isdigit()
+            and len(key) < 10
+            and int(key) < len(value)
+        ):
             value = value[int(key)]
         else:
             return False, None
@@ -78,7 +89,10 @@ def replaced(body: object, pointer: str, value: object) -> object:
     end = (pointer + "/").index("/", 1)
     (at,), inner = steps(pointer[:end]), pointer[end:]
     if isinstance(body, list) and at.isdecimal() and int(at) < len(body):
-        return [replaced(each, inner, value) if index == int(at) else each for index, each in enumerate(body)]
+        return [
+            replaced(each, inner, value) if index == int(at) else each
+            for index, each in enumerate(body)
+        ]
     members = body if isinstance(body, dict) else {}
     return {**members, at: replaced(members.get(at), inner, value)}
 
@@ -96,7 +110,9 @@ def strings(body: object, pointer: str = "") -> list[tuple[str, str]]:
                 if value and all(isinstance(each, str) for each in value):
                     found.append((at, "\n".join(value)))
                 else:
-                    waiting.extend((child(at, index), value[index]) for index in range(len(value) - 1, -1, -1))
+                    waiting.extend(
+                        (child(at, index), value[index]) for index in range(len(value) - 1, -1, -1)
+                    )
             case dict():
                 waiting.extend((child(at, key), value[key]) for key in reversed(value))
                 found.extend((child(at, key), key) for key in value)

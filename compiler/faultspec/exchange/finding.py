@@ -39,7 +39,9 @@ class Finding:
         A segment of the pointer with a digit in it may be an index or a name of one run, so it counts as any.
         """
         pointer = None if self.pointer is None else _NUMBERED.sub("*", self.pointer)
-        text = "\x1f".join(str(part) for part in (self.clause, self.operation, self.code, self.status, pointer))
+        text = "\x1f".join(
+            str(part) for part in (self.clause, self.operation, self.code, self.status, pointer)
+        )
         return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:12]
 
 

@@ -20,25 +20,43 @@ from faultspec.importers.reading import listed, mapping, texts
 Data = dict[str, Any]
 
 #: The pictures of errors by protocol (the AWS protocols of Smithy 2.0, and ``botocore.parsers``, which reads them).
-_JSON = {"shape": {"__type": "$code", "message?": "$message", "...": "$details"}, "additional": "allow"}
+_JSON = {
+    "shape": {"__type": "$code", "message?": "$message", "...": "$details"},
+    "additional": "allow",
+}
 _SHAPES: Mapping[str, Data] = {
     "json": {
         "summary": "A JSON body that names its error.",
         "media_type": ["application/x-amz-json-1.1", "application/x-amz-json-1.0"],
         **_JSON,
     },
-    "rest-json": {"summary": "A JSON body; the header X-Amzn-ErrorType names the error, and so may the body.", **_JSON},
-    "smithy-rpc-v2-cbor": {"summary": "A CBOR body, shown as JSON.", "media_type": "application/cbor", **_JSON},
+    "rest-json": {
+        "summary": "A JSON body; the header X-Amzn-ErrorType names the error, and so may the body.",
+        **_JSON,
+    },
+    "smithy-rpc-v2-cbor": {
+        "summary": "A CBOR body, shown as JSON.",
+        "media_type": "application/cbor",
+        **_JSON,
+    },
     "query": {
         "summary": "An XML body, shown as the JSON of its tree.",
         "media_type": "text/xml",
         "shape": {
             "ErrorResponse": {
-                "Error": {"Type?": "$fault", "Code": "$code", "Message?": "$message", "...": "$details"},
+                "Error": {
+                    "Type?": "$fault",
+                    "Code": "$code",
+                    "Message?": "$message",
+                    "...": "$details",
+                },
                 "RequestId?": "$request_id",
             }
         },
-        "fields": {"fault": {"type": "string", "enum": ["Sender", "Receiver"]}, "request_id": {"type": "string"}},
+        "fields": {
+            "fault": {"type": "string", "enum": ["Sender", "Receiver"]},
+            "request_id": {"type": "string"},
+        },
         "additional": "allow",
     },
     "ec2": {
@@ -57,7 +75,14 @@ _SHAPES: Mapping[str, Data] = {
 _REST_XML = {
     "summary": "An XML body, shown as the JSON of its tree.",
     "media_type": "application/xml",
-    "shape": {"Error": {"Code": "$code", "Message?": "$message", "RequestId?": "$request_id", "...": "$details"}},
+    "shape": {
+        "Error": {
+            "Code": "$code",
+            "Message?": "$message",
+            "RequestId?": "$request_id",
+            "...": "$details",
+        }
+    },
     "fields": {"request_id": {"type": "string"}},
     "additional": "allow",
 }
@@ -125,7 +150,10 @@ def read(document: object, service: str) -> ImportedTaxonomy:
     if not all(isinstance(model.get(key), dict) for key in ("metadata", "operations", "shapes")):
         hint = "name a service-2.json, or a service that botocore knows"
         raise NotImportable(
-            "not-botocore", "this is no service model: it has no metadata, operations and shapes", "", hint
+            "not-botocore",
+            "this is no service model: it has no metadata, operations and shapes",
+            "",
+            hint,
         )
     return _Model(model, service, losses).imported()
 
@@ -149,13 +177,18 @@ class _Model:
         picture = _REST_XML if self.protocol == "rest-xml" else _SHAPES.get(self.protocol)
         if picture is None:
             raise NotImportable(
-                "unknown-protocol", f"the protocol `{self.protocol}` is not known", "/metadata/protocol"
+                "unknown-protocol",
+                f"the protocol `{self.protocol}` is not known",
+                "/metadata/protocol",
             )
         envelopes: Data = {"error": picture}
         surface: Any = "error"
         if "__type" in picture["shape"]:
             # What has more to it is declared first, since the bare code would be read from either.
-            envelopes, surface = {"qualified": _qualified(picture), "error": picture}, ["error", "qualified"]
+            envelopes, surface = (
+                {"qualified": _qualified(picture), "error": picture},
+                ["error", "qualified"],
+            )
         names = self._names()
         firsts: dict[str, str] = {}
         for shape, name in names.items():
@@ -194,8 +227,15 @@ class _Model:
         )
 
     def _policy(self) -> Data:
-        backoff = POLICY["backoff"] | ({"base": _FASTER[self.service]} if self.service in _FASTER else {})
-        kinds = {"throttled": {**POLICY["kinds"]["throttled"], **({"codes": self.throttled} if self.throttled else {})}}
+        backoff = POLICY["backoff"] | (
+            {"base": _FASTER[self.service]} if self.service in _FASTER else {}
+        )
+        kinds = {
+            "throttled": {
+                **POLICY["kinds"]["throttled"],
+                **({"codes": self.throttled} if self.throttled else {}),
+            }
+        }
         return {**POLICY, "backoff": backoff, "kinds": kinds}
 
     def _names(self) -> dict[str, str]:
@@ -227,8 +267,14 @@ class _Model:
         fault = data.get("fault") is True or error.get("fault") is True or sender is False
         status = error.get("httpStatusCode")
         if not isinstance(status, int) or isinstance(status, bool) or not 100 <= status <= 599:
-            status = 500 if fault else 400  # botocore's models leave it out where the protocol's default holds
-            self.lose(pointer, "status", f"the model gives no status; {status} is the default of the protocol for it")
+            status = (
+                500 if fault else 400
+            )  # botocore's models leave it out where the protocol's default holds
+            self.lose(
+                pointer,
+                "status",
+                f"the model gives no status; {status} is the default of the protocol for it",
+            )
         code: Data = {"summary": summary}
         if len(text) > len(summary) + 1:
             code["description"] = text
@@ -244,7 +290,9 @@ class _Model:
             code["lifecycle"] = "deprecated"
         if data.get("deprecatedMessage"):
             self.lose(
-                child(pointer, "deprecatedMessage"), "documentation", "a taxonomy says what replaces a code, not why"
+                child(pointer, "deprecatedMessage"),
+                "documentation",
+                "a taxonomy says what replaces a code, not why",
             )
         return code
 
@@ -252,11 +300,20 @@ class _Model:
         """What the standard mode does with the code: it is retried, or it is not; nothing is left open."""
         told = data.get("retryable")
         throttled = wire in THROTTLED or (isinstance(told, dict) and told.get("throttling") is True)
-        if told is None and not throttled and wire not in TRANSIENT and status not in TRANSIENT_STATUSES:
+        if (
+            told is None
+            and not throttled
+            and wire not in TRANSIENT
+            and status not in TRANSIENT_STATUSES
+        ):
             return {"retriable": False}
         if throttled:
             self.throttled.append(name)
-        return {"retriable": True, "retry": "standard", "effect": "none" if throttled else "unknown"}
+        return {
+            "retriable": True,
+            "retry": "standard",
+            "effect": "none" if throttled else "unknown",
+        }
 
     def _details(self, data: Json, pointer: str) -> Data:
         required = texts(data.get("required"))
@@ -268,7 +325,9 @@ class _Model:
                 continue
             if member.get("location") in ("header", "headers", "statusCode"):
                 self.lose(
-                    here, "header", f"it travels in the header {member.get('locationName', name)}, not in the body"
+                    here,
+                    "header",
+                    f"it travels in the header {member.get('locationName', name)}, not in the body",
                 )
                 continue
             wire = str(member.get("locationName", name))
@@ -298,7 +357,11 @@ class _Model:
         kind = data.get("type")
         if shape in above or len(above) >= _DEEPEST:
             self.lose(pointer, "depth", f"`{shape}` is written out no further")
-            return {"type": {"structure": "object", "map": "object", "list": "array"}.get(str(kind), "string")}
+            return {
+                "type": {"structure": "object", "map": "object", "list": "array"}.get(
+                    str(kind), "string"
+                )
+            }
         above = (*above, shape)
         match kind:
             case "structure":
@@ -311,18 +374,30 @@ class _Model:
                     for n, m in mapping(data.get("members")).items()
                     if isinstance(m, dict)
                 }
-                if len({each.casefold().removesuffix("?") for each in members}) < len(members):
-                    self.lose(pointer, "member", f"members of `{shape}` differ by case alone; it is any object")
+                if len({member.casefold().removesuffix("?") for member in members}) < len(members):
+                    self.lose(
+                        pointer,
+                        "member",
+                        f"members of `{shape}` differ by case alone; it is any object",
+                    )
                     members = {}
                 return {"type": "object", **({"properties": members} if members else {})}
             case "list":
-                return {"type": "array", "items": self._value(mapping(data.get("member")).get("shape"), pointer, above)}
+                return {
+                    "type": "array",
+                    "items": self._value(mapping(data.get("member")).get("shape"), pointer, above),
+                }
             case "map":
-                self.lose(pointer, "map", f"the keys and values of `{shape}` have no word here; it is any object")
+                self.lose(
+                    pointer,
+                    "map",
+                    f"the keys and values of `{shape}` have no word here; it is any object",
+                )
                 return {"type": "object"}
             case "timestamp":
                 form = data.get(
-                    "timestampFormat", "iso8601" if self.protocol in ("query", "ec2", "rest-xml") else "unixTimestamp"
+                    "timestampFormat",
+                    "iso8601" if self.protocol in ("query", "ec2", "rest-xml") else "unixTimestamp",
                 )
                 return (
                     {"type": "string", "format": "date-time"}
@@ -360,7 +435,9 @@ class _Model:
                     codes.append(names[shape])
                 else:
                     self.lose(
-                        child(child(pointer, "errors"), index), "reference", f"`{shape}` is no error of the model"
+                        child(child(pointer, "errors"), index),
+                        "reference",
+                        f"`{shape}` is no error of the model",
                     )
             if not codes:
                 continue
@@ -377,7 +454,9 @@ class _Model:
         """Where the operation is asked for: a route in the REST protocols, a name in the others."""
         http = mapping(operation.get("http"))
         method = str(http.get("method", "POST"))
-        path = re.sub(r"\{(\w+)\+\}", r"**", str(http.get("requestUri", "/")).split("?")[0].split("#")[0])
+        path = re.sub(
+            r"\{(\w+)\+\}", r"**", str(http.get("requestUri", "/")).split("?")[0].split("#")[0]
+        )
         if not self.protocol.startswith("rest-"):
             return {"match": {"tools": [key]}}
         if method not in {each.value for each in HTTPMethod} or not re.fullmatch(r"/\S*", path):
@@ -385,7 +464,9 @@ class _Model:
             return {}
         if "?" in str(http.get("requestUri", "")):
             self.lose(
-                child(pointer, "http/requestUri"), "route", "operations that differ by their query alone share a route"
+                child(pointer, "http/requestUri"),
+                "route",
+                "operations that differ by their query alone share a route",
             )
         return {"match": {"routes": [f"{method} {path}"]}}
 

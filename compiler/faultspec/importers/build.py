@@ -5,7 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from faultspec.importers import ImportedTaxonomy, Json, Loss, infer_envelope, registry, rules, subset
+from faultspec.importers import (
+    ImportedTaxonomy,
+    Json,
+    Loss,
+    infer_envelope,
+    registry,
+    rules,
+    subset,
+)
 from faultspec.importers.naming import UniqueNames, identifier, version_of
 from faultspec.importers.places import child
 from faultspec.language.formats import FORMATS
@@ -68,7 +76,9 @@ class Group:
 
     def members(self) -> set[str]:
         """The names at the top of the bodies."""
-        return {name for each in self.branches for name in each.body.schema.get("properties", {})}
+        return {
+            name for branch in self.branches for name in branch.body.schema.get("properties", {})
+        }
 
 
 class ImportedResponse(NamedTuple):
@@ -119,7 +129,9 @@ UNDECLARED = "UNDECLARED"
 _DECIDED = ("code", "message", "details", "summary")
 
 
-def build_taxonomy(seen: ImportedContract, info: Json, has_paths: bool, losses: list[Loss]) -> ImportedTaxonomy:
+def build_taxonomy(
+    seen: ImportedContract, info: Json, has_paths: bool, losses: list[Loss]
+) -> ImportedTaxonomy:
     """The taxonomy, and everything that was lost on the way to it."""
     return _Assembly(seen, losses).data(info, has_paths)
 
@@ -149,8 +161,8 @@ class _Assembly:
         for group in self.groups:
             self._envelope(group)
         for group in self.groups:
-            for each in group.branches:
-                self.codes.setdefault(each.key, []).append((group, each))
+            for branch in group.branches:
+                self.codes.setdefault(branch.key, []).append((group, branch))
         self.flags = {
             each.details.flag[0]
             for group in self.groups
@@ -166,7 +178,9 @@ class _Assembly:
         )
         statuses, fallback = self._statuses()
         for key, found in self.codes.items():
-            if told := next((each.body.rules.spans for _, each in found if each.body.rules.spans), ()):
+            if told := next(
+                (each.body.rules.spans for _, each in found if each.body.rules.spans), ()
+            ):
                 statuses[key] = list(told)
         codes: Data = {}
         operations: Data = {}
@@ -185,8 +199,10 @@ class _Assembly:
             self.envelopes["error"] = _PLAIN_ENVELOPE
         headers = self._headers()
         for said, pointer, branches in self.seen.described:
-            if said is not None and said not in {summaries[each.key] for each in branches}:
-                self.lose(pointer, "description", "the codes of the response have summaries of their own")
+            if said is not None and said not in {summaries[branch.key] for branch in branches}:
+                self.lose(
+                    pointer, "description", "the codes of the response have summaries of their own"
+                )
         return ImportedTaxonomy(
             {
                 "faultspec": 1,
@@ -214,12 +230,25 @@ class _Assembly:
         version = info.get("version")
         kept = version_of(version)
         if version is not None and kept != version:
-            self.lose("/info/version", "version", f"it is no version such as 1.0.0; {kept} stands in its place")
+            self.lose(
+                "/info/version",
+                "version",
+                f"it is no version such as 1.0.0; {kept} stands in its place",
+            )
         said = info.get("description")
         if said is not None and not has_paths:
-            self.lose("/info/description", "description", "in a library of schemas it describes the file")
+            self.lose(
+                "/info/description", "description", "in a library of schemas it describes the file"
+            )
         found = {"name": identifier(title, "imported"), "version": kept, "title": title}
-        return {**found, **({"description": said} if isinstance(said, str) and said.strip() and has_paths else {})}
+        return {
+            **found,
+            **(
+                {"description": said}
+                if isinstance(said, str) and said.strip() and has_paths
+                else {}
+            ),
+        }
 
     # Names
 
@@ -233,10 +262,15 @@ class _Assembly:
         known: dict[str | int, tuple[str | None, str]] = {}
         for number, group in enumerate(self.groups):
             prefix = pascal(group.name or "") if number else ""
-            if not all((each.ref or "").startswith(prefix) and each.ref != prefix for each in group.branches):
+            if not all(
+                (branch.ref or "").startswith(prefix) and branch.ref != prefix
+                for branch in group.branches
+            ):
                 prefix = ""
-            own = [(each.ref or "").removeprefix(prefix) for each in group.branches]
-            for each, name, operation in zip(group.branches, own, _operations_of(group, own), strict=True):
+            own = [(branch.ref or "").removeprefix(prefix) for branch in group.branches]
+            for each, name, operation in zip(
+                group.branches, own, _operations_of(group, own), strict=True
+            ):
                 identity = name or each.body.wire
                 each.key = known.get(identity, (None, ""))
                 if not each.key[1]:
@@ -244,7 +278,9 @@ class _Assembly:
                     short = name.removeprefix(operation or "")
                     each.key = (
                         scope,
-                        scopes.setdefault(scope, UniqueNames()).unused(_code_name(each.body.wire, short)),
+                        scopes.setdefault(scope, UniqueNames()).unused(
+                            _code_name(each.body.wire, short)
+                        ),
                     )
                     known[identity] = each.key
         self._one_wire_each()
@@ -254,20 +290,22 @@ class _Assembly:
         for group in self.groups:
             plain = (group.name or "").removesuffix("Envelope")
             if plain and plain != group.name and plain in named:
-                group.envelope = UniqueNames({g.envelope for g in self.groups if g is not group}).unused(snake(plain))
+                group.envelope = UniqueNames(
+                    {g.envelope for g in self.groups if g is not group}
+                ).unused(snake(plain))
 
     def _no_status_codes(self, taken: UniqueNames) -> None:
         """Shared codes that look like those of statuses are called otherwise; on the wire they stay what they are."""
         form = re.compile(re.escape(PATTERN).replace(re.escape("${status}"), r"\d{3}"))
         for group in self.groups:
-            for each in group.branches:
-                scope, name = each.key
+            for branch in group.branches:
+                scope, name = branch.key
                 if scope is None and form.fullmatch(name):
-                    each.key = (None, taken.unused(f"own_{name}"))
+                    branch.key = (None, taken.unused(f"own_{name}"))
                     self.lose(
-                        each.pointer,
+                        branch.pointer,
                         "collision",
-                        f"`{name}` is what a status becomes; this code is called {each.key[1]}",
+                        f"`{name}` is what a status becomes; this code is called {branch.key[1]}",
                     )
 
     def _one_wire_each(self) -> None:
@@ -275,20 +313,22 @@ class _Assembly:
         owners: dict[tuple[str | None, str], tuple[str | None, str]] = {}
         for group in self.groups:
             kept: list[Branch] = []
-            for each in group.branches:
-                owner = owners.setdefault((each.key[0], str(each.body.wire)), each.key)
-                if owner != each.key:
+            for branch in group.branches:
+                owner = owners.setdefault((branch.key[0], str(branch.body.wire)), branch.key)
+                if owner != branch.key:
                     self.lose(
-                        each.pointer,
+                        branch.pointer,
                         "wire",
-                        f"`{each.body.wire}` is `{owner[1]}` already; the wire does not tell them apart",
+                        f"`{branch.body.wire}` is `{owner[1]}` already; the wire does not tell them apart",
                     )
-                    each.key = owner
-                if all(other.key != each.key for other in kept):
-                    kept.append(each)
+                    branch.key = owner
+                if all(other.key != branch.key for other in kept):
+                    kept.append(branch)
             group.branches = kept
             for status, listed in group.answers.items():
-                group.answers[status] = [next(b for b in kept if b.key == each.key) for each in listed]
+                group.answers[status] = [
+                    next(b for b in kept if b.key == each.key) for each in listed
+                ]
 
     # Envelopes
 
@@ -311,16 +351,24 @@ class _Assembly:
             while name in self.vocabularies and list(self.vocabularies[name]) != terms:
                 name += "_"
             fields[slot] = {**fields[slot], "vocabulary": name}
-            self.vocabularies[name] = {each: f"The {slot} {each}." for each in terms}
+            self.vocabularies[name] = {term: f"The {slot} {term}." for term in terms}
         for body in bodies:
             self.domains |= {body.domain: f"The domain {body.domain}."} if body.domain else {}
             self.boundaries |= {name: f"The boundary {name}." for name in body.boundaries}
         whole = self._around(group.wrapper, group.around, drawn, fields)
-        said = group.summary if group.summary != f"Any error in the envelope {group.envelope}." else None
+        said = (
+            group.summary
+            if group.summary != f"Any error in the envelope {group.envelope}."
+            else None
+        )
         media = group.media or ["application/json"]
         self.envelopes[group.envelope] = {
             **({"summary": said} if said and said.strip() else {}),
-            **({} if media == ["application/json"] else {"media_type": media[0] if len(media) == 1 else media}),
+            **(
+                {}
+                if media == ["application/json"]
+                else {"media_type": media[0] if len(media) == 1 else media}
+            ),
             "shape": whole,
             **_given("fields", fields),
             **({"additional": picture.additional} if picture.additional != "warn" else {}),
@@ -335,11 +383,16 @@ class _Assembly:
         found = {repr(said): read for said in told if (read := rules.suggested(said)) is not None}
         pointer, again = next(iter(found.values()), ("", []))
         places = slot_places(shape.compile_shape(picture.shape))
-        slot = next((name for name, there in places.items() if [each.path for each in there] == [pointer]), "")
+        slot = next(
+            (name for name, there in places.items() if [each.path for each in there] == [pointer]),
+            "",
+        )
         terms = picture.actions
         if not terms:
             match fields.get(slot):
-                case {"type": "array", "items": {"type": "string", "enum": [*names], **more}} if not more:
+                case {"type": "array", "items": {"type": "string", "enum": [*names], **more}} if (
+                    not more
+                ):
                     terms = names
                 case _:
                     return picture.shape
@@ -353,18 +406,25 @@ class _Assembly:
             for each in terms
         }
         if self.actions and self.actions != declared:
-            understood = understood and all(self.actions.get(each, term) == term for each, term in declared.items())
+            understood = understood and all(
+                self.actions.get(each, term) == term for each, term in declared.items()
+            )
             declared = {**declared, **self.actions}
         if not understood and not picture.actions:
             return picture.shape
         self.actions = declared
         if understood:
             for branch in group.branches:
-                kept = tuple(each for each in branch.body.rules.conditional if repr(each) not in found)
+                kept = tuple(
+                    each for each in branch.body.rules.conditional if repr(each) not in found
+                )
                 branch.body.rules = branch.body.rules._replace(conditional=kept)
         if picture.actions:
             return picture.shape
-        fields["actions"] = {**fields.pop(slot), "items": {"type": "string", "vocabulary": "actions"}}
+        fields["actions"] = {
+            **fields.pop(slot),
+            "items": {"type": "string", "vocabulary": "actions"},
+        }
         return _renamed(picture.shape, f"${slot}", "$actions")
 
     def _around(self, schema: Any, way: Sequence[str], inner: Any, fields: Data) -> Any:
@@ -378,8 +438,16 @@ class _Assembly:
             key = name if name in schema.get("required", []) else f"{name}?"
             if name == way[0]:
                 found[key] = self._around(each, way[1:], inner, fields)
-            elif isinstance(each, Mapping) and set(each) == {"const"} and not isinstance(each["const"], dict | list):
-                found[key] = each["const"].replace("$", "$$") if isinstance(each["const"], str) else each["const"]
+            elif (
+                isinstance(each, Mapping)
+                and set(each) == {"const"}
+                and not isinstance(each["const"], dict | list)
+            ):
+                found[key] = (
+                    each["const"].replace("$", "$$")
+                    if isinstance(each["const"], str)
+                    else each["const"]
+                )
             else:
                 slot = UniqueNames(fields).unused(identifier(f"around_{snake(name)}", "around"))
                 fields[slot] = subset.value(each) or {}
@@ -405,7 +473,12 @@ class _Assembly:
                 continue
             whole = [key for key in keys if self._claims(key, status)]
             rest = [key for key in keys if key not in whole]
-            if len(keys) == 1 and keys[0] in found and keys[0][0] is None and len(here) == len(answering):
+            if (
+                len(keys) == 1
+                and keys[0] in found
+                and keys[0][0] is None
+                and len(here) == len(answering)
+            ):
                 whole, rest = [], keys
             if len(rest) == 1 and rest[0][0] is None and len(here) == len(answering):
                 fallback[status] = {
@@ -431,12 +504,14 @@ class _Assembly:
 
     def _claims(self, key: tuple[str | None, str], status: str) -> bool:
         """Whether a code that is listed under a class stands under every single status of it too."""
-        if told := next((each.body.rules.spans for _, each in self.codes[key] if each.body.rules.spans), ()):
+        if told := next(
+            (each.body.rules.spans for _, each in self.codes[key] if each.body.rules.spans), ()
+        ):
             return status in told
         return all(
-            any(each.key == key for each in branches)
+            any(branch.key == key for branch in branches)
             for group in self.groups
-            if any(each.key == key for each in group.branches)
+            if any(branch.key == key for branch in group.branches)
             for single, branches in group.answers.items()
             if single.isdecimal() and single[0] == status[0]
         )
@@ -463,20 +538,26 @@ class _Assembly:
         bodies = [branch.body for _, branch in found]
         said = [b.body.schema.get("description") for _, b in found] + [b.said for _, b in found]
         summary = next(
-            (each for each in said if isinstance(each, str) and each.strip()), f"The code {first.body.wire}."
+            (each for each in said if isinstance(each, str) and each.strip()),
+            f"The code {first.body.wire}.",
         )
         code: Data = {"summary": summary}
         if key[1] != first.body.wire:
             code["wire"] = first.body.wire
-        if domain := next((each.domain for each in bodies if each.domain), None):
+        if domain := next((body.domain for body in bodies if body.domain), None):
             code["domain"] = domain
-        if boundaries := next((each.boundaries for each in bodies if each.boundaries), []):
+        if boundaries := next((body.boundaries for body in bodies if body.boundaries), []):
             code["boundary"] = boundaries[0] if len(boundaries) == 1 else boundaries
         shown = next(
-            (status for _, b in found for each in b.samples if (status := self._shown(b, found, each)) in statuses),
+            (
+                status
+                for _, b in found
+                for each in b.samples
+                if (status := self._shown(b, found, each)) in statuses
+            ),
             None,
         )
-        if shown is not None and not any(each.rules.spans for each in bodies):
+        if shown is not None and not any(body.rules.spans for body in bodies):
             statuses = [shown, *(each for each in statuses if each != shown)]
         if statuses:
             code["http"] = statuses[0] if len(statuses) == 1 else statuses
@@ -485,32 +566,50 @@ class _Assembly:
         wearing = [group.envelope for group, _ in found]
         if len(wearing) < len(self.groups):
             code["envelope"] = wearing[0] if len(wearing) == 1 else wearing
-        flags = [each.retriable for each in bodies if each.flagged]
-        flags += [branch.details.flag[1] for _, branch in found if branch.details is not None and branch.details.flag]
+        flags = [body.retriable for body in bodies if body.flagged]
+        flags += [
+            branch.details.flag[1]
+            for _, branch in found
+            if branch.details is not None and branch.details.flag
+        ]
         if flags:
-            known = next((each for each in flags if each is not None), None)
+            known = next((flag for flag in flags if flag is not None), None)
             code["retriable"] = self._conditional(found) or "caller" if known is None else known
         if code.get("retriable") in (None, True, False):  # else the rules were looked at
             for branch in (each for _, each in found if each.body.rules.conditional):
-                self.lose(f"{branch.pointer}/allOf", "condition", "these conditions are no rule of the retry flag")
-        if facts := {slot: terms for each in bodies for slot, terms in each.facts.items()}:
+                self.lose(
+                    f"{branch.pointer}/allOf",
+                    "condition",
+                    "these conditions are no rule of the retry flag",
+                )
+        if facts := {slot: terms for body in bodies for slot, terms in body.facts.items()}:
             code["facts"] = facts
-        if actions := next((each.actions for each in bodies if each.actions), None):
+        if actions := next((body.actions for body in bodies if body.actions), None):
             code["actions"] = actions
         details = next((branch.details for _, branch in found if branch.details is not None), None)
         if members:
             code["details"] = members
         elif details is not None and details.members is None:
             code["schema"] = dict(details.schema)
-            if any(each.needed for each in bodies):
-                self.lose(first.pointer, "details", "the details must be there; with an imported schema they need not")
+            if any(body.needed for body in bodies):
+                self.lose(
+                    first.pointer,
+                    "details",
+                    "the details must be there; with an imported schema they need not",
+                )
         if any(each.body.schema.get("deprecated") is True for _, each in found):
             code["lifecycle"] = "deprecated"
         shown = self._examples(found, code)
-        self._show(code, ("codes", key[1]) if key[0] is None else ("operations", key[0], "errors", key[1]), shown)
+        self._show(
+            code,
+            ("codes", key[1]) if key[0] is None else ("operations", key[0], "errors", key[1]),
+            shown,
+        )
         return code
 
-    def _show(self, code: Data, path: tuple[str, ...], examples: Sequence[tuple[Data, tuple[str, ...]]]) -> None:
+    def _show(
+        self, code: Data, path: tuple[str, ...], examples: Sequence[tuple[Data, tuple[str, ...]]]
+    ) -> None:
         """Give the code its examples, and note where each comes from."""
         if examples:
             listed = [example for example, _ in examples]
@@ -538,20 +637,30 @@ class _Assembly:
                         "a fact that no body shows decides too; `operation.idempotent` stands in its place",
                     )
                 return read[0]
-            self.lose(f"{branch.pointer}/allOf", "condition", "these conditions are no simple rule of the retry flag")
+            self.lose(
+                f"{branch.pointer}/allOf",
+                "condition",
+                "these conditions are no simple rule of the retry flag",
+            )
         return None
 
-    def _shown(self, branch: Branch, found: list[tuple[Group, Branch]], sample: SampledError) -> object:
+    def _shown(
+        self, branch: Branch, found: list[tuple[Group, Branch]], sample: SampledError
+    ) -> object:
         """The status that a sample's body shows."""
         group = next(group for group, each in found if each is branch)
         return shape.extract(self.shapes[group.envelope], sample.value).slots.get("status")
 
-    def _examples(self, found: list[tuple[Group, Branch]], code: Data) -> list[tuple[Data, tuple[str, ...]]]:
+    def _examples(
+        self, found: list[tuple[Group, Branch]], code: Data
+    ) -> list[tuple[Data, tuple[str, ...]]]:
         """The examples of a code, each with its places; what each of its envelopes shows of one of them, together."""
         merged: dict[int, tuple[Data, tuple[str, ...]]] = {}
         for group, branch in found:
             numbers = {each.number for each in branch.samples}
-            free = iter([each for each in range(1, 2 * len(branch.samples) + 1) if each not in numbers])
+            free = iter(
+                [each for each in range(1, 2 * len(branch.samples) + 1) if each not in numbers]
+            )
             for sample in branch.samples:
                 number = sample.number or next(free)
                 example = self._example(group, branch, sample, code)
@@ -559,11 +668,16 @@ class _Assembly:
                     continue
                 into, places = merged.get(number, ({}, ()))
                 slots = {**into.get("slots", {}), **example.get("slots", {})}
-                merged[number] = {**into, **example, **_given("slots", slots)}, (*places, sample.pointer)
+                merged[number] = (
+                    {**into, **example, **_given("slots", slots)},
+                    (*places, sample.pointer),
+                )
         plain = {"message": code["summary"]}
         return [(each or plain, places) for _, (each, places) in sorted(merged.items())]
 
-    def _example(self, group: Group, branch: Branch, sample: SampledError, code: Data) -> Data | None:
+    def _example(
+        self, group: Group, branch: Branch, sample: SampledError, code: Data
+    ) -> Data | None:
         read = shape.extract(self.shapes[group.envelope], sample.value)
         if not read.fits:
             self.lose(sample.pointer, "example", "it does not fit the schema of its own response")
@@ -591,7 +705,9 @@ class _Assembly:
         statuses = code["http"] if isinstance(code["http"], list) else [code["http"]]
         status = slots.get("status")
         default = status_range(str(statuses[0])).low if statuses[0] is not None else None
-        if status == default or (isinstance(status, int) and any(status in status_range(str(e)) for e in statuses)):
+        if status == default or (
+            isinstance(status, int) and any(status in status_range(str(e)) for e in statuses)
+        ):
             slots.pop("status", None)
             if status != default:
                 example["status"] = status
@@ -601,11 +717,19 @@ class _Assembly:
             "summary": code["summary"],
             "boundary": boundary[0] if isinstance(boundary, list) else boundary,
             "domain": code.get("domain"),
-            "retriable": code.get("retriable") if isinstance(code.get("retriable"), bool) else False,
+            "retriable": code.get("retriable")
+            if isinstance(code.get("retriable"), bool)
+            else False,
         }
-        rest = {slot: each for slot, each in slots.items() if slot not in decided or decided[slot] != each}
+        rest = {
+            slot: each
+            for slot, each in slots.items()
+            if slot not in decided or decided[slot] != each
+        }
         first = {slot: terms[0] for slot, terms in code.get("facts", {}).items()}
-        rest = {slot: each for slot, each in rest.items() if slot not in first or first[slot] != each}
+        rest = {
+            slot: each for slot, each in rest.items() if slot not in first or first[slot] != each
+        }
         return {**example, **_given("slots", rest)}
 
     def _lists(self, group: Group) -> bool:
@@ -619,21 +743,31 @@ class _Assembly:
         """The operations of the document's paths; whether any has a code that its status names."""
         taken = UniqueNames(set(operations))
         imported = False
-        for each in self.seen.operations:
-            if not each.answers and not each.shared:
+        for operation in self.seen.operations:
+            if not operation.answers and not operation.shared:
                 continue
-            name = taken.unused(identifier(snake(each.identity), "operation"))
-            shared = [branch.key[1] for branch in each.shared if branch.key[0] is None]
+            name = taken.unused(identifier(snake(operation.identity), "operation"))
+            shared = [branch.key[1] for branch in operation.shared if branch.key[0] is None]
             errors: Data = {}
-            for answer in each.answers:
+            for answer in operation.answers:
                 code = self._status_code(answer, {*codes, *errors})
                 errors[code] = self._answer(answer, ("operations", name, "errors", code))
             imported = imported or bool(errors)
             operations[name] = {
-                **({"summary": each.said} if each.said and each.said.strip() else {}),
-                **({"wire": each.wire} if each.wire and each.wire != name and each.wire.strip() else {}),
-                "match": {"routes": [each.route]},
-                **({"idempotent": True} if each.method in ("get", "head", "options", "trace", "put", "delete") else {}),
+                **(
+                    {"summary": operation.said} if operation.said and operation.said.strip() else {}
+                ),
+                **(
+                    {"wire": operation.wire}
+                    if operation.wire and operation.wire != name and operation.wire.strip()
+                    else {}
+                ),
+                "match": {"routes": [operation.route]},
+                **(
+                    {"idempotent": True}
+                    if operation.method in ("get", "head", "options", "trace", "put", "delete")
+                    else {}
+                ),
                 **({"codes": list(dict.fromkeys(shared))} if shared else {}),
                 **_given("errors", errors),
             }
@@ -645,7 +779,9 @@ class _Assembly:
         free = used.unused(name)
         if free != name:
             self.lose(
-                answer.pointer, "collision", f"the document has a code {name} of its own; this one is called {free}"
+                answer.pointer,
+                "collision",
+                f"the document has a code {name} of its own; this one is called {free}",
             )
         return free
 
@@ -653,7 +789,11 @@ class _Assembly:
         statuses: Any = int(answer.status) if answer.status.isdecimal() else answer.status
         if answer.status == "default":
             statuses = ["4xx", "5xx"]
-            self.lose(answer.pointer, "default", "`default` is any status that is not listed; it became 4xx and 5xx")
+            self.lose(
+                answer.pointer,
+                "default",
+                "`default` is any status that is not listed; it became 4xx and 5xx",
+            )
         summary = (
             answer.said
             or (phrase(statuses) if isinstance(statuses, int) else "")
@@ -672,7 +812,9 @@ class _Assembly:
             code["headers"] = headers
         problem = self._problem(answer.schema)
         if problem is not None:
-            self.lose(answer.pointer, "schema", f"the schema of its body is no JSON Schema: {problem}")
+            self.lose(
+                answer.pointer, "schema", f"the schema of its body is no JSON Schema: {problem}"
+            )
         elif isinstance(answer.schema, Mapping) and answer.schema:
             code["schema"] = dict(answer.schema)
         examples = []
@@ -712,7 +854,9 @@ class _Assembly:
                 "envelope": answering[0] if len(answering) == 1 else answering,
                 "codes": "closed",
                 **(
-                    {"reason": "Some responses of the document name no code; the status stands for it."}
+                    {
+                        "reason": "Some responses of the document name no code; the status stands for it."
+                    }
                     if imported
                     else {}
                 ),
@@ -723,7 +867,10 @@ class _Assembly:
                 "envelope": "none",
                 "reason": "The document's bodies name no code; the status stands for it.",
             }
-        every = [*codes.values(), *(e for op in operations.values() for e in op.get("errors", {}).values())]
+        every = [
+            *codes.values(),
+            *(e for op in operations.values() for e in op.get("errors", {}).values()),
+        ]
         unanswered = any(each["http"] is None for each in every)
         elsewhere = [group.envelope for group in self.groups if unanswered or not group.answers]
         if not self.groups:
@@ -737,12 +884,19 @@ class _Assembly:
             }
         for group in self.groups:
             if group.envelope in silent:
-                self.lose(group.pointer, "transport", "nothing says what carries it; `event` stands in its place")
+                self.lose(
+                    group.pointer,
+                    "transport",
+                    "nothing says what carries it; `event` stands in its place",
+                )
         return found
 
     def _mark(self, envelopes: Sequence[str]) -> str:
         """The member that tells an error where no status does: the one that holds the code; any body where those differ."""
-        places = {slot_places(shape.compile_shape(self.envelopes[each]["shape"]))["code"][0].path for each in envelopes}
+        places = {
+            slot_places(shape.compile_shape(self.envelopes[envelope]["shape"]))["code"][0].path
+            for envelope in envelopes
+        }
         return places.pop() if len(places) == 1 else ""
 
     # Headers
@@ -759,7 +913,11 @@ class _Assembly:
         for group in self.groups:
             for headers in group.headers.get("default", ()):
                 for *_, pointer in headers.values():
-                    self.lose(pointer, "header", "it is of `default`, which is no status that a rule could be for")
+                    self.lose(
+                        pointer,
+                        "header",
+                        "it is of `default`, which is no status that a rule could be for",
+                    )
         found: Data = {}
         for name in self._header_names([headers for *_, headers in responses]):
             rules: list[Data] = []
@@ -770,7 +928,11 @@ class _Assembly:
                     first = every[0]
                     for each in every:
                         if each[1:3] != first[1:3]:
-                            self.lose(each[3], "header", "other responses have it otherwise; the first of them counts")
+                            self.lose(
+                                each[3],
+                                "header",
+                                "other responses have it otherwise; the first of them counts",
+                            )
                     rule = self._rule(name, first)
                     rules.append(
                         {
@@ -791,13 +953,19 @@ class _Assembly:
         listed = [name for place in self.seen.headers for name in places if places[name] == place]
         return registry.merged([listed, *(list(headers) for headers in responses)])
 
-    def _spans(self, name: str, responses: Sequence[tuple[str, Group, dict[str, Header]]], required: bool) -> list[Any]:
+    def _spans(
+        self, name: str, responses: Sequence[tuple[str, Group, dict[str, Header]]], required: bool
+    ) -> list[Any]:
         """The statuses under which a header must (or may) be there, whole classes where all of their statuses agree."""
         mine: dict[str, bool] = {}
         for status, group, headers in responses:
             has = name in headers and headers[name][0] == required
             if mine.setdefault(status, has) != has:
-                self.lose(group.pointer, "header", f"not every {status} has {name} alike; here every one may have it")
+                self.lose(
+                    group.pointer,
+                    "header",
+                    f"not every {status} has {name} alike; here every one may have it",
+                )
                 mine[status] = has or mine[status]
         on: list[Any] = []
         for kind in dict.fromkeys(status[0] for status in sorted(mine)):
@@ -814,25 +982,40 @@ class _Assembly:
         _, schema, said, pointer = header
         rule: Data = {}
         patterns: dict[object, str] = {
-            pattern: each for each, pattern in reversed([*ids.PATTERNS.items(), *HEADER_PATTERNS.items()])
+            pattern: each
+            for each, pattern in reversed([*ids.PATTERNS.items(), *HEADER_PATTERNS.items()])
         }
         texts = (
             [schema["pattern"]]
             if "pattern" in schema
             else [e.get("pattern") for e in schema.get("anyOf", ()) if isinstance(e, Mapping)]
         )
-        if schema.get("type", "string") == "string" and texts and all(each in patterns for each in texts):
-            formats = [patterns[each] for each in texts]
+        if (
+            schema.get("type", "string") == "string"
+            and texts
+            and all(text in patterns for text in texts)
+        ):
+            formats = [patterns[text] for text in texts]
             if tuple(formats) != HEADER_FORMATS.get(name.lower()):
                 rule["format"] = formats[0] if len(formats) == 1 else formats
-        elif set(schema) == {"type", "examples"} and schema["type"] == "string" and _token(schema["examples"]):
+        elif (
+            set(schema) == {"type", "examples"}
+            and schema["type"] == "string"
+            and _token(schema["examples"])
+        ):
             rule["token"] = schema["examples"][0]
         elif (
-            isinstance(schema.get("format"), str) and set(schema) == {"type", "format"} and schema["format"] in FORMATS
+            isinstance(schema.get("format"), str)
+            and set(schema) == {"type", "format"}
+            and schema["format"] in FORMATS
         ):
             rule["format"] = schema["format"]
         elif schema not in ({"type": "string"}, {}):
-            self.lose(child(pointer, "schema"), "header", "a header's schema is not carried beyond a known format")
+            self.lose(
+                child(pointer, "schema"),
+                "header",
+                "a header's schema is not carried beyond a known format",
+            )
         return {**rule, **({"summary": said} if said else {})}
 
 
@@ -844,7 +1027,10 @@ _PLAIN_ENVELOPE: Data = {
 
 def _token(examples: object) -> bool:
     return (
-        isinstance(examples, list) and len(examples) == 1 and isinstance(examples[0], str) and bool(examples[0].strip())
+        isinstance(examples, list)
+        and len(examples) == 1
+        and isinstance(examples[0], str)
+        and bool(examples[0].strip())
     )
 
 
@@ -862,14 +1048,17 @@ def _code_name(wire: str | int, name: str) -> str:
 
 def _operations_of(group: Group, names: Sequence[str]) -> Iterator[str | None]:
     """Which operation each code is of: the name in front of the code's own, in the codes at the end that all have one."""
-    own = [pascal(str(each.body.wire)) for each in group.branches]
-    longer = [bool(code) and name.endswith(code) and name != code for name, code in zip(names, own, strict=True)]
+    own = [pascal(str(branch.body.wire)) for branch in group.branches]
+    longer = [
+        bool(code) and name.endswith(code) and name != code
+        for name, code in zip(names, own, strict=True)
+    ]
     first = len(names)
     while first and longer[first - 1]:
         first -= 1
-    wires = [each.body.wire for each in group.branches]
+    wires = [branch.body.wire for branch in group.branches]
     repeated = len(set(wires)) < len(wires)
-    if not repeated and not all(re.fullmatch(r"[A-Za-z_]\w*", str(each)) for each in wires[first:]):
+    if not repeated and not all(re.fullmatch(r"[A-Za-z_]\w*", str(wire)) for wire in wires[first:]):
         first = len(names)
     for index, (name, code) in enumerate(zip(names, own, strict=True)):
         yield name.removesuffix(code) if index >= first else None

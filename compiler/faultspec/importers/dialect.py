@@ -36,10 +36,16 @@ class Dialect:
             target = value["$ref"]
             for key in value:
                 if key != "$ref" and not key.startswith("x-"):
-                    self.lose(child(pointer, key), "reference", "what stands beside a reference is not carried")
+                    self.lose(
+                        child(pointer, key),
+                        "reference",
+                        "what stands beside a reference is not carried",
+                    )
             if not target.startswith("#"):
                 self.lose(
-                    pointer, "reference", f"the reference leads out of the document, to {target}; nothing is fetched"
+                    pointer,
+                    "reference",
+                    f"the reference leads out of the document, to {target}; nothing is fetched",
                 )
                 return None, pointer
             found = at(self.document, target[1:])
@@ -65,19 +71,46 @@ class Dialect:
             return {}
         budget[0] -= 1
         if len(above) >= _DEEPEST or budget[0] < 0:
-            self.lose(before, "size", "the schema is too large with its references followed; it is cut there")
+            self.lose(
+                before,
+                "size",
+                "the schema is too large with its references followed; it is cut there",
+            )
             return {}
         above = (*above, pointer)
         found: dict[str, Any] = {}
         for key, each in value.items():
             here = child(pointer, key)
             match key, each:
-                case (("properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"), Mapping()):
-                    found[key] = {name: self._whole(s, child(here, name), above, budget) for name, s in each.items()}
-                case (("allOf" | "anyOf" | "oneOf" | "prefixItems"), list()):
-                    found[key] = [self._whole(s, child(here, n), above, budget) for n, s in enumerate(each)]
                 case (
-                    ("items" | "not" | "additionalProperties" | "contains" | "propertyNames" | "if" | "then" | "else"),
+                    (
+                        "properties"
+                        | "patternProperties"
+                        | "$defs"
+                        | "definitions"
+                        | "dependentSchemas"
+                    ),
+                    Mapping(),
+                ):
+                    found[key] = {
+                        name: self._whole(s, child(here, name), above, budget)
+                        for name, s in each.items()
+                    }
+                case (("allOf" | "anyOf" | "oneOf" | "prefixItems"), list()):
+                    found[key] = [
+                        self._whole(s, child(here, n), above, budget) for n, s in enumerate(each)
+                    ]
+                case (
+                    (
+                        "items"
+                        | "not"
+                        | "additionalProperties"
+                        | "contains"
+                        | "propertyNames"
+                        | "if"
+                        | "then"
+                        | "else"
+                    ),
                     Mapping(),
                 ):
                     found[key] = self._whole(each, here, above, budget)
@@ -85,11 +118,19 @@ class Dialect:
                     pass  # what the alternatives say themselves, and the dialect, which is written anew
                 case (("xml" | "externalDocs" | "$id" | "$anchor" | "$dynamicAnchor"), _):
                     self.lose(
-                        here, "schema", "a word beside the schema, or a name that does not hold where it is copied to"
+                        here,
+                        "schema",
+                        "a word beside the schema, or a name that does not hold where it is copied to",
                     )
-                case "nullable", _ if not (self.old and isinstance(each, bool) and ("type" in value or not each)):
+                case "nullable", _ if not (
+                    self.old and isinstance(each, bool) and ("type" in value or not each)
+                ):
                     reason = "`nullable` is true or false, and says nothing without a `type`"
-                    self.lose(here, "schema", reason if self.old else "3.1 has no `nullable`; `null` is a type there")
+                    self.lose(
+                        here,
+                        "schema",
+                        reason if self.old else "3.1 has no `nullable`; `null` is a type there",
+                    )
                 case _ if not key.startswith("x-"):
                     found[key] = each
         return upgraded(found) if self.old else found
@@ -100,7 +141,10 @@ def upgraded(schema: dict[str, Any]) -> dict[str, Any]:
     found = dict(schema)
     nullable = found.pop("nullable", False) is True
     if nullable and found.get("enum") == [None]:
-        return {"type": "null", **{key: each for key, each in found.items() if key not in ("type", "enum")}}
+        return {
+            "type": "null",
+            **{key: each for key, each in found.items() if key not in ("type", "enum")},
+        }
     if nullable and isinstance(found.get("type"), str):
         found["type"] = [found["type"], "null"]
     for bound, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
@@ -113,7 +157,10 @@ def upgraded(schema: dict[str, Any]) -> dict[str, Any]:
         found["examples"] = [found.pop("example")]
     alone = found.get("enum")
     if isinstance(alone, list) and len(alone) == 1 and found.get("type") in (None, "boolean"):
-        found = {("const" if key == "enum" else key): (alone[0] if key == "enum" else v) for key, v in found.items()}
+        found = {
+            ("const" if key == "enum" else key): (alone[0] if key == "enum" else v)
+            for key, v in found.items()
+        }
     return _types(found)
 
 
@@ -123,9 +170,11 @@ def _types(schema: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(branches, list) or "type" in schema or not branches:
         return schema
     names: list[str] = []
-    for each in branches:
-        if not isinstance(each, Mapping) or set(each) != {"type"}:
+    for branch in branches:
+        if not isinstance(branch, Mapping) or set(branch) != {"type"}:
             return schema
-        names += [each["type"]] if isinstance(each["type"], str) else each["type"]
-    listed = [each for each in dict.fromkeys(names) if each != "null"] + (["null"] if "null" in names else [])
+        names += [branch["type"]] if isinstance(branch["type"], str) else branch["type"]
+    listed = [each for each in dict.fromkeys(names) if each != "null"] + (
+        ["null"] if "null" in names else []
+    )
     return {"type": listed, **{key: each for key, each in schema.items() if key != "anyOf"}}

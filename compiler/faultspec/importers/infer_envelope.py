@@ -18,13 +18,35 @@ from faultspec.targets.filters import pascal, snake
 Data = dict[str, Any]
 
 #: Names of members that stand for a code, the likelier first.
-CODE_NAMES = ("code", "error_code", "errorCode", "error", "class", "errno", "type", "reason", "kind", "name", "__type")
+CODE_NAMES = (
+    "code",
+    "error_code",
+    "errorCode",
+    "error",
+    "class",
+    "errno",
+    "type",
+    "reason",
+    "kind",
+    "name",
+    "__type",
+)
 
 _MESSAGES = ("message", "msg", "error_message", "error_description", "errorMessage", "Message")
 _DETAILS = ("details", "data", "meta", "context", "params", "extra", "info")
 
 #: Slots with a meaning of their own; a member of that name without the meaning gets another.
-_TAKEN = ("code", "message", "summary", "status", "retriable", "boundary", "domain", "details", "actions")
+_TAKEN = (
+    "code",
+    "message",
+    "summary",
+    "status",
+    "retriable",
+    "boundary",
+    "domain",
+    "details",
+    "actions",
+)
 
 
 @dataclass(slots=True)
@@ -81,7 +103,11 @@ def values(schema: object) -> list[str | int]:
     listed = [schema["const"]] if "const" in schema else schema.get("enum")
     if not isinstance(listed, list) or not listed:
         return []
-    return listed if all(isinstance(e, str | int) and not isinstance(e, bool) and e != "" for e in listed) else []
+    return (
+        listed
+        if all(isinstance(e, str | int) and not isinstance(e, bool) and e != "" for e in listed)
+        else []
+    )
 
 
 def listing(schema: object, pointer: str = "", depth: int = 4) -> dict[str, list[str | int]]:
@@ -95,14 +121,18 @@ def listing(schema: object, pointer: str = "", depth: int = 4) -> dict[str, list
     return found
 
 
-def code_place(bodies: Sequence[Json], names: Sequence[str | None], discriminator: str | None) -> str | None:
+def code_place(
+    bodies: Sequence[Json], names: Sequence[str | None], discriminator: str | None
+) -> str | None:
     """Where the code stands in all of these bodies, as a pointer; None where no member stands for one.
 
     ``names``: what the document calls each body. Of several members that tell the bodies apart the one counts whose
     values are the names; else the one that is called like a code.
     """
-    listed = [listing(each) for each in bodies]
-    common = [place for place in listed[0] if all(place in each for each in listed)] if listed else []
+    listed = [listing(body) for body in bodies]
+    common = (
+        [place for place in listed[0] if all(place in each for each in listed)] if listed else []
+    )
     if discriminator is not None and child("", discriminator) in common:
         return child("", discriminator)
     if len(bodies) == 1:
@@ -125,7 +155,11 @@ def code_place(bodies: Sequence[Json], names: Sequence[str | None], discriminato
 def _told(listed: Sequence[Sequence[str | int]]) -> int:
     """How many bodies their values tell apart; none where two bodies share some of the values they list."""
     every = [str(value) for each in listed for value in each]
-    return len(set(every)) if len(set(every)) == len(every) or all(len(each) == 1 for each in listed) else 0
+    return (
+        len(set(every))
+        if len(set(every)) == len(every) or all(len(each) == 1 for each in listed)
+        else 0
+    )
 
 
 def _rank(place: str) -> int:
@@ -140,13 +174,19 @@ def _echoed(listed: Sequence[str | int], name: str | None) -> bool:
 def draw(bodies: Sequence[BodySchema], place: str) -> Picture:
     """The picture of the bodies whose code stands at ``place``; what each code says is noted in its body."""
     artist = _Artist(bodies, place)
-    shape = artist.node("", [each.schema for each in bodies])
+    shape = artist.node("", [body.schema for body in bodies])
     for slot, schema in list(artist.fields.items()):
         if not schema:
             del artist.fields[slot]
     needs = set(artist.used) - {"code"} - _UNDECLARED
-    fields = {slot: artist.fields.get(slot, {}) for slot in artist.used if slot in artist.fields or slot in needs}
-    return Picture(shape, fields, artist.additional, artist.vocabularies, artist.actions, artist.lost)
+    fields = {
+        slot: artist.fields.get(slot, {})
+        for slot in artist.used
+        if slot in artist.fields or slot in needs
+    }
+    return Picture(
+        shape, fields, artist.additional, artist.vocabularies, artist.actions, artist.lost
+    )
 
 
 #: Slots that an envelope may have without a field.
@@ -154,7 +194,9 @@ _UNDECLARED = frozenset({*_TAKEN, "request_id"})
 
 
 #: What the objects on the way to the code may say.
-_OF_BODIES = frozenset({"title", "description", "deprecated", "type", "properties", "required", "additionalProperties"})
+_OF_BODIES = frozenset(
+    {"title", "description", "deprecated", "type", "properties", "required", "additionalProperties"}
+)
 
 
 class _Artist:
@@ -167,11 +209,15 @@ class _Artist:
         self.actions: list[str] = []
         self.lost: list[tuple[str, str]] = []
         self.additional = "warn"
-        self.status = next((each.rules.status for each in bodies if each.rules.status is not None), None)
+        self.status = next(
+            (body.rules.status for body in bodies if body.rules.status is not None), None
+        )
 
     def _lose(self, at: str, reason: str, keyword: str = "") -> None:
         """Note that something of what stands at a place of the bodies is not in the picture."""
-        place = "".join("/items" if each == "0" else f"/properties/{each}" for each in at.split("/")[1:])
+        place = "".join(
+            "/items" if each == "0" else f"/properties/{each}" for each in at.split("/")[1:]
+        )
         self.lost.append((f"{place}/{keyword}" if keyword else place, reason))
 
     def node(self, at: str, variants: list[Any]) -> Any:
@@ -188,16 +234,23 @@ class _Artist:
         required = [each.get("required", []) for each in variants]
         if at == "" and all(each.get("additionalProperties") is False for each in variants):
             self.additional = "forbid"
-        for keyword in dict.fromkeys(key for each in variants for key in each if key not in _OF_BODIES):
+        for keyword in dict.fromkeys(
+            key for each in variants for key in each if key not in _OF_BODIES
+        ):
             self._lose(at, "a taxonomy has no word for it here", keyword)
         closed = [each.get("additionalProperties", True) for each in variants]
-        if any(each is not True and each is not False for each in closed) or len({str(each) for each in closed}) > 1:
-            self._lose(at, "an envelope is open or closed, for all its codes alike", "additionalProperties")
+        if (
+            any(each is not True and each is not False for each in closed)
+            or len({str(each) for each in closed}) > 1
+        ):
+            self._lose(
+                at, "an envelope is open or closed, for all its codes alike", "additionalProperties"
+            )
         members = self._members(at, properties, required)
         shape: Data = {}
         for name in members:
             here = child(at, name)
-            inside = self.node(here, [each[name] for each in properties])
+            inside = self.node(here, [property_[name] for property_ in properties])
             must = [name in each for each in required]
             optional = not all(must)
             if inside == "$details":
@@ -206,7 +259,7 @@ class _Artist:
             elif optional and any(must):
                 self._lose(here, "some codes must carry it and others need not; here all need not")
             shape[f"{name}?" if optional else name] = inside
-        spread = any(set(each) - set(members) for each in properties)
+        spread = any(set(property_) - set(members) for property_ in properties)
         if spread:
             shape["..."] = "$details"
             self.used["details"] = []
@@ -220,7 +273,7 @@ class _Artist:
         Where details are spread their members come first in a schema, and last among those that are required; what none
         requires and each code has in its own way is one of them.
         """
-        names = [list(each) for each in properties]
+        names = [list(property_) for property_ in properties]
         first = names[0]
         code = steps(self.place)[len(steps(at))]
         same = all(set(each) == set(first) for each in names)
@@ -229,7 +282,10 @@ class _Artist:
             beside = [
                 index
                 for index, name in enumerate(tail[: tail.index(code)])
-                if any(name in each and code in each and each.index(name) > each.index(code) for each in required)
+                if any(
+                    name in each and code in each and each.index(name) > each.index(code)
+                    for each in required
+                )
                 or (
                     all(name not in each for each in required)
                     and any(p[name] != properties[0][name] for p in properties)
@@ -243,8 +299,14 @@ class _Artist:
         name = steps(at)[-1]
         first = variants[0]
         same = all(each == first for each in variants)
-        alone = first["const"] if same and isinstance(first, Mapping) and set(first) == {"const"} else {}
-        if not isinstance(alone, dict | list) and not (isinstance(alone, bool) and "retr" in name.lower()):
+        alone = (
+            first["const"]
+            if same and isinstance(first, Mapping) and set(first) == {"const"}
+            else {}
+        )
+        if not isinstance(alone, dict | list) and not (
+            isinstance(alone, bool) and "retr" in name.lower()
+        ):
             return alone.replace("$", "$$") if isinstance(alone, str) else alone
         if (flag := self._flag(name, variants)) is not None:
             return flag
@@ -253,14 +315,24 @@ class _Artist:
         if (term := self._term(variants)) is not None:
             return term
         objects = [isinstance(each, Mapping) and _is_object(each) for each in variants]
-        if (any(objects) if name in _DETAILS else all(objects) and not same) and "details" not in self.used:
-            alike = all(set(each.get("properties", {})) == set(first.get("properties", {})) for each in variants)
+        if (
+            any(objects) if name in _DETAILS else all(objects) and not same
+        ) and "details" not in self.used:
+            alike = all(
+                set(each.get("properties", {})) == set(first.get("properties", {}))
+                for each in variants
+            )
             if name in _DETAILS or not alike:
                 self.used["details"] = variants
                 for body, schema in zip(self.bodies, variants, strict=True):
                     body.details = schema
                 return "$details"
-        listed = same and isinstance(first, Mapping) and first.get("type") == "array" and subset.value(first)
+        listed = (
+            same
+            and isinstance(first, Mapping)
+            and first.get("type") == "array"
+            and subset.value(first)
+        )
         if name in _DETAILS and listed and "details" not in self.used:
             self.used["details"] = variants
             self.fields["details"] = listed
@@ -274,11 +346,20 @@ class _Artist:
         if not same:
             self._lose(at, "it differs from code to code in a way that a taxonomy has no word for")
             return self._slot(name, {})
-        if isinstance(first, Mapping) and set(first) == {"type", "minItems", "items"} and first["minItems"] == 1:
+        if (
+            isinstance(first, Mapping)
+            and set(first) == {"type", "minItems", "items"}
+            and first["minItems"] == 1
+        ):
             return [self.node(child(at, 0), [first["items"]] * len(variants))]
         data = subset.value(first)
         if data is None:
-            if all(objects) and set(first) <= {"type", "properties", "required", "additionalProperties"}:
+            if all(objects) and set(first) <= {
+                "type",
+                "properties",
+                "required",
+                "additionalProperties",
+            }:
                 return self._nested(at, variants)
             self._lose(at, "its schema is outside the subset of the language")
             kind = first.get("type") if isinstance(first, Mapping) else None
@@ -294,7 +375,10 @@ class _Artist:
         for name in variants[0]["properties"]:
             must = [name in each.get("required", []) for each in variants]
             if any(must) and not all(must):
-                self._lose(child(at, name), "some codes must carry it and others need not; here all need not")
+                self._lose(
+                    child(at, name),
+                    "some codes must carry it and others need not; here all need not",
+                )
             inside = self.node(child(at, name), [each["properties"][name] for each in variants])
             shape[name if all(must) else f"{name}?"] = inside
         return shape
@@ -324,9 +408,9 @@ class _Artist:
         plain = [each for each, value in zip(variants, known, strict=True) if value is None]
         if not all(value is None or isinstance(value, bool) for value in known):
             return None
-        if any(each.get("type") != "boolean" for each in plain if isinstance(each, Mapping)) or plain != plain[
-            :1
-        ] * len(plain):
+        if any(
+            each.get("type") != "boolean" for each in plain if isinstance(each, Mapping)
+        ) or plain != plain[:1] * len(plain):
             return None
         if all(value is None for value in known) and "retr" not in name.lower():
             return None
@@ -344,10 +428,16 @@ class _Artist:
 
     def _template(self, variants: list[Any]) -> str | None:
         """A text that holds the code, as in ``https://errors.example.com/${code}``."""
-        texts = [fixed(each) if isinstance(each, Mapping) and set(each) == {"const"} else None for each in variants]
+        texts = [
+            fixed(each) if isinstance(each, Mapping) and set(each) == {"const"} else None
+            for each in variants
+        ]
         if not all(isinstance(each, str) for each in texts):
             return None
-        parts = {tuple(str(text).split(str(body.wire), 1)) for text, body in zip(texts, self.bodies, strict=True)}
+        parts = {
+            tuple(str(text).split(str(body.wire), 1))
+            for text, body in zip(texts, self.bodies, strict=True)
+        }
         if len(parts) == 1 and len(both := next(iter(parts))) == 2:
             return "${code}".join(each.replace("$", "$$") for each in both)
         return None
@@ -355,8 +445,12 @@ class _Artist:
     def _term(self, variants: list[Any]) -> str | None:
         """The boundary (some of a list of names) or the domain (one name) of each code."""
         listed = [[str(v) for v in values(each) if isinstance(v, str)] for each in variants]
-        bare = [isinstance(each, Mapping) and set(each) in ({"enum"}, {"const"}) for each in variants]
-        if not any(bare) or not all(b or each == {"type": "string"} for b, each in zip(bare, variants, strict=True)):
+        bare = [
+            isinstance(each, Mapping) and set(each) in ({"enum"}, {"const"}) for each in variants
+        ]
+        if not any(bare) or not all(
+            b or each == {"type": "string"} for b, each in zip(bare, variants, strict=True)
+        ):
             return None
         if not all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", v) for each in listed for v in each):
             return None
@@ -375,16 +469,25 @@ class _Artist:
     def _narrowed(self, name: str, variants: list[Any]) -> str | None:
         """A text from a vocabulary of which codes allow some terms only."""
         rest = [
-            {k: v for k, v in each.items() if k != "enum"} if isinstance(each, Mapping) else {} for each in variants
+            {k: v for k, v in each.items() if k != "enum"} if isinstance(each, Mapping) else {}
+            for each in variants
         ]
         listed = [values(each) for each in variants]
-        if any(each != rest[0] for each in rest) or not all(listed) or subset.value(rest[0]) is None:
-            return None
-        if not all(
-            isinstance(v, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.\-]*", v) for each in listed for v in each
+        if (
+            any(each != rest[0] for each in rest)
+            or not all(listed)
+            or subset.value(rest[0]) is None
         ):
             return None
-        terms = list(dict.fromkeys(str(v) for each in sorted(listed, key=len, reverse=True) for v in each))
+        if not all(
+            isinstance(v, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.\-]*", v)
+            for each in listed
+            for v in each
+        ):
+            return None
+        terms = list(
+            dict.fromkeys(str(v) for each in sorted(listed, key=len, reverse=True) for v in each)
+        )
         slot = self._slot(name, {**(subset.value(rest[0]) or {}), "vocabulary": ""})[1:]
         self.fields[slot]["vocabulary"] = slot
         self.vocabularies[slot] = terms
@@ -398,7 +501,9 @@ class _Artist:
         listed = []
         for each in variants:
             match each:
-                case {"type": "array", "items": {"type": "string", "enum": [*terms], **more}} if not more:
+                case {"type": "array", "items": {"type": "string", "enum": [*terms], **more}} if (
+                    not more
+                ):
                     listed.append([str(term) for term in terms])
                 case _:
                     return None
@@ -406,10 +511,14 @@ class _Artist:
         data = subset.value(rest[0])
         if "actions" in self.used or data is None or any(each != rest[0] for each in rest):
             return None
-        if not all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", term) for each in listed for term in each):
+        if not all(
+            re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", term) for each in listed for term in each
+        ):
             return None
         self.used["actions"] = listed
-        self.actions = list(dict.fromkeys(term for each in sorted(listed, key=len, reverse=True) for term in each))
+        self.actions = list(
+            dict.fromkeys(term for each in sorted(listed, key=len, reverse=True) for term in each)
+        )
         if len(rest[0]) > 1:
             self.fields["actions"] = {**data, "items": {"type": "string", "vocabulary": "actions"}}
         for body, each in zip(self.bodies, listed, strict=True):
@@ -433,7 +542,9 @@ def _is_object(schema: Json) -> bool:
 
 def _without(schema: Json, members: Sequence[str]) -> Json:
     """The schema of what is spread: the body without the members of the picture."""
-    properties = {name: each for name, each in schema.get("properties", {}).items() if name not in members}
+    properties = {
+        name: each for name, each in schema.get("properties", {}).items() if name not in members
+    }
     required = [name for name in schema.get("required", []) if name in properties]
     found: Data = {"type": "object"}
     if properties:

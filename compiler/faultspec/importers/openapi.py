@@ -12,7 +12,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from faultspec.importers import ImportedTaxonomy, Json, Loss, NotImportable, infer_envelope, reading, rules
+from faultspec.importers import (
+    ImportedTaxonomy,
+    Json,
+    Loss,
+    NotImportable,
+    infer_envelope,
+    reading,
+    rules,
+)
 from faultspec.importers.build import (
     Branch,
     Group,
@@ -55,9 +63,11 @@ def read(document: object) -> ImportedTaxonomy:
     version = cleaned.get("openapi")
     if not isinstance(version, str) or not re.match(r"3\.[01](\.|$)", version):
         message = "this is no OpenAPI document: it has no `openapi: 3.0.x` or `3.1.x`"
-        raise NotImportable("not-openapi", message, "/openapi" if "openapi" in cleaned else "", "name another file")
+        raise NotImportable(
+            "not-openapi", message, "/openapi" if "openapi" in cleaned else "", "name another file"
+        )
     found = _Reader(cleaned, []).imported()
-    standing = (each._replace(pointer=nearest(cleaned, each.pointer)) for each in found.losses)
+    standing = (loss._replace(pointer=nearest(cleaned, loss.pointer)) for loss in found.losses)
     return found._replace(losses=tuple(dict.fromkeys([*losses, *standing])))
 
 
@@ -74,7 +84,8 @@ class _Reader:
         components = self._mapping(self.document, "components", "")
         self._unions(components, library=not paths)
         self.seen.headers = [
-            child("/components/headers", each) for each in self._mapping(components, "headers", "/components")
+            child("/components/headers", each)
+            for each in self._mapping(components, "headers", "/components")
         ]
         if paths:
             for path, item in paths.items():
@@ -88,7 +99,7 @@ class _Reader:
             else:
                 self.losses += group.losses
         info = self._mapping(self.document, "info", "")
-        if not self.groups and not any(each.answers for each in self.seen.operations):
+        if not self.groups and not any(operation.answers for operation in self.seen.operations):
             hint = "errors are responses such as 404 or default, or, without paths, unions under components.schemas"
             raise NotImportable("no-failures", "the document declares no failure", "/paths", hint)
         return build_taxonomy(self.seen, info, bool(paths), self.losses)
@@ -126,17 +137,25 @@ class _Reader:
             if found is None or not _refers(found[1]):
                 del self.losses[before:]
                 continue
-            if not library and used.isdisjoint({name, *(_last(each.get("$ref")) for each, _ in found[1])}):
+            if not library and used.isdisjoint(
+                {name, *(_last(each.get("$ref")) for each, _ in found[1])}
+            ):
                 del self.losses[before:]
                 continue
             around, branches, discriminator = found
             if (group := self._group(name, pointer, around, branches, discriminator)) is not None:
-                group.summary = schema.get("description") if isinstance(schema.get("description"), str) else None
+                group.summary = (
+                    schema.get("description")
+                    if isinstance(schema.get("description"), str)
+                    else None
+                )
                 # Most unions of a document are no errors: what is lost of those is of no interest.
                 group.losses = self.losses[before:]
                 self.groups.append(group)
             elif library:
-                self.dialect.lose(pointer, "schema", "no member of its alternatives stands for a code")
+                self.dialect.lose(
+                    pointer, "schema", "no member of its alternatives stands for a code"
+                )
                 continue
             del self.losses[before:]
 
@@ -151,12 +170,18 @@ class _Reader:
                         target = mapping(response).get("$ref")
                         whole = [
                             response,
-                            standing(self.document, target[1:]) if isinstance(target, str) and target[1:] else None,
+                            standing(self.document, target[1:])
+                            if isinstance(target, str) and target[1:]
+                            else None,
                         ]
-                        found |= {_last(each) for place, each in walk(whole) if place.endswith("/$ref")}
+                        found |= {
+                            _last(each) for place, each in walk(whole) if place.endswith("/$ref")
+                        }
         return found
 
-    def _union(self, schema: Any, pointer: str) -> tuple[list[str], list[tuple[Any, str]], str | None] | None:
+    def _union(
+        self, schema: Any, pointer: str
+    ) -> tuple[list[str], list[tuple[Any, str]], str | None] | None:
         """Where a schema has its alternatives (steps, a `*` for the items of a list), what they are, and the discriminator."""
         schema, pointer = self.dialect.followed(schema, pointer)
         if not isinstance(schema, Mapping):
@@ -166,21 +191,35 @@ class _Reader:
             if isinstance(listed, list) and listed:
                 mapping = schema.get("discriminator")
                 told = mapping.get("propertyName") if isinstance(mapping, Mapping) else None
-                branches = [(each, child(child(pointer, word), index)) for index, each in enumerate(listed)]
+                branches = [
+                    (each, child(child(pointer, word), index)) for index, each in enumerate(listed)
+                ]
                 return [], branches, told if isinstance(told, str) else None
         properties = schema.get("properties")
         inner: list[tuple[str, Any, str]] = (
             [("*", schema["items"], child(pointer, "items"))] if "items" in schema else []
         )
         if isinstance(properties, Mapping):
-            inner += [(name, each, child(child(pointer, "properties"), name)) for name, each in properties.items()]
+            inner += [
+                (name, each, child(child(pointer, "properties"), name))
+                for name, each in properties.items()
+            ]
         for step, each, place in inner:
-            if isinstance(each, Mapping) and "$ref" not in each and (found := self._union(each, place)) is not None:
+            if (
+                isinstance(each, Mapping)
+                and "$ref" not in each
+                and (found := self._union(each, place)) is not None
+            ):
                 return [step, *found[0]], found[1], found[2]
         return None
 
     def _group(
-        self, name: str | None, pointer: str, around: list[str], branches: list[tuple[Any, str]], told: str | None
+        self,
+        name: str | None,
+        pointer: str,
+        around: list[str],
+        branches: list[tuple[Any, str]],
+        told: str | None,
     ) -> Group | None:
         """The envelope of these bodies, where a member of theirs stands for the code."""
         found: list[tuple[str | None, str, Json]] = []
@@ -198,7 +237,9 @@ class _Reader:
                 return None
             found.append((_last(ref), at, schema))
             ruled.append(rule)
-        code = infer_envelope.code_place([each for *_, each in found], [each for each, *_ in found], told)
+        code = infer_envelope.code_place(
+            [each for *_, each in found], [each for each, *_ in found], told
+        )
         if code is None:
             return None
         for _, place, schema in found:
@@ -207,7 +248,11 @@ class _Reader:
         for (ref, at, schema), rule in zip(found, ruled, strict=True):
             wires = infer_envelope.listing(schema)[code]
             if len(wires) > _CODES:
-                self.dialect.lose(at, "size", f"there are {len(wires)} codes in one list; the first {_CODES} are kept")
+                self.dialect.lose(
+                    at,
+                    "size",
+                    f"there are {len(wires)} codes in one list; the first {_CODES} are kept",
+                )
             for wire in dict.fromkeys(wires[:_CODES]):
                 bodies.append(
                     Branch(
@@ -222,10 +267,15 @@ class _Reader:
         """Tell of what the member that stands for the code says beside its values, and of `null` on the way to it."""
         for step in ("", *way):
             if step:
-                schema, pointer = schema["properties"][step], child(child(pointer, "properties"), step)
+                schema, pointer = (
+                    schema["properties"][step],
+                    child(child(pointer, "properties"), step),
+                )
             if "null" in (schema["type"] if isinstance(schema.get("type"), list) else ()):
                 place = child(pointer, "nullable" if self.dialect.old else "type")
-                self.dialect.lose(place, "schema", "without it there is no code, so it is never null here")
+                self.dialect.lose(
+                    place, "schema", "without it there is no code, so it is never null here"
+                )
         for key in schema:
             if key in ("type", "enum", "const", "title"):
                 continue
@@ -250,7 +300,11 @@ class _Reader:
     def _path(self, path: str, item: Any, pointer: str) -> None:
         route = _route(path)
         if route != path or "*" in path:
-            self.dialect.lose(pointer, "route", f"as a route it is `{route}`, which more paths than this one are on")
+            self.dialect.lose(
+                pointer,
+                "route",
+                f"as a route it is `{route}`, which more paths than this one are on",
+            )
         item, pointer = self._object(item, pointer, "the path item")
         if item is None:
             return
@@ -263,7 +317,12 @@ class _Reader:
                 self.dialect.lose(place, "form", "the operation is no object")
                 continue
             said = next(
-                (operation[each] for each in ("summary", "operationId") if isinstance(operation.get(each), str)), None
+                (
+                    operation[each]
+                    for each in ("summary", "operationId")
+                    if isinstance(operation.get(each), str)
+                ),
+                None,
             )
             identity = operation.get("operationId")
             found = ImportedOperation(
@@ -284,30 +343,44 @@ class _Reader:
                     self._response(str(status).lower(), response, here, found)
             if isinstance(operation.get("callbacks"), Mapping):
                 self.dialect.lose(
-                    child(place, "callbacks"), "callback", "what others answer is not this service's failure"
+                    child(place, "callbacks"),
+                    "callback",
+                    "what others answer is not this service's failure",
                 )
 
     def _own(self, identity: object, pointer: str) -> str | None:
         """The operationId, None where there is none or another operation has it."""
         if not isinstance(identity, str):
             return None
-        if any(each.wire == identity for each in self.seen.operations):
-            self.dialect.lose(pointer, "collision", f"another operation is called `{identity}`; this one has no name")
+        if any(operation.wire == identity for operation in self.seen.operations):
+            self.dialect.lose(
+                pointer,
+                "collision",
+                f"another operation is called `{identity}`; this one has no name",
+            )
             return None
         return identity
 
     def _elsewhere(self, components: Json) -> None:
         """What is beside the paths."""
         if self._mapping(self.document, "webhooks", ""):
-            self.dialect.lose("/webhooks", "webhook", "what others answer is not this service's failure")
-        items = [each.get("$ref") for each in mapping(self.document.get("paths")).values() if isinstance(each, Mapping)]
+            self.dialect.lose(
+                "/webhooks", "webhook", "what others answer is not this service's failure"
+            )
+        items = [
+            each.get("$ref")
+            for each in mapping(self.document.get("paths")).values()
+            if isinstance(each, Mapping)
+        ]
         for name in self._mapping(components, "pathItems", "/components"):
             if f"#{(pointer := child('/components/pathItems', name))}" not in items:
                 self.dialect.lose(pointer, "route", "no path refers to it")
 
     # Responses
 
-    def _response(self, status: str, response: Any, before: str, operation: ImportedOperation | None) -> None:
+    def _response(
+        self, status: str, response: Any, before: str, operation: ImportedOperation | None
+    ) -> None:
         response, pointer = self._object(response, before, "the response")
         if response is None:
             return
@@ -332,7 +405,9 @@ class _Reader:
         text = said if isinstance(said, str) and said.strip() else None
         found = self._coded(schema, child(where, "schema"))
         for other in content:
-            if other == media or (found is not None and content[other] == body and reading.is_json(str(other))):
+            if other == media or (
+                found is not None and content[other] == body and reading.is_json(str(other))
+            ):
                 continue
             reason = (
                 "another form of the same body"
@@ -342,15 +417,21 @@ class _Reader:
             self.dialect.lose(child(child(pointer, "content"), other), "media-type", reason)
         if found is not None:
             group, branches, left = found
-            same = [str(each) for each in content if content[each] == body and reading.is_json(str(each))]
+            same = [
+                str(each)
+                for each in content
+                if content[each] == body and reading.is_json(str(each))
+            ]
             group.media += [each for each in same if each not in group.media]
             listed = group.answers.setdefault(status, [])
-            listed += [each for each in branches if each not in listed]
+            listed += [branch for branch in branches if branch not in listed]
             group.headers.setdefault(status, []).append(headers)
             if operation is not None:
-                operation.shared += [each for each in branches if each not in operation.shared]
-                for each in branches:
-                    each.said = each.said or text
+                operation.shared += [
+                    branch for branch in branches if branch not in operation.shared
+                ]
+                for branch in branches:
+                    branch.said = branch.said or text
                 self.seen.described.append((text, child(pointer, "description"), branches))
             self._samples(body, where, group, branches)
             if left:
@@ -363,22 +444,35 @@ class _Reader:
             self.dialect.lose(where, "body", _NAMELESS)
         carried = None if schema is None else self.dialect.schema(schema, child(where, "schema"))
         if carried is False:
-            self.dialect.lose(child(where, "schema"), "schema", "no body fits it; details may be anything")
+            self.dialect.lose(
+                child(where, "schema"), "schema", "no body fits it; details may be anything"
+            )
         samples = self._examples(body, where)
-        shown = tuple(SampledError(0, summary, value, place) for _, place, summary, value in samples)
+        shown = tuple(
+            SampledError(0, summary, value, place) for _, place, summary, value in samples
+        )
         operation.answers.append(ImportedResponse(status, text, carried, headers, before, shown))
 
     def _rest(
-        self, answer: ImportedResponse, left: Sequence[tuple[Any, str]], operation: ImportedOperation | None
+        self,
+        answer: ImportedResponse,
+        left: Sequence[tuple[Any, str]],
+        operation: ImportedOperation | None,
     ) -> None:
         """The alternatives of a body that name no code, where others do: they are the code of the status."""
         for _, place in left:
-            self.dialect.lose(place, "body", _NAMELESS if operation is not None else "it names no code")
+            self.dialect.lose(
+                place, "body", _NAMELESS if operation is not None else "it names no code"
+            )
         if operation is not None:
             schemas = [self.dialect.schema(each, place) for each, place in left]
-            operation.answers.append(answer._replace(schema=schemas[0] if len(left) == 1 else {"anyOf": schemas}))
+            operation.answers.append(
+                answer._replace(schema=schemas[0] if len(left) == 1 else {"anyOf": schemas})
+            )
 
-    def _coded(self, schema: Any, pointer: str) -> tuple[Group, list[Branch], list[tuple[Any, str]]] | None:
+    def _coded(
+        self, schema: Any, pointer: str
+    ) -> tuple[Group, list[Branch], list[tuple[Any, str]]] | None:
         """The envelope of a response's body, those of its codes that the response may have, and the alternatives that name
         none.
         """
@@ -390,10 +484,12 @@ class _Reader:
         for chosen in self._choices(pointer, around, branches, told):
             met = self._met(pointer, around, chosen, told)
             if met is not None:
-                return *met, [each for each in branches if each not in chosen]
+                return *met, [branch for branch in branches if branch not in chosen]
             if chosen is branches:
                 lost = self.losses[before:]
-            del self.losses[before:]  # of an attempt that comes to nothing; if all do, the first is told
+            del self.losses[
+                before:
+            ]  # of an attempt that comes to nothing; if all do, the first is told
         self.losses += lost
         return None
 
@@ -403,25 +499,35 @@ class _Reader:
         """The alternatives that may make up an envelope: all; else those that name a code; else the first of these."""
         yield branches
         if not around and len(branches) > 1:
-            naming = [each for each in branches if self._group(None, pointer, around, [each], told) is not None]
+            naming = [
+                branch
+                for branch in branches
+                if self._group(None, pointer, around, [branch], told) is not None
+            ]
             yield from (each for each in (naming, naming[:1]) if each)
 
     def _met(
         self, pointer: str, around: list[str], branches: list[tuple[Any, str]], told: str | None
     ) -> tuple[Group, list[Branch]] | None:
         """The envelope of these alternatives, new or met before, and their codes in it."""
-        references = [each.get("$ref") if isinstance(each, Mapping) else None for each, _ in branches]
-        named = [_last(each) for each in references]
+        references = [
+            each.get("$ref") if isinstance(each, Mapping) else None for each, _ in branches
+        ]
+        named = [_last(reference) for reference in references]
         for group in self.groups:
-            known = {each.ref for each in group.branches if each.ref is not None}
+            known = {branch.ref for branch in group.branches if branch.ref is not None}
             if known.issuperset(named) and len(group.around) == len(around):
                 return group, [next(b for b in group.branches if b.ref == each) for each in named]
         made = self._group(None, pointer, around, branches, told)
         if made is None:
             return None
         for group in self.groups:
-            if group.place == made.place and group.around == made.around and group.members() == made.members():
-                return group, [self._same(group, each) for each in made.branches]
+            if (
+                group.place == made.place
+                and group.around == made.around
+                and group.members() == made.members()
+            ):
+                return group, [self._same(group, branch) for branch in made.branches]
         made.name = next((each for each in named if each and len(branches) == 1), None)
         self.groups.append(made)
         return made, list(made.branches)
@@ -432,7 +538,9 @@ class _Reader:
             if each.body.wire == branch.body.wire:
                 if each.body.schema != branch.body.schema:
                     self.dialect.lose(
-                        branch.pointer, "schema", f"`{each.body.wire}` has another schema elsewhere; that one is kept"
+                        branch.pointer,
+                        "schema",
+                        f"`{each.body.wire}` has another schema elsewhere; that one is kept",
                     )
                 return each
         group.branches.append(branch)
@@ -449,7 +557,9 @@ class _Reader:
                 self.dialect.lose(place, "header", "this is no header")
                 continue
             if str(name).lower() == "content-type":
-                self.dialect.lose(place, "header", "the media type says it, and OpenAPI has it left out")
+                self.dialect.lose(
+                    place, "header", "the media type says it, and OpenAPI has it left out"
+                )
                 continue
             self._unread(header, at, _OF_HEADERS)
             said = header.get("description")
@@ -465,16 +575,26 @@ class _Reader:
         """The examples of a body, each with the code it shows."""
         for name, place, summary, value in self._examples(media, pointer):
             fitting = [
-                each for each in branches if each.body.wire == _value(value, [*group.around, *steps(group.place)])
+                branch
+                for branch in branches
+                if branch.body.wire == _value(value, [*group.around, *steps(group.place)])
             ]
             if not fitting:
-                self.dialect.lose(place, "example", "it shows none of the codes that the response may have")
+                self.dialect.lose(
+                    place, "example", "it shows none of the codes that the response may have"
+                )
                 continue
-            chosen = max(fitting, key=lambda each: len(each.ref or "") if name.startswith(each.ref or "\0") else -1)
+            chosen = max(
+                fitting,
+                key=lambda each: len(each.ref or "") if name.startswith(each.ref or "\0") else -1,
+            )
             number = name.removeprefix(chosen.ref or "\0")
             index = int(number) if re.fullmatch(r"[1-9]\d?", number) else 1 if not number else 0
             sample = SampledError(index, summary, value, place)
-            if all(sample.value != each.value or sample.number != each.number for each in chosen.samples):
+            if all(
+                sample.value != each.value or sample.number != each.number
+                for each in chosen.samples
+            ):
                 chosen.samples.append(sample)
 
     def _examples(self, media: Json, pointer: str) -> Iterator[tuple[str, str, str | None, Any]]:
@@ -485,7 +605,12 @@ class _Reader:
             if each is not None and "value" in each:
                 said = each.get("summary")
                 self._unread(each, at, _OF_EXAMPLES)
-                yield str(name), at, said if isinstance(said, str) and said.strip() else None, each["value"]
+                yield (
+                    str(name),
+                    at,
+                    said if isinstance(said, str) and said.strip() else None,
+                    each["value"],
+                )
             elif each is not None:
                 self.dialect.lose(at, "example", "its value is not in the document")
 
@@ -517,20 +642,27 @@ def _joined(schema: Any) -> Any:
     """An object that is written as ``allOf`` of objects, as one; others as they are."""
     if not isinstance(schema, Mapping) or not isinstance(schema.get("allOf"), list):
         return schema
-    parts = [_joined(each) for each in schema["allOf"]] + [{k: v for k, v in schema.items() if k != "allOf"}]
-    if not all(isinstance(each, Mapping) and not each.keys() & {"oneOf", "anyOf", "not", "if"} for each in parts):
+    parts = [_joined(each) for each in schema["allOf"]] + [
+        {k: v for k, v in schema.items() if k != "allOf"}
+    ]
+    if not all(
+        isinstance(part, Mapping) and not part.keys() & {"oneOf", "anyOf", "not", "if"}
+        for part in parts
+    ):
         return schema
-    if not all(isinstance(each.get("properties", {}), Mapping) for each in parts):
+    if not all(isinstance(part.get("properties", {}), Mapping) for part in parts):
         return schema
     found: dict[str, Any] = {}
     properties: dict[str, Any] = {}
     required: list[Any] = []
-    for each in parts:
-        for name, inside in each.get("properties", {}).items():
+    for part in parts:
+        for name, inside in part.get("properties", {}).items():
             both = isinstance(inside, Mapping) and isinstance(properties.get(name), Mapping)
             properties[name] = {**properties[name], **inside} if both else inside
-        required += [name for name in each.get("required", ()) if name not in required]
-        found |= {key: value for key, value in each.items() if key not in ("properties", "required")}
+        required += [name for name in part.get("required", ()) if name not in required]
+        found |= {
+            key: value for key, value in part.items() if key not in ("properties", "required")
+        }
     return {**found, "properties": properties, **({"required": required} if required else {})}
 
 

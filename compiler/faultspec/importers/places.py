@@ -15,7 +15,12 @@ def at(document: Any, pointer: str) -> Any:
 
 
 #: Words that the dialect of OpenAPI 3.0 has for what 2020-12 calls otherwise.
-_OLDER = {"examples": "example", "const": "enum", "exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
+_OLDER = {
+    "examples": "example",
+    "const": "enum",
+    "exclusiveMinimum": "minimum",
+    "exclusiveMaximum": "maximum",
+}
 
 
 def nearest(document: Any, pointer: str) -> str:
@@ -33,6 +38,12 @@ def nearest(document: Any, pointer: str) -> str:
 def walk(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
     """Every value with its place, parents first."""
     yield pointer, value
-    items: Any = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    items: Any = (
+        value.items()
+        if isinstance(value, Mapping)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for step, each in items:
         yield from walk(each, child(pointer, step))

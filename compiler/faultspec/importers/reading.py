@@ -22,17 +22,27 @@ def parse(text: str, path: str) -> tuple[Any, tuple[Diagnostic, ...]]:
         document, found = source.parse(text, path)
         return (None, tuple(found)) if found or document is None else (document.data, ())
     try:
-        return json.loads(text.removeprefix("\ufeff"), parse_constant=_refused, object_pairs_hook=_distinct), ()
+        return json.loads(
+            text.removeprefix("\ufeff"), parse_constant=_refused, object_pairs_hook=_distinct
+        ), ()
     except _Twice:  # the reader of YAML, to which JSON is YAML, says where
         found = source.parse(text, path)[1]
-        return None, tuple(found) or (Diagnostic("duplicate-key", "a member stands twice in one object", path),)
+        return None, tuple(found) or (
+            Diagnostic("duplicate-key", "a member stands twice in one object", path),
+        )
     except json.JSONDecodeError as error:
         span = Span(error.lineno, error.colno, error.lineno, error.colno)
         return None, (Diagnostic("json-syntax", f"the text is no JSON: {error.msg}", path, span),)
     except RecursionError:
-        return None, (Diagnostic("nested-too-deeply", f"there are more than {_DEEPEST} levels of nesting", path),)
+        return None, (
+            Diagnostic(
+                "nested-too-deeply", f"there are more than {_DEEPEST} levels of nesting", path
+            ),
+        )
     except ValueError as error:
-        return None, (Diagnostic("json-syntax", f"the text is no JSON: {error}", path, _constant(text)),)
+        return None, (
+            Diagnostic("json-syntax", f"the text is no JSON: {error}", path, _constant(text)),
+        )
 
 
 def is_json_text(text: str) -> bool:
@@ -46,7 +56,11 @@ def _refused(name: str) -> None:
 
 def _constant(text: str) -> Span:
     """The first NaN or Infinity that stands outside of texts."""
-    found = (each for each in re.finditer(r'"(?:[^"\\]|\\.)*+"|-?Infinity|NaN', text) if each[0][0] != '"')
+    found = (
+        each
+        for each in re.finditer(r'"(?:[^"\\]|\\.)*+"|-?Infinity|NaN', text)
+        if each[0][0] != '"'
+    )
     start = next((each.start() for each in found), 0)
     line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
     return Span(line, column, line, column)
@@ -70,7 +84,9 @@ def cleaned(document: object, what: str) -> tuple[Json, list[Loss]]:
     """
     if not isinstance(document, dict):
         raise NotImportable(
-            f"not-{what.lower()}", f"this is no {what} document: it is no object", hint="name another file"
+            f"not-{what.lower()}",
+            f"this is no {what} document: it is no object",
+            hint="name another file",
         )
     losses: list[Loss] = []
     found = _clean(document, "", losses, 0)
@@ -83,15 +99,21 @@ _GONE = object()
 
 def _clean(value: object, pointer: str, losses: list[Loss], depth: int) -> object:
     if depth > _DEEPEST:
-        raise NotImportable("nested-too-deeply", f"there are more than {_DEEPEST} levels of nesting", pointer)
+        raise NotImportable(
+            "nested-too-deeply", f"there are more than {_DEEPEST} levels of nesting", pointer
+        )
     if isinstance(value, dict):
         kept = {
-            readable(str(key)): _clean(each, child(pointer, str(key)), losses, depth + 1) for key, each in value.items()
+            readable(str(key)): _clean(each, child(pointer, str(key)), losses, depth + 1)
+            for key, each in value.items()
         }
         return {key: each for key, each in kept.items() if each is not _GONE}
     if isinstance(value, list):
-        items = [_clean(each, child(pointer, index), losses, depth + 1) for index, each in enumerate(value)]
-        return [each for each in items if each is not _GONE]
+        items = [
+            _clean(each, child(pointer, index), losses, depth + 1)
+            for index, each in enumerate(value)
+        ]
+        return [item for item in items if item is not _GONE]
     if isinstance(value, int) and not isinstance(value, bool) and not -_LARGEST <= value < _LARGEST:
         losses.append(Loss(pointer, "number", "the number does not fit 64 bits"))
         return _GONE
@@ -108,12 +130,21 @@ def readable(text: str) -> str:
 
 def is_json(media_type: str) -> bool:
     """Whether a media type is JSON (RFC 6839, section 3.1), parameters aside; a range of types is none."""
-    return re.fullmatch(r"[^/;\s*]+/([^/;\s*]+\+)?json", media_type.split(";")[0].strip(), re.IGNORECASE) is not None
+    return (
+        re.fullmatch(
+            r"[^/;\s*]+/([^/;\s*]+\+)?json", media_type.split(";")[0].strip(), re.IGNORECASE
+        )
+        is not None
+    )
 
 
 def includes_json(media_range: str) -> bool:
     """Whether a range of media types (RFC 9110, section 12.5.1), parameters aside, has JSON among them."""
-    return media_range.split(";")[0].strip().lower() in ("*/*", "application/*", "application/*+json")
+    return media_range.split(";")[0].strip().lower() in (
+        "*/*",
+        "application/*",
+        "application/*+json",
+    )
 
 
 def mapping(value: object) -> Json:

@@ -27,18 +27,26 @@ def read(variants: Sequence[Json]) -> tuple[Data | None, list[Details]]:
     if isinstance(first, list) and all(each.get("type") == first for each in variants):
         field["type"] = first
     with_members = [each for each in variants if each.get("properties")]
-    forbid = bool(with_members) and all(each.get("additionalProperties") is False for each in with_members)
+    forbid = bool(with_members) and all(
+        member.get("additionalProperties") is False for member in with_members
+    )
     if forbid:
         field["additional"] = "forbid"
     own = variants[0].get("allOf")
-    if isinstance(own, list) and len(own) == 1 and all(each.get("allOf") == own for each in variants):
+    if (
+        isinstance(own, list)
+        and len(own) == 1
+        and all(each.get("allOf") == own for each in variants)
+    ):
         inside = subset.members(own[0]) if set(own[0]) <= {"properties", "required"} else None
         if inside:
             field["properties"] = inside
     bare = all("type" not in each for each in variants)
     if field and "type" not in field and not bare:
         field = {"type": "object", **field}
-    return (field if field or bare else None), [_one(each, field, forbid, bare) for each in variants]
+    return (field if field or bare else None), [
+        _one(each, field, forbid, bare) for each in variants
+    ]
 
 
 def _one(schema: Json, field: Json, forbid: bool, bare: bool) -> Details:
@@ -59,14 +67,26 @@ def _one(schema: Json, field: Json, forbid: bool, bare: bool) -> Details:
     flag = None
     plain = {}
     for name, each in properties.items():
-        fixed = each.get("const") if isinstance(each, Mapping) and each.get("type") == "boolean" else None
+        fixed = (
+            each.get("const")
+            if isinstance(each, Mapping) and each.get("type") == "boolean"
+            else None
+        )
         if isinstance(fixed, bool) and flag is None and "retr" in name.lower():
             flag = (name, fixed)
             each = {key: value for key, value in each.items() if key != "const"}
         plain[name] = each
     known = rest.keys() <= {"properties", "required", "description"}
-    members = subset.members({"properties": plain, "required": rest.get("required", [])}) if known else None
-    if members is None or not all(_name(key) for key in members) or rest.get("description") is not None:
+    members = (
+        subset.members({"properties": plain, "required": rest.get("required", [])})
+        if known
+        else None
+    )
+    if (
+        members is None
+        or not all(_name(key) for key in members)
+        or rest.get("description") is not None
+    ):
         return Details(None, schema, elsewhere=elsewhere)
     return Details(members, schema, flag, elsewhere)
 
@@ -92,7 +112,11 @@ def register(codes: Mapping[Any, Details]) -> tuple[Data, dict[Any, Data]]:
         everyone = [each for each in codes.values() if each.members is not None]
         alike = [n for n in alike if n in forced or all(_has(each, n) for each in everyone)]
     always, shown = _everywhere(codes, alike, forced if strict else ())
-    order = merged([always, forced]) if strict else [*always, *(name for name in alike if name not in always)]
+    order = (
+        merged([always, forced])
+        if strict
+        else [*always, *(name for name in alike if name not in always)]
+    )
     registry: Data = {}
     for name in [*order, *(n for n in alike if n not in order)]:
         data = dict(uses[name][0]) if name in alike else {}
@@ -106,10 +130,13 @@ def register(codes: Mapping[Any, Details]) -> tuple[Data, dict[Any, Data]]:
     found = {}
     for code, each in codes.items():
         kept = (
-            {} if each.members is None else {k: v for k, v in each.members.items() if shown.get(code, {}).get(k, True)}
+            {}
+            if each.members is None
+            else {k: v for k, v in each.members.items() if shown.get(code, {}).get(k, True)}
         )
         found[code] = {
-            k: {} if k.removesuffix("?") in alike and k.removesuffix("?") in registry else v for k, v in kept.items()
+            k: {} if k.removesuffix("?") in alike and k.removesuffix("?") in registry else v
+            for k, v in kept.items()
         }
     return registry, found
 
@@ -127,12 +154,16 @@ def _everywhere(
         return [], {}
     lists = [list(each.members or {}) for each in known.values()]
     common = [
-        key[:-1] for key in lists[0] if key.endswith("?") and key[:-1] in alike and all(key in each for each in lists)
+        key[:-1]
+        for key in lists[0]
+        if key.endswith("?") and key[:-1] in alike and all(key in each for each in lists)
     ]
     if forced or not common:
         return [], {}
     # The tail that most codes end in gives the order; a code that has another keeps its keys in front of it.
-    tails = [[key[:-1] for key in each if key[:-1] in common and key.endswith("?")] for each in lists]
+    tails = [
+        [key[:-1] for key in each if key[:-1] in common and key.endswith("?")] for each in lists
+    ]
     order = max(tails, key=tails.count)
     shown = {}
     for code, each in known.items():

@@ -35,34 +35,46 @@ def taken(schema: Json) -> tuple[Json, ImportedRules]:
     status: str | None = None
     spans: tuple[int | str, ...] = ()
     conditional, rest = [], []
-    for each in parts:
-        told = _status(each, "") if isinstance(each, Mapping) else None
+    for part in parts:
+        told = _status(part, "") if isinstance(part, Mapping) else None
         if told is not None and status is None:
             status, spans = told
-        elif isinstance(each, Mapping) and set(each) == {"if", "then"}:
-            conditional.append(each)
-        elif each != {}:
-            rest.append(each)
+        elif isinstance(part, Mapping) and set(part) == {"if", "then"}:
+            conditional.append(part)
+        elif part != {}:
+            rest.append(part)
     plain = {key: each for key, each in schema.items() if key != "allOf"}
-    return {**plain, **({"allOf": rest} if rest else {})}, ImportedRules(status, spans, tuple(conditional))
+    return {**plain, **({"allOf": rest} if rest else {})}, ImportedRules(
+        status, spans, tuple(conditional)
+    )
 
 
 def _status(schema: Json, pointer: str) -> tuple[str, tuple[int | str, ...]] | None:
     """The place and the statuses of a schema that says nothing but which number stands at one place."""
-    if set(schema) == {"properties"} and isinstance(schema["properties"], Mapping) and len(schema["properties"]) == 1:
+    if (
+        set(schema) == {"properties"}
+        and isinstance(schema["properties"], Mapping)
+        and len(schema["properties"]) == 1
+    ):
         name, inner = next(iter(schema["properties"].items()))
         return _status(inner, child(pointer, name)) if isinstance(inner, Mapping) else None
-    ranges = schema["anyOf"] if set(schema) == {"anyOf"} and isinstance(schema["anyOf"], list) else [schema]
+    ranges = (
+        schema["anyOf"]
+        if set(schema) == {"anyOf"} and isinstance(schema["anyOf"], list)
+        else [schema]
+    )
     spans: list[int | str] = []
-    for each in ranges:
-        match each:
-            case {"const": int(number), **rest} if not rest.keys() - {"not"} and 100 <= number <= 599:
-                spans += [] if "not" in each else [number]
+    for range_ in ranges:
+        match range_:
+            case {"const": int(number), **rest} if (
+                not rest.keys() - {"not"} and 100 <= number <= 599
+            ):
+                spans += [] if "not" in range_ else [number]
             case {"minimum": int(low), "maximum": int(high), **rest} if (
                 not rest.keys() - {"not"} and 100 <= low < high <= 599
             ):
                 # What a fallback borrows excludes what codes claim; it is no status of the code's own.
-                spans += [] if "not" in each else [str(StatusRange(low, high))]
+                spans += [] if "not" in range_ else [str(StatusRange(low, high))]
             case _:
                 return None
     return (pointer, tuple(spans)) if pointer and spans else None
@@ -74,7 +86,9 @@ def flag(
     """``retriable:`` of the rules that say this, and whether a fact that no body shows has a part in it; None where no
     simple one does.
     """
-    tests = list({repr(test): test for each in said for test in _tests(each["if"], (), facts)}.values())
+    tests = list(
+        {repr(test): test for each in said for test in _tests(each["if"], (), facts)}.values()
+    )
     hidden = ConditionalRule((Test("operation.idempotent", (False,)),), False)
     for then in (True, False):
         own = [ConditionalRule((each,), then) for each in tests]
@@ -94,7 +108,11 @@ def suggested(said: Json) -> tuple[str, list[str]] | None:
     at, schema = "", said["then"]
     if not _is_flag(said["if"]):
         return None
-    while isinstance(schema, Mapping) and set(schema) == {"properties"} and len(schema["properties"]) == 1:
+    while (
+        isinstance(schema, Mapping)
+        and set(schema) == {"properties"}
+        and len(schema["properties"]) == 1
+    ):
         name, schema = next(iter(schema["properties"].items()))
         at = child(at, name)
     match schema:
@@ -116,7 +134,9 @@ def _written(rules: Sequence[ConditionalRule]) -> Data:
     when = [
         {
             "if": {
-                test.fact: values[0] if len(values := [*test.values, *map(str, test.ranges)]) == 1 else values
+                test.fact: values[0]
+                if len(values := [*test.values, *map(str, test.ranges)]) == 1
+                else values
                 for test in rule.when
             },
             "then": rule.then,
@@ -126,11 +146,17 @@ def _written(rules: Sequence[ConditionalRule]) -> Data:
     return {"when": when, "else": rules[-1].then}
 
 
-def _tests(schema: Any, path: tuple[str, ...], facts: Mapping[str, tuple[str, ...]]) -> Iterator[Test]:
+def _tests(
+    schema: Any, path: tuple[str, ...], facts: Mapping[str, tuple[str, ...]]
+) -> Iterator[Test]:
     """The facts that a condition reads, each with the values it is compared with."""
     if not isinstance(schema, Mapping):
         return
-    for name, each in schema.get("properties", {}).items() if isinstance(schema.get("properties"), Mapping) else ():
+    for name, each in (
+        schema.get("properties", {}).items()
+        if isinstance(schema.get("properties"), Mapping)
+        else ()
+    ):
         here = (*path, name)
         yield from _tests(each, here, facts)
         if (fact := _fact(here, facts)) is not None and (test := _values(each, fact)) is not None:

@@ -36,7 +36,12 @@ class _Yaml:
         path: list[str | int] = []
         value: Any = self.document.data
         for step in steps(pointer):
-            if isinstance(value, list) and step.isascii() and step.isdigit() and int(step) < len(value):
+            if (
+                isinstance(value, list)
+                and step.isascii()
+                and step.isdigit()
+                and int(step) < len(value)
+            ):
                 path.append(int(step))
             elif isinstance(value, dict) and step in value:
                 path.append(step)

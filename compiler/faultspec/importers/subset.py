@@ -35,7 +35,18 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "null": type(None),
 }
 _KNOWN = frozenset(
-    {"type", "description", "format", "pattern", "anyOf", "allOf", "enum", "items", "properties", "required"}
+    {
+        "type",
+        "description",
+        "format",
+        "pattern",
+        "anyOf",
+        "allOf",
+        "enum",
+        "items",
+        "properties",
+        "required",
+    }
     | {"additionalProperties", *_BOUNDS}
 )
 
@@ -49,7 +60,11 @@ def value(schema: object) -> Data | None:
     found: Data = {}
     types = schema.get("type", [])
     types = [types] if isinstance(types, str) else types
-    if not isinstance(types, list) or len(set(map(str, types))) < len(types) or any(e not in _TYPES for e in types):
+    if (
+        not isinstance(types, list)
+        or len(set(map(str, types))) < len(types)
+        or any(e not in _TYPES for e in types)
+    ):
         return None
     if types:
         found["type"] = types[0] if len(types) == 1 else types
@@ -63,14 +78,16 @@ def value(schema: object) -> Data | None:
     found |= texts
     if "enum" in schema:
         listed = schema["enum"]
-        if not isinstance(listed, list) or not listed or not all(_listable(each, types) for each in listed):
+        if (
+            not isinstance(listed, list)
+            or not listed
+            or not all(_listable(each, types) for each in listed)
+        ):
             return None
         if any(each == other for index, each in enumerate(listed) for other in listed[:index]):
             return None
         if len(found.keys() - {"type", "description"}) + len(bounds):
-            return (
-                None  # the language holds every value to the other keywords; which of them it would refuse is not asked
-            )
+            return None  # the language holds every value to the other keywords; which of them it would refuse is not asked
         found["enum"] = listed
     return {**found, **bounds, **inner}
 
@@ -81,7 +98,7 @@ def _listable(item: object, types: list[str]) -> bool:
     kinds = tuple(types) or ("string", "number", "boolean", "null")
     if isinstance(item, bool):
         return "boolean" in kinds
-    return any(each != "boolean" and isinstance(item, _TYPES[each]) for each in kinds)
+    return any(kind != "boolean" and isinstance(item, _TYPES[kind]) for kind in kinds)
 
 
 def _fits(types: list[str], wanted: frozenset[str]) -> bool:
@@ -99,11 +116,16 @@ def _texts(schema: Json, types: list[str]) -> Data | None:
     alternatives = schema.get("anyOf", [])
     if not isinstance(alternatives, list) or ("anyOf" in schema and len(alternatives) < 2):
         return None
-    for each in [*alternatives, *({key: schema[key]} for key in ("format", "pattern") if key in schema)]:
+    for each in [
+        *alternatives,
+        *({key: schema[key]} for key in ("format", "pattern") if key in schema),
+    ]:
         match each:
             case {"pattern": str(pattern), **rest} if not rest and pattern in _IDENTIFIERS:
                 formats.append(_IDENTIFIERS[pattern])
-            case {"format": str(name), **rest} if not rest and name in FORMATS and name not in ids.PATTERNS:
+            case {"format": str(name), **rest} if (
+                not rest and name in FORMATS and name not in ids.PATTERNS
+            ):
                 formats.append(name)
             case {"pattern": pattern} if each not in alternatives:
                 patterns.append(pattern)
@@ -127,14 +149,22 @@ def _texts(schema: Json, types: list[str]) -> Data | None:
 
 def usable(pattern: str) -> bool:
     """Whether the language takes a regular expression: one that can be read, says something, and comes to an end."""
-    return bool(pattern.strip()) and expression_problem(pattern) is None and repeated_repetition(pattern) is None
+    return (
+        bool(pattern.strip())
+        and expression_problem(pattern) is None
+        and repeated_repetition(pattern) is None
+    )
 
 
 def _bounds(schema: Json, types: list[str]) -> Data | None:
     found = {key: schema[key] for key in _BOUNDS if key in schema}
     for key, limit in found.items():
         whole = key.endswith("Length")
-        if isinstance(limit, bool) or not isinstance(limit, int if whole else int | float) or (whole and limit < 0):
+        if (
+            isinstance(limit, bool)
+            or not isinstance(limit, int if whole else int | float)
+            or (whole and limit < 0)
+        ):
             return None
         if not _fits(types, _BOUNDS[key]):
             return None

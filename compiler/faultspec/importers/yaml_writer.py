@@ -64,7 +64,9 @@ def _block(value: object, indent: int, levels: int) -> list[str]:
 
 def _flow(value: object) -> str:
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_scalar(key)}: {_flow(each)}" for key, each in value.items()) + "}"
+        return (
+            "{" + ", ".join(f"{_scalar(key)}: {_flow(each)}" for key, each in value.items()) + "}"
+        )
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_flow, value)) + "]"
     return _scalar(value)

@@ -36,7 +36,11 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
     memory, key = contract.cache, None
     if is_error and claim is not None and not bodiless and reading.problem is None:
         key = cache_key(
-            memory.traits, exchange, claim.surface.name, operation.name if operation else None, reading.value
+            memory.traits,
+            exchange,
+            claim.surface.name,
+            operation.name if operation else None,
+            reading.value,
         )
         known = memory.get(key)
         if known is not None and harmless_answer(contract, exchange, reading):
@@ -46,12 +50,19 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
         _judge_bodiless(bench)
     if not is_error:
         _judge_success(bench, claim, operation, reading)
-        return bench.judgement(surface=claim.surface.name if claim else None, code=None, is_error=False)
+        return bench.judgement(
+            surface=claim.surface.name if claim else None, code=None, is_error=False
+        )
     bench.exercise("surface/known")
     told = None
     if claim is None:
-        what = f"a {exchange.response.status}" if exchange.response.status is not None else "an error"
-        bench.broken("surface/known", f"{what} at `{exchange.request.target[:100]}` is on no declared surface")
+        what = (
+            f"a {exchange.response.status}" if exchange.response.status is not None else "an error"
+        )
+        bench.broken(
+            "surface/known",
+            f"{what} at `{exchange.request.target[:100]}` is on no declared surface",
+        )
     elif claim.envelopes and not bodiless:
         told = _judge_body(bench, claim, operation, reading)
         _judge_text(bench, claim, reading.value)
@@ -79,7 +90,10 @@ def _judge_bodiless(bench: FindingCollector) -> None:
     bench.exercise("http/head-body")
     if exchange.response.body:
         what = "HEAD" if exchange.request.method.upper() == "HEAD" else f"status {bench.status}"
-        bench.broken("http/head-body", f"the answer has a body of {len(exchange.response.body)} bytes; {what} has none")
+        bench.broken(
+            "http/head-body",
+            f"the answer has a body of {len(exchange.response.body)} bytes; {what} has none",
+        )
 
 
 def _reading(exchange: Exchange, claim: Claim | None, *, bodiless: bool) -> DecodedBody:
@@ -107,8 +121,12 @@ def _is_error(exchange: Exchange, claim: Claim | None, reading: DecodedBody) -> 
         return True  # a tool result that says itself that it is one
     if surface.error_pointer is not None and resolve(reading.value, surface.error_pointer)[0]:
         return True
-    meant = ((resolve(reading.value, pointer), value) for pointer, value in surface.error_equals.items())
-    return bool(surface.error_equals) and all(there and same(found, value) for (there, found), value in meant)
+    meant = (
+        (resolve(reading.value, pointer), value) for pointer, value in surface.error_equals.items()
+    )
+    return bool(surface.error_equals) and all(
+        there and same(found, value) for (there, found), value in meant
+    )
 
 
 # errors
@@ -141,14 +159,18 @@ def _judge_body(
     return told
 
 
-def _judge_response(bench: FindingCollector, envelope: Envelope, at: str, response: object) -> tuple[str, ...]:
+def _judge_response(
+    bench: FindingCollector, envelope: Envelope, at: str, response: object
+) -> tuple[str, ...]:
     """Whether a response has a result or an error, never both (JSON-RPC 2.0, section 5); the place of the one too many."""
     if bench.exchange.transport != "jsonrpc" or not isinstance(response, dict):
         return ()
     if not {"result", "error"} <= response.keys():
         return ()
     shape = envelope.shape
-    drawn = steps(at)[:1] or ([each.name for each in shape.members] if isinstance(shape, Object) else [])
+    drawn = steps(at)[:1] or (
+        [member.name for member in shape.members] if isinstance(shape, Object) else []
+    )
     pointer = next((f"/{each}" for each in ("result", "error") if each not in drawn), "")
     bench.broken(
         "envelope/shape",
@@ -208,7 +230,11 @@ def _judge_deadline(bench: FindingCollector, told: ErrorReading, code: Code) -> 
     bench.exercise("deadline/kept")
     elapsed = bench.exchange.response.elapsed
     if not budget <= elapsed <= budget + code.deadline.late_by:
-        when = "before it was over" if elapsed < budget else f"more than {code.deadline.late_by:g} s later"
+        when = (
+            "before it was over"
+            if elapsed < budget
+            else f"more than {code.deadline.late_by:g} s later"
+        )
         bench.broken(
             "deadline/kept",
             f"the budget is {budget:g} s, and the answer came after {elapsed:.2f} s, {when}",
@@ -222,8 +248,14 @@ def _media_type(bench: FindingCollector, claim: Claim) -> None:
     if exchange.transport != "http":
         return
     bench.exercise("envelope/media-type")
-    wanted = tuple(dict.fromkeys(each for envelope in claim.envelopes for each in envelope.media_types))
-    lines = list(dict.fromkeys(value for name, value in exchange.response.headers if name.lower() == "content-type"))
+    wanted = tuple(
+        dict.fromkeys(each for envelope in claim.envelopes for each in envelope.media_types)
+    )
+    lines = list(
+        dict.fromkeys(
+            value for name, value in exchange.response.headers if name.lower() == "content-type"
+        )
+    )
     expected = " or ".join(f"`{each}`" for each in wanted)
     problem = None
     if not lines:
@@ -238,7 +270,11 @@ def _media_type(bench: FindingCollector, claim: Claim) -> None:
             # RFC 8259 section 8.1: JSON between systems is UTF-8.
             problem = f"`Content-Type` is {shown(lines[0])}, and JSON is UTF-8"
     if problem:
-        bench.broken("envelope/media-type", f"{problem}; expected {expected}", source=claim.envelopes[0].source)
+        bench.broken(
+            "envelope/media-type",
+            f"{problem}; expected {expected}",
+            source=claim.envelopes[0].source,
+        )
 
 
 # successes
@@ -281,10 +317,20 @@ def _judge_owed(bench: FindingCollector, claim: Claim, body: object) -> None:
         there, value = resolve(body, pointer)
         if not there:
             message = f"{place(pointer)} is missing; every success on the surface `{claim.surface.name}` has it"
-            bench.broken("success/requires", message, pointer=pointer, source=member.source, level=level)
-        for each in problems(member.schema, value, bench.contract.terms, ids.FORMATS) if there else ():
+            bench.broken(
+                "success/requires", message, pointer=pointer, source=member.source, level=level
+            )
+        for each in (
+            problems(member.schema, value, bench.contract.terms, ids.FORMATS) if there else ()
+        ):
             at = pointer + each.pointer
-            bench.broken("success/requires", sentence(each, pointer), pointer=at, source=member.source, level=level)
+            bench.broken(
+                "success/requires",
+                sentence(each, pointer),
+                pointer=at,
+                source=member.source,
+                level=level,
+            )
 
 
 def _hidden_failures(bench: FindingCollector, claim: Claim, body: object) -> None:
@@ -316,7 +362,11 @@ def _is_envelope(bench: FindingCollector, envelope: Envelope, read: Extraction) 
         return False
     if code in bench.contract.wires:
         return True
-    required = {slot for slot, places in slot_places(envelope.shape).items() if any(each.required for each in places)}
+    required = {
+        slot
+        for slot, places in slot_places(envelope.shape).items()
+        if any(each.required for each in places)
+    }
     return any(
         field.echo is not None and slot in required and isinstance(read.slots.get(slot), str)
         for slot, field in envelope.fields.items()

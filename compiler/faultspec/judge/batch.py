@@ -32,12 +32,16 @@ def items_of(batch: Batch, body: object) -> list[BatchItem] | None:
 
 def _item(batch: Batch, at: str, value: object) -> BatchItem:
     statuses = (resolve(value, pointer)[1] for pointer in batch.status)
-    status = next((each for each in statuses if isinstance(each, int) and not isinstance(each, bool)), None)
+    status = next(
+        (each for each in statuses if isinstance(each, int) and not isinstance(each, bool)), None
+    )
     bodies = (pointer for pointer in batch.body if isinstance(resolve(value, pointer)[1], dict))
     return BatchItem(at, value, status, next(bodies, None))
 
 
-def judge_batch(bench: FindingCollector, claim: Claim, body: object, operation: Operation | None) -> tuple[str, ...]:
+def judge_batch(
+    bench: FindingCollector, claim: Claim, body: object, operation: Operation | None
+) -> tuple[str, ...]:
     """Judge the outcomes in a body and return the places of the failed ones."""
     batch = claim.surface.batch
     items = items_of(batch, body) if batch is not None else None
@@ -48,7 +52,12 @@ def judge_batch(bench: FindingCollector, claim: Claim, body: object, operation: 
     whole = bench.status
     for item in items:
         if item.status is None:
-            bench.broken("batch/items", f"{place(item.at)} has no status", pointer=item.at, source=claim.surface.source)
+            bench.broken(
+                "batch/items",
+                f"{place(item.at)} has no status",
+                pointer=item.at,
+                source=claim.surface.source,
+            )
         elif item in failed and not _failed(item):
             bench.broken(
                 "batch/items",
@@ -63,7 +72,13 @@ def judge_batch(bench: FindingCollector, claim: Claim, body: object, operation: 
     if batch.mixed_only:
         bench.exercise("batch/mixed-only")
         if len(failed) in (0, len(items)):
-            what = "there are no outcomes" if not items else "every item failed" if failed else "every item succeeded"
+            what = (
+                "there are no outcomes"
+                if not items
+                else "every item failed"
+                if failed
+                else "every item succeeded"
+            )
             bench.broken(
                 "batch/mixed-only",
                 f"{what}, yet the answer is {whole}; that status is for outcomes that differ",
@@ -72,7 +87,9 @@ def judge_batch(bench: FindingCollector, claim: Claim, body: object, operation: 
     return tuple(item.at for item in failed)
 
 
-def _judge_failed(bench: FindingCollector, claim: Claim, item: BatchItem, operation: Operation | None) -> None:
+def _judge_failed(
+    bench: FindingCollector, claim: Claim, item: BatchItem, operation: Operation | None
+) -> None:
     body = resolve(item.value, item.body)[1] if item.body is not None else None
     best = match_envelope(bench.contract, claim, body)
     if item.body is None or best is None or "code" not in best.read.slots:
@@ -84,7 +101,9 @@ def _judge_failed(bench: FindingCollector, claim: Claim, item: BatchItem, operat
         )
         return
     # An item that is its own envelope has a status and an id beside it.
-    told = judge_envelope(bench, claim, best, at=item.at + item.body, operation=operation, extras=item.body != "")
+    told = judge_envelope(
+        bench, claim, best, at=item.at + item.body, operation=operation, extras=item.body != ""
+    )
     if told is not None:
         judge_repeated(bench, told)
 

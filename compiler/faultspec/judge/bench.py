@@ -33,7 +33,13 @@ class FindingCollector:
         self._exercised.update(clauses)
 
     def broken(
-        self, clause: str, message: str, *, pointer: str | None = None, source: Source = NOWHERE, level: Level = "error"
+        self,
+        clause: str,
+        message: str,
+        *,
+        pointer: str | None = None,
+        source: Source = NOWHERE,
+        level: Level = "error",
     ) -> None:
         """The clause is broken. Statements are those of the construct at ``source``, else the clause's own."""
         self._exercised.add(clause)
@@ -49,12 +55,17 @@ class FindingCollector:
             pointer=pointer,
             evidence=(self.exchange,),
         )
-        self._findings.setdefault((clause, pointer or "", level, self.status or 0, message), finding)
+        self._findings.setdefault(
+            (clause, pointer or "", level, self.status or 0, message), finding
+        )
 
     def found(self, clauses: Iterable[str], pointer: str | None) -> bool:
         """Whether one of the clauses was found broken at the pointer."""
         wanted = set(clauses)
-        return any(each.clause in wanted and each.pointer == pointer for each in self._findings.values())
+        return any(
+            finding.clause in wanted and finding.pointer == pointer
+            for finding in self._findings.values()
+        )
 
     def judgement(self, *, surface: str | None, code: str | None, is_error: bool) -> Judgement:
         """The findings in their total order, with everything that was exercised."""
@@ -62,6 +73,8 @@ class FindingCollector:
         exercised = frozenset(self._exercised)
         if lacks := self.exchange.lacks:
             known = self.contract.clauses
-            exercised = frozenset(each for each in exercised if each not in known or known[each].judgeable(lacks))
+            exercised = frozenset(
+                each for each in exercised if each not in known or known[each].judgeable(lacks)
+            )
             ordered = tuple(each for each in ordered if each.clause in exercised)
         return Judgement(ordered, exercised, surface, code, is_error)

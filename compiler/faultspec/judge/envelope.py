@@ -16,7 +16,15 @@ from faultspec.judge.words import place, sentence
 from faultspec.language import header_syntax
 from faultspec.language.carriers import shares, taken, wears
 from faultspec.language.conditions import ConditionFacts, possible_outcomes
-from faultspec.language.model import Code, DetailMember, Envelope, Operation, Schema, Source, Strictness
+from faultspec.language.model import (
+    Code,
+    DetailMember,
+    Envelope,
+    Operation,
+    Schema,
+    Source,
+    Strictness,
+)
 from faultspec.language.values import ValueProblem, problems, same, shown
 from faultspec.runtime import ids
 from faultspec.runtime.extraction import ArrayItem, Extraction, extract
@@ -61,11 +69,16 @@ def match_envelope(contract: Contract, claim: Claim, body: object) -> EnvelopeMa
     or with a bare string above that place; or is, whole and with nothing more, the envelope of another surface.
     """
     read = _candidates(contract, claim, body)
-    if claim.surface.reason and not any(each.read.fits for each in read) and not _elsewhere(contract, claim, body):
+    if (
+        claim.surface.reason
+        and not any(each.read.fits for each in read)
+        and not _elsewhere(contract, claim, body)
+    ):
         read = [
             each
             for each in read
-            if (not claim.surface.foreign and _has_declared_code(contract, each.read)) or _is_bare(each.envelope, body)
+            if (not claim.surface.foreign and _has_declared_code(contract, each.read))
+            or _is_bare(each.envelope, body)
         ]
     return min(read, key=lambda each: each.departs(claim), default=None)
 
@@ -73,10 +86,14 @@ def match_envelope(contract: Contract, claim: Claim, body: object) -> EnvelopeMa
 def _read(contract: Contract, envelope: Envelope, body: object) -> Extraction:
     """What a body says when it is read as an envelope; a declared number inside a text is that number."""
     read = extract(envelope.shape, body)
-    for each in _items(read):
-        code = each.slots.get("code")
-        if isinstance(code, str) and code in contract.texts and _in_text(envelope, each.where["code"]):
-            each.slots["code"] = contract.texts[code]
+    for item in _items(read):
+        code = item.slots.get("code")
+        if (
+            isinstance(code, str)
+            and code in contract.texts
+            and _in_text(envelope, item.where["code"])
+        ):
+            item.slots["code"] = contract.texts[code]
     return read
 
 
@@ -85,7 +102,7 @@ def _in_text(envelope: Envelope, pointer: str) -> bool:
     node: Node | None = envelope.shape
     for key in steps(pointer):
         if isinstance(node, Object):
-            node = next((each.node for each in node.members if each.name == key), None)
+            node = next((member.node for member in node.members if member.name == key), None)
         else:
             node = node.item if isinstance(node, Array) else None
     return isinstance(node, Template)
@@ -93,7 +110,9 @@ def _in_text(envelope: Envelope, pointer: str) -> bool:
 
 def _candidates(contract: Contract, claim: Claim, body: object) -> list[EnvelopeMatch]:
     """What a body may be meant as: the envelopes that its code wears, where it has a declared one, else all."""
-    ours = [EnvelopeMatch(each, _read(contract, each, body)) for each in claim.envelopes]
+    ours = [
+        EnvelopeMatch(envelope, _read(contract, envelope, body)) for envelope in claim.envelopes
+    ]
     if claim.protocol is None:
         theirs = []
     else:
@@ -108,7 +127,9 @@ def _candidates(contract: Contract, claim: Claim, body: object) -> list[Envelope
 
 def _is_number(claim: Claim, wire: object) -> bool:
     """Whether it is a number of the errors of the protocol that carries ours."""
-    return claim.surface.protocol is not None and any(wire in each for each in claim.surface.protocol.codes)
+    return claim.surface.protocol is not None and any(
+        wire in code for code in claim.surface.protocol.codes
+    )
 
 
 def _is_theirs(contract: Contract, claim: Claim, wire: object) -> bool:
@@ -125,16 +146,24 @@ def _wears_declared(contract: Contract, meant: EnvelopeMatch, body: object) -> b
     has there, and travels in that envelope.
     """
     bare = [resolve(body, at.path)[1] for at in slot_places(meant.envelope.shape)["code"]]
-    for wire in (*bare, *(each.slots.get("code") for each in _items(meant.read))):
+    for wire in (*bare, *(item.slots.get("code") for item in _items(meant.read))):
         shared, owners = _declared_by(contract, wire)
-        own = (each for operation, _ in owners for each in operation.errors.values() if same(each.wire, wire))
+        own = (
+            each
+            for operation, _ in owners
+            for each in operation.errors.values()
+            if same(each.wire, wire)
+        )
         if any(wears(code, meant.envelope.name) for code in (shared, *own) if code is not None):
             return True
     return False
 
 
 def _has_declared_code(contract: Contract, read: Extraction) -> bool:
-    return any(any(_declared_by(contract, wire)) for wire in (each.slots.get("code") for each in _items(read)))
+    return any(
+        any(_declared_by(contract, wire))
+        for wire in (item.slots.get("code") for item in _items(read))
+    )
 
 
 def _elsewhere(contract: Contract, claim: Claim, body: object) -> bool:
@@ -146,14 +175,27 @@ def _elsewhere(contract: Contract, claim: Claim, body: object) -> bool:
         for each in contract.claims
         if each.surface.transport == claim.surface.transport
         for envelope in each.envelopes
-        if envelope.additional != "allow" and not any(_spreads(place.node) for place in walk(envelope.shape))
+        if envelope.additional != "allow"
+        and not any(_spreads(place.node) for place in walk(envelope.shape))
     }
     for envelope in others.values():
         read = _read(contract, envelope, body)
-        if envelope in claim.envelopes or not read.fits or read.unexpected or not _is_scalar(read.slots.get("code")):
+        if (
+            envelope in claim.envelopes
+            or not read.fits
+            or read.unexpected
+            or not _is_scalar(read.slots.get("code"))
+        ):
             continue
-        schemas = {**contract.slots[envelope.name], **{slot: each.schema for slot, each in envelope.fields.items()}}
-        if not any(any(problems(schemas[slot], value)) for slot, value in read.slots.items() if slot in schemas):
+        schemas = {
+            **contract.slots[envelope.name],
+            **{slot: each.schema for slot, each in envelope.fields.items()},
+        }
+        if not any(
+            any(problems(schemas[slot], value))
+            for slot, value in read.slots.items()
+            if slot in schemas
+        ):
             return True
     return False
 
@@ -192,14 +234,19 @@ def judge_envelope(
     bench.exercise("envelope/shape", "envelope/types")
     _shape(bench, envelope, read, at)
     if envelope.additional != "allow" and extras and read.fits:
-        _additional(bench, envelope, [each for each in (at + each for each in read.unexpected) if each not in told], at)
+        _additional(
+            bench,
+            envelope,
+            [each for each in (at + each for each in read.unexpected) if each not in told],
+            at,
+        )
     first = None
-    for each in _items(read):
-        if read.more and ("code" in each.slots or _lists_codes(envelope)):
+    for item in _items(read):
+        if read.more and ("code" in item.slots or _lists_codes(envelope)):
             bench.code = None  # that of the item before says nothing of this one
-        where = {slot: at + pointer for slot, pointer in each.where.items()}
-        spelled = "code" in each.where and _in_text(envelope, each.where["code"])
-        found = _judge_error(bench, claim, best, each.slots, where, operation, spelled=spelled)
+        where = {slot: at + pointer for slot, pointer in item.where.items()}
+        spelled = "code" in item.where and _in_text(envelope, item.where["code"])
+        found = _judge_error(bench, claim, best, item.slots, where, operation, spelled=spelled)
         first = first or found
     if read.more:
         bench.code = first.code.name if first is not None and first.code is not None else None
@@ -209,7 +256,10 @@ def judge_envelope(
 def _shape(bench: FindingCollector, envelope: Envelope, read: Extraction, at: str) -> None:
     if read.fits:
         return
-    parts = [f"{place(at + each.path)} is {shown(each.got)}, expected {each.expected}" for each in read.mismatched]
+    parts = [
+        f"{place(at + each.path)} is {shown(each.got)}, expected {each.expected}"
+        for each in read.mismatched
+    ]
     if read.missing:
         parts.append(f"{_are([at + each for each in read.missing])} missing")
     more = f", and {len(parts) - _LISTED} more" if len(parts) > _LISTED else ""
@@ -222,7 +272,9 @@ def _shape(bench: FindingCollector, envelope: Envelope, read: Extraction, at: st
     )
 
 
-def _additional(bench: FindingCollector, envelope: Envelope, unexpected: list[str], at: str) -> None:
+def _additional(
+    bench: FindingCollector, envelope: Envelope, unexpected: list[str], at: str
+) -> None:
     bench.exercise("envelope/additional")
     if unexpected:
         bench.broken(
@@ -241,7 +293,10 @@ def _items(read: Extraction) -> tuple[Extraction | ArrayItem, ...]:
 
 def _lists_codes(envelope: Envelope) -> bool:
     """Whether each item of a list has a code of its own."""
-    return any(isinstance(each.node, Array) and "code" in slot_places(each.node) for each in walk(envelope.shape))
+    return any(
+        isinstance(each.node, Array) and "code" in slot_places(each.node)
+        for each in walk(envelope.shape)
+    )
 
 
 def _judge_error(
@@ -254,7 +309,11 @@ def _judge_error(
     *,
     spelled: bool,
 ) -> ErrorReading:
-    code = _code(bench, claim, best, slots, where, operation, spelled=spelled) if "code" in slots else None
+    code = (
+        _code(bench, claim, best, slots, where, operation, spelled=spelled)
+        if "code" in slots
+        else None
+    )
     told = ErrorReading(best.envelope, slots, where, code, operation)
     if code is not None:
         bench.code = code.name
@@ -292,10 +351,16 @@ def _code(
     if not _is_scalar(wire) or (kind not in contract.kinds and not spelled):
         wanted = " or ".join(f"a {each}" for each in sorted(contract.kinds, reverse=True))
         bench.broken(
-            "envelope/types", f"{place(pointer)}, the code, is {shown(wire)}; expected {wanted}", pointer=pointer
+            "envelope/types",
+            f"{place(pointer)}, the code, is {shown(wire)}; expected {wanted}",
+            pointer=pointer,
         )
         return None
-    own = next((each for each in operation.errors.values() if same(each.wire, wire)), None) if operation else None
+    own = (
+        next((error for error in operation.errors.values() if same(error.wire, wire)), None)
+        if operation
+        else None
+    )
     shared, owners = _declared_by(contract, wire)
     code = own or shared
     if claim.surface.foreign and not own and not _lists(operation, code):
@@ -321,20 +386,32 @@ def _code(
         elif owners and _is_elsewhere(bench.exchange, operation, owners):
             names = _or(f"`{each.name}`" for each, _ in owners)
             one = f"the operation {names} alone" if len(owners) == 1 else f"the operations {names}"
-            bench.broken("code/operation", f"the code {shown(wire)} belongs to {one}", pointer=pointer)
+            bench.broken(
+                "code/operation", f"the code {shown(wire)} belongs to {one}", pointer=pointer
+            )
         return None
     if not code.live:
         state = (
-            "reserved: nothing produces it yet" if code.lifecycle == "reserved" else "removed and must not come back"
+            "reserved: nothing produces it yet"
+            if code.lifecycle == "reserved"
+            else "removed and must not come back"
         )
         bench.code = code.name
-        bench.broken("code/reserved", f"the code {shown(wire)} is {state}", pointer=pointer, source=code.source)
+        bench.broken(
+            "code/reserved",
+            f"the code {shown(wire)} is {state}",
+            pointer=pointer,
+            source=code.source,
+        )
         return code
     if closed or operation is not None:
         bench.exercise("code/operation")
     for who, allowed in (
         (f"the surface `{claim.surface.name}`", claim.surface.codes),
-        (f"the operation `{operation.name}`" if operation else "", operation.codes if operation else None),
+        (
+            f"the operation `{operation.name}`" if operation else "",
+            operation.codes if operation else None,
+        ),
     ):
         if allowed is not None and not own and code.name not in allowed:
             bench.code = code.name
@@ -354,7 +431,7 @@ def _protocol_code(bench: FindingCollector, claim: Claim, wire: object, pointer:
     assert protocol is not None  # or it would have no envelope
     bench.exercise("code/declared")
     if not _is_number(claim, wire):
-        own = " or ".join(f"`{each.name}`" for each in claim.envelopes)
+        own = " or ".join(f"`{envelope.name}`" for envelope in claim.envelopes)
         bench.broken(
             "code/declared",
             f"{place(pointer)} is {shown(wire)}, no number of the protocol's errors; an error of ours has the envelope {own}",
@@ -408,8 +485,14 @@ def _code_status(bench: FindingCollector, claim: Claim, code: Code, facts: Condi
         own = f"expected {claim.surface.default_status}"
     else:
         own = f"it never travels over HTTP ({code.http.reason})"
-    there = f"; a {status} carries {_one_of(by_name)}" if by_name else f"; no code travels under {status}"
-    bench.broken("code/status", f"`{code.name}` came with status {status}; {own}{there}", source=code.source)
+    there = (
+        f"; a {status} carries {_one_of(by_name)}"
+        if by_name
+        else f"; no code travels under {status}"
+    )
+    bench.broken(
+        "code/status", f"`{code.name}` came with status {status}; {own}{there}", source=code.source
+    )
 
 
 # the slots
@@ -419,7 +502,9 @@ def _types(bench: FindingCollector, told: ErrorReading) -> None:
     schemas = bench.contract.slots[told.envelope.name]
     for slot, value in told.slots.items():
         schema = schemas.get(slot)
-        if schema is None or (slot == "details" and told.code is not None and told.code.details_schema is not None):
+        if schema is None or (
+            slot == "details" and told.code is not None and told.code.details_schema is not None
+        ):
             continue
         declared = told.envelope.fields.get(slot)
         source = declared.source if declared else told.envelope.source
@@ -428,7 +513,13 @@ def _types(bench: FindingCollector, told: ErrorReading) -> None:
         at = told.where[slot]
         for each in _misfits(bench, schema, value):
             clause = "ids/format" if each.keyword in ("format", "pattern") else "envelope/types"
-            bench.broken(clause, sentence(each, at), pointer=at + each.pointer, source=source, level=each.severity)
+            bench.broken(
+                clause,
+                sentence(each, at),
+                pointer=at + each.pointer,
+                source=source,
+                level=each.severity,
+            )
 
 
 def _status(bench: FindingCollector, told: ErrorReading) -> None:
@@ -447,7 +538,9 @@ def _status(bench: FindingCollector, told: ErrorReading) -> None:
 
 def _fixed(bench: FindingCollector, told: ErrorReading, code: Code) -> None:
     """The slots whose value the code decides: the layer that produced it, its domain, and its declared facts."""
-    wanted: dict[str, tuple[str, ...]] = {slot: values for slot, values in code.facts.items() if values}
+    wanted: dict[str, tuple[str, ...]] = {
+        slot: values for slot, values in code.facts.items() if values
+    }
     if code.boundaries:
         wanted["boundary"] = code.boundaries
     if code.domain is not None:
@@ -531,7 +624,9 @@ def _flags(bench: FindingCollector, told: ErrorReading) -> Iterator[tuple[object
 
 def _details(bench: FindingCollector, claim: Claim, told: ErrorReading, code: Code) -> None:
     details, at = told.value("details"), _details_place(told)
-    if at is None or ("details" in told.slots and not isinstance(details, dict) and code.details_schema is None):
+    if at is None or (
+        "details" in told.slots and not isinstance(details, dict) and code.details_schema is None
+    ):
         return
     if code.details_schema is not None:
         if "details" in told.slots:
@@ -559,12 +654,17 @@ def _details_place(told: ErrorReading) -> str | None:
             continue
         above, found = code[: len(code) - len(drawn) + 1], code[len(code) - len(drawn) + 1 :]
         if all(a == b or b == "0" for a, b in zip(found, drawn[1:], strict=False)):
-            shared = next((n for n, (a, b) in enumerate(zip(drawn, wanted, strict=False)) if a != b), len(wanted))
+            shared = next(
+                (n for n, (a, b) in enumerate(zip(drawn, wanted, strict=False)) if a != b),
+                len(wanted),
+            )
             return "/".join([*above, *found[: shared - 1], *wanted[shared:]])
     return None
 
 
-def _required(bench: FindingCollector, claim: Claim, code: Code, details: Mapping[str, object], at: str) -> None:
+def _required(
+    bench: FindingCollector, claim: Claim, code: Code, details: Mapping[str, object], at: str
+) -> None:
     demanded: dict[str, tuple[str, DetailMember | None]] = {}
     if any(member.presence in ("required", "expected") for member in code.details.values()):
         bench.exercise("details/required")
@@ -636,7 +736,9 @@ def _registered(
         return
     if strictness != "allow":
         bench.exercise("details/registered")
-    unknown = [name for name in details if name not in code.details and name not in taxonomy.detail_keys]
+    unknown = [
+        name for name in details if name not in code.details and name not in taxonomy.detail_keys
+    ]
     if unknown and strictness != "allow":
         places = [child(at, name) for name in unknown]
         bench.broken(
@@ -669,7 +771,13 @@ def _validators(bench: FindingCollector, details: Mapping[str, object], at: str)
         value = details.get(key.name)
         header = bench.exchange.received(key.equals_header) if key.equals_header else None
         wait = (key.equals_header or "").lower() == "retry-after"
-        agrees = None if header is None else _is_wait(value, header) if wait else _is_validator(value, header)
+        agrees = (
+            None
+            if header is None
+            else _is_wait(value, header)
+            if wait
+            else _is_validator(value, header)
+        )
         if agrees is None or header is None:
             continue
         bench.exercise("details/validator")
@@ -684,12 +792,20 @@ def _validators(bench: FindingCollector, details: Mapping[str, object], at: str)
 
 def _is_validator(value: object, header: str) -> bool | None:
     """Whether a detail is the validator of a header; None where it can be none."""
-    return header_syntax.etag_value(value) == header_syntax.etag_value(header) if isinstance(value, str) else None
+    return (
+        header_syntax.etag_value(value) == header_syntax.etag_value(header)
+        if isinstance(value, str)
+        else None
+    )
 
 
 def _is_wait(value: object, header: str) -> bool | None:
     """Whether a detail is the seconds of a header, rounded up; None where one of the two is no number of them."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not re.fullmatch("[0-9]{1,9}", header):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not re.fullmatch("[0-9]{1,9}", header)
+    ):
         return None
     return isfinite(value) and int(header) == ceil(value)
 
@@ -702,7 +818,9 @@ def _was_sent(bench: FindingCollector, etag: str) -> bool:
     return etag in header_syntax.items(sent)
 
 
-def _imported(bench: FindingCollector, schema: Schema, details: object, at: str, code: Code) -> None:
+def _imported(
+    bench: FindingCollector, schema: Schema, details: object, at: str, code: Code
+) -> None:
     bench.exercise("details/schema")
     for each in islice(_misfits(bench, schema, details), _LISTED):
         bench.broken(

@@ -5,7 +5,9 @@ from faultspec.language.conditions import ConditionFacts
 from faultspec.language.model import Operation
 
 
-def facts_of(exchange: Exchange, operation: Operation | None, status: int | None, details: object) -> ConditionFacts:
+def facts_of(
+    exchange: Exchange, operation: Operation | None, status: int | None, details: object
+) -> ConditionFacts:
     """What is known of an exchange.
 
     Who sent credentials without being a configured identity may or may not have been let in, so that stays unknown, as it

@@ -21,8 +21,8 @@ def judge_headers(bench: FindingCollector, code: Code | None, told: ErrorReading
     if status is None or bench.exchange.transport != "http":
         return
     rules = bench.contract.headers(code, status)
-    for each in rules.values():
-        _header(bench, each, told, status)
+    for rule in rules.values():
+        _header(bench, rule, told, status)
     for header, slot, source in dict.fromkeys(_pairs(rules, told)):
         _equal(bench, header, slot, source, told)
 
@@ -33,7 +33,9 @@ def judge_repeated(bench: FindingCollector, told: ErrorReading) -> None:
         _equal(bench, header, slot, source, told)
 
 
-def _header(bench: FindingCollector, rules: tuple[HeaderRule, ...], told: ErrorReading | None, status: int) -> None:
+def _header(
+    bench: FindingCollector, rules: tuple[HeaderRule, ...], told: ErrorReading | None, status: int
+) -> None:
     """``rules`` are those for one header, the most specific last: it decides on the presence, all on the form."""
     rule = rules[-1]
     clause, lines = header_address(rule.name), bench.lines(rule.name.lower())
@@ -53,14 +55,22 @@ def _header(bench: FindingCollector, rules: tuple[HeaderRule, ...], told: ErrorR
     bench.exercise(clause)
     if rule.presence == "forbidden":
         bench.broken(
-            clause, f"`{rule.name}` must not be there; {_who(bench, rule, status)} forbids it", source=rule.source
+            clause,
+            f"`{rule.name}` must not be there; {_who(bench, rule, status)} forbids it",
+            source=rule.source,
         )
         return
     listed = any(each.token or formats.LISTS.intersection(each.format) for each in rules)
     if not listed and len(lines) > 1:
         # RFC 9110, 5.3: who joins the lines, as most clients do, reads a value that nobody sent.
-        values = f"with different values: {', '.join(map(shown, lines))}" if len(set(lines)) > 1 else "with one value"
-        bench.broken(clause, f"`{rule.name}` is there {len(lines)} times {values}", source=rule.source)
+        values = (
+            f"with different values: {', '.join(map(shown, lines))}"
+            if len(set(lines)) > 1
+            else "with one value"
+        )
+        bench.broken(
+            clause, f"`{rule.name}` is there {len(lines)} times {values}", source=rule.source
+        )
         return
     value = ", ".join(lines) if listed else lines[0]
     for each in rules:
@@ -70,7 +80,9 @@ def _header(bench: FindingCollector, rules: tuple[HeaderRule, ...], told: ErrorR
             return
         if each.token and each.token.lower() not in header_syntax.directives(value):
             bench.broken(
-                clause, f"`{each.name}` is {shown(value)}; expected the directive `{each.token}`", source=each.source
+                clause,
+                f"`{each.name}` is {shown(value)}; expected the directive `{each.token}`",
+                source=each.source,
             )
             return
         other = _contradicted(each.token, value) if each.token else None
@@ -86,20 +98,30 @@ def _contradicted(token: str, value: str) -> str | None:
         return None
     for each in value.split(","):
         name, _, argument = each.strip().lower().partition("=")
-        if name == "public" or (name in ("max-age", "s-maxage") and argument.strip('"') not in ("", "0")):
+        if name == "public" or (
+            name in ("max-age", "s-maxage") and argument.strip('"') not in ("", "0")
+        ):
             return each.strip()
     return None
 
 
 def _judgement_on(bench: FindingCollector, rule: HeaderRule, value: str, status: int) -> str | None:
     """What is wrong with a well-formed value in the light of the rest of the answer."""
-    if "methods" in rule.format and status == 405 and bench.exchange.request.method in header_syntax.methods(value):
+    if (
+        "methods" in rule.format
+        and status == 405
+        and bench.exchange.request.method in header_syntax.methods(value)
+    ):
         return f"it lists {bench.exchange.request.method}, which was just refused"
     if "retry-after" in rule.format:
         sent = http_dates.parse(bench.exchange.received("date") or "", now=0, lenient=True)
         if sent is not None and sent.seconds is not None:
             read = retry_after.parse(value, now=sent.seconds, lenient=False)
-            if read.form == "http-date" and read.seconds == 0 and bench.exchange.received("date") != value:
+            if (
+                read.form == "http-date"
+                and read.seconds == 0
+                and bench.exchange.received("date") != value
+            ):
                 return "that moment had passed when the answer was sent"
         read = retry_after.parse(value, now=0, lenient=False)
         if read.form == "delta-seconds" and (read.seconds or 0) > _YEAR:
@@ -115,7 +137,9 @@ def _said_of_the_body(bench: FindingCollector, value: str, told: ErrorReading | 
     return any(bench.found(("ids/format", "envelope/types"), each) for each in places)
 
 
-def _pairs(rules: Mapping[str, tuple[HeaderRule, ...]], told: ErrorReading | None) -> Iterator[tuple[str, str, Source]]:
+def _pairs(
+    rules: Mapping[str, tuple[HeaderRule, ...]], told: ErrorReading | None
+) -> Iterator[tuple[str, str, Source]]:
     """Headers and the slots they repeat, each pair once."""
     if told is None:
         return
@@ -132,12 +156,17 @@ def _pairs(rules: Mapping[str, tuple[HeaderRule, ...]], told: ErrorReading | Non
                 yield rule.name, rule.equals, rule.source
 
 
-def _equal(bench: FindingCollector, header: str, slot: str, source: Source, told: ErrorReading | None) -> None:
+def _equal(
+    bench: FindingCollector, header: str, slot: str, source: Source, told: ErrorReading | None
+) -> None:
     lines = bench.lines(header.lower())
     if told is None or slot not in told.slots or not lines:
         return
     declared = told.envelope.fields.get(slot)
-    echoed = declared is not None and header.lower() in ((declared.echo or "").lower(), (declared.mirror or "").lower())
+    echoed = declared is not None and header.lower() in (
+        (declared.echo or "").lower(),
+        (declared.mirror or "").lower(),
+    )
     clause = "correlation/header-equals-body" if echoed else header_address(header)
     value, pointer = told.slots[slot], told.where[slot]
     if value is None or isinstance(value, dict | list):

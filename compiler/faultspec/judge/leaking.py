@@ -47,14 +47,19 @@ class TextSegment(NamedTuple):
 
 
 def judge_leaks(
-    bench: FindingCollector, reading: DecodedBody, told: ErrorReading | None, within: tuple[str, ...] = ("",)
+    bench: FindingCollector,
+    reading: DecodedBody,
+    told: ErrorReading | None,
+    within: tuple[str, ...] = ("",),
 ) -> None:
     """Search the answer's headers, and those parts of its body (pointers in ``within``) that are errors."""
     privacy = bench.contract.taxonomy.privacy
     if privacy is None:
         return
     bench.exercise(*_addresses(privacy.detectors))
-    if not bench.exchange.forbidden and harmless_answer(bench.contract, bench.exchange, reading, within):
+    if not bench.exchange.forbidden and harmless_answer(
+        bench.contract, bench.exchange, reading, within
+    ):
         return
     segments = _segments(bench.exchange, reading, within)
     echoed = tuple(each for each in bench.exchange.forbidden if each.kind in privacy.never_echoed)
@@ -63,7 +68,10 @@ def judge_leaks(
     canaries = tuple(
         each
         for each in bench.exchange.forbidden
-        if each not in echoed and each.kind != "tenant" and asked and ("canary" in asked or each.kind == "secret")
+        if each not in echoed
+        and each.kind != "tenant"
+        and asked
+        and ("canary" in asked or each.kind == "secret")
     )
     by_value = f"leaks/{asked[0]}" if asked else ""
     if canaries:
@@ -116,7 +124,7 @@ def harmless_answer(
     for pointer in within:
         _gather(resolve(reading.value, pointer)[1], texts)
     known = contract.cache.harmless
-    new = [each for each in texts if each not in known]
+    new = [text for text in texts if text not in known]
     if not new:
         return True
     if detect(JOINT.join(new), privacy.detectors, contract.names):
@@ -162,15 +170,28 @@ def _report(bench: FindingCollector, clause: str, leaks: list[tuple[Leak, TextSe
     )
 
 
-def _segments(exchange: Exchange, reading: DecodedBody, within: tuple[str, ...]) -> list[TextSegment]:
+def _segments(
+    exchange: Exchange, reading: DecodedBody, within: tuple[str, ...]
+) -> list[TextSegment]:
     headers = [TextSegment(value, None, name) for name, value in exchange.response.headers]
     body = exchange.response.body
     if reading.problem is None and len(body) <= _STRUCTURED:
         parts: Iterable[tuple[str, str]] = (
-            each for pointer in within for each in strings(resolve(reading.value, pointer)[1], pointer)
+            each
+            for pointer in within
+            for each in strings(resolve(reading.value, pointer)[1], pointer)
         )
-        said_twice = frozenset(mirrors(reading.value)) if exchange.transport == "mcp" else frozenset()
-        return [*(TextSegment(text, pointer, None) for pointer, text in parts if pointer not in said_twice), *headers]
+        said_twice = (
+            frozenset(mirrors(reading.value)) if exchange.transport == "mcp" else frozenset()
+        )
+        return [
+            *(
+                TextSegment(text, pointer, None)
+                for pointer, text in parts
+                if pointer not in said_twice
+            ),
+            *headers,
+        ]
     text = body.decode("utf-8", "replace")
     if "&" in text and "<" in text[:4096]:
         text = html.unescape(text)
@@ -206,15 +227,25 @@ def _joined(segments: list[TextSegment]) -> tuple[str, list[int]]:
 
 def _sent(exchange: Exchange) -> str:
     request = exchange.request
-    headers = "\n".join(value for name, value in request.headers if name.lower() in ("host", "referer", "origin"))
+    headers = "\n".join(
+        value for name, value in request.headers if name.lower() in ("host", "referer", "origin")
+    )
     plain = unquote_plus(request.target) if "%" in request.target else ""
     return f"{request.target}\n{plain}\n{exchange.route or ''}\n{headers}\n{request.body[:_SENT].decode('utf-8', 'replace')}"
 
 
 def _unnamed(segments: Sequence[TextSegment], told: ErrorReading | None) -> list[TextSegment]:
     """What of the body is no slot but the message: there a name that the caller gave stands where none was asked for."""
-    places = tuple(where for slot, where in told.where.items() if slot != "message") if told is not None else ()
-    return [each for each in segments if each.header is None and not any(_below(each.pointer, one) for one in places)]
+    places = (
+        tuple(where for slot, where in told.where.items() if slot != "message")
+        if told is not None
+        else ()
+    )
+    return [
+        segment
+        for segment in segments
+        if segment.header is None and not any(_below(segment.pointer, one) for one in places)
+    ]
 
 
 def _exempt(told: ErrorReading | None) -> tuple[str, ...]:

@@ -88,15 +88,24 @@ def _extended(document: Document, name: str, files: tuple[str, ...]) -> LoadedTa
     if base.taxonomy is None or base.document is None:
         message = f"the base `{name}` can't be used"
         said = document.diagnostic(
-            "bad-base", message, ("extends",), key=False, hint="mend it first; what is wrong stands here too"
+            "bad-base",
+            message,
+            ("extends",),
+            key=False,
+            hint="mend it first; what is wrong stands here too",
         )
-        return LoadedTaxonomy(base.document and document, None, ordered((*base.diagnostics, said)), sources)
+        return LoadedTaxonomy(
+            base.document and document, None, ordered((*base.diagnostics, said)), sources
+        )
     data, problems = layers.laid_over(base.document.data, document.data)
     below = base.document.base
     while below is not None:
         problems += layers.laid_over(below.data, document.data)[1]
         below = below.base
-    refused = tuple(_diagnostic(each, document) for each in {each.path: each for each in reversed(problems)}.values())
+    refused = tuple(
+        _diagnostic(each, document)
+        for each in {each.path: each for each in reversed(problems)}.values()
+    )
     layered = replace(document, data=data, base=base.document)
     return _understand(layered, refused)._replace(sources=sources)
 
@@ -121,24 +130,33 @@ def _understand(document: Document | None, before: Iterable[Diagnostic] = ()) ->
     if document is None:
         return LoadedTaxonomy(None, None, ordered(before))
     repeated = frozenset(each.pointer for each in before if each.code == "duplicate-key")
-    taxonomy, data, found = _meaning(document, repeated, sound=all(each.code == "not-extensible" for each in before))
+    taxonomy, data, found = _meaning(
+        document, repeated, sound=all(each.code == "not-extensible" for each in before)
+    )
     for other in document.others:
         _, _, more = _meaning(other, repeated, sound=False)
-        found += [each for each in more if any(each.pointer[: len(path)] == path for path in repeated)]
+        found += [
+            each for each in more if any(each.pointer[: len(path)] == path for path in repeated)
+        ]
     diagnostics = ordered((*before, *found))
-    errors = [each for each in diagnostics if each.severity == "error"]
+    errors = [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"]
     sources = {document.path: document.text}
     if not errors:
         return LoadedTaxonomy(document, taxonomy, diagnostics, sources)
     draft = _without_broken_policies(taxonomy, errors) if all(map(_spares, errors)) else None
     return LoadedTaxonomy(
-        document, None, diagnostics, sources, draft, Partial(taxonomy, data, frozenset(map(_touched, errors)))
+        document,
+        None,
+        diagnostics,
+        sources,
+        draft,
+        Partial(taxonomy, data, frozenset(map(_touched, errors))),
     )
 
 
 def _without_broken_policies(taxonomy: Taxonomy, errors: Iterable[Diagnostic]) -> Taxonomy:
     """A policy that lacks a key has a value there that nobody gave."""
-    broken = {each.pointer[1] for each in errors if each.code == "missing-key"}
+    broken = {error.pointer[1] for error in errors if error.code == "missing-key"}
     whole = {name: each for name, each in taxonomy.retry_policies.items() if name not in broken}
     return taxonomy._replace(retry_policies=whole)
 
@@ -167,7 +185,11 @@ def _spares(error: Diagnostic) -> bool:
     return (
         error.code in _SPARING
         or (error.code == "missing-key" and at[:1] == ("retry_policies",))
-        or (error.code == "dangling-reference" and at[:1] == ("surfaces",) and at[2:3] in _OF_DETAILS)
+        or (
+            error.code == "dangling-reference"
+            and at[:1] == ("surfaces",)
+            and at[2:3] in _OF_DETAILS
+        )
     )
 
 
@@ -179,7 +201,11 @@ def _meaning(
 ) -> tuple[Taxonomy, dict[str, Any], list[Diagnostic]]:
     """One reading of a document, the data it is made of, and what is wrong; `sound`: as YAML it had no mistake."""
     found = list(grammar.problems(constructs.DOCUMENT, document.data))
-    remains = Remains(document.data) if sound and not found else prune(constructs.DOCUMENT, document.data, found)
+    remains = (
+        Remains(document.data)
+        if sound and not found
+        else prune(constructs.DOCUMENT, document.data, found)
+    )
     # What else depends on a section that is there twice can't be told; of codes, each is complete in itself.
     unsure = {path for path in repeated if path[:1] != ("codes",) or len(path) == 1}
     taxonomy, problems = resolve(remains._replace(lost=remains.lost | unsure), document.data)

@@ -11,9 +11,15 @@ def wears(code: Code, envelope: str) -> bool:
 
 def reaches(surface: Surface, code: Code, *, of_operation: bool) -> bool:
     """Whether a code may be met on a surface. ``of_operation``: only an operation has it, so it goes where that is."""
-    if surface.transport == "http" and surface.default_status is None and not (code.http.statuses or code.http.rules):
+    if (
+        surface.transport == "http"
+        and surface.default_status is None
+        and not (code.http.statuses or code.http.rules)
+    ):
         return False
-    return of_operation or (not surface.foreign and (surface.codes is None or code.name in surface.codes))
+    return of_operation or (
+        not surface.foreign and (surface.codes is None or code.name in surface.codes)
+    )
 
 
 def carriers(taxonomy: Taxonomy, code: Code, *, of_operation: bool) -> tuple[Envelope, ...]:
@@ -23,9 +29,10 @@ def carriers(taxonomy: Taxonomy, code: Code, *, of_operation: bool) -> tuple[Env
         for surface in taxonomy.surfaces.values()
         if reaches(surface, code, of_operation=of_operation)
         for envelope in surface.envelopes
-        if wears(code, envelope) and envelope in taxonomy.envelopes  # of a broken document it may be lost
+        if wears(code, envelope)
+        and envelope in taxonomy.envelopes  # of a broken document it may be lost
     )
-    return tuple(taxonomy.envelopes[each] for each in names or taxonomy.envelopes)
+    return tuple(taxonomy.envelopes[name] for name in names or taxonomy.envelopes)
 
 
 def shares(envelope: Envelope, protocol: Envelope) -> bool:
@@ -42,9 +49,15 @@ def taken(taxonomy: Taxonomy, surface: Surface) -> tuple[int, ...]:
     if surface.protocol is None:
         return ()
     protocol = taxonomy.envelopes[surface.protocol.envelope]
-    beside = [each for each in surface.envelopes if shares(taxonomy.envelopes[each], protocol)]
+    beside = [
+        envelope for envelope in surface.envelopes if shares(taxonomy.envelopes[envelope], protocol)
+    ]
     codes = [(code, False) for code in taxonomy.codes.values()]
-    codes += [(code, True) for each in taxonomy.operations.values() for code in each.errors.values()]
+    codes += [
+        (code, True)
+        for operation in taxonomy.operations.values()
+        for code in operation.errors.values()
+    ]
     return tuple(
         code.wire
         for code, of_operation in codes

@@ -5,7 +5,16 @@ from collections.abc import Callable, Iterable, Iterator
 from faultspec.language import formats, header_syntax, values
 from faultspec.language.carriers import carriers
 from faultspec.language.grammar import GrammarProblem, Path
-from faultspec.language.model import IMPLIED, Code, Envelope, Example, HeaderRule, Schema, Strictness, Taxonomy
+from faultspec.language.model import (
+    IMPLIED,
+    Code,
+    Envelope,
+    Example,
+    HeaderRule,
+    Schema,
+    Strictness,
+    Taxonomy,
+)
 
 
 def problems(
@@ -37,8 +46,10 @@ def problems(
 
 def _strictness(envelopes: Iterable[Envelope]) -> Strictness:
     """How undeclared details are taken where they are taken worst; details that are no object are no code's."""
-    fields = [each.fields["details"].schema for each in envelopes if "details" in each.fields]
-    found = {each.additional for each in fields if not each.types or "object" in each.types}
+    fields = [
+        envelope.fields["details"].schema for envelope in envelopes if "details" in envelope.fields
+    ]
+    found = {field.additional for field in fields if not field.types or "object" in field.types}
     order: tuple[Strictness, ...] = ("forbid", "warn")
     return next((each for each in order if each in found), "allow")
 
@@ -46,14 +57,18 @@ def _strictness(envelopes: Iterable[Envelope]) -> Strictness:
 def _unsure(lost: Callable[[Path], bool]) -> frozenset[str]:
     """The keywords of misfits that might follow from what was lost; a lost schema has no keywords to break."""
     declared = any(lost((each,)) for each in ("envelopes", "surfaces", "detail_keys"))
-    return frozenset({"additional"} if declared else ()) | frozenset({"vocabulary"} if lost(("vocabularies",)) else ())
+    return frozenset({"additional"} if declared else ()) | frozenset(
+        {"vocabulary"} if lost(("vocabularies",)) else ()
+    )
 
 
 def _misfits(
     code: Code, example: Example, strict: Strictness, vocabularies: values.Vocabularies
 ) -> Iterator[values.ValueProblem]:
     """Where the details leave what is declared; without any, what they lack."""
-    schema = code.details_schema or Schema(types=("object",), properties=code.details, additional=strict)
+    schema = code.details_schema or Schema(
+        types=("object",), properties=code.details, additional=strict
+    )
     if example.details is None:
         for name, member in code.details.items():
             if member.presence == "required":
@@ -67,7 +82,11 @@ def _misfits(
 
 def _in_details(misfit: values.ValueProblem, code: Code, path: Path) -> GrammarProblem:
     if misfit.keyword == "absent":
-        return _bad(path, f"the example lacks `details.{misfit.path[0]}`, which `{code.name}` requires", on_key=True)
+        return _bad(
+            path,
+            f"the example lacks `details.{misfit.path[0]}`, which `{code.name}` requires",
+            on_key=True,
+        )
     undeclared = misfit.keyword == "additional"
     hint = (
         f"declare it under `details:` of `{code.name}`, or in `detail_keys`"
@@ -92,13 +111,18 @@ def _slots(
     if example.message is not None:
         filled["message"] = ((*path, "message"), example.message)
     for slot, (at, value) in filled.items():
-        declared = [each.fields[slot].schema if slot in each.fields else IMPLIED.get(slot) for each in envelopes]
+        declared = [
+            envelope.fields[slot].schema if slot in envelope.fields else IMPLIED.get(slot)
+            for envelope in envelopes
+        ]
         schemas = [each for each in declared if each is not None]
-        found = [tuple(values.problems(each, value, vocabularies)) for each in schemas]
+        found = [tuple(values.problems(schema, value, vocabularies)) for schema in schemas]
         for misfit in min(found, key=len, default=()):
             message = f"the example breaks the field `{slot}`: {_said(misfit, slot)}"
             hint = "the envelope's `fields` say what the slot holds"
-            yield GrammarProblem("bad-example", (*at, *_there(misfit)), message, hint, False, misfit.severity)
+            yield GrammarProblem(
+                "bad-example", (*at, *_there(misfit)), message, hint, False, misfit.severity
+            )
 
 
 def _facts(code: Code, example: Example, path: Path) -> Iterator[GrammarProblem]:
@@ -106,8 +130,12 @@ def _facts(code: Code, example: Example, path: Path) -> Iterator[GrammarProblem]
     for slot, terms in {"boundary": code.boundaries, **code.facts}.items():
         value = example.slots.get(slot)
         if terms and slot in example.slots and value not in terms:
-            message = f"`{slot}` of `{code.name}` is {' or '.join(f'`{each}`' for each in terms)}"
-            yield _bad((*path, "slots", slot), message, "change the example, or what the code says of the slot")
+            message = f"`{slot}` of `{code.name}` is {' or '.join(f'`{term}`' for term in terms)}"
+            yield _bad(
+                (*path, "slots", slot),
+                message,
+                "change the example, or what the code says of the slot",
+            )
 
 
 def _said(misfit: values.ValueProblem, whole: str) -> str:
@@ -126,7 +154,9 @@ def _status(code: Code, example: Example, path: Path) -> Iterator[GrammarProblem
         yield _bad((*path, "status"), message, f"its statuses: {allowed}")
 
 
-def _headers(code: Code, example: Example, path: Path, general: Iterable[HeaderRule]) -> Iterator[GrammarProblem]:
+def _headers(
+    code: Code, example: Example, path: Path, general: Iterable[HeaderRule]
+) -> Iterator[GrammarProblem]:
     status = example.status or code.http.default
     for name, value in example.headers.items():
         at: Path = (*path, "headers", name)
@@ -136,12 +166,23 @@ def _headers(code: Code, example: Example, path: Path, general: Iterable[HeaderR
             if rule.presence == "forbidden":
                 yield _bad(at, f"`{name}` is forbidden here", on_key=True)
             elif formats.problem(rule.format, value) is not None:
-                yield _bad(at, f"`{value}` is no {name}: it must be {formats.described(rule.format)}")
-            elif rule.token is not None and rule.token.lower() not in header_syntax.directives(value):
+                yield _bad(
+                    at, f"`{value}` is no {name}: it must be {formats.described(rule.format)}"
+                )
+            elif rule.token is not None and rule.token.lower() not in header_syntax.directives(
+                value
+            ):
                 yield _bad(at, f"`{name}` must contain `{rule.token}`")
             elif rule.equals is not None and str(example.slots.get(rule.equals, value)) != value:
-                yield _bad(at, f"`{name}` must repeat `${rule.equals}`, which is `{example.slots[rule.equals]}` here")
+                yield _bad(
+                    at,
+                    f"`{name}` must repeat `${rule.equals}`, which is `{example.slots[rule.equals]}` here",
+                )
 
 
-def _bad(path: Path, message: str, hint: str | None = None, *, on_key: bool = False) -> GrammarProblem:
-    return GrammarProblem("bad-example", path, message, hint or "change the example, or the rule it breaks", on_key)
+def _bad(
+    path: Path, message: str, hint: str | None = None, *, on_key: bool = False
+) -> GrammarProblem:
+    return GrammarProblem(
+        "bad-example", path, message, hint or "change the example, or the rule it breaks", on_key
+    )

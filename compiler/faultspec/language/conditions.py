@@ -49,7 +49,7 @@ class Test(NamedTuple):
         if isinstance(value, bool):
             return any(value is each for each in self.values)
         return value in [v for v in self.values if not isinstance(v, bool)] or any(
-            value in each for each in self.ranges
+            value in range_ for range_ in self.ranges
         )
 
 
@@ -82,7 +82,9 @@ class ConditionFacts(NamedTuple):
         return False, None  # `cause` is never visible from outside
 
 
-def possible_outcomes(rules: Iterable[ConditionalRule], facts: ConditionFacts) -> tuple[object, ...]:
+def possible_outcomes(
+    rules: Iterable[ConditionalRule], facts: ConditionFacts
+) -> tuple[object, ...]:
     """The values that the rules may come to, in order: one if the facts decide, several if they do not, none if no rule
     holds.
     """

@@ -7,7 +7,16 @@ from typing import Any, Literal
 
 from faultspec.language.conditions import ConditionalRule, Retriable, StatusRange
 from faultspec.language.grammar import Path, closest
-from faultspec.language.model import Code, Deadline, DetailKey, Example, Mcp, Operation, Schema, Term
+from faultspec.language.model import (
+    Code,
+    Deadline,
+    DetailKey,
+    Example,
+    Mcp,
+    Operation,
+    Schema,
+    Term,
+)
 from faultspec.language.schemas import details
 from faultspec.language.scope import Data, Known, Scope
 from faultspec.language.values import foreign_schema_problem
@@ -59,9 +68,13 @@ class Failures:
             if first != name:
                 at: Path = (*path, name, "wire") if code.wire != name else (*path, name)
                 message = f"`{name}` and `{first}` are both `{code.wire}` on the wire"
-                self.scope.wrong(at, "ambiguous-wire", message, "give one another `wire:`", on_key=True)
+                self.scope.wrong(
+                    at, "ambiguous-wire", message, "give one another `wire:`", on_key=True
+                )
 
-    def _code(self, name: str, data: Data, path: Path, level: Literal["protocol", "operation"]) -> Code:
+    def _code(
+        self, name: str, data: Data, path: Path, level: Literal["protocol", "operation"]
+    ) -> Code:
         scope = self.scope
         members = details(scope, data.get("details", {}), (*path, "details"), self.registry)
         known_details = self._known_details(path)
@@ -70,7 +83,9 @@ class Failures:
         carried = http(scope, *self._http_of(data, path, lifecycle), path, known_details)
         self._parameters(data.get("message"), known_details, (*path, "message"))
         default_action = "retry" if retriable.kind == "always" else "none"
-        default_effect = "none" if carried.statuses and all(map(_refused, carried.statuses)) else "unknown"
+        default_effect = (
+            "none" if carried.statuses and all(map(_refused, carried.statuses)) else "unknown"
+        )
         self._day(data.get("sunset"), (*path, "sunset"))
         examples = data.get("example", [])
         listed = isinstance(examples, list)
@@ -87,27 +102,36 @@ class Failures:
             http=carried,
             grpc=data.get("on", {}).get("grpc"),
             mcp=_mcp(data.get("on", {}).get("mcp")),
-            envelopes=scope.refer_all(data.get("envelope"), scope.names("envelopes"), "envelope", (*path, "envelope")),
+            envelopes=scope.refer_all(
+                data.get("envelope"), scope.names("envelopes"), "envelope", (*path, "envelope")
+            ),
             retriable=retriable,
             client_action=data.get("client_action", default_action),
             retry=self._refer(data, "retry", scope.names("retry_policies"), "retry policy", path),
             effect=data.get("effect", default_effect),
-            headers=header_rules(scope, data.get("headers", {}), (*path, "headers"), self.slots, default_on=()),
+            headers=header_rules(
+                scope, data.get("headers", {}), (*path, "headers"), self.slots, default_on=()
+            ),
             details=members,
             details_schema=self._foreign(data, (*path, "schema")),
             examples=tuple(
                 self._example(each, (*path, "example", index) if listed else (*path, "example"))
                 for index, each in enumerate(examples if listed else [examples])
             ),
-            actions=scope.refer_all(data.get("actions"), scope.names("actions"), "action", (*path, "actions")),
+            actions=scope.refer_all(
+                data.get("actions"), scope.names("actions"), "action", (*path, "actions")
+            ),
             lifecycle=lifecycle,
             since=data.get("since"),
             sunset=data.get("sunset"),
             replaced_by=self._refer(data, "replaced_by", scope.code_names, "code", path),
             level=data.get("level", level),
-            passthrough=self._passthrough(data.get("passthrough"), (*path, "passthrough"), known_details),
+            passthrough=self._passthrough(
+                data.get("passthrough"), (*path, "passthrough"), known_details
+            ),
             facts={
-                slot: self._fact(slot, each, (*path, "facts", slot)) for slot, each in data.get("facts", {}).items()
+                slot: self._fact(slot, each, (*path, "facts", slot))
+                for slot, each in data.get("facts", {}).items()
             },
             deadline=self._deadline(data["deadline"], (*path, "deadline"), known_details)
             if "deadline" in data
@@ -156,7 +180,7 @@ class Failures:
         if lifecycle == "removed":
             return None, "not produced"
         surfaces = self.scope.section("surfaces")
-        if surfaces and not any(each["transport"] == "http" for each in surfaces.values()):
+        if surfaces and not any(surface["transport"] == "http" for surface in surfaces.values()):
             return None, data.get("http_reason", "no surface is HTTP")
         if "http_reason" not in data:
             message = f"`{path[-1]}` says nothing of `http`"
@@ -176,7 +200,8 @@ class Failures:
         until = self._refer(value, "until", self.scope.names("actions"), "action", path)
         rules = tuple(
             ConditionalRule(
-                condition(self.scope, each["if"], (*path, "when", index, "if"), known_details), each["then"]
+                condition(self.scope, each["if"], (*path, "when", index, "if"), known_details),
+                each["then"],
             )
             for index, each in enumerate(value.get("when", ()))
         )
@@ -189,8 +214,16 @@ class Failures:
         """A message is built from details that the code may carry, so that nothing else can leak into it."""
         for key in re.findall(r"\$\{([^}]*)\}?", message or ""):
             if known_details is not None and key not in known_details:
-                hint = closest(key, known_details) or "messages are built from declared details only; a dollar is `$$`"
-                self.scope.wrong(path, "unknown-parameter", f"`${{{key}}}` is not one of this code's details", hint)
+                hint = (
+                    closest(key, known_details)
+                    or "messages are built from declared details only; a dollar is `$$`"
+                )
+                self.scope.wrong(
+                    path,
+                    "unknown-parameter",
+                    f"`${{{key}}}` is not one of this code's details",
+                    hint,
+                )
 
     def _foreign(self, data: Data, path: Path) -> Schema | None:
         if "schema" not in data:
@@ -198,13 +231,22 @@ class Failures:
         problem = foreign_schema_problem(data["schema"])
         if problem is not None:
             where, message = problem
-            self.scope.wrong((*path, *where), "bad-schema", f"this is no JSON Schema: {message}", "see json-schema.org")
+            self.scope.wrong(
+                (*path, *where),
+                "bad-schema",
+                f"this is no JSON Schema: {message}",
+                "see json-schema.org",
+            )
         return Schema(opaque=data["schema"])
 
     def _passthrough(self, value: Any, path: Path, known_details: Known) -> tuple[str, ...]:
-        known = None if known_details is None or self.slots is None else (*known_details, *self.slots)
+        known = (
+            None if known_details is None or self.slots is None else (*known_details, *self.slots)
+        )
         for index, each in enumerate(value or ()):
-            self.scope.refer(each.removeprefix("details."), known, "detail key or slot", (*path, index))
+            self.scope.refer(
+                each.removeprefix("details."), known, "detail key or slot", (*path, index)
+            )
         return tuple(value or ())
 
     def _fact(self, slot: str, value: object, path: Path) -> tuple[str, ...]:
@@ -222,16 +264,26 @@ class Failures:
         if vocabulary is None:
             message = f"no envelope has a field `{slot}` with a vocabulary"
             hint = f"say under `fields:` which vocabulary `${slot}` is of"
-            scope.wrong(path, "dangling-reference", message, hint, on_key=True, needs=(("envelopes",),))
+            scope.wrong(
+                path, "dangling-reference", message, hint, on_key=True, needs=(("envelopes",),)
+            )
             return ()
-        named = (vocabulary,) if vocabulary in ("actions", "boundaries", "domains") else ("vocabularies", vocabulary)
+        named = (
+            (vocabulary,)
+            if vocabulary in ("actions", "boundaries", "domains")
+            else ("vocabularies", vocabulary)
+        )
         if named[0] == "vocabularies" and vocabulary not in (scope.names("vocabularies") or ()):
             return ()  # reported where the field names it
         return scope.refer_all(value, scope.names(*named), f"term of `{vocabulary}`", path)
 
     def _example(self, data: Data, path: Path) -> Example:
         for slot in data.get("slots", {}):
-            known = None if self.slots is None else tuple(dict.fromkeys((*self.slots, *WELL_KNOWN_SLOTS)))
+            known = (
+                None
+                if self.slots is None
+                else tuple(dict.fromkeys((*self.slots, *WELL_KNOWN_SLOTS)))
+            )
             self.scope.refer(slot, known, "slot", (*path, "slots", slot), on_key=True)
         return Example(
             data.get("message"),
@@ -252,10 +304,13 @@ class Failures:
         for code in data.get("errors", {}):
             if code in (known or ()):
                 message = f"`{code}` is a shared code; an operation cannot redefine it"
-                hint = "choose a name of the operation's own, or name the shared code under `codes:`"
+                hint = (
+                    "choose a name of the operation's own, or name the shared code under `codes:`"
+                )
                 scope.wrong((*path, "errors", code), "reserved-code", message, hint, on_key=True)
         errors = {
-            c: self._code(c, each, (*path, "errors", c), "operation") for c, each in data.get("errors", {}).items()
+            c: self._code(c, each, (*path, "errors", c), "operation")
+            for c, each in data.get("errors", {}).items()
         }
         self._wire_names(errors, (*path, "errors"))
         return Operation(

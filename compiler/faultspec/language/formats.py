@@ -18,10 +18,10 @@ class Format(NamedTuple):
 def problem(formats: Iterable[str], value: str) -> str | None:
     """What is wrong with a string that should have one of the formats; None if it has one, or one of them is unknown."""
     found = []
-    for each in formats:
-        if each not in FORMATS:
+    for format_ in formats:
+        if format_ not in FORMATS:
             return None
-        reason = FORMATS[each].problem(value)
+        reason = FORMATS[format_].problem(value)
         if reason is None:
             return None
         found.append(reason)
@@ -30,7 +30,7 @@ def problem(formats: Iterable[str], value: str) -> str | None:
 
 def described(formats: Iterable[str]) -> str:
     """What a string of any of the formats is, in words."""
-    return " or ".join(FORMATS[each].description for each in formats)
+    return " or ".join(FORMATS[format_].description for format_ in formats)
 
 
 def _matching(pattern: str, problem: str) -> Callable[[str], str | None]:
@@ -38,7 +38,9 @@ def _matching(pattern: str, problem: str) -> Callable[[str], str | None]:
 
 
 def _identifier(name: str) -> Format:
-    return Format(f"a {name}", lambda value: None if ids.matches((name,), value) else f"it is no {name}")
+    return Format(
+        f"a {name}", lambda value: None if ids.matches((name,), value) else f"it is no {name}"
+    )
 
 
 def _retry_after(value: str) -> str | None:
@@ -47,11 +49,15 @@ def _retry_after(value: str) -> str | None:
 
 def _http_date(value: str) -> str | None:
     date = http_dates.parse(value, now=0, lenient=False)
-    return "it is no HTTP-date such as `Sun, 06 Nov 1994 08:49:37 GMT`" if date is None else date.problem
+    return (
+        "it is no HTTP-date such as `Sun, 06 Nov 1994 08:49:37 GMT`"
+        if date is None
+        else date.problem
+    )
 
 
 def _methods(value: str) -> str | None:
-    wrong = [each for each in items(value) if not re.fullmatch(_TOKEN, each)]
+    wrong = [item for item in items(value) if not re.fullmatch(_TOKEN, item)]
     return "it is a list of methods separated by commas" if wrong else None
 
 
@@ -65,7 +71,9 @@ def _challenge(value: str) -> str | None:
         if scheme is None:
             return "a challenge begins with a scheme such as Bearer or Basic"
         rest = (scheme[2] or "").strip()
-        if rest and not (re.fullmatch(_PARAMETER, rest, re.DOTALL) or re.fullmatch(r"[A-Za-z0-9._~+/-]+=*", rest)):
+        if rest and not (
+            re.fullmatch(_PARAMETER, rest, re.DOTALL) or re.fullmatch(r"[A-Za-z0-9._~+/-]+=*", rest)
+        ):
             return 'what follows the scheme is a parameter such as realm="api"'
         seen = True
     return None if seen else "a challenge begins with a scheme such as Bearer or Basic"
@@ -83,19 +91,24 @@ FORMATS: Mapping[str, Format] = {
     **{name: _identifier(name) for name in ids.FORMATS},
     # RFC 3339 section 5.6
     "date-time": Format(
-        "a date and time such as 2026-02-03T04:05:06Z", _matching(f"{_DATE}[Tt ]{_TIME}", "it is no date-time")
+        "a date and time such as 2026-02-03T04:05:06Z",
+        _matching(f"{_DATE}[Tt ]{_TIME}", "it is no date-time"),
     ),
     "date": Format("a date such as 2026-02-03", _matching(_DATE, "it is no date")),
     # RFC 3986 section 3: a scheme, and nothing but visible ASCII
     "uri": Format("a URI", _matching("[A-Za-z][A-Za-z0-9+.-]*:[!-~]*", "it is no URI")),
     # RFC 3986 section 4.1: that, or one without a scheme; the characters that none may have are left out
-    "uri-reference": Format("a URI reference", _matching(r"""[!#-;=?-\[\]_a-z~]*""", "it is no URI reference")),
+    "uri-reference": Format(
+        "a URI reference", _matching(r"""[!#-;=?-\[\]_a-z~]*""", "it is no URI reference")
+    ),
     "email": Format("an email address", _matching(r"[^@\s]+@[^@\s]+", "it is no email address")),
     # RFC 9110 sections 10.2.3, 8.8.3, 5.6.7, 10.2.1 (the list may be empty) and 11.6.1
     "retry-after": Format("a whole number of seconds or an HTTP-date", _retry_after),
     "etag": Format(
         'a quoted string such as "abc" or W/"abc"',
-        _matching(r'(?:W/)?"[^\x00- "\x7f]*"', 'an entity tag is a quoted string such as "abc" or W/"abc"'),
+        _matching(
+            r'(?:W/)?"[^\x00- "\x7f]*"', 'an entity tag is a quoted string such as "abc" or W/"abc"'
+        ),
     ),
     "http-date": Format("a date such as Sun, 06 Nov 1994 08:49:37 GMT", _http_date),
     "methods": Format("a list of methods such as GET, HEAD", _methods),

@@ -104,7 +104,20 @@ class DeferredKind(NamedTuple):
     get: Callable[[], "Type"]
 
 
-Type = Text | Choice | Integer | Number | Flag | Nothing | Anything | Many | Named | Record | Either | DeferredKind
+Type = (
+    Text
+    | Choice
+    | Integer
+    | Number
+    | Flag
+    | Nothing
+    | Anything
+    | Many
+    | Named
+    | Record
+    | Either
+    | DeferredKind
+)
 
 
 class GrammarProblem(NamedTuple):
@@ -185,19 +198,25 @@ def problems(type: Type, value: object, path: Path = ()) -> Iterable[GrammarProb
                 break
         else:
             return (_wrong_kind(type, found, path),)
-        if isinstance(chosen, Choice) and any(isinstance(each, Flag) for each in type.branches):
+        if isinstance(chosen, Choice) and any(isinstance(branch, Flag) for branch in type.branches):
             return _flag_or_word(chosen, str(value), path)
         return problems(chosen, value, path)
     if found not in _MEANT[type.__class__]:
         certain = isinstance(type, Text) and not type.pattern and found in ("integer", "number")
-        return (_wrong_kind(type, found, path)._replace(remedy=Remedy("quote") if certain else None),)
+        return (
+            _wrong_kind(type, found, path)._replace(remedy=Remedy("quote") if certain else None),
+        )
     check = _CHECKS.get(type.__class__)
     return () if check is None else check(type, value, path)
 
 
 def _text(type: Text, value: str, path: Path) -> Iterable[GrammarProblem]:
     if type.pattern is not None and not re.fullmatch(type.pattern, value, re.ASCII):
-        return (GrammarProblem("bad-value", path, f"`{_short(value)}` is not {type.shape}", on_key=False),)
+        return (
+            GrammarProblem(
+                "bad-value", path, f"`{_short(value)}` is not {type.shape}", on_key=False
+            ),
+        )
     if type.pattern is None and not type.blank and not value.strip():
         return (GrammarProblem("bad-value", path, "this text is empty", on_key=False),)
     return ()
@@ -208,7 +227,11 @@ def _choice(type: Choice, value: str, path: Path) -> Iterable[GrammarProblem]:
         return ()
     message = f"`{_short(value)}` is not one of {', '.join(type.values)}"
     remedy = _only(value, type.values)
-    return (GrammarProblem("bad-value", path, message, closest(value, type.values), on_key=False, remedy=remedy),)
+    return (
+        GrammarProblem(
+            "bad-value", path, message, closest(value, type.values), on_key=False, remedy=remedy
+        ),
+    )
 
 
 def _integer(type: Integer, value: int, path: Path) -> Iterable[GrammarProblem]:
@@ -221,9 +244,13 @@ def _integer(type: Integer, value: int, path: Path) -> Iterable[GrammarProblem]:
 
 def _number(type: Number, value: float, path: Path) -> Iterator[GrammarProblem]:
     if type.low is not None and value < type.low:
-        yield GrammarProblem("bad-value", path, f"{_short(value)} is less than {type.low}", on_key=False)
+        yield GrammarProblem(
+            "bad-value", path, f"{_short(value)} is less than {type.low}", on_key=False
+        )
     if type.high is not None and value > type.high:
-        yield GrammarProblem("bad-value", path, f"{_short(value)} is more than {type.high}", on_key=False)
+        yield GrammarProblem(
+            "bad-value", path, f"{_short(value)} is more than {type.high}", on_key=False
+        )
 
 
 def _many(type: Many, value: list[object], path: Path) -> Iterator[GrammarProblem]:
@@ -255,7 +282,8 @@ def _flag_or_word(type: Choice, value: str, path: Path) -> Iterator[GrammarProbl
         flag = _FLAGS.get(value.lower())
         hint = problem.hint if flag is None else f"write `{flag}`"
         yield problem._replace(
-            message=f"`{_short(value)}` is not one of true, false, {', '.join(type.values)}", hint=hint
+            message=f"`{_short(value)}` is not one of true, false, {', '.join(type.values)}",
+            hint=hint,
         )
 
 
@@ -270,7 +298,9 @@ def _named(type: Named, value: dict[Any, object], path: Path) -> Iterator[Gramma
     for name, each in readable_items(value):
         bare = name.removesuffix("?") if optional else name
         if key.pattern is not None and not re.fullmatch(key.pattern, bare, re.ASCII):
-            yield GrammarProblem("bad-name", (*path, name), f"`{_short(name)}` is not {key.shape}", "rename it")
+            yield GrammarProblem(
+                "bad-name", (*path, name), f"`{_short(name)}` is not {key.shape}", "rename it"
+            )
         if optional and bare != name and bare in value:
             message = f"`{bare}` stands here twice, once with and once without `?`"
             yield GrammarProblem("duplicate-key", (*path, name), message, "keep one of the two")
@@ -289,7 +319,9 @@ def _record(type: Record, value: dict[Any, object], path: Path) -> Iterator[Gram
                 "unknown-key",
                 (*path, each),
                 f"{name} has no key `{_short(each)}`",
-                closest(each, missing) or closest(each, tuple(keys)) or f"its keys are {', '.join(keys)}",
+                closest(each, missing)
+                or closest(each, tuple(keys))
+                or f"its keys are {', '.join(keys)}",
                 remedy=_meant(each, inner, missing, keys),
             )
         else:
@@ -298,7 +330,12 @@ def _record(type: Record, value: dict[Any, object], path: Path) -> Iterator[Gram
                 yield problem if problem.hint else problem._replace(hint=f"`{each}`: {known.doc}")
     for each, known in keys.items():
         if known.required and each not in value and each not in meant and UNTOLD not in value:
-            yield GrammarProblem("missing-key", path, f"{name} says nothing of `{each}`", f"add `{each}:`. {known.doc}")
+            yield GrammarProblem(
+                "missing-key",
+                path,
+                f"{name} says nothing of `{each}`",
+                f"add `{each}:`. {known.doc}",
+            )
 
 
 #: What each type asks of a value of its kind; the others ask nothing more.
@@ -324,8 +361,16 @@ def _wrong_kind(type: Type, found: Kind, path: Path) -> GrammarProblem:
     wanted = [_ARTICLE[k] for k in kinds(type)]
     if "a number" in wanted and "a whole number" in wanted:
         wanted.remove("a whole number")
-    name = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "this item" if path else "the document"
-    hint = next((f"{each.name} has the keys {', '.join(each.keys)}" for each in _records(type)), None)
+    name = (
+        f"`{path[-1]}`"
+        if path and isinstance(path[-1], str)
+        else "this item"
+        if path
+        else "the document"
+    )
+    hint = next(
+        (f"{record.name} has the keys {', '.join(record.keys)}" for record in _records(type)), None
+    )
     message = f"{name} must be {' or '.join(wanted)}, not {_ARTICLE[found]}"
     return GrammarProblem("wrong-type", path, message, hint, on_key=False)
 
@@ -336,8 +381,8 @@ def _records(type: Type) -> Iterator[Record]:
         case Record():
             yield type
         case Either(branches):
-            for each in branches:
-                yield from _records(each)
+            for branch in branches:
+                yield from _records(branch)
         case DeferredKind(_, get):
             yield from _records(get())
 
@@ -348,7 +393,9 @@ def nearest(word: str, candidates: tuple[str, ...], cutoff: float = 0.6) -> str 
     import difflib  # here, since a document without a mistake has no use for it
 
     # Beyond this length nobody misspells, and the comparison takes quadratic time.
-    near = difflib.get_close_matches(word, candidates, n=1, cutoff=cutoff) if len(word) <= 80 else []
+    near = (
+        difflib.get_close_matches(word, candidates, n=1, cutoff=cutoff) if len(word) <= 80 else []
+    )
     return near[0] if near else None
 
 
@@ -362,7 +409,9 @@ def _only(word: str, candidates: tuple[str, ...]) -> Remedy | None:
     return Remedy("write", near[0]) if certain else None
 
 
-def _meant(word: str, value: object, missing: tuple[str, ...], keys: Mapping[str, Key]) -> Remedy | None:
+def _meant(
+    word: str, value: object, missing: tuple[str, ...], keys: Mapping[str, Key]
+) -> Remedy | None:
     """The key that `word` certainly is, where its value is one that the key takes."""
     remedy = _only(word, missing)
     if remedy is None or any(problems(keys[remedy.text].type, value)):
@@ -377,6 +426,8 @@ def closest(word: str, candidates: tuple[str, ...], cutoff: float = 0.6) -> str 
 
 
 def _short(value: object) -> str:
-    text = str(value) if not isinstance(value, int) or abs(value) < 10**18 else "a very large number"
+    text = (
+        str(value) if not isinstance(value, int) or abs(value) < 10**18 else "a very large number"
+    )
     text = text.replace("\r", "\\r").replace("\n", "\\n")
     return text if len(text) <= 60 else text[:57] + "…"

@@ -37,9 +37,13 @@ def located(name: str, overlay: str) -> str | None:
     return str(File(next(iter(folders))) / inside)
 
 
-def laid_over(base: dict[str, Any], overlay: dict[str, Any]) -> tuple[dict[str, Any], list[GrammarProblem]]:
+def laid_over(
+    base: dict[str, Any], overlay: dict[str, Any]
+) -> tuple[dict[str, Any], list[GrammarProblem]]:
     """The data of both, in the base's order with what is new behind, and what the overlay must not touch."""
-    allowed = [tuple(each.split(".")) for each in base.get("extensible", ()) if isinstance(each, str)]
+    allowed = [
+        tuple(each.split(".")) for each in base.get("extensible", ()) if isinstance(each, str)
+    ]
     problems: list[GrammarProblem] = []
     merged = {name: overlay[name] for name in OWN if name in overlay}
     below = {name: each for name, each in base.items() if name not in OWN}
@@ -63,25 +67,35 @@ def _merged(
             yield name, dict(_merged(value, overlay[name], at, allowed, problems))
         else:
             if not _names(allowed, at):
-                problems.append(_refused(at, f"`{'.'.join(map(str, at))}` is the base's, and may not be changed here"))
+                problems.append(
+                    _refused(
+                        at, f"`{'.'.join(map(str, at))}` is the base's, and may not be changed here"
+                    )
+                )
             yield name, overlay[name]
     for name, value in overlay.items():
         if name not in base:
             if not _names(allowed, path) and not _names(allowed, (*path, name)):
                 where = f"`{'.'.join(map(str, path))}`" if path else "the document"
-                problems.append(_refused((*path, name), f"the base does not allow adding `{name}` to {where}"))
+                problems.append(
+                    _refused((*path, name), f"the base does not allow adding `{name}` to {where}")
+                )
             yield name, value
 
 
 def _names(allowed: list[tuple[str, ...]], path: Path) -> bool:
     """Whether one of the patterns is the path."""
     return any(
-        len(each) == len(path) and all(step in ("*", at) for step, at in zip(each, path, strict=True))
+        len(each) == len(path)
+        and all(step in ("*", at) for step, at in zip(each, path, strict=True))
         for each in allowed
     )
 
 
 def _refused(path: Path, message: str) -> GrammarProblem:
     return GrammarProblem(
-        "not-extensible", path, message, "leave it out, or ask the base to name it under `extensible`"
+        "not-extensible",
+        path,
+        message,
+        "leave it out, or ask the base to name it under `extensible`",
     )

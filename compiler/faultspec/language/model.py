@@ -94,7 +94,9 @@ class HttpMapping(NamedTuple):
 
     def all(self) -> Iterator[int]:
         """Every allowed status, in order, once."""
-        return iter(dict.fromkeys(s for each in self.statuses for s in range(each.low, each.high + 1)))
+        return iter(
+            dict.fromkeys(s for status in self.statuses for s in range(status.low, status.high + 1))
+        )
 
 
 class Schema(NamedTuple):
@@ -692,7 +694,7 @@ class Taxonomy(NamedTuple):
     @property
     def sending_again(self) -> tuple[str, ...]:
         """The recovery actions that send again what failed."""
-        return tuple(each.name for each in self.actions.values() if each.sends_again)
+        return tuple(action.name for action in self.actions.values() if action.sends_again)
 
     def implied(self, slot: str) -> Schema | None:
         """What a slot holds where an envelope has no field for it; None where anything does."""
@@ -711,7 +713,7 @@ class Taxonomy(NamedTuple):
 
     def field_of(self, slot: str) -> Field | None:
         """What the first envelope that speaks of a slot says of it."""
-        return next((each for each in self.fields() if each.slot == slot), None)
+        return next((field for field in self.fields() if field.slot == slot), None)
 
     def live_codes(self) -> tuple[Code, ...]:
         """The codes a service may produce, in order of declaration."""

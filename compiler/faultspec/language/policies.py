@@ -54,12 +54,16 @@ def retry_policy(scope: Scope, name: str, data: Data) -> RetryPolicy:
             min_is_computed=hint.get("at_least_computed", False),
             over=scope.duration(hint.get("over"), (*path, "retry_after", "over")),
         ),
-        budget=retry.Budget(budget["tokens"], budget["cost"], idle_refund=budget.get("idle_refund", 1))
+        budget=retry.Budget(
+            budget["tokens"], budget["cost"], idle_refund=budget.get("idle_refund", 1)
+        )
         if budget
         else None,
         max_elapsed=scope.duration(data.get("max_elapsed"), (*path, "max_elapsed"), positive=True),
         kinds={
-            kind: retry.Kind(each.get("cost"), scope.duration(each.get("base"), (*path, "kinds", kind, "base")))
+            kind: retry.Kind(
+                each.get("cost"), scope.duration(each.get("base"), (*path, "kinds", kind, "base"))
+            )
             for kind, each in data.get("kinds", {}).items()
         },
     )
@@ -72,7 +76,12 @@ def retry_policy(scope: Scope, name: str, data: Data) -> RetryPolicy:
         scope.refer_all(data.get("eligible"), scope.code_names, "code", (*path, "eligible")),
         tuple(
             ConditionalRule(
-                condition(scope, each["if"], (*path, "eligible_when", index, "if"), scope.names("detail_keys")),
+                condition(
+                    scope,
+                    each["if"],
+                    (*path, "eligible_when", index, "if"),
+                    scope.names("detail_keys"),
+                ),
                 each["then"],
             )
             for index, each in enumerate(data.get("eligible_when", ()))
@@ -92,7 +101,10 @@ def _kinds(scope: Scope, data: Data, path: Path) -> dict[str, str]:
             first = found.setdefault(code, kind)
             if first != kind:
                 scope.wrong(
-                    at, "duplicate-item", f"`{code}` is of the kind `{first}` already", "name it in one of the two"
+                    at,
+                    "duplicate-item",
+                    f"`{code}` is of the kind `{first}` already",
+                    "name it in one of the two",
                 )
     return found
 
@@ -103,7 +115,9 @@ def _phase(scope: Scope, data: Data, path: Path, *, last: bool) -> retry.Phase:
     lasts = scope.duration(data.get("for"), (*path, "for"), positive=True)
     if not last and "for" not in data:
         message = "only the last phase may go on without end"
-        scope.wrong(path, "endless-phase", message, "add `for:`", on_key=True, needs=((*path, "for"),))
+        scope.wrong(
+            path, "endless-phase", message, "add `for:`", on_key=True, needs=((*path, "for"),)
+        )
     return retry.Phase(
         data["kind"],
         base,
@@ -128,7 +142,9 @@ def idempotency(scope: Scope, data: Data) -> Idempotency:
         scope.duration(data.get("window"), (*path, "window"), positive=True),
         tuple(replay.get("equal", ("status", "body"))),
         tuple(replay.get("headers", ())),
-        None if mismatch == "unspecified" else scope.refer(mismatch, scope.names("codes"), "code", (*path, "mismatch")),
+        None
+        if mismatch == "unspecified"
+        else scope.refer(mismatch, scope.names("codes"), "code", (*path, "mismatch")),
         data.get("default", "idempotent"),
         scope.source(data.get("source"), path),
     )
@@ -155,15 +171,24 @@ def privacy(scope: Scope, data: Data) -> Privacy:
     path: Path = ("privacy",)
     codes = scope.names("codes")
     for index, each in enumerate(data.get("internal_names", ())):
-        if scope.expression(each, (*path, "internal_names", index)) is not None and re.search(each, ""):
+        if scope.expression(each, (*path, "internal_names", index)) is not None and re.search(
+            each, ""
+        ):
             message = "this regular expression matches nothing at all, so it is found in every text"
-            scope.wrong((*path, "internal_names", index), "bad-pattern", message, "let it ask for at least one sign")
+            scope.wrong(
+                (*path, "internal_names", index),
+                "bad-pattern",
+                message,
+                "let it ask for at least one sign",
+            )
     conceal = []
     for index, each in enumerate(data.get("conceal", ())):
         at: Path = (*path, "conceal", index)
         scope.refer(each["answer"], codes, "code", (*at, "answer"))
         never = scope.refer_all(each.get("never"), codes, "code", (*at, "never"))
-        conceal.append(Concealment(each["across"], each["answer"], never, scope.source(each.get("source"), at)))
+        conceal.append(
+            Concealment(each["across"], each["answer"], never, scope.source(each.get("source"), at))
+        )
     return Privacy(
         tuple(data.get("detectors", DETECTORS)),
         tuple(data.get("never_echoed", ())),
@@ -180,13 +205,19 @@ def telemetry(scope: Scope, data: Data, slots: Known) -> Telemetry:
     for name, each in data.get("metrics", {}).items():
         source = scope.source(each.get("source"), (*path, "metrics", name))
         labels = tuple(each.get("labels", ()))
-        metrics[name] = Metric(name, each["kind"], labels, each["summary"], each.get("counts"), source)
+        metrics[name] = Metric(
+            name, each["kind"], labels, each["summary"], each.get("counts"), source
+        )
     alerts = {}
     for name, each in data.get("alerts", {}).items():
         at: Path = (*path, "alerts", name)
         if "rise" in each and "threshold" in each:
-            message = f"`{name}` fires above a share and on a rise, and which of them counts is not said"
-            scope.wrong((*at, "rise"), "contradiction", message, "make two alerts of it", on_key=True)
+            message = (
+                f"`{name}` fires above a share and on a rise, and which of them counts is not said"
+            )
+            scope.wrong(
+                (*at, "rise"), "contradiction", message, "make two alerts of it", on_key=True
+            )
         alerts[name] = Alert(
             name,
             each["severity"],
@@ -202,17 +233,25 @@ def telemetry(scope: Scope, data: Data, slots: Known) -> Telemetry:
         )
     log = members(scope, data.get("log", {}), (*path, "log"))
     span = dict(data.get("span", {}))
-    named: Known = tuple(dict.fromkeys((*(label for each in metrics.values() for label in each.labels), *log, *span)))
+    named: Known = tuple(
+        dict.fromkeys(
+            (*(label for metric in metrics.values() for label in metric.labels), *log, *span)
+        )
+    )
     if any(scope.touched((*path, section)) for section in ("metrics", "log", "span")):
         named = None
-    known = None if slots is None else tuple(dict.fromkeys((*slots, *WELL_KNOWN_SLOTS, "retryable")))
+    known = (
+        None if slots is None else tuple(dict.fromkeys((*slots, *WELL_KNOWN_SLOTS, "retryable")))
+    )
     for name, meant in data.get("means", {}).items():
         place = (*path, "means", name)
         scope.refer(name, named, "label, log member or span attribute", place, on_key=True)
         if meant.startswith("$"):
             scope.refer(meant[1:], known, "slot", place)
         else:
-            scope.refer(meant.removeprefix("details."), scope.names("detail_keys"), "detail key", place)
+            scope.refer(
+                meant.removeprefix("details."), scope.names("detail_keys"), "detail key", place
+            )
     return Telemetry(
         metrics,
         log,
@@ -220,7 +259,10 @@ def telemetry(scope: Scope, data: Data, slots: Known) -> Telemetry:
         alerts,
         data.get("means", {}),
         data.get("runbooks"),
-        {name: _recording(scope, name, each, slots) for name, each in data.get("records", {}).items()},
+        {
+            name: _recording(scope, name, each, slots)
+            for name, each in data.get("records", {}).items()
+        },
         scope.source(data.get("source"), path),
     )
 
@@ -232,7 +274,9 @@ def _recording(scope: Scope, name: str, data: Data, slots: Known) -> RecordingRu
         scope.refer(slot, known, "slot", (*path, "slots", slot), on_key=True)
     if "seconds" in data and "milliseconds" in data:
         message = f"`{name}` has the time until the answer twice, in seconds and in milliseconds"
-        scope.wrong((*path, "milliseconds"), "contradiction", message, "keep one of the two", on_key=True)
+        scope.wrong(
+            (*path, "milliseconds"), "contradiction", message, "keep one of the two", on_key=True
+        )
     if "body" in data.get("response", {}) and "slots" in data:
         message = f"`{name}` has the whole body of the answer, and its slots beside it"
         scope.wrong((*path, "slots"), "contradiction", message, "keep one of the two", on_key=True)

@@ -47,7 +47,10 @@ def prune(type: Record, value: object, problems: Iterable[GrammarProblem]) -> Re
     path is lost all the same. Only where the required value may be anything the record goes too.
     """
     # What is there twice is there, and no less for it; and a construct that lacks a key is there all the same.
-    pruner = _Pruner({each.path for each in problems if each.code not in ("duplicate-item", "missing-key")} - {()})
+    pruner = _Pruner(
+        {each.path for each in problems if each.code not in ("duplicate-item", "missing-key")}
+        - {()}
+    )
     data = pruner.record(type, value if isinstance(value, dict) else {}, ())
     return Remains(data, frozenset(pruner.lost))
 
@@ -72,18 +75,27 @@ class _Pruner:
                 return self._within(get(), value, path)
             case Either(branches):
                 found = kind(value)
-                return self._within(next(each for each in branches if found in kinds(each)), value, path)
+                return self._within(
+                    next(branch for branch in branches if found in kinds(branch)), value, path
+                )
             case Many(item) if isinstance(value, list):
                 items = [self.value(item, each, (*path, index)) for index, each in enumerate(value)]
                 return _GONE if _GONE in items else items
             case Named(inner) if isinstance(value, dict):
                 if UNTOLD in value:
                     self.lost.add((*path, ""))  # an entry, whose name nobody knows
-                entries = {name: self.value(inner, each, (*path, name)) for name, each in readable_items(value)}
+                entries = {
+                    name: self.value(inner, each, (*path, name))
+                    for name, each in readable_items(value)
+                }
                 return {name: each for name, each in entries.items() if each is not _GONE}
             case Record(_, keys) if isinstance(value, dict):
                 data = self.record(type, value, path)
-                return data if all(name in data for name, key in keys.items() if key.required) else _GONE
+                return (
+                    data
+                    if all(name in data for name, key in keys.items() if key.required)
+                    else _GONE
+                )
             case Anything() if _partly_untold(value):
                 return _GONE
         return value
@@ -95,14 +107,23 @@ class _Pruner:
                 kept = self.value(type.keys[name].type, each, (*path, name))
                 if kept is not _GONE:
                     data[name] = kept
-            elif (meant := nearest(name, tuple(key for key in type.keys if key not in value))) is not None:
+            elif (
+                meant := nearest(name, tuple(key for key in type.keys if key not in value))
+            ) is not None:
                 self.lost.add((*path, meant))
         for name, key in type.keys.items():
-            if key.required and name not in data and path and (stands_in := stand_in(key.type)) is not _GONE:
+            if (
+                key.required
+                and name not in data
+                and path
+                and (stands_in := stand_in(key.type)) is not _GONE
+            ):
                 data[name] = stands_in
         more = UNTOLD in value
         self.lost.update(
-            (*path, name) for name, key in type.keys.items() if name not in value and (key.required or more)
+            (*path, name)
+            for name, key in type.keys.items()
+            if name not in value and (key.required or more)
         )
         return data
 

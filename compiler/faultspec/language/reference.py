@@ -57,7 +57,7 @@ def _walk(type: Type, above: str, entered: tuple[str, ...]) -> Iterator[Construc
 
 def records(type: Type) -> Iterator[Record]:
     """The records that a value of `type` may be, or may hold in a list or under names of the author's, each once."""
-    yield from {id(each): each for each in _records(type)}.values()
+    yield from {id(record): record for record in _records(type)}.values()
 
 
 def _records(type: Type) -> Iterator[Record]:
@@ -94,7 +94,11 @@ def kind(type: Type) -> str:
         case Choice(values):
             return " \\| ".join(f"`{each}`" for each in values)
         case Integer(low, high):
-            return "a whole number" if low is None else f"a whole number from {low}" + (f" to {high}" if high else "")
+            return (
+                "a whole number"
+                if low is None
+                else f"a whole number from {low}" + (f" to {high}" if high else "")
+            )
         case Number(low):
             return "a number" if low is None else f"a number from {low:g}"
         case Flag():
@@ -125,10 +129,10 @@ def _branches(branches: tuple[Type, ...]) -> Iterator[str]:
         rest: tuple[Type, ...] = (status,)
     else:
         rest = ()
-    for each in branches:
-        alone = len(rest) == 1 and isinstance(each, Many) and each.item == rest[0]
-        yield "a list of them" if alone else kind(each)
-        rest = (*rest, each)
+    for branch in branches:
+        alone = len(rest) == 1 and isinstance(branch, Many) and branch.item == rest[0]
+        yield "a list of them" if alone else kind(branch)
+        rest = (*rest, branch)
 
 
 def page() -> str:
@@ -163,7 +167,10 @@ def page() -> str:
         out += ["", f"## {name}", "", _SHARED_DOCS[name]]
         out += _tables(SHARED[name], name, ())
     out += ["", "# What the compiler says", "", "| code | condition |", "|---|---|"]
-    out += [f"| `{code}` | {_cell(condition)} |" for code, condition in {**SOURCE_CODES, **CODES}.items()]
+    out += [
+        f"| `{code}` | {_cell(condition)} |"
+        for code, condition in {**SOURCE_CODES, **CODES}.items()
+    ]
     return "\n".join(out) + "\n"
 
 
@@ -189,12 +196,16 @@ def _tables(type: Type, address: str, entered: tuple[str, ...]) -> Iterator[str]
             continue
         yield from (
             "",
-            f"`{address}` is {record.name}:" if entered else f"{record.name[0].upper()}{record.name[1:]}:",
+            f"`{address}` is {record.name}:"
+            if entered
+            else f"{record.name[0].upper()}{record.name[1:]}:",
             "",
         )
         yield from ("| key | takes | meaning |", "|---|---|---|")
         extends = record.name != "a schema" and record.keys.keys() >= SCHEMA_KEYS.keys()
-        keys = {name: key for name, key in record.keys.items() if not (extends and name in SCHEMA_KEYS)}
+        keys = {
+            name: key for name, key in record.keys.items() if not (extends and name in SCHEMA_KEYS)
+        }
         for name, key in keys.items():
             yield f"| {_bold(name, key)} | {_cell(kind(key.type))} | {_cell(key.doc)} |"
         if extends:

@@ -36,8 +36,12 @@ def _codes(scope: Scope, taxonomy: Taxonomy) -> Iterator[tuple[Path, Code, bool]
     """Every code of which nothing is lost that shapes an example, and whether its examples stand in a list."""
     shared = ((("codes",), taxonomy.codes, scope.section("codes")),)
     own = tuple(
-        (("operations", each.name, "errors"), each.errors, scope.section("operations")[each.name].get("errors", {}))
-        for each in taxonomy.operations.values()
+        (
+            ("operations", operation.name, "errors"),
+            operation.errors,
+            scope.section("operations")[operation.name].get("errors", {}),
+        )
+        for operation in taxonomy.operations.values()
     )
     for above, codes, data in (*shared, *own):
         for name, code in codes.items():
@@ -49,9 +53,13 @@ def _taxonomy(scope: Scope) -> Taxonomy:
     data = scope.data
     header = data.get("taxonomy", {"name": "", "version": ""})
     vocabularies = {
-        name: schemas.terms(scope, each, ("vocabularies", name)) for name, each in scope.section("vocabularies").items()
+        name: schemas.terms(scope, each, ("vocabularies", name))
+        for name, each in scope.section("vocabularies").items()
     }
-    registry = {name: schemas.detail_key(scope, name, each) for name, each in scope.section("detail_keys").items()}
+    registry = {
+        name: schemas.detail_key(scope, name, each)
+        for name, each in scope.section("detail_keys").items()
+    }
     slots = wire.slots(scope)
     codes = failures.Failures(scope, registry, vocabularies, slots)
     return Taxonomy(
@@ -66,11 +74,16 @@ def _taxonomy(scope: Scope) -> Taxonomy:
         envelopes=wire.envelopes(scope),
         surfaces=wire.surfaces(scope),
         codes=codes.codes(),
-        operations={name: codes.operation(name, each) for name, each in scope.section("operations").items()},
-        headers=wire.header_rules(scope, scope.section("headers"), ("headers",), slots, default_on=wire.ERROR_STATUSES),
+        operations={
+            name: codes.operation(name, each) for name, each in scope.section("operations").items()
+        },
+        headers=wire.header_rules(
+            scope, scope.section("headers"), ("headers",), slots, default_on=wire.ERROR_STATUSES
+        ),
         fallbacks=wire.fallbacks(scope),
         retry_policies={
-            name: policies.retry_policy(scope, name, each) for name, each in scope.section("retry_policies").items()
+            name: policies.retry_policy(scope, name, each)
+            for name, each in scope.section("retry_policies").items()
         },
         idempotency=_given(scope, "idempotency", policies.idempotency),
         upstream=_given(scope, "upstream", policies.upstream),
@@ -80,37 +93,59 @@ def _taxonomy(scope: Scope) -> Taxonomy:
         telemetry=_given(scope, "telemetry", partial(policies.telemetry, slots=slots)),
         obligations={
             name: Obligation(
-                name, each["text"], each["reason"], scope.source(each.get("source"), ("obligations", name))
+                name,
+                each["text"],
+                each["reason"],
+                scope.source(each.get("source"), ("obligations", name)),
             )
             for name, each in scope.section("obligations").items()
         },
         rulings={
-            name: Ruling(name, tuple(each.get("statements", ())), each["conflict"], each["decision"], each["reason"])
+            name: Ruling(
+                name,
+                tuple(each.get("statements", ())),
+                each["conflict"],
+                each["decision"],
+                each["reason"],
+            )
             for name, each in scope.section("rulings").items()
         },
         unknown=policies.unknown(scope, "unknown"),
         undeclared=policies.unknown(scope, "undeclared"),
         imported=_given(scope, "imported", surroundings.imported),
         renderings={
-            name: surroundings.rendering(scope, name, each, slots) for name, each in scope.section("renderings").items()
+            name: surroundings.rendering(scope, name, each, slots)
+            for name, each in scope.section("renderings").items()
         },
         navigation=_given(scope, "navigation", partial(surroundings.navigation, slots=slots)),
         audit=_given(scope, "audit", partial(surroundings.audit, slots=slots)),
         discovery={
-            name: surroundings.publication(scope, name, each) for name, each in scope.section("discovery").items()
+            name: surroundings.publication(scope, name, each)
+            for name, each in scope.section("discovery").items()
         },
     )
 
 
 def _lent(taxonomy: Taxonomy) -> Taxonomy:
     """The taxonomy, with the status that a surface gives to codes which have none."""
-    giving = [each for each in taxonomy.surfaces.values() if each.default_status is not None]
+    giving = [
+        surface for surface in taxonomy.surfaces.values() if surface.default_status is not None
+    ]
     if not giving:
         return taxonomy
 
     def lent(code: Code, of_operation: bool) -> Code:
-        status = next((each.default_status for each in giving if reaches(each, code, of_operation=of_operation)), None)
-        return code if code.http.statuses else code._replace(http=code.http._replace(default=status))
+        status = next(
+            (
+                each.default_status
+                for each in giving
+                if reaches(each, code, of_operation=of_operation)
+            ),
+            None,
+        )
+        return (
+            code if code.http.statuses else code._replace(http=code.http._replace(default=status))
+        )
 
     return taxonomy._replace(
         codes={name: lent(code, False) for name, code in taxonomy.codes.items()},

@@ -14,7 +14,9 @@ class Route:
 
     def claims(self, method: str, paths: Iterable[str]) -> bool:
         """Whether a request with one of the paths (its template, its concrete form) is on the route."""
-        return (self.method is None or self.method == method) and any(self.path.fullmatch(each) for each in paths)
+        return (self.method is None or self.method == method) and any(
+            self.path.fullmatch(each) for each in paths
+        )
 
 
 def route(pattern: str) -> Route:

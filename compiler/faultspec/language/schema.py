@@ -74,10 +74,16 @@ def _inline(type: Type) -> dict[str, Any]:
             return {"type": "string", "enum": list(values)}
         case Integer(low, high):
             bounds = {"minimum": low, "maximum": high}
-            return {"type": "integer", **{name: each for name, each in bounds.items() if each is not None}}
+            return {
+                "type": "integer",
+                **{name: each for name, each in bounds.items() if each is not None},
+            }
         case Number(low, high):
             limits = {"minimum": low, "maximum": high}
-            return {"type": "number", **{name: each for name, each in limits.items() if each is not None}}
+            return {
+                "type": "number",
+                **{name: each for name, each in limits.items() if each is not None},
+            }
         case Flag():
             return {"type": "boolean"}
         case Nothing():
@@ -86,9 +92,18 @@ def _inline(type: Type) -> dict[str, Any]:
             return {}
         case Many(item, least):
             once = {"uniqueItems": True} if not {"mapping", "list"} & set(kinds(item)) else {}
-            return {"type": "array", "items": _schema(item), **({"minItems": least} if least else {}), **once}
+            return {
+                "type": "array",
+                "items": _schema(item),
+                **({"minItems": least} if least else {}),
+                **once,
+            }
         case Named(value, key, optional, least):
-            names = {"propertyNames": {"pattern": _anchored(key.pattern, optional)}} if key.pattern is not None else {}
+            names = (
+                {"propertyNames": {"pattern": _anchored(key.pattern, optional)}}
+                if key.pattern is not None
+                else {}
+            )
             size = {"minProperties": least} if least else {}
             return {"type": "object", "additionalProperties": _schema(value), **names, **size}
         case Record(_, keys):
@@ -100,7 +115,7 @@ def _inline(type: Type) -> dict[str, Any]:
                 **({"required": required} if required else {}),
             }
         case Either(branches):
-            return {"anyOf": [_schema(each) for each in branches]}
+            return {"anyOf": [_schema(branch) for branch in branches]}
         case DeferredKind(_, get):
             return _inline(get())
 

@@ -90,7 +90,13 @@ def _schema(scope: Scope, data: Data, path: Path) -> Schema:
         for misfit in values.problems(others, each):
             message = f"this value {misfit.problem}"
             hint = f"delete it, or change `{misfit.keyword}`"
-            scope.wrong((*path, "enum", index), "contradiction", message, hint, needs=((*path, misfit.keyword),))
+            scope.wrong(
+                (*path, "enum", index),
+                "contradiction",
+                message,
+                hint,
+                needs=((*path, misfit.keyword),),
+            )
     return found
 
 
@@ -102,7 +108,9 @@ def formats(scope: Scope, value: object, path: Path) -> tuple[str, ...]:
 
 def members(scope: Scope, data: Data, path: Path) -> dict[str, DetailMember]:
     """The members of an object, each by its name without the `?`."""
-    return {key.removesuffix("?"): _member(scope, key, each, (*path, key)) for key, each in data.items()}
+    return {
+        key.removesuffix("?"): _member(scope, key, each, (*path, key)) for key, each in data.items()
+    }
 
 
 def _member(scope: Scope, key: str, data: Data, path: Path) -> DetailMember:
@@ -135,14 +143,18 @@ def detail_key(scope: Scope, name: str, data: Data) -> DetailKey:
     )
 
 
-def details(scope: Scope, data: Data, path: Path, registry: Mapping[str, DetailKey]) -> dict[str, DetailMember]:
+def details(
+    scope: Scope, data: Data, path: Path, registry: Mapping[str, DetailKey]
+) -> dict[str, DetailMember]:
     """The declared members, each typed by itself or by the registry, then the keys every code may carry."""
     found: dict[str, DetailMember] = {}
     for name, member in members(scope, data, path).items():
         registered = registry.get(name)
         typed = registered is not None and member.schema == Schema()
         found[name] = (
-            DetailMember(name, registered.schema, member.presence, member.source) if registered and typed else member
+            DetailMember(name, registered.schema, member.presence, member.source)
+            if registered and typed
+            else member
         )
     for name, key in registry.items():
         if key.everywhere and name not in found:

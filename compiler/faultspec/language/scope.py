@@ -43,7 +43,9 @@ class Scope:
 
     def _within_lost(self, path: Path) -> bool:
         # Of a document without a mistake nothing is.
-        return bool(self._lost) and any(path[:length] in self._lost for length in range(len(path) + 1))
+        return bool(self._lost) and any(
+            path[:length] in self._lost for length in range(len(path) + 1)
+        )
 
     def wrong(
         self,
@@ -95,25 +97,35 @@ class Scope:
         shared, operations = self.names("codes"), self.names("operations")
         if shared is None or operations is None:
             return None
-        own = [self.names("operations", each, "errors") for each in operations]
+        own = [self.names("operations", operation, "errors") for operation in operations]
         if None in own:
             return None
-        return tuple(dict.fromkeys((*shared, *(code for each in own if each is not None for code in each))))
+        return tuple(
+            dict.fromkeys((*shared, *(code for each in own if each is not None for code in each)))
+        )
 
-    def refer(self, name: str, known: Known, what: str, path: Path, *, on_key: bool = False) -> str | None:
+    def refer(
+        self, name: str, known: Known, what: str, path: Path, *, on_key: bool = False
+    ) -> str | None:
         """`name` if it is among `known`; otherwise a diagnostic and None."""
         if known is None or name in known:
             return name
         listed = f"declared: {', '.join(known)}" if known else f"no {what} is declared"
         self.wrong(
-            path, "dangling-reference", f"there is no {what} `{name}`", closest(name, known) or listed, on_key=on_key
+            path,
+            "dangling-reference",
+            f"there is no {what} `{name}`",
+            closest(name, known) or listed,
+            on_key=on_key,
         )
         return None
 
     def refer_all(self, value: object, known: Known, what: str, path: Path) -> tuple[str, ...]:
         """The names among `known` of a name or a list of names; each other one is a diagnostic."""
         if isinstance(value, list):
-            found = [self.refer(each, known, what, (*path, index)) for index, each in enumerate(value)]
+            found = [
+                self.refer(each, known, what, (*path, index)) for index, each in enumerate(value)
+            ]
             return tuple(each for each in found if each is not None)
         found = [self.refer(str(value), known, what, path)] if value is not None else []
         return tuple(each for each in found if each is not None)
@@ -127,7 +139,9 @@ class Scope:
         if isinstance(value, str | list):
             return Source(words(value))
         assert isinstance(value, dict)
-        rulings = self.refer_all(value.get("ruling"), self.names("rulings"), "ruling", (*path, "source", "ruling"))
+        rulings = self.refer_all(
+            value.get("ruling"), self.names("rulings"), "ruling", (*path, "source", "ruling")
+        )
         statements = words(value.get("statement")) or self.statements_of(rulings)
         return Source(statements, value.get("section"), rulings, value.get("note"))
 
@@ -135,7 +149,9 @@ class Scope:
         """What the rulings are about: a rule that only cites a ruling comes from the ruling's statements."""
         declared = self.data.get("rulings", {})
         return tuple(
-            dict.fromkeys(each for name in rulings for each in words(declared.get(name, {}).get("statements")))
+            dict.fromkeys(
+                each for name in rulings for each in words(declared.get(name, {}).get("statements"))
+            )
         )
 
     def duration(self, value: Any, path: Path, *, positive: bool = False) -> float | None:
@@ -146,17 +162,29 @@ class Scope:
             found = durations.seconds(value)
             if positive and not found:
                 self.wrong(
-                    path, "bad-duration", f"`{value}` lasts no time at all", "write how long it lasts, such as 5m"
+                    path,
+                    "bad-duration",
+                    f"`{value}` lasts no time at all",
+                    "write how long it lasts, such as 5m",
                 )
             return found
         except ValueError as error:
-            self.wrong(path, "bad-duration", str(error), "write a number with a unit, such as 250ms, 2s, 5m or 24h")
+            self.wrong(
+                path,
+                "bad-duration",
+                str(error),
+                "write a number with a unit, such as 250ms, 2s, 5m or 24h",
+            )
             return None
 
     def statuses(self, value: object, path: Path) -> tuple[StatusRange, ...]:
         """Read `429`, `"4xx"`, `"502-504"` or a list of them."""
         if isinstance(value, list):
-            return tuple(span for index, each in enumerate(value) for span in self.statuses(each, (*path, index)))
+            return tuple(
+                span
+                for index, each in enumerate(value)
+                for span in self.statuses(each, (*path, index))
+            )
         span = status_range(str(value))
         if span.low > span.high:
             hint = f"write {span.high}-{span.low}"
@@ -173,7 +201,12 @@ class Scope:
         slow = repeated_repetition(value)
         if slow is not None:
             message = f"{quoted(slow)} repeats a repetition, which takes endless time on a text that almost matches"
-            self.wrong(path, "slow-pattern", message, "keep one of the two repetitions: `(a+)+` matches what `a+` does")
+            self.wrong(
+                path,
+                "slow-pattern",
+                message,
+                "keep one of the two repetitions: `(a+)+` matches what `a+` does",
+            )
         return value
 
 
@@ -196,14 +229,16 @@ def repeated_repetition(expression: str) -> str | None:
     if ")" not in expression:
         return None  # as nearly always; then the expression that looks for one, which is slow to compile, isn't
     parts = re.finditer(_PARTS, expression[:_LOOKED_THROUGH])
-    return next((each["slow"] for each in parts if each["slow"] is not None), None)
+    return next((part["slow"] for part in parts if part["slow"] is not None), None)
 
 
 def expression_problem(value: str) -> str | None:
     """Why `value` is no regular expression, or None."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # `[[` is legal, and only may one day mean something else
+            warnings.simplefilter(
+                "ignore"
+            )  # `[[` is legal, and only may one day mean something else
             re.compile(value)
     except re.error as error:
         return str(error)

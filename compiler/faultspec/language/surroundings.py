@@ -4,7 +4,14 @@ import re
 from collections.abc import Iterator
 
 from faultspec.language.grammar import Path, closest
-from faultspec.language.model import Audit, ImportedCodes, Lookup, Navigation, Publication, Rendering
+from faultspec.language.model import (
+    Audit,
+    ImportedCodes,
+    Lookup,
+    Navigation,
+    Publication,
+    Rendering,
+)
 from faultspec.language.schemas import members
 from faultspec.language.scope import Data, Known, Scope
 from faultspec.language.wire import WELL_KNOWN_SLOTS
@@ -21,7 +28,9 @@ def imported(scope: Scope, data: Data) -> ImportedCodes:
             message = f"`{name}` has the form of imported codes, `{pattern}`"
             hint = "give the code a name that says what went wrong"
             scope.wrong(("codes", name), "reserved-code", message, hint, on_key=True)
-    return ImportedCodes(pattern, data.get("retriable", False), scope.source(data.get("source"), ("imported",)))
+    return ImportedCodes(
+        pattern, data.get("retriable", False), scope.source(data.get("source"), ("imported",))
+    )
 
 
 def rendering(scope: Scope, name: str, data: Data, slots: Known) -> Rendering:
@@ -35,7 +44,9 @@ def rendering(scope: Scope, name: str, data: Data, slots: Known) -> Rendering:
             scope.refer(parameter.removeprefix("details."), details, "detail key", at)
         else:
             scope.refer(parameter, known, "slot or given value", at)
-    return Rendering(name, data["shape"], given, data.get("summary"), scope.source(data.get("source"), path))
+    return Rendering(
+        name, data["shape"], given, data.get("summary"), scope.source(data.get("source"), path)
+    )
 
 
 def parameters(picture: object, path: Path) -> Iterator[tuple[Path, str]]:
@@ -64,11 +75,17 @@ def audit(scope: Scope, data: Data, slots: Known) -> Audit:
         if meant.startswith("$"):
             scope.refer(meant[1:], _slots(slots), "slot", at)
         else:
-            scope.refer(meant.removeprefix("details."), scope.names("detail_keys"), "detail key", at)
+            scope.refer(
+                meant.removeprefix("details."), scope.names("detail_keys"), "detail key", at
+            )
     if "id" in data:
         scope.refer(data["id"][1:], _slots(slots), "slot", (*path, "id"))
     found = data.get("lookup")
-    lookup = Lookup(found["request"], found.get("items", ""), found.get("id"), found.get("order")) if found else None
+    lookup = (
+        Lookup(found["request"], found.get("items", ""), found.get("id"), found.get("order"))
+        if found
+        else None
+    )
     return Audit(
         data.get("id", "")[1:] or None,
         lookup,

@@ -55,7 +55,9 @@ def vocabularies(taxonomy: Taxonomy, *, reserved: bool = True) -> Vocabularies:
         "domains": taxonomy.domains,
     }
     return {
-        name: tuple(each.name for each in terms.values() if reserved or each.lifecycle != "reserved")
+        name: tuple(
+            term.name for term in terms.values() if reserved or term.lifecycle != "reserved"
+        )
         for name, terms in named.items()
     }
 
@@ -75,12 +77,16 @@ def problems(
 
 
 def _problems(
-    schema: Schema, value: object, path: tuple[Step, ...], terms: Vocabularies, known: Collection[str]
+    schema: Schema,
+    value: object,
+    path: tuple[Step, ...],
+    terms: Vocabularies,
+    known: Collection[str],
 ) -> Iterator[ValueProblem]:
     if schema.opaque is not None:
         yield from _imported(schema.opaque, value, path)
-    if schema.types and not any(is_type(value, each) for each in schema.types):
-        wanted = " or ".join(_NAMES[each] for each in schema.types)
+    if schema.types and not any(is_type(value, type_) for type_ in schema.types):
+        wanted = " or ".join(_NAMES[type_] for type_ in schema.types)
         yield ValueProblem(path, f"is {shown(value)}; expected {wanted}", "type")
         return
     allowed = schema.enum or None if schema.vocabulary is None else terms.get(schema.vocabulary)
@@ -91,9 +97,13 @@ def _problems(
         yield from _text(schema, value, path, known)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         if schema.minimum is not None and value < schema.minimum:
-            yield ValueProblem(path, f"is {shown(value)}; expected at least {schema.minimum}", "minimum")
+            yield ValueProblem(
+                path, f"is {shown(value)}; expected at least {schema.minimum}", "minimum"
+            )
         if schema.maximum is not None and value > schema.maximum:
-            yield ValueProblem(path, f"is {shown(value)}; expected at most {schema.maximum}", "maximum")
+            yield ValueProblem(
+                path, f"is {shown(value)}; expected at most {schema.maximum}", "maximum"
+            )
     elif isinstance(value, (list, tuple)) and schema.items is not None:
         for index, each in enumerate(value):
             yield from _problems(schema.items, each, (*path, index), terms, known)
@@ -101,19 +111,37 @@ def _problems(
         yield from _members(schema, value, path, terms, known)
 
 
-def _text(schema: Schema, value: str, path: tuple[Step, ...], known: Collection[str]) -> Iterator[ValueProblem]:
+def _text(
+    schema: Schema, value: str, path: tuple[Step, ...], known: Collection[str]
+) -> Iterator[ValueProblem]:
     if schema.min_length is not None and len(value) < schema.min_length:
-        yield ValueProblem(path, f"has {len(value)} characters; expected at least {schema.min_length}", "minLength")
+        yield ValueProblem(
+            path, f"has {len(value)} characters; expected at least {schema.min_length}", "minLength"
+        )
     if schema.max_length is not None and len(value) > schema.max_length:
-        yield ValueProblem(path, f"has {len(value)} characters; expected at most {schema.max_length}", "maxLength")
+        yield ValueProblem(
+            path, f"has {len(value)} characters; expected at most {schema.max_length}", "maxLength"
+        )
     if schema.pattern is not None and not expression(schema.pattern).search(value):
-        yield ValueProblem(path, f"is {shown(value)}; expected it to match `{schema.pattern}`", "pattern")
-    if schema.format and all(each in known for each in schema.format) and formats.problem(schema.format, value):
-        yield ValueProblem(path, f"is {shown(value)}; expected {formats.described(schema.format)}", "format")
+        yield ValueProblem(
+            path, f"is {shown(value)}; expected it to match `{schema.pattern}`", "pattern"
+        )
+    if (
+        schema.format
+        and all(each in known for each in schema.format)
+        and formats.problem(schema.format, value)
+    ):
+        yield ValueProblem(
+            path, f"is {shown(value)}; expected {formats.described(schema.format)}", "format"
+        )
 
 
 def _members(
-    schema: Schema, value: Mapping[str, object], path: tuple[Step, ...], terms: Vocabularies, known: Collection[str]
+    schema: Schema,
+    value: Mapping[str, object],
+    path: tuple[Step, ...],
+    terms: Vocabularies,
+    known: Collection[str],
 ) -> Iterator[ValueProblem]:
     for name, each in value.items():
         member = schema.properties.get(name)
@@ -122,7 +150,9 @@ def _members(
         elif member is not None:
             yield ValueProblem((*path, name), "must not be there", "forbidden")
         elif schema.additional != "allow":
-            severity: Literal["error", "warning"] = "error" if schema.additional == "forbid" else "warning"
+            severity: Literal["error", "warning"] = (
+                "error" if schema.additional == "forbid" else "warning"
+            )
             yield ValueProblem((*path, name), "is not declared", "additional", severity)
     for name, member in schema.properties.items():
         if name not in value and member.presence in ("required", "expected"):
@@ -214,7 +244,7 @@ def _cut(text: str) -> str:
 
 
 def _one_of(values: Iterable[object]) -> str:
-    named = [shown(each) for each in values]
+    named = [shown(value) for value in values]
     return named[0] if len(named) == 1 else f"one of {', '.join(named)}"
 
 
@@ -230,17 +260,24 @@ def _imported(schema: Any, value: Any, path: tuple[Step, ...]) -> Iterator[Value
         kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
         # An explicit registry: the default one would fetch what it does not know.
         validator = kind(schema, registry=referencing.Registry())
-        errors = sorted(validator.iter_errors(value), key=lambda each: [str(step) for step in each.absolute_path])
-    except (
-        Exception
-    ) as reason:  # the schema is foreign: a `$ref` to nowhere or in a circle, a pattern unknown to Python
+        errors = sorted(
+            validator.iter_errors(value),
+            key=lambda each: [str(step) for step in each.absolute_path],
+        )
+    except Exception as reason:  # the schema is foreign: a `$ref` to nowhere or in a circle, a pattern unknown to Python
         yield ValueProblem(
-            path, f"cannot be checked by the imported schema: {type(reason).__name__}: {_cut(str(reason))}", "unusable"
+            path,
+            f"cannot be checked by the imported schema: {type(reason).__name__}: {_cut(str(reason))}",
+            "unusable",
         )
         return
     for error in errors:
         at = (*path, *error.absolute_path)
-        yield ValueProblem(at, f"breaks `{error.validator}` of the imported schema: {_cut(error.message)}", "imported")
+        yield ValueProblem(
+            at,
+            f"breaks `{error.validator}` of the imported schema: {_cut(error.message)}",
+            "imported",
+        )
 
 
 def foreign_schema_problem(schema: Any) -> tuple[tuple[Step, ...], str] | None:

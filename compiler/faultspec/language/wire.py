@@ -60,7 +60,9 @@ def envelopes(scope: Scope) -> dict[str, Envelope]:
     for name, data in scope.section("envelopes").items():
         path: Path = ("envelopes", name)
         try:
-            node = shape.compile_shape(data["shape"], {above: each.shape for above, each in found.items()})
+            node = shape.compile_shape(
+                data["shape"], {above: each.shape for above, each in found.items()}
+            )
         except shape.ShapeError as error:
             # A shape above that could not be read is reported there, not wherever it is used.
             known = scope.names("envelopes")
@@ -73,17 +75,25 @@ def envelopes(scope: Scope) -> dict[str, Envelope]:
             continue
         used = slot_places(node)
         brought = {
-            slot: field for each in _uses(data["shape"]) if each in found for slot, field in found[each].fields.items()
+            slot: field
+            for each in _uses(data["shape"])
+            if each in found
+            for slot, field in found[each].fields.items()
         }
         fields = brought | {
-            slot: _field(scope, each, slot, (*path, "fields", slot)) for slot, each in data.get("fields", {}).items()
+            slot: _field(scope, each, slot, (*path, "fields", slot))
+            for slot, each in data.get("fields", {}).items()
         }
         declared = scope.names("envelopes", name, "fields")
         for slot in declared or ():
             if slot not in used:
                 hint = closest(slot, tuple(used)) or f"its slots are {', '.join(used)}"
                 scope.wrong(
-                    (*path, "fields", slot), "unused-field", f"the shape has no slot `${slot}`", hint, on_key=True
+                    (*path, "fields", slot),
+                    "unused-field",
+                    f"the shape has no slot `${slot}`",
+                    hint,
+                    on_key=True,
                 )
         for slot in used:
             if declared is not None and slot not in (*declared, *brought, *WELL_KNOWN_SLOTS):
@@ -96,7 +106,9 @@ def envelopes(scope: Scope) -> dict[str, Envelope]:
                 )
         if "code" not in used:
             message = "the shape has no `$code` slot"
-            scope.wrong((*path, "shape"), "no-code-slot", message, "say where the code stands", on_key=True)
+            scope.wrong(
+                (*path, "shape"), "no-code-slot", message, "say where the code stands", on_key=True
+            )
         found[name] = Envelope(
             name,
             words(data.get("media_type")) or ("application/json",),
@@ -152,7 +164,13 @@ def _place_of(slot: str, picture: object, path: Path) -> Path:
     """Where a picture first names a slot."""
     if isinstance(picture, str):
         return path
-    items = picture.items() if isinstance(picture, dict) else enumerate(picture) if isinstance(picture, list) else ()
+    items = (
+        picture.items()
+        if isinstance(picture, dict)
+        else enumerate(picture)
+        if isinstance(picture, list)
+        else ()
+    )
     for step, each in items:
         if slot in slots_in(each):
             return _place_of(slot, each, (*path, step))
@@ -194,7 +212,11 @@ _REGISTERED = frozenset(_OTHERS.split())
 
 def check_method(scope: Scope, method: str, path: Path) -> None:
     """Report a method that is almost one of HTTP's; any other may be a server's own."""
-    if method not in _METHODS and method not in _REGISTERED and (hint := closest(method, _METHODS, cutoff=0.75)):
+    if (
+        method not in _METHODS
+        and method not in _REGISTERED
+        and (hint := closest(method, _METHODS, cutoff=0.75))
+    ):
         scope.wrong(path, "unknown-method", f"`{method}` is no method of HTTP", hint)
 
 
@@ -223,7 +245,11 @@ def surfaces(scope: Scope) -> dict[str, Surface]:
     """The declared surfaces; without any, all of HTTP with the first envelope."""
     if "surfaces" not in scope.data:
         first = tuple(scope.section("envelopes"))[:1]
-        return {"api": Surface("api", "http", Match(), ERROR_STATUSES, None, first, scope.section("codes").keys())}
+        return {
+            "api": Surface(
+                "api", "http", Match(), ERROR_STATUSES, None, first, scope.section("codes").keys()
+            )
+        }
     return {name: _surface(scope, name, each) for name, each in scope.section("surfaces").items()}
 
 
@@ -252,7 +278,9 @@ def _surface(scope: Scope, name: str, data: Data) -> Surface:
         if key in data and "items" not in data:
             message = f"`{key}` describes a multi-status body, and there are no `items`"
             hint = "add `items:`, the place of the outcomes"
-            scope.wrong((*path, key), "misplaced-key", message, hint, on_key=True, needs=((*path, "items"),))
+            scope.wrong(
+                (*path, key), "misplaced-key", message, hint, on_key=True, needs=((*path, "items"),)
+            )
     batch = _batch(scope, data, path) if "items" in data else None
     if "status" in when:
         error_when = scope.statuses(when["status"], (*path, "error_when", "status"))
@@ -271,7 +299,10 @@ def _surface(scope: Scope, name: str, data: Data) -> Surface:
         data.get("reason"),
         batch,
         scope.refer_all(
-            data.get("requires_details"), scope.names("detail_keys"), "detail key", (*path, "requires_details")
+            data.get("requires_details"),
+            scope.names("detail_keys"),
+            "detail key",
+            (*path, "requires_details"),
         ),
         when.get("equals", {}),
         data.get("at", ""),
@@ -293,7 +324,10 @@ def _required_of_successes(scope: Scope, data: Data, path: Path) -> dict[str, De
     at: Path = (*path, "success", "require")
     return {
         pointer: DetailMember(
-            pointer, schema(scope, each, (*at, pointer)), "expected" if each.get("expected") else "required", source
+            pointer,
+            schema(scope, each, (*at, pointer)),
+            "expected" if each.get("expected") else "required",
+            source,
         )
         for pointer, each in data.get("require", {}).items()
     }
@@ -307,7 +341,9 @@ def _protocol(scope: Scope, data: Data, path: Path) -> Protocol:
         ranges.append(NumberRange(int(low), int(high or low), summary))
         if ranges[-1].low > ranges[-1].high:
             message = f"the range {text} is empty"
-            scope.wrong((*path, "codes", text), "bad-range", message, f"write {high}..{low}", on_key=True)
+            scope.wrong(
+                (*path, "codes", text), "bad-range", message, f"write {high}..{low}", on_key=True
+            )
     return Protocol(data["envelope"], tuple(ranges), scope.source(data.get("source"), path))
 
 
@@ -354,19 +390,35 @@ def header_rules(
         first = spelled.setdefault(name.lower(), name)
         if first != name:
             message = f"`{name}` is the header `{first}`, which stands here already"
-            scope.wrong((*path, name), "duplicate-key", message, "header names have no case: join the two", on_key=True)
+            scope.wrong(
+                (*path, name),
+                "duplicate-key",
+                message,
+                "header names have no case: join the two",
+                on_key=True,
+            )
         for index, each in enumerate(value if isinstance(value, list) else [value]):
             at: Path = (*path, name, index) if isinstance(value, list) else (*path, name)
             rules.append(
                 _header_rule(
-                    scope, name, {"presence": each} if isinstance(each, str) else each, at, known_slots, default_on
+                    scope,
+                    name,
+                    {"presence": each} if isinstance(each, str) else each,
+                    at,
+                    known_slots,
+                    default_on,
                 )
             )
     return tuple(rules)
 
 
 def _header_rule(
-    scope: Scope, name: str, rule: Data, path: Path, known_slots: Known, default_on: tuple[StatusRange, ...]
+    scope: Scope,
+    name: str,
+    rule: Data,
+    path: Path,
+    known_slots: Known,
+    default_on: tuple[StatusRange, ...],
 ) -> HeaderRule:
     equals = rule.get("equals")
     if equals is not None:
@@ -376,7 +428,8 @@ def _header_rule(
         rule.get("presence", "required"),
         scope.statuses(rule["on"], (*path, "on")) if "on" in rule else default_on,
         scope.refer_all(rule.get("codes"), scope.code_names, "code", (*path, "codes")),
-        formats(scope, rule.get("format"), (*path, "format")) or HEADER_FORMATS.get(name.lower(), ()),
+        formats(scope, rule.get("format"), (*path, "format"))
+        or HEADER_FORMATS.get(name.lower(), ()),
         rule.get("token"),
         equals.removeprefix("$") if equals else None,
         rule.get("summary"),
@@ -384,7 +437,9 @@ def _header_rule(
     )
 
 
-def http(scope: Scope, value: object, reason: str | None, path: Path, known_details: Known) -> HttpMapping:
+def http(
+    scope: Scope, value: object, reason: str | None, path: Path, known_details: Known
+) -> HttpMapping:
     """The `http:` of the code at `path`."""
     if value is None:
         if reason is None:
@@ -407,10 +462,18 @@ def http(scope: Scope, value: object, reason: str | None, path: Path, known_deta
             if ("if" in each) != (key == "status") or key not in each:
                 message = "a rule is `if:` with `status:`, or `else:` alone"
                 needs = tuple((*at, name) for name in ("if", "status", "else"))
-                scope.wrong(at, "bad-rule", message, "complete it, or write the status alone", needs=needs)
+                scope.wrong(
+                    at, "bad-rule", message, "complete it, or write the status alone", needs=needs
+                )
                 continue
             if key == "else" and isinstance(value, list) and index < len(value) - 1:
-                scope.wrong(at, "bad-rule", "what follows `else:` is never reached", "put `else:` last", on_key=True)
+                scope.wrong(
+                    at,
+                    "bad-rule",
+                    "what follows `else:` is never reached",
+                    "put `else:` last",
+                    on_key=True,
+                )
             then = scope.statuses(each[key], (*at, key))[0]
             rules.append(ConditionalRule(tests, then.low))
             ranges.append(then)
@@ -423,7 +486,13 @@ def condition(scope: Scope, data: Data, path: Path, known_details: Known) -> tup
     """The facts of an `if:`, all of which must hold."""
     for fact, value in data.items():
         if fact.startswith("details."):
-            scope.refer(fact.removeprefix("details."), known_details, "detail key", (*path, fact), on_key=True)
+            scope.refer(
+                fact.removeprefix("details."),
+                known_details,
+                "detail key",
+                (*path, fact),
+                on_key=True,
+            )
         if fact == "status":
             for each in value if isinstance(value, list) else [value]:
                 if not re.fullmatch(STATUS_KEY.pattern or "", str(each)):
@@ -434,8 +503,14 @@ def condition(scope: Scope, data: Data, path: Path, known_details: Known) -> tup
 
 def _test(fact: str, value: object) -> Test:
     items = value if isinstance(value, list) else [value]
-    ranges = [each for each in items if isinstance(each, str) and re.fullmatch(r"[1-5]xx|\d{3}-\d{3}", each)]
-    return Test(fact, tuple(each for each in items if each not in ranges), tuple(map(status_range, ranges)))
+    ranges = [
+        item
+        for item in items
+        if isinstance(item, str) and re.fullmatch(r"[1-5]xx|\d{3}-\d{3}", item)
+    ]
+    return Test(
+        fact, tuple(item for item in items if item not in ranges), tuple(map(status_range, ranges))
+    )
 
 
 def fallbacks(scope: Scope) -> tuple[Fallback, ...]:

@@ -73,7 +73,9 @@ def name_patterns(names: Iterable[str]) -> tuple[Pattern, ...]:
     return tuple(found)
 
 
-def detect(text: str, kinds: Iterable[str], names: tuple[Pattern, ...] = (), sent: str = "") -> tuple[Leak, ...]:
+def detect(
+    text: str, kinds: Iterable[str], names: tuple[Pattern, ...] = (), sent: str = ""
+) -> tuple[Leak, ...]:
     """The leaks of the given kinds in ``text``, by place.
 
     ``names`` widens the detector ``internal-name``. ``sent`` is what the caller sent: where it already holds an address or a
@@ -82,7 +84,11 @@ def detect(text: str, kinds: Iterable[str], names: tuple[Pattern, ...] = (), sen
     whole, text = text, _trimmed(text)
     found: list[Leak] = []
     for kind, pattern in _possible(text.lower(), frozenset(kinds), names):
-        traces = [each for each in found if each.kind == "stack-trace"] if kind in _PARTS_OF_A_TRACE else []
+        traces = (
+            [each for each in found if each.kind == "stack-trace"]
+            if kind in _PARTS_OF_A_TRACE
+            else []
+        )
         for match in _matches(pattern, text):
             if any(match.start() < each.end and each.start < match.end() for each in found):
                 continue
@@ -106,7 +112,9 @@ def planted(text: str, canaries: Iterable[Canary], *, whole: bool) -> tuple[Leak
         at = next(_places(canary.value, text, lowered, whole), None)
         if at is not None:
             how, start, end = at
-            found.append(Leak(canary.kind, f"the {canary.kind} of the request{how}", "", start, end))
+            found.append(
+                Leak(canary.kind, f"the {canary.kind} of the request{how}", "", start, end)
+            )
     return tuple(found)
 
 
@@ -129,7 +137,9 @@ def _moved(leak: Leak, left_out: int) -> Leak:
     return replace(leak, start=leak.start + left_out, end=leak.end + left_out)
 
 
-def _possible(lowered: str, kinds: frozenset[str], names: tuple[Pattern, ...]) -> list[tuple[str, Pattern]]:
+def _possible(
+    lowered: str, kinds: frozenset[str], names: tuple[Pattern, ...]
+) -> list[tuple[str, Pattern]]:
     """The patterns of which a needle stands in the text, each with its detector, in the order of the detectors."""
     patterns, always, search, beginnings = _needles(kinds, names)
     begun: set[str] = set()
@@ -173,10 +183,14 @@ def _needles(kinds: frozenset[str], names: tuple[Pattern, ...]) -> _Needles:
     always = needles.pop("", ())
     beginnings: dict[str, list[tuple[str, tuple[int, ...]]]] = {}
     for needle in sorted(needles):  # what begins another comes before it
-        first = next((needle[:end] for end in range(1, len(needle)) if needle[:end] in beginnings), needle)
+        first = next(
+            (needle[:end] for end in range(1, len(needle)) if needle[:end] in beginnings), needle
+        )
         beginnings.setdefault(first, []).append((needle, needles[needle]))
     search = re.compile(_branches(sorted(beginnings)) or r"(?!)").search
-    return _Needles(patterns, always, search, {each: tuple(found) for each, found in beginnings.items()})
+    return _Needles(
+        patterns, always, search, {each: tuple(found) for each, found in beginnings.items()}
+    )
 
 
 def _branches(words: list[str]) -> str:
@@ -234,7 +248,9 @@ def folded(text: str) -> str:
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered
-    return "".join(lower if len(lower := character.lower()) == 1 else character for character in text)
+    return "".join(
+        lower if len(lower := character.lower()) == 1 else character for character in text
+    )
 
 
 def _in_token(text: str, index: int) -> bool:

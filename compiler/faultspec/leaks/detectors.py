@@ -41,7 +41,9 @@ def _pattern(
     accept: Callable[[re.Match[str]], bool] | None = None,
     flags: int = 0,
 ) -> Pattern:
-    return Pattern(what, tuple(needles.lower().split("|")), regex, flags | re.MULTILINE | re.ASCII, accept)
+    return Pattern(
+        what, tuple(needles.lower().split("|")), regex, flags | re.MULTILINE | re.ASCII, accept
+    )
 
 
 _I = re.IGNORECASE
@@ -69,7 +71,9 @@ _ABSOLUTE = r"/[\w.@+~-]{1,100}(?:/[\w.@+~-]{1,100}){1,40}"
 _ROOT = "app|apps|data|workspaces?|code|build|builds|storage|volumes?|efs|deploy|dist|config|conf|models|function"
 """Folders that containers have beside those of every system, and that URLs have as well."""
 
-_ROOTS = "|".join(f"/{each}/" for each in [*_ROOT.replace("s?", "").split("|"), "workspaces", "volumes"])
+_ROOTS = "|".join(
+    f"/{each}/" for each in [*_ROOT.replace("s?", "").split("|"), "workspaces", "volumes"]
+)
 _VALUE = r"[\"'`]?(?P<value>[^\s\"'`,;&<>=\x00]{%d,400}+)"
 
 # A row is one way in which a leak looks, kept on one line however long: what it is, its needles, its pattern.

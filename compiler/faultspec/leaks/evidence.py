@@ -26,7 +26,17 @@ _ROLE = frozenset(
     {
         *("info", "marketing", "sales", "support", "abuse", "noc", "security"),
         *("postmaster", "hostmaster", "usenet", "news", "webmaster", "www", "uucp", "ftp"),
-        *("help", "helpdesk", "contact", "billing", "privacy", "legal", "feedback", "hello", "press"),
+        *(
+            "help",
+            "helpdesk",
+            "contact",
+            "billing",
+            "privacy",
+            "legal",
+            "feedback",
+            "hello",
+            "press",
+        ),
         *("noreply", "no-reply", "donotreply", "do-not-reply"),
     }
 )
@@ -42,11 +52,14 @@ _VERSION = re.compile(
 """What stands before four numbers that are a version."""
 
 _EXAMPLE = re.compile(
-    r"\b(?:for example|for instance|example|e\.g\.|eg|i\.e\.|such as|like this)[ ,:=\"'`(\[]{0,5}$", re.I
+    r"\b(?:for example|for instance|example|e\.g\.|eg|i\.e\.|such as|like this)[ ,:=\"'`(\[]{0,5}$",
+    re.I,
 )
 """What stands before something made up to explain a form."""
 
-_OR_LATER = re.compile(r"[\"'`]? (?:or|and) (?:later|newer|higher|above|older|earlier|lower|below)\b", re.I)
+_OR_LATER = re.compile(
+    r"[\"'`]? (?:or|and) (?:later|newer|higher|above|older|earlier|lower|below)\b", re.I
+)
 """And what follows them."""
 
 _BLOCK = re.compile(r"/(?:[12]?\d|3[0-2])(?![\w/.-])")
@@ -71,7 +84,9 @@ _FIELD_AFTER = re.compile(
 )
 """What stands around the name of a field. `order.address.local` may be either."""
 
-_SURE_HOST = re.compile(r"\.(?:svc|cluster\.local|compute\.internal|ec2\.internal|c\.[\w-]{1,60}\.internal)$", re.I)
+_SURE_HOST = re.compile(
+    r"\.(?:svc|cluster\.local|compute\.internal|ec2\.internal|c\.[\w-]{1,60}\.internal)$", re.I
+)
 """Names that clusters and clouds give to machines."""
 
 _ROUTE_BEFORE = re.compile(
@@ -80,7 +95,9 @@ _ROUTE_BEFORE = re.compile(
 )
 """What stands before the path of a URL."""
 
-_ERROR_NAMES = frozenset({"code", "codes", "err", "error", "errors", "fault", "faults", "http", "status"})
+_ERROR_NAMES = frozenset(
+    {"code", "codes", "err", "error", "errors", "fault", "faults", "http", "status"}
+)
 """``errors.internal`` is the name of an error, not of a host."""
 
 _PLACEHOLDER = re.compile(
@@ -107,7 +124,14 @@ def is_address(match: re.Match[str]) -> bool:
     before, after = _before(match), _after(match)
     if before.endswith("//"):
         return True
-    return not any((_BLOCK.match(after), _OR_LATER.match(after), _VERSION.search(before), _EXAMPLE.search(before)))
+    return not any(
+        (
+            _BLOCK.match(after),
+            _OR_LATER.match(after),
+            _VERSION.search(before),
+            _EXAMPLE.search(before),
+        )
+    )
 
 
 def is_ipv6(match: re.Match[str]) -> bool:
@@ -135,10 +159,14 @@ def is_host(match: re.Match[str]) -> bool:
     if labels[0] in _ERROR_NAMES:
         return False
     before, after = _before(match), _after(match)
-    if (_SURE_HOST.search(match[0]) and len(labels) > 2) or _HOST_BEFORE.search(before) or _HOST_AFTER.match(after):
+    if (
+        (_SURE_HOST.search(match[0]) and len(labels) > 2)
+        or _HOST_BEFORE.search(before)
+        or _HOST_AFTER.match(after)
+    ):
         return True
     names = [each for each in labels[:-1] if not each.isdigit()]
-    if any("-" in each or re.search(r"[a-z]\d", each) for each in names):
+    if any("-" in name or re.search(r"[a-z]\d", name) for name in names):
         return True
     return len(names) > 1 and not (_FIELD_BEFORE.search(before) or _FIELD_AFTER.match(after))
 
@@ -151,7 +179,8 @@ def is_no_route(match: re.Match[str]) -> bool:
 def is_key(match: re.Match[str]) -> bool:
     """Whether what follows the vendor's mark is a key: `sk-test-item-2` is an item."""
     return not re.fullmatch(
-        r"(?=.*[a-z])(?:[a-z]{1,12}|\d{1,4})(?:[-_](?:[a-z]{1,12}|\d{1,4})){0,20}", match["value"] or "X"
+        r"(?=.*[a-z])(?:[a-z]{1,12}|\d{1,4})(?:[-_](?:[a-z]{1,12}|\d{1,4})){0,20}",
+        match["value"] or "X",
     )
 
 
@@ -167,7 +196,9 @@ def is_no_example(match: re.Match[str]) -> bool:
 
 _PARAMETER = r"(?:out |ref |in |params )?[A-Z][\w.`<>&*?\[\],]{0,100} \w{1,60}"
 _PARAMETERS = re.compile(rf"{_PARAMETER}(?:, {_PARAMETER}){{0,30}}")
-_PRIMITIVE = re.compile(r"\b(?:String|Int(?:16|32|64)|Boolean|Object|Guid|Double|Decimal|DateTime|Byte)\b|[\]`&]")
+_PRIMITIVE = re.compile(
+    r"\b(?:String|Int(?:16|32|64)|Boolean|Object|Guid|Double|Decimal|DateTime|Byte)\b|[\]`&]"
+)
 
 
 def is_frame(match: re.Match[str]) -> bool:
@@ -177,7 +208,9 @@ def is_frame(match: re.Match[str]) -> bool:
     line = _before(match).rpartition("\n")[2]
     if not parameters:
         return deep or (len(line) > 1 and line.isspace())
-    return bool(_PARAMETERS.fullmatch(parameters)) and (deep or not line.strip() or bool(_PRIMITIVE.search(parameters)))
+    return bool(_PARAMETERS.fullmatch(parameters)) and (
+        deep or not line.strip() or bool(_PRIMITIVE.search(parameters))
+    )
 
 
 def is_somebody(match: re.Match[str]) -> bool:
@@ -196,7 +229,9 @@ def is_international(match: re.Match[str]) -> bool:
     return not match[0].isascii() and is_somebody(match)
 
 
-_EXAMPLE_BUCKET = re.compile(r"^(?:(?:my|your|the|some|test|example)[-.]?)?(?:bucket|example|path)\b", re.I)
+_EXAMPLE_BUCKET = re.compile(
+    r"^(?:(?:my|your|the|some|test|example)[-.]?)?(?:bucket|example|path)\b", re.I
+)
 
 
 def is_no_example_bucket(match: re.Match[str]) -> bool:
@@ -230,7 +265,9 @@ def is_long_random(match: re.Match[str]) -> bool:
     return is_random(match) and is_as_random_as(3)(match) and not _LEXICAL.search(_before(match))
 
 
-_LEXICAL = re.compile(r"\b(?:unexpected|unrecognized|illegal|unknown|page|cursor|sync|next|continuation)[ _-]$", re.I)
+_LEXICAL = re.compile(
+    r"\b(?:unexpected|unrecognized|illegal|unknown|page|cursor|sync|next|continuation)[ _-]$", re.I
+)
 """What stands before the tokens of parsers and of pages."""
 
 
@@ -238,7 +275,9 @@ def is_credentials(match: re.Match[str]) -> bool:
     """Whether it reads as the name and password of HTTP basic authentication."""
     raw = match["value"].rstrip("=")
     try:
-        name, colon, password = base64.b64decode(raw + "=" * (-len(raw) % 4), validate=True).decode().partition(":")
+        name, colon, password = (
+            base64.b64decode(raw + "=" * (-len(raw) % 4), validate=True).decode().partition(":")
+        )
     except ValueError:
         return False
     return bool(colon) and (name + password).isprintable()

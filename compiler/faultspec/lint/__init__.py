@@ -27,7 +27,9 @@ LOCAL = tuple(
 )
 
 
-def lint(document: Document, taxonomy: Taxonomy, rules: Iterable[LintRule] = RULES) -> tuple[Diagnostic, ...]:
+def lint(
+    document: Document, taxonomy: Taxonomy, rules: Iterable[LintRule] = RULES
+) -> tuple[Diagnostic, ...]:
     """What the rules have to say of a sound document, in the order of the document, less what comments suppress."""
     subject = Subject(taxonomy, document.data)
     remarks = [(rule, remark) for rule in rules for remark in rule.check(subject)]
@@ -47,7 +49,9 @@ def _of_what_is_whole(document: Document, partial: Partial) -> tuple[Diagnostic,
     return tuple(each for each in found if each.code in {rule.id for rule in LOCAL})
 
 
-def _diagnostics(document: Document, remarks: Iterable[tuple[LintRule, Remark]]) -> list[Diagnostic]:
+def _diagnostics(
+    document: Document, remarks: Iterable[tuple[LintRule, Remark]]
+) -> list[Diagnostic]:
     return [
         document.diagnostic(
             rule.id,
@@ -85,12 +89,17 @@ def check(loaded: LoadedTaxonomy) -> tuple[Diagnostic, ...]:
         return loaded.diagnostics
     if taxonomy is not None:
         found = lint(loaded.document, taxonomy)
-        wrong = {each.pointer for each in loaded.diagnostics if each.severity == "error"}
+        wrong = {
+            diagnostic.pointer
+            for diagnostic in loaded.diagnostics
+            if diagnostic.severity == "error"
+        }
         broken = partial.broken if partial is not None else frozenset()
         found = tuple(
             each
             for each in found
-            if each.pointer not in wrong and not any(each.pointer[: len(path)] == path for path in broken)
+            if each.pointer not in wrong
+            and not any(each.pointer[: len(path)] == path for path in broken)
         )
     else:
         found = _of_what_is_whole(loaded.document, partial) if partial is not None else ()

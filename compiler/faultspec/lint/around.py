@@ -22,7 +22,11 @@ def audit_type(subject: Subject) -> Iterator[Remark]:
         if recorded and repeated and not _wider(recorded) & _wider(repeated):
             message = f"`{member}` is {' or '.join(recorded)}, and `{meant}`, which it repeats, {' or '.join(repeated)}"
             written = member if member in subject.data["audit"]["record"] else f"{member}?"
-            yield Remark(("audit", "record", written), message, "give both one type, or repeat something else")
+            yield Remark(
+                ("audit", "record", written),
+                message,
+                "give both one type, or repeat something else",
+            )
 
 
 def _types(taxonomy: Taxonomy, meant: str) -> tuple[str, ...]:
@@ -32,10 +36,16 @@ def _types(taxonomy: Taxonomy, meant: str) -> tuple[str, ...]:
         return key.schema.types if key else ()
     slot = meant[1:]
     if slot == "code":
-        return tuple({"integer" if isinstance(code.wire, int) else "string" for _, code in live(taxonomy)})
-    fields = [each.fields[slot].schema.types for each in taxonomy.envelopes.values() if slot in each.fields]
+        return tuple(
+            {"integer" if isinstance(code.wire, int) else "string" for _, code in live(taxonomy)}
+        )
+    fields = [
+        envelope.fields[slot].schema.types
+        for envelope in taxonomy.envelopes.values()
+        if slot in envelope.fields
+    ]
     if all(fields) and fields:
-        return tuple(dict.fromkeys(name for each in fields for name in each))
+        return tuple(dict.fromkeys(name for field in fields for name in field))
     return IMPLIED[slot].types if slot in IMPLIED else ()
 
 
@@ -50,7 +60,10 @@ def navigation_offers(subject: Subject) -> Iterator[Remark]:
         return
     for key, name in (("refused", navigation.refused), ("unknown", navigation.unknown)):
         code = taxonomy.codes.get(name or "")
-        if code is None or any(_offers(taxonomy, each, code, navigation.offers) for each in taxonomy.surfaces.values()):
+        if code is None or any(
+            _offers(taxonomy, surface, code, navigation.offers)
+            for surface in taxonomy.surfaces.values()
+        ):
             continue
         message = f"`{code.name}` reaches no surface whose envelope has something at `{navigation.offers}`"
         hint = "give the envelope that member, or correct `offers:`"
@@ -63,7 +76,9 @@ def _offers(taxonomy: Taxonomy, surface: Surface, code: Code, pointer: str) -> b
     for envelope in (taxonomy.envelopes[each] for each in surface.envelopes if wears(code, each)):
         for place in walk(envelope.shape, surface.at):
             spread = isinstance(place.node, Object) and place.node.spread == "details"
-            if place.path == pointer or (spread and any(child(place.path, each) == pointer for each in code.details)):
+            if place.path == pointer or (
+                spread and any(child(place.path, detail) == pointer for detail in code.details)
+            ):
                 return True
     return False
 
@@ -74,11 +89,18 @@ def rendering_shows_nothing(subject: Subject) -> Iterator[Remark]:
     had = {key for _, code in live(taxonomy) for key in code.details}
     had |= {key.name for key in taxonomy.detail_keys.values() if key.everywhere}
     for rendering in taxonomy.renderings.values():
-        for path, parameter in parameters(rendering.picture, ("renderings", rendering.name, "shape")):
+        for path, parameter in parameters(
+            rendering.picture, ("renderings", rendering.name, "shape")
+        ):
             key = parameter.removeprefix("details.")
             if key != parameter and key not in had:
                 message = f"no code has `details.{key}`, so this part is never shown"
-                yield Remark(path, message, "declare it under the `details` of a code, or leave it out", on_key=False)
+                yield Remark(
+                    path,
+                    message,
+                    "declare it under the `details` of a code, or leave it out",
+                    on_key=False,
+                )
 
 
 def discovery_without_operations(subject: Subject) -> Iterator[Remark]:
@@ -86,7 +108,9 @@ def discovery_without_operations(subject: Subject) -> Iterator[Remark]:
     for each in subject.taxonomy.discovery.values():
         if "${operation}" in each.request and not subject.taxonomy.operations:
             message = f"`{each.name}` asks for each operation, and none is declared"
-            yield Remark(("discovery", each.name, "request"), message, "declare `operations:`", on_key=False)
+            yield Remark(
+                ("discovery", each.name, "request"), message, "declare `operations:`", on_key=False
+            )
 
 
 def imported_form(subject: Subject) -> Iterator[Remark]:
@@ -99,7 +123,11 @@ def imported_form(subject: Subject) -> Iterator[Remark]:
             continue
         if not any(imported.code(status) == code.wire for status in code.http.all()):
             message = f"`{code.wire}` has the form of imported codes, `{imported.pattern}`, and never travels as its name says"
-            yield Remark(path, message, "give the code a name that says what went wrong, or the status of its name")
+            yield Remark(
+                path,
+                message,
+                "give the code a name that says what went wrong, or the status of its name",
+            )
 
 
 def extensible_nowhere(subject: Subject) -> Iterator[Remark]:
@@ -111,13 +139,20 @@ def extensible_nowhere(subject: Subject) -> Iterator[Remark]:
             there = [value for each in below for key, value in each.items() if step in ("*", key)]
         if not there and "." in text:
             message = f"there is nothing at `{text}`"
-            yield Remark(("extensible", index), message, "correct the path, or remove it", on_key=False)
+            yield Remark(
+                ("extensible", index), message, "correct the path, or remove it", on_key=False
+            )
 
 
 def upstream_without_key(subject: Subject) -> Iterator[Remark]:
     """Who retries calls to services behind it says what names one intent there, or retries no write."""
     upstream = subject.taxonomy.upstream
-    if upstream is not None and upstream.retry and not upstream.keys and upstream.default != "not_idempotent":
+    if (
+        upstream is not None
+        and upstream.retry
+        and not upstream.keys
+        and upstream.default != "not_idempotent"
+    ):
         at: Path = ("upstream", "retry")
         message = "calls are retried, and nothing tells the service behind that two of them are one intent"
         yield Remark(at, message, "add `keys:`, or `default: not_idempotent`")

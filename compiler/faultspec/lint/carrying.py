@@ -14,7 +14,9 @@ from faultspec.runtime.nodes import Literal, Object, Template, slot_places, walk
 def envelope_on_no_surface(subject: Subject) -> Iterator[Remark]:
     """An envelope that a code names is one of a surface that allows the code."""
     for path, code in live(subject.taxonomy):
-        reached = [each for each in subject.taxonomy.surfaces.values() if meets(each, path, code)]
+        reached = [
+            surface for surface in subject.taxonomy.surfaces.values() if meets(surface, path, code)
+        ]
         there = {name for each in reached for name in each.envelopes}
         for name in code.envelopes if reached else ():
             if name not in there:
@@ -51,7 +53,9 @@ def _own_numbers(taxonomy: Taxonomy, surface: Surface, protocol: Envelope) -> It
                 yield from (
                     code.wire
                     for path, code in live(taxonomy)
-                    if isinstance(code.wire, int) and meets(surface, path, code) and wears(code, envelope.name)
+                    if isinstance(code.wire, int)
+                    and meets(surface, path, code)
+                    and wears(code, envelope.name)
                 )
 
 
@@ -84,20 +88,26 @@ def repeat_loses(subject: Subject) -> Iterator[Remark]:
 
 
 def _carried(surface: Surface, path: Path, code: Code) -> bool:
-    return meets(surface, path, code) and any(wears(code, each) for each in surface.envelopes)
+    return meets(surface, path, code) and any(
+        wears(code, envelope) for envelope in surface.envelopes
+    )
 
 
 def _slots(taxonomy: Taxonomy, surface: Surface) -> set[str]:
     """What callers act on and find in every envelope of the surface."""
     found = []
     for envelope in (taxonomy.envelopes[each] for each in surface.envelopes):
-        closed = {slot for slot, each in envelope.fields.items() if each.schema.vocabulary is not None}
-        found.append({slot for slot in slot_places(envelope.shape) if slot in _ACTED_ON or slot in closed})
+        closed = {
+            slot for slot, each in envelope.fields.items() if each.schema.vocabulary is not None
+        }
+        found.append(
+            {slot for slot in slot_places(envelope.shape) if slot in _ACTED_ON or slot in closed}
+        )
     return set.intersection(*found) if found else set()
 
 
 def _some(names: list[str]) -> str:
-    shown = ", ".join(f"`{each}`" for each in names[:3])
+    shown = ", ".join(f"`{name}`" for name in names[:3])
     return shown if len(names) < 4 else f"{shown} and {len(names) - 3} more"
 
 
@@ -112,7 +122,12 @@ def repeat_circle(subject: Subject) -> Iterator[Remark]:
             following = surfaces[following].repeats
         if following == surface.name:
             message = f"`{surface.name}` repeats, in the end, itself"
-            yield Remark(("surfaces", surface.name, "repeats"), message, "end it at another surface", on_key=False)
+            yield Remark(
+                ("surfaces", surface.name, "repeats"),
+                message,
+                "end it at another surface",
+                on_key=False,
+            )
 
 
 def slot_without_fact(subject: Subject) -> Iterator[Remark]:
@@ -127,23 +142,38 @@ def slot_without_fact(subject: Subject) -> Iterator[Remark]:
         worn = carried(taxonomy, path, code)
         for slot, says_nothing in silent.items():
             if says_nothing and worn and all(_must(each, slot) for each in worn):
-                message = f"the envelope has `${slot}`, and `{code.name}` says nothing of its `{slot}`"
+                message = (
+                    f"the envelope has `${slot}`, and `{code.name}` says nothing of its `{slot}`"
+                )
                 yield Remark(path, message, f"add `{slot}:`")
         unsaid = present(subject, path, "retriable") == path and silent["retriable"]
         if unsaid and not (worn and all(_must(each, "retriable") for each in worn)):
             yield from _flag_unsaid(taxonomy, path, code, worn)
 
 
-def _flag_unsaid(taxonomy: Taxonomy, path: Path, code: Code, worn: Sequence[Envelope]) -> Iterator[Remark]:
+def _flag_unsaid(
+    taxonomy: Taxonomy, path: Path, code: Code, worn: Sequence[Envelope]
+) -> Iterator[Remark]:
     """A place that may tell whether an error is retriable, of which its code says nothing."""
     slots = {slot for each in worn for slot in slot_places(each.shape)}
-    required = {key for each in taxonomy.surfaces.values() if meets(each, path, code) for key in each.requires_details}
+    required = {
+        key
+        for surface in taxonomy.surfaces.values()
+        if meets(surface, path, code)
+        for key in surface.requires_details
+    }
     keys = [
         key
         for key in taxonomy.flag_keys
         if key in code.details or taxonomy.detail_keys[key].everywhere or key in required
     ]
-    place = "`$retriable`" if "retriable" in slots else f"`details.{keys[0]}`" if keys and "details" in slots else None
+    place = (
+        "`$retriable`"
+        if "retriable" in slots
+        else f"`details.{keys[0]}`"
+        if keys and "details" in slots
+        else None
+    )
     if place is not None:
         message = f"{place} may tell whether the same request may be sent again, and `{code.name}` says nothing of that"
         hint = "add `retriable:`, be it `none` for a code that has no such flag"
@@ -181,9 +211,7 @@ def spread_collision(subject: Subject) -> Iterator[Remark]:
             at = present(subject, own, name, f"{name}?")
             at = at if at != own else ("detail_keys", name)
             if at not in said:
-                message = (
-                    f"`{name}` is a detail, and where details are spread in `{envelope.name}` a member is called so"
-                )
+                message = f"`{name}` is a detail, and where details are spread in `{envelope.name}` a member is called so"
                 related = (("the envelope is here", ("envelopes", envelope.name, "shape")),)
                 yield Remark(at, message, "call one of the two otherwise", related=related)
             said.add(at)
@@ -192,20 +220,31 @@ def spread_collision(subject: Subject) -> Iterator[Remark]:
 def _beside_details(envelope: Envelope) -> Iterator[str]:
     for place in walk(envelope.shape):
         if isinstance(place.node, Object) and place.node.spread == "details":
-            yield from (each.name for each in place.node.members)
+            yield from (member.name for member in place.node.members)
 
 
 def details_optional_and_required(subject: Subject) -> Iterator[Remark]:
     """Where every surface of an envelope requires a details key, the envelope's `details` are not optional."""
     taxonomy = subject.taxonomy
     for envelope in taxonomy.envelopes.values():
-        used = [each for each in taxonomy.surfaces.values() if envelope.name in each.envelopes]
-        if not used or not all(_requires(subject, each) for each in used) or _must(envelope, "details"):
+        used = [
+            surface for surface in taxonomy.surfaces.values() if envelope.name in surface.envelopes
+        ]
+        if (
+            not used
+            or not all(_requires(subject, each) for each in used)
+            or _must(envelope, "details")
+        ):
             continue
         message = f"every error here must carry details, and in `{envelope.name}` they are optional"
         related = (("the envelope is here", ("envelopes", envelope.name, "shape")),)
         at: Path = ("surfaces", used[0].name, "requires_details")
-        yield Remark(at, message, "make `$details` a member that is always there, or require nothing", related=related)
+        yield Remark(
+            at,
+            message,
+            "make `$details` a member that is always there, or require nothing",
+            related=related,
+        )
 
 
 def _requires(subject: Subject, surface: Surface) -> bool:
@@ -223,7 +262,10 @@ def wire_reused(subject: Subject) -> Iterator[Remark]:
         message = f"`{code.wire}` {was}`{other.name}` on the wire, and here it is `{code.name}`"
         related = ((f"`{other.name}` is here", ("codes", other.name)),)
         yield Remark(
-            present(subject, path, "wire"), message, "give the operation's code another `wire:`", related=related
+            present(subject, path, "wire"),
+            message,
+            "give the operation's code another `wire:`",
+            related=related,
         )
 
 
@@ -244,18 +286,30 @@ def reserved_term(subject: Subject) -> Iterator[Remark]:
         ]
         for slot, names in code.facts.items():
             field = taxonomy.field_of(slot)
-            told.append((("facts", slot), _terms(taxonomy, field.schema.vocabulary if field else None), names))
+            told.append(
+                (
+                    ("facts", slot),
+                    _terms(taxonomy, field.schema.vocabulary if field else None),
+                    names,
+                )
+            )
         for where, terms, names in told:
             for name in names:
                 if name in terms and terms[name].lifecycle == "reserved":
-                    message = (
-                        f"`{name}` is reserved, so it stands on no wire, and `{code.name}` may be answered with it"
+                    message = f"`{name}` is reserved, so it stands on no wire, and `{code.name}` may be answered with it"
+                    yield Remark(
+                        (*path, *where),
+                        message,
+                        "make the term `stable`, or the code `lifecycle: reserved`",
                     )
-                    yield Remark((*path, *where), message, "make the term `stable`, or the code `lifecycle: reserved`")
 
 
 def _terms(taxonomy: Taxonomy, vocabulary: str | None) -> Mapping[str, Term]:
-    beside = {"domains": taxonomy.domains, "boundaries": taxonomy.boundaries, "actions": taxonomy.actions}
+    beside = {
+        "domains": taxonomy.domains,
+        "boundaries": taxonomy.boundaries,
+        "actions": taxonomy.actions,
+    }
     return {**taxonomy.vocabularies, **beside}.get(vocabulary or "", {})
 
 
@@ -272,7 +326,9 @@ def listed_on_no_surface(subject: Subject) -> Iterator[Remark]:
                 listed = " or ".join(f"`{each.name}`" for each in there)
                 message = f"`{operation.name}` may fail with `{name}`, which {listed} can't carry"
                 hint = "allow the code on a surface of the operation, or take it off the list"
-                yield Remark(("operations", operation.name, "codes", index), message, hint, on_key=False)
+                yield Remark(
+                    ("operations", operation.name, "codes", index), message, hint, on_key=False
+                )
 
 
 def _surfaces_of(operation: Operation, taxonomy: Taxonomy) -> list[Surface]:
@@ -290,7 +346,9 @@ def _surfaces_of(operation: Operation, taxonomy: Taxonomy) -> list[Surface]:
         for surface in (each for each in surfaces if each.transport == "http"):
             match = surface.match
             patterns = [route(each) for each in match.routes]
-            if match.routes and not any(each.claims(method or each.method or "", (path,)) for each in patterns):
+            if match.routes and not any(
+                pattern.claims(method or pattern.method or "", (path,)) for pattern in patterns
+            ):
                 continue
             if match.methods and asked and asked.isdisjoint(match.methods):
                 continue
@@ -304,8 +362,15 @@ def _surfaces_of(operation: Operation, taxonomy: Taxonomy) -> list[Surface]:
 def jsonrpc_without_protocol(subject: Subject) -> Iterator[Remark]:
     """JSON-RPC has errors of its own (a line that cannot be read, a method that is not there): the surface says what they are."""
     for surface in subject.taxonomy.surfaces.values():
-        if surface.transport == "jsonrpc" and surface.envelopes and surface.protocol is None and not surface.repeats:
-            message = "nothing says what answers a line that is no request, or a method that is not there"
+        if (
+            surface.transport == "jsonrpc"
+            and surface.envelopes
+            and surface.protocol is None
+            and not surface.repeats
+        ):
+            message = (
+                "nothing says what answers a line that is no request, or a method that is not there"
+            )
             hint = "add `protocol:` with its envelope and the numbers that are sent"
             yield Remark(("surfaces", surface.name), message, hint)
 
@@ -314,9 +379,13 @@ def success_is_error(subject: Subject) -> Iterator[Remark]:
     """A member that makes an answer an error is none that every success has."""
     for surface in subject.taxonomy.surfaces.values():
         for pointer in surface.success:
-            if surface.error_pointer is not None and f"{pointer}/".startswith(f"{surface.error_pointer}/"):
+            if surface.error_pointer is not None and f"{pointer}/".startswith(
+                f"{surface.error_pointer}/"
+            ):
                 mark = f"`{surface.error_pointer}`" if surface.error_pointer else "any body at all"
-                message = f"`{pointer}` is there in every success, and {mark} makes an answer an error"
+                message = (
+                    f"`{pointer}` is there in every success, and {mark} makes an answer an error"
+                )
                 at: Path = ("surfaces", surface.name, "success", "require", pointer)
                 yield Remark(at, message, "require another member, or tell errors by another")
 
@@ -340,10 +409,22 @@ def undecided_status(subject: Subject) -> Iterator[Remark]:
 def mcp_unsaid(subject: Subject) -> Iterator[Remark]:
     """Where some codes of an MCP surface say how their results are marked, all do."""
     taxonomy = subject.taxonomy
-    there = [each for each in taxonomy.surfaces.values() if each.transport == "mcp" and each.envelopes]
-    met = [(path, code) for path, code in live(taxonomy) if any(meets(each, path, code) for each in there)]
+    there = [
+        surface
+        for surface in taxonomy.surfaces.values()
+        if surface.transport == "mcp" and surface.envelopes
+    ]
+    met = [
+        (path, code)
+        for path, code in live(taxonomy)
+        if any(meets(each, path, code) for each in there)
+    ]
     if any(code.mcp for _, code in met):
         for path, code in met:
             if code.mcp is None:
                 message = f"`{code.name}` does not say whether its result is marked by `isError`, as other codes do"
-                yield Remark(present(subject, path, "on"), message, "add `on: {mcp: {is_error: true}}`, or false")
+                yield Remark(
+                    present(subject, path, "on"),
+                    message,
+                    "add `on: {mcp: {is_error: true}}`, or false",
+                )

@@ -47,7 +47,11 @@ def _never(
         schemas = [schema for code in met if (schema := _detail(taxonomy, code, key)) is not None]
         if not schemas:
             who = f"`{met[0].name}` has" if len(met) == 1 else "none of its codes has"
-            yield Remark(path, f"{who} no detail `{key}`, so this never holds", f"declare `{key}` among its details")
+            yield Remark(
+                path,
+                f"{who} no detail `{key}`, so this never holds",
+                f"declare `{key}` among its details",
+            )
         for place, value in _asked(subject, path, test) if schemas else ():
             refused = [_refusal(schema, value, terms) for schema in schemas]
             if all(refused):
@@ -56,7 +60,9 @@ def _never(
         for place, value in _asked(subject, path, test):
             if not isinstance(value, bool):
                 what = value if isinstance(value, StatusRange) else values.shown(value)
-                yield Remark(place, f"`{test.fact}` is true or false, never {what}", hint, on_key=False)
+                yield Remark(
+                    place, f"`{test.fact}` is true or false, never {what}", hint, on_key=False
+                )
 
 
 def _asked(subject: Subject, path: Path, test: Test) -> Iterator[tuple[Path, object]]:
@@ -70,13 +76,20 @@ def _asked(subject: Subject, path: Path, test: Test) -> Iterator[tuple[Path, obj
 
 def _statuses(taxonomy: Taxonomy, code: Code) -> tuple[StatusRange, ...]:
     """Those under which a code may travel: its own, and those for which it is what is fallen back on."""
-    return (*code.http.carried, *(each.on for each in taxonomy.fallbacks if each.code == code.name))
+    return (
+        *code.http.carried,
+        *(fallback.on for fallback in taxonomy.fallbacks if fallback.code == code.name),
+    )
 
 
 def _within(value: object, span: StatusRange) -> bool:
     if isinstance(value, StatusRange):
         return value.meets(span)
-    return isinstance(value, int | float) and not isinstance(value, bool) and span.low <= value <= span.high
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and span.low <= value <= span.high
+    )
 
 
 _ANYTHING = Schema()
@@ -89,15 +102,28 @@ def _detail(taxonomy: Taxonomy, code: Code, key: str) -> Schema | None:
         return member.schema if member.presence != "forbidden" else None
     if code.details_schema is not None:
         return _ANYTHING  # an imported schema may name the key where nobody here can tell
-    required = any(key in each.requires_details for each in taxonomy.surfaces.values())
-    return registered.schema if registered is not None and (registered.everywhere or required) else None
+    required = any(key in surface.requires_details for surface in taxonomy.surfaces.values())
+    return (
+        registered.schema
+        if registered is not None and (registered.everywhere or required)
+        else None
+    )
 
 
 def _refusal(schema: Schema, value: object, terms: values.Vocabularies) -> str | None:
     """Why a value of the schema is never this one, or none of a range; None where it may be."""
     if not isinstance(value, StatusRange):
-        return next((each.problem for each in values.problems(schema, value, terms) if each.severity == "error"), None)
-    if (schema.types and not {"integer", "number"} & {*schema.types}) or schema.vocabulary is not None:
+        return next(
+            (
+                each.problem
+                for each in values.problems(schema, value, terms)
+                if each.severity == "error"
+            ),
+            None,
+        )
+    if (
+        schema.types and not {"integer", "number"} & {*schema.types}
+    ) or schema.vocabulary is not None:
         return f"lies in {value}; it is no number"
     numbers = [each for each in schema.enum if isinstance(each, int | float)]
     below = schema.minimum is not None and schema.minimum > value.high
@@ -111,12 +137,16 @@ def condition_twice(subject: Subject) -> Iterator[Remark]:
     """The first rule whose condition holds decides, so a later one asks for something that none above it covers."""
     for path, rules, _ in _ruled(subject):
         for number, (where, later) in enumerate(rules):
-            earlier = next((each for each in rules[:number] if _covers(each[1], later)), None)
+            earlier = next((rule for rule in rules[:number] if _covers(rule[1], later)), None)
             if earlier is not None and later.when:
                 related = (("the rule above is here", earlier[0]),)
-                message = "this rule is never reached: where it holds, one above it holds and decides"
+                message = (
+                    "this rule is never reached: where it holds, one above it holds and decides"
+                )
                 hint = "remove it, narrow the one above, or put this one first"
-                yield Remark((*path, *where[len(path) :]), message, hint, on_key=False, related=related)
+                yield Remark(
+                    (*path, *where[len(path) :]), message, hint, on_key=False, related=related
+                )
 
 
 def _ruled(subject: Subject) -> Iterator[_Ruled]:
@@ -130,14 +160,20 @@ def _ruled(subject: Subject) -> Iterator[_Ruled]:
         yield _located(subject, path, policy.eligible_when, codes_of_policy(taxonomy, policy))
 
 
-def _located(subject: Subject, path: Path, rules: Sequence[ConditionalRule], met: Sequence[Code]) -> _Ruled:
+def _located(
+    subject: Subject, path: Path, rules: Sequence[ConditionalRule], met: Sequence[Code]
+) -> _Ruled:
     written = at(subject, path)
     if isinstance(written, dict):
         return _Ruled(path, [(path, rule) for rule in rules], met)
     places = (
-        [index for index, each in enumerate(written) if isinstance(each, dict)] if isinstance(written, list) else []
+        [index for index, each in enumerate(written) if isinstance(each, dict)]
+        if isinstance(written, list)
+        else []
     )
-    return _Ruled(path, [((*path, index), rule) for index, rule in zip(places, rules, strict=False)], met)
+    return _Ruled(
+        path, [((*path, index), rule) for index, rule in zip(places, rules, strict=False)], met
+    )
 
 
 def _covers(earlier: ConditionalRule, later: ConditionalRule) -> bool:
@@ -149,5 +185,5 @@ def _wider(one: Test, other: Test) -> bool:
     return (
         one.fact == other.fact
         and all(map(one.holds, other.values))
-        and all(any(mine.covers(each) for mine in one.ranges) for each in other.ranges)
+        and all(any(mine.covers(range_) for mine in one.ranges) for range_ in other.ranges)
     )

@@ -18,7 +18,11 @@ def unregistered_detail(subject: Subject) -> Iterator[Remark]:
         for key in subject.data["codes"][code.name].get("details", {}):
             if key.removesuffix("?") not in registry:
                 message = f"`{key.removesuffix('?')}` is not a registered details key"
-                yield Remark(("codes", code.name, "details", key), message, "register it under `detail_keys:`")
+                yield Remark(
+                    ("codes", code.name, "details", key),
+                    message,
+                    "register it under `detail_keys:`",
+                )
 
 
 def detail_type(subject: Subject) -> Iterator[Remark]:
@@ -64,7 +68,9 @@ def example_missing(subject: Subject) -> Iterator[Remark]:
     """Every live code has an example: readers copy it, and the compiler holds the schema to it."""
     for path, code in live(subject.taxonomy):
         if not code.examples:
-            yield Remark(path, f"`{code.name}` has no example", "add `example: {message: …, details: {…}}`")
+            yield Remark(
+                path, f"`{code.name}` has no example", "add `example: {message: …, details: {…}}`"
+            )
 
 
 def idle_internal_names(subject: Subject) -> Iterator[Remark]:
@@ -82,7 +88,11 @@ _DETECTORS = tuple(name for name in DETECTORS if name != "canary")
 def message_leaks(subject: Subject) -> Iterator[Remark]:
     """No message and no example shows what must not leave: addresses, paths, secrets, statements, names from inside."""
     privacy = subject.taxonomy.privacy
-    kinds = tuple(each for each in privacy.detectors if each != "canary") if privacy else _DETECTORS
+    kinds = (
+        tuple(detector for detector in privacy.detectors if detector != "canary")
+        if privacy
+        else _DETECTORS
+    )
     names = name_patterns(privacy.internal_names) if privacy else ()
     for path, code in codes(subject.taxonomy):
         texts: list[tuple[Path, str]] = [((*path, "message"), code.message)] if code.message else []
@@ -96,13 +106,18 @@ def message_leaks(subject: Subject) -> Iterator[Remark]:
                 ("headers", example.headers),
             ):
                 texts += [
-                    each for each in _texts(values, (*at, part)) if not _exempt(each[0][len(at) + 1], code.passthrough)
+                    each
+                    for each in _texts(values, (*at, part))
+                    if not _exempt(each[0][len(at) + 1], code.passthrough)
                 ]
         for where, text in texts:
             for leak in detect(text, kinds, names)[:1]:
                 message = f"this text shows {leak.what}"
                 yield Remark(
-                    where, message, "clients see it: write what is safe, e.g. a domain below example.com", on_key=False
+                    where,
+                    message,
+                    "clients see it: write what is safe, e.g. a domain below example.com",
+                    on_key=False,
                 )
 
 
@@ -113,7 +128,13 @@ def _exempt(name: str | int, passthrough: tuple[str, ...]) -> bool:
 def _texts(value: object, path: Path) -> Iterator[tuple[Path, str]]:
     if isinstance(value, str):
         yield path, value
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for step, each in items:
         yield from _texts(each, (*path, step))
 
@@ -122,12 +143,20 @@ def untyped_detail(subject: Subject) -> Iterator[Remark]:
     """Every declared detail has a type, or generated code can promise nothing about it."""
     for name, key in subject.taxonomy.detail_keys.items():
         if _says_nothing(key.schema):
-            yield Remark(("detail_keys", name), f"`{name}` has no type", "add `type:`, or `enum:` or `vocabulary:`")
+            yield Remark(
+                ("detail_keys", name),
+                f"`{name}` has no type",
+                "add `type:`, or `enum:` or `vocabulary:`",
+            )
     for path, code in codes(subject.taxonomy):
         for name, member in code.details.items():
             if _says_nothing(member.schema) and name not in subject.taxonomy.detail_keys:
                 message = f"`{name}` has no type"
-                yield Remark((*path, "details", _written(subject, path, name)), message, "add `type:`, or register it")
+                yield Remark(
+                    (*path, "details", _written(subject, path, name)),
+                    message,
+                    "add `type:`, or register it",
+                )
 
 
 def _says_nothing(schema: Schema) -> bool:

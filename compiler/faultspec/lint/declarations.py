@@ -31,26 +31,51 @@ def unused_declaration(subject: Subject) -> Iterator[Remark]:
     for what, section, names in declared:
         for name in names:
             if name not in used[section] and not _reserved(taxonomy, section, name):
-                hint = "name it under `source: {ruling: …}`" if what == "ruling" else "use it, or remove it"
-                hint += ", or say `lifecycle: reserved`" if section in ("domains", "boundaries", "actions") else ""
+                hint = (
+                    "name it under `source: {ruling: …}`"
+                    if what == "ruling"
+                    else "use it, or remove it"
+                )
+                hint += (
+                    ", or say `lifecycle: reserved`"
+                    if section in ("domains", "boundaries", "actions")
+                    else ""
+                )
                 yield Remark((section, name), f"nothing uses the {what} `{name}`", hint)
 
 
 def _reserved(taxonomy: Taxonomy, section: str, name: str) -> bool:
-    terms = {"domains": taxonomy.domains, "boundaries": taxonomy.boundaries, "actions": taxonomy.actions}
+    terms = {
+        "domains": taxonomy.domains,
+        "boundaries": taxonomy.boundaries,
+        "actions": taxonomy.actions,
+    }
     return section in terms and terms[section][name].lifecycle != "stable"
 
 
 def _used(taxonomy: Taxonomy, subject: Subject) -> dict[str, set[str]]:
     every = [code for _, code in codes(taxonomy)]
-    vocabularies = {each.vocabulary for each in _schemas(taxonomy) if each.vocabulary is not None}
-    slots = {slot for each in taxonomy.envelopes.values() for slot in slot_places(each.shape)}
-    tests = {test.fact for code in every for rule in (*code.http.rules, *code.retriable.rules) for test in rule.when}
+    vocabularies = {
+        schema.vocabulary for schema in _schemas(taxonomy) if schema.vocabulary is not None
+    }
+    slots = {
+        slot for envelope in taxonomy.envelopes.values() for slot in slot_places(envelope.shape)
+    }
+    tests = {
+        test.fact
+        for code in every
+        for rule in (*code.http.rules, *code.retriable.rules)
+        for test in rule.when
+    }
     details = {
         *(key for code in every for key in code.details),
         *(key for surface in taxonomy.surfaces.values() for key in surface.requires_details),
-        *(each.batch.bad_items for each in taxonomy.surfaces.values() if each.batch and each.batch.bad_items),
-        *(each.annotate for each in taxonomy.retry_policies.values() if each.annotate),
+        *(
+            each.batch.bad_items
+            for each in taxonomy.surfaces.values()
+            if each.batch and each.batch.bad_items
+        ),
+        *(policy.annotate for policy in taxonomy.retry_policies.values() if policy.annotate),
         *([taxonomy.upstream.status] if taxonomy.upstream and taxonomy.upstream.status else ()),
         *(fact.removeprefix("details.") for fact in tests),
         *(code.deadline.detail for code in every if code.deadline),
@@ -64,7 +89,9 @@ def _used(taxonomy: Taxonomy, subject: Subject) -> dict[str, set[str]]:
         "domains": {code.domain for code in every if code.domain},
         "boundaries": {boundary for code in every for boundary in code.boundaries},
         # Actions that only the running system knows are a slot of their own or a vocabulary.
-        "actions": set(taxonomy.actions) if "actions" in vocabularies | slots and not actions else actions,
+        "actions": set(taxonomy.actions)
+        if "actions" in vocabularies | slots and not actions
+        else actions,
         "vocabularies": vocabularies,
         "envelopes": {
             *(name for each in taxonomy.surfaces.values() for name in each.envelopes),
@@ -83,12 +110,23 @@ def _used(taxonomy: Taxonomy, subject: Subject) -> dict[str, set[str]]:
 
 def _schemas(taxonomy: Taxonomy) -> Iterator[Schema]:
     roots = [
-        *(field.schema for each in taxonomy.envelopes.values() for field in each.fields.values()),
+        *(
+            field.schema
+            for envelope in taxonomy.envelopes.values()
+            for field in envelope.fields.values()
+        ),
         *(key.schema for key in taxonomy.detail_keys.values()),
         *(member.schema for _, code in codes(taxonomy) for member in code.details.values()),
-        *(member.schema for member in (taxonomy.telemetry.log.values() if taxonomy.telemetry else ())),
+        *(
+            member.schema
+            for member in (taxonomy.telemetry.log.values() if taxonomy.telemetry else ())
+        ),
         *(member.schema for member in (taxonomy.audit.record.values() if taxonomy.audit else ())),
-        *(member.schema for each in taxonomy.surfaces.values() for member in each.success.values()),
+        *(
+            member.schema
+            for surface in taxonomy.surfaces.values()
+            for member in surface.success.values()
+        ),
     ]
     for root in roots:
         yield from schemas(root)
@@ -98,9 +136,15 @@ def _uses(picture: object) -> Iterator[str]:
     """The shapes that a picture takes over with `use:`."""
     if isinstance(picture, dict) and len(picture) == 1 and isinstance(picture.get("use"), str):
         yield picture["use"]
-    items = picture.values() if isinstance(picture, dict) else picture if isinstance(picture, list) else ()
-    for each in items:
-        yield from _uses(each)
+    items = (
+        picture.values()
+        if isinstance(picture, dict)
+        else picture
+        if isinstance(picture, list)
+        else ()
+    )
+    for item in items:
+        yield from _uses(item)
 
 
 def _sources(value: object) -> Iterator[tuple[Path, object]]:
@@ -117,7 +161,12 @@ def _sources(value: object) -> Iterator[tuple[Path, object]]:
 
 
 def _rulings(data: object) -> Iterator[str]:
-    return (name for _, each in _sources(data) if isinstance(each, dict) for name in words(each.get("ruling")))
+    return (
+        name
+        for _, each in _sources(data)
+        if isinstance(each, dict)
+        for name in words(each.get("ruling"))
+    )
 
 
 def statement_spelling(subject: Subject) -> Iterator[Remark]:
@@ -125,9 +174,12 @@ def statement_spelling(subject: Subject) -> Iterator[Remark]:
     cited: list[tuple[Path, str]] = []
     for path, source in _sources(subject.data):
         statements = source.get("statement") if isinstance(source, dict) else source
-        cited += [(path, each) for each in words(statements)]
+        cited += [(path, word) for word in words(statements)]
     for name, each in subject.data.get("rulings", {}).items():
-        cited += [(("rulings", name, "statements"), str(statement)) for statement in each.get("statements", ())]
+        cited += [
+            (("rulings", name, "statements"), str(statement))
+            for statement in each.get("statements", ())
+        ]
     spellings = Counter(statement for _, statement in cited)
     usual: dict[str, str] = {}
     for statement, _ in spellings.most_common():
@@ -135,7 +187,12 @@ def statement_spelling(subject: Subject) -> Iterator[Remark]:
     for path, statement in cited:
         other = usual[re.sub(r"[\W_]+", "", statement).casefold()]
         if other != statement:
-            yield Remark(path, f"`{statement}` is cited elsewhere as `{other}`", f"write `{other}`", on_key=False)
+            yield Remark(
+                path,
+                f"`{statement}` is cited elsewhere as `{other}`",
+                f"write `{other}`",
+                on_key=False,
+            )
 
 
 #: What ECMAScript 2025 and TypeScript keep for themselves, beside the keywords of Python.
@@ -162,7 +219,9 @@ def reserved_name(subject: Subject) -> Iterator[Remark]:
         written = subject.data
         for step in path:
             written = written[str(step)]
-        names += [((*path, "details", key), key.removesuffix("?")) for key in written.get("details", {})]
+        names += [
+            ((*path, "details", key), key.removesuffix("?")) for key in written.get("details", {})
+        ]
     names += [(("detail_keys", name), name) for name in taxonomy.detail_keys]
     for path, name in names:
         if name in _RESERVED:
@@ -209,13 +268,19 @@ def mixed_spelling(subject: Subject) -> Iterator[Remark]:
     names = tuple(subject.taxonomy.codes)
     if len(names) < 2:
         return
-    fitting = {style: [name for name in names if pattern.fullmatch(name)] for style, pattern in _SPELLINGS}
+    fitting = {
+        style: [name for name in names if pattern.fullmatch(name)] for style, pattern in _SPELLINGS
+    }
     style, matching = max(fitting.items(), key=lambda item: len(item[1]))
     if len(matching) * 2 <= len(names):
         return  # no style has a majority that the others could follow
     for name in names:
         if name not in matching:
-            yield Remark(("codes", name), f"`{name}` is not {style}, as the other codes are", f"spell it in {style}")
+            yield Remark(
+                ("codes", name),
+                f"`{name}` is not {style}, as the other codes are",
+                f"spell it in {style}",
+            )
 
 
 # Lifecycles
@@ -236,7 +301,9 @@ def dead_reference(subject: Subject) -> Iterator[Remark]:
     for index, each in enumerate(taxonomy.privacy.conceal if taxonomy.privacy else ()):
         references.append((("privacy", "conceal", index, "answer"), each.answer))
     references += [
-        ((*path, "replaced_by"), code.replaced_by) for path, code in codes(taxonomy) if code.replaced_by is not None
+        ((*path, "replaced_by"), code.replaced_by)
+        for path, code in codes(taxonomy)
+        if code.replaced_by is not None
     ]
     lifecycles = {code.name: code.lifecycle for _, code in codes(taxonomy)}
     alive = {code.name for _, code in live(taxonomy)}
@@ -280,7 +347,10 @@ def _listed(data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     for name, written in data.get("headers", {}).items():
         alone: Path = ("headers", name)
         rules = enumerate(written) if isinstance(written, list) else ((None, written),)
-        lists += [((*alone, *(() if index is None else (index,)), "codes"), rule.get("codes")) for index, rule in rules]
+        lists += [
+            ((*alone, *(() if index is None else (index,)), "codes"), rule.get("codes"))
+            for index, rule in rules
+        ]
     for path, named in lists:
         if isinstance(named, list):
             yield from (((*path, index), str(each)) for index, each in enumerate(named))
@@ -290,7 +360,9 @@ def deprecated_without_successor(subject: Subject) -> Iterator[Remark]:
     """Who is told that a code goes away is told when, or what takes its place."""
     for path, code in codes(subject.taxonomy):
         if code.lifecycle == "deprecated" and code.replaced_by is None and code.sunset is None:
-            message = f"`{code.name}` is deprecated, and nothing says when it ends or what comes instead"
+            message = (
+                f"`{code.name}` is deprecated, and nothing says when it ends or what comes instead"
+            )
             yield Remark((*path, "lifecycle"), message, "add `sunset:` or `replaced_by:`")
 
 
@@ -299,7 +371,9 @@ def sunset_of_stable(subject: Subject) -> Iterator[Remark]:
     for path, code in codes(subject.taxonomy):
         if code.sunset is not None and code.lifecycle == "stable":
             message = f"`{code.name}` is stable, and is not produced after {code.sunset}"
-            yield Remark((*path, "sunset"), message, "add `lifecycle: deprecated`, or leave the day out")
+            yield Remark(
+                (*path, "sunset"), message, "add `lifecycle: deprecated`, or leave the day out"
+            )
 
 
 def since_later_version(subject: Subject) -> Iterator[Remark]:
@@ -308,8 +382,12 @@ def since_later_version(subject: Subject) -> Iterator[Remark]:
     for path, code in live(subject.taxonomy):
         since = _version(code.since or "")
         if since is not None and now is not None and since > now:
-            message = f"`{code.name}` came with {code.since}, and this is {subject.taxonomy.version}"
-            hint = "raise the version of the taxonomy, correct `since:`, or say `lifecycle: reserved`"
+            message = (
+                f"`{code.name}` came with {code.since}, and this is {subject.taxonomy.version}"
+            )
+            hint = (
+                "raise the version of the taxonomy, correct `since:`, or say `lifecycle: reserved`"
+            )
             yield Remark((*path, "since"), message, hint, on_key=False)
 
 
@@ -330,7 +408,9 @@ def replacement_circle(subject: Subject) -> Iterator[Remark]:
             following = successors.get(following)
         if following == code.name:
             message = f"`{code.name}` is replaced, in the end, by itself: {' → '.join((*walked, code.name))}"
-            yield Remark((*path, "replaced_by"), message, "end the chain at a live code", on_key=False)
+            yield Remark(
+                (*path, "replaced_by"), message, "end the chain at a live code", on_key=False
+            )
 
 
 def removed_with_facts(subject: Subject) -> Iterator[Remark]:

@@ -72,7 +72,11 @@ def _accepted(before: LoadedTaxonomy, text: str, chosen: list[Diagnostic]) -> li
         return []
     middle = len(chosen) // 2
     first, second = (_accepted(before, text, half) for half in (chosen[:middle], chosen[middle:]))
-    return [*first, *second] if first and second and _harmless(before, text, [*first, *second]) else first or second
+    return (
+        [*first, *second]
+        if first and second and _harmless(before, text, [*first, *second])
+        else first or second
+    )
 
 
 def _harmless(before: LoadedTaxonomy, text: str, chosen: list[Diagnostic]) -> bool:
@@ -80,7 +84,9 @@ def _harmless(before: LoadedTaxonomy, text: str, chosen: list[Diagnostic]) -> bo
     assert before.document is not None
     after = reread(edited(text, _edits(chosen)), before.document.path)
     linted = before.taxonomy is not None or before.draft is not None
-    then, now = (Counter(map(_gist, check(each) if linted else each.diagnostics)) for each in (before, after))
+    then, now = (
+        Counter(map(_gist, check(each) if linted else each.diagnostics)) for each in (before, after)
+    )
     return now <= then - Counter(map(_gist, chosen))
 
 

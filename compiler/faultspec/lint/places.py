@@ -43,12 +43,18 @@ def present(subject: Subject, path: Path, *keys: str) -> Path:
 
 def example_path(subject: Subject, path: Path, index: int) -> Path:
     """The path of a code's example, which may stand alone or in a list."""
-    return (*path, "example", index) if isinstance(at(subject, (*path, "example")), list) else (*path, "example")
+    return (
+        (*path, "example", index)
+        if isinstance(at(subject, (*path, "example")), list)
+        else (*path, "example")
+    )
 
 
 def allowed_on(code: Code, path: Path, surface: Surface) -> bool:
     """Whether errors on `surface` may carry the code; an operation's own codes go wherever the operation is."""
-    return bool(surface.envelopes) and (surface.codes is None or _of_operation(path) or code.name in surface.codes)
+    return bool(surface.envelopes) and (
+        surface.codes is None or _of_operation(path) or code.name in surface.codes
+    )
 
 
 def meets(surface: Surface, path: Path, code: Code) -> bool:
@@ -66,11 +72,16 @@ def codes_of_policy(taxonomy: Taxonomy, policy: RetryPolicy) -> tuple[Code, ...]
 
     Of one that lists none and is how services behind are called: all.
     """
-    everything = taxonomy.upstream is not None and taxonomy.upstream.retry == policy.name and not policy.eligible
+    everything = (
+        taxonomy.upstream is not None
+        and taxonomy.upstream.retry == policy.name
+        and not policy.eligible
+    )
     return tuple(
         code
         for _, code in live(taxonomy)
-        if everything or (code.name in policy.eligible if policy.eligible else code.retry == policy.name)
+        if everything
+        or (code.name in policy.eligible if policy.eligible else code.retry == policy.name)
     )
 
 

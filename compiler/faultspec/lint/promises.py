@@ -15,7 +15,10 @@ from faultspec.runtime.nodes import Slot, child, slot_places, walk
 def idempotency_left_open(subject: Subject) -> Iterator[Remark]:
     """Who promises safe repetition says of which methods, and what one key with two bodies is, be it `unspecified`."""
     written = subject.data.get("idempotency")
-    for key, what in (("methods", "which methods accept the key"), ("mismatch", "what one key with two bodies is")):
+    for key, what in (
+        ("methods", "which methods accept the key"),
+        ("mismatch", "what one key with two bodies is"),
+    ):
         if written is not None and key not in written:
             yield Remark(("idempotency",), f"nothing says {what}", f"add `{key}:`")
 
@@ -33,21 +36,37 @@ def echo_unguarded(subject: Subject) -> Iterator[Remark]:
 def echo_contradiction(subject: Subject) -> Iterator[Remark]:
     """A header that repeats a slot is not forbidden, repeats no other slot, and has the format of the slot."""
     taxonomy = subject.taxonomy
-    rules: list[tuple[Path, HeaderRule]] = [(("headers", each.name), each) for each in taxonomy.headers]
-    rules += [((*path, "headers", each.name), each) for path, code in live(taxonomy) for each in code.headers]
+    rules: list[tuple[Path, HeaderRule]] = [
+        (("headers", each.name), each) for each in taxonomy.headers
+    ]
+    rules += [
+        ((*path, "headers", each.name), each)
+        for path, code in live(taxonomy)
+        for each in code.headers
+    ]
     for envelope in taxonomy.envelopes.values():
         owners: dict[str, Field] = {}
         for slot, each in envelope.fields.items():
             at: Path = ("envelopes", envelope.name, "fields", slot)
-            for header in dict.fromkeys(name for name in (each.echo, each.mirror) if name is not None):
+            for header in dict.fromkeys(
+                name for name in (each.echo, each.mirror) if name is not None
+            ):
                 first = owners.setdefault(header.lower(), each)
                 if first is not each:
                     message = f"`{header}` repeats `${slot}` here, and `${first.slot}` already"
                     yield Remark(at, message, "give one of the two another header")
                 for path, rule in rules:
-                    if rule.name.lower() == header.lower() and (problem := _against(rule, each)) is not None:
+                    if (
+                        rule.name.lower() == header.lower()
+                        and (problem := _against(rule, each)) is not None
+                    ):
                         related = ((f"`${slot}` is here", at),)
-                        yield Remark(path, f"`{rule.name}` {problem}", "change one of the two", related=related)
+                        yield Remark(
+                            path,
+                            f"`{rule.name}` {problem}",
+                            "change one of the two",
+                            related=related,
+                        )
 
 
 def _against(rule: HeaderRule, field: Field) -> str | None:
@@ -57,9 +76,7 @@ def _against(rule: HeaderRule, field: Field) -> str | None:
     if rule.equals not in (None, field.slot):
         return f"repeats `${rule.equals}`, and `${field.slot}` as well"
     if rule.format and field.schema.format and not compatible(rule.format, field.schema.format):
-        return (
-            f"is {' or '.join(rule.format)}, and repeats `${field.slot}`, which is {' or '.join(field.schema.format)}"
-        )
+        return f"is {' or '.join(rule.format)}, and repeats `${field.slot}`, which is {' or '.join(field.schema.format)}"
     return None
 
 
@@ -73,7 +90,9 @@ def replay_echo(subject: Subject) -> Iterator[Remark]:
             if each.echo is not None:
                 message = f"a replay has an equal body, and `${slot}` in it is `{each.echo}` of each request"
                 hint = "say in a ruling which of the two holds where the ids differ"
-                related = ((f"`${slot}` is echoed here", ("envelopes", envelope.name, "fields", slot)),)
+                related = (
+                    (f"`${slot}` is echoed here", ("envelopes", envelope.name, "fields", slot)),
+                )
                 yield Remark(("idempotency", "replay", "equal"), message, hint, related=related)
 
 
@@ -126,7 +145,12 @@ def _misplaced(taxonomy: Taxonomy, envelope: Envelope, code: Code, pointer: str)
         return "what stands there is always the same"
     for place in slot_places(envelope.shape).get("details", ()):
         key = next(
-            (each for each in (*code.details, *taxonomy.detail_keys) if child(place.path, each) == pointer), None
+            (
+                each
+                for each in (*code.details, *taxonomy.detail_keys)
+                if child(place.path, each) == pointer
+            ),
+            None,
         )
         if key is not None:
             member = code.details.get(key)
@@ -152,7 +176,17 @@ def example_incomplete(subject: Subject) -> Iterator[Remark]:
 
 def _lacking(envelope: Envelope, code: Code, example: Example) -> list[str]:
     # The id of a request belongs to the request.
-    known = {"code", "summary", "status", "domain", "boundary", "actions", "details", "request_id", *example.slots}
+    known = {
+        "code",
+        "summary",
+        "status",
+        "domain",
+        "boundary",
+        "actions",
+        "details",
+        "request_id",
+        *example.slots,
+    }
     known |= {slot for slot, terms in code.facts.items() if len(terms) == 1}
     if code.message or example.message:
         known.add("message")

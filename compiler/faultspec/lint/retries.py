@@ -23,7 +23,11 @@ def action_contradicts_flag(subject: Subject) -> Iterator[Remark]:
             message = f"`{code.name}` is retriable, and clients are told not to retry it ({code.client_action})"
         else:
             continue
-        yield Remark(at, message, "change `retriable` or `client_action`; `caller` leaves the flag to the service")
+        yield Remark(
+            at,
+            message,
+            "change `retriable` or `client_action`; `caller` leaves the flag to the service",
+        )
 
 
 def retry_without_policy(subject: Subject) -> Iterator[Remark]:
@@ -31,20 +35,26 @@ def retry_without_policy(subject: Subject) -> Iterator[Remark]:
     taxonomy = subject.taxonomy
     if not taxonomy.retry_policies:
         return
-    eligible = {name for each in taxonomy.retry_policies.values() for name in each.eligible}
+    eligible = {name for policy in taxonomy.retry_policies.values() for name in policy.eligible}
     for path, code in live(taxonomy):
         if code.retryable and code.retry is None and code.name not in eligible:
             known = ", ".join(taxonomy.retry_policies)
             message = f"clients retry `{code.name}`, and nothing says how"
             yield Remark(
-                present(subject, path, "client_action", "retriable"), message, f"add `retry:` with one of {known}"
+                present(subject, path, "client_action", "retriable"),
+                message,
+                f"add `retry:` with one of {known}",
             )
 
 
 def policy_without_retry(subject: Subject) -> Iterator[Remark]:
     """A code that names a retry policy is one that clients retry."""
     for path, code in codes(subject.taxonomy):
-        if code.retry is not None and not code.retryable and code.retriable.kind in ("never", "none"):
+        if (
+            code.retry is not None
+            and not code.retryable
+            and code.retriable.kind in ("never", "none")
+        ):
             message = f"`{code.name}` names the policy `{code.retry}`, and clients do not retry it"
             yield Remark((*path, "retry"), message, "remove `retry:`, or make the code retriable")
 
@@ -58,9 +68,7 @@ def retry_unsafe(subject: Subject) -> Iterator[Remark]:
         for path, code in live(taxonomy):
             if path[0] == "codes" and _blind(code):
                 message = f"`{code.name}` may have taken effect, is retried, and nothing makes a second write safe"
-                hint = (
-                    "declare `idempotency:`, make `retriable` depend on `operation.idempotent`, or say `effect: none`"
-                )
+                hint = "declare `idempotency:`, make `retriable` depend on `operation.idempotent`, or say `effect: none`"
                 yield Remark(present(subject, path, "effect", "retriable"), message, hint)
     for operation in taxonomy.operations.values():
         if operation.idempotent is not False:
@@ -104,10 +112,18 @@ def retriable_status(subject: Subject) -> Iterator[Remark]:
             message = f"`{code.name}` travels as 429, which asks the client to come back, and is not retriable"
             yield Remark(at, message, "make it retriable, or use 403 for a limit that never lifts")
         elif code.retriable.kind == "always":
-            final = [str(s) for s in code.http.statuses if s.low >= 400 and s.high < 500 and s.low not in _LATER]
+            final = [
+                str(s)
+                for s in code.http.statuses
+                if s.low >= 400 and s.high < 500 and s.low not in _LATER
+            ]
             if final:
                 message = f"`{code.name}` is retriable and travels as {', '.join(final)}, which blames the request"
-                yield Remark(at, message, "use 408, 429 or 503, or `client_action: refetch` with `retriable: caller`")
+                yield Remark(
+                    at,
+                    message,
+                    "use 408, 429 or 503, or `client_action: refetch` with `retriable: caller`",
+                )
 
 
 #: Statuses of gRPC that say the same call fails again until something else changes (grpc/grpc, doc/statuscodes.md, which
@@ -132,9 +148,7 @@ def retriable_grpc_status(subject: Subject) -> Iterator[Remark]:
             message = f"`{code.name}` travels as UNAVAILABLE, which asks for another try, and is not retriable"
             hint = "make it retriable, or use INTERNAL or FAILED_PRECONDITION"
         elif code.grpc in _FINAL and code.retriable.kind == "always":
-            message = (
-                f"`{code.name}` is retriable and travels as {code.grpc}, which says that the same call fails again"
-            )
+            message = f"`{code.name}` is retriable and travels as {code.grpc}, which says that the same call fails again"
             hint = "use UNAVAILABLE, ABORTED or RESOURCE_EXHAUSTED, or make it `retriable: false`"
         else:
             continue
@@ -145,10 +159,14 @@ def retry_after_missing(subject: Subject) -> Iterator[Remark]:
     """Who is told 429 is told when to come back (RFC 6585 §4)."""
     taxonomy = subject.taxonomy
     for path, code in statuses_of(taxonomy, 429):
-        rules = [rule for rule in taxonomy.header_rules(code, 429) if rule.name.lower() == "retry-after"]
+        rules = [
+            rule for rule in taxonomy.header_rules(code, 429) if rule.name.lower() == "retry-after"
+        ]
         if not any(rule.presence in ("required", "expected") for rule in rules):
             message = f"`{code.name}` travels as 429 without Retry-After"
-            yield Remark(present(subject, path, "http"), message, "add `headers: {Retry-After: {on: 429}}`")
+            yield Remark(
+                present(subject, path, "http"), message, "add `headers: {Retry-After: {on: 429}}`"
+            )
 
 
 def retry_after_ignored(subject: Subject) -> Iterator[Remark]:
@@ -168,7 +186,12 @@ def retry_after_ignored(subject: Subject) -> Iterator[Remark]:
         if required:
             message = f"`{code.name}` always carries Retry-After, and its policy `{policy.name}` ignores it"
             related = (("the policy is here", ("retry_policies", policy.name)),)
-            yield Remark((*path, "retry"), message, "add `retry_after: {honor: true}` to the policy", related=related)
+            yield Remark(
+                (*path, "retry"),
+                message,
+                "add `retry_after: {honor: true}` to the policy",
+                related=related,
+            )
 
 
 def policy_arithmetic(subject: Subject) -> Iterator[Remark]:
@@ -179,18 +202,27 @@ def policy_arithmetic(subject: Subject) -> Iterator[Remark]:
         backoff = data.get("backoff", [])
         written = backoff if isinstance(backoff, list) else [backoff]
         for index, (phase, keys) in enumerate(zip(each.policy.phases, written, strict=True)):
-            at: Path = (*path, "backoff", index) if isinstance(backoff, list) else (*path, "backoff")
+            at: Path = (
+                (*path, "backoff", index) if isinstance(backoff, list) else (*path, "backoff")
+            )
             if phase.max is not None and phase.max < phase.base:
-                message = f"the longest delay, {phase.max:g} s, is below the first, {phase.base:g} s"
+                message = (
+                    f"the longest delay, {phase.max:g} s, is below the first, {phase.base:g} s"
+                )
                 yield Remark((*at, "max"), message, "raise `max` or lower `base`", on_key=False)
             if phase.kind == "exponential" and phase.factor == 1:
                 yield Remark(
-                    (*at, "factor"), "a factor of 1 makes no delay grow", "write `kind: constant`", on_key=False
+                    (*at, "factor"),
+                    "a factor of 1 makes no delay grow",
+                    "write `kind: constant`",
+                    on_key=False,
                 )
             for key, wants in (("factor", "exponential"), ("step", "linear")):
                 if key in keys and phase.kind != wants:
                     yield Remark(
-                        (*at, key), f"`{key}` means nothing to a {phase.kind} backoff", f"remove it, or `kind: {wants}`"
+                        (*at, key),
+                        f"`{key}` means nothing to a {phase.kind} backoff",
+                        f"remove it, or `kind: {wants}`",
                     )
             if (
                 phase.kind != "constant"
@@ -198,9 +230,15 @@ def policy_arithmetic(subject: Subject) -> Iterator[Remark]:
                 and each.policy.max_elapsed is None
                 and each.policy.max_attempts is None
             ):
-                yield Remark(at, "these delays grow without end", "add `max:`, `max_attempts:` or `max_elapsed:`")
+                yield Remark(
+                    at,
+                    "these delays grow without end",
+                    "add `max:`, `max_attempts:` or `max_elapsed:`",
+                )
             if index == len(written) - 1 and "for" in keys:
-                yield Remark((*at, "for"), "the last phase has no end, so `for` means nothing", "remove it")
+                yield Remark(
+                    (*at, "for"), "the last phase has no end, so `for` means nothing", "remove it"
+                )
         yield from _never_reached(path, each.policy)
         yield from _jitter_and_budget(path, subject, name)
 
@@ -211,15 +249,19 @@ def _never_reached(path: Path, policy: Policy) -> Iterator[Remark]:
     if most is None or not policy.phases:
         return
     if most < policy.phases[0].base:
-        message = (
-            f"all is over after {most:g} s, before the first delay of {policy.phases[0].base:g} s: nothing is retried"
+        message = f"all is over after {most:g} s, before the first delay of {policy.phases[0].base:g} s: nothing is retried"
+        yield Remark(
+            (*path, "max_elapsed"), message, "raise `max_elapsed` or lower `base`", on_key=False
         )
-        yield Remark((*path, "max_elapsed"), message, "raise `max_elapsed` or lower `base`", on_key=False)
     begins = 0.0
     for index, phase in enumerate(policy.phases):
         if index and begins >= most:
             message = f"this phase begins after {begins:g} s, and all is over after {most:g} s"
-            yield Remark((*path, "backoff", index), message, "raise `max_elapsed`, or shorten the phases above")
+            yield Remark(
+                (*path, "backoff", index),
+                message,
+                "raise `max_elapsed`, or shorten the phases above",
+            )
         begins += phase.for_seconds or 0.0  # only the last has no end
 
 
@@ -232,7 +274,9 @@ def _jitter_and_budget(path: Path, subject: Subject, name: str) -> Iterator[Rema
         yield Remark((*path, "jitter", "ratio"), message, "remove it, or use `additive` or `ratio`")
     if "ratio" not in jitter and policy.jitter.kind in ("additive", "ratio"):
         yield Remark(
-            (*path, "jitter"), f"`{policy.jitter.kind}` jitter without `ratio` spreads nothing", "add `ratio: 0.2`"
+            (*path, "jitter"),
+            f"`{policy.jitter.kind}` jitter without `ratio` spreads nothing",
+            "add `ratio: 0.2`",
         )
     if policy.jitter.kind == "ratio" and policy.jitter.ratio > 1:
         message = "a ratio above 1 asks for delays below zero"
@@ -250,11 +294,17 @@ def _jitter_and_budget(path: Path, subject: Subject, name: str) -> Iterator[Rema
     if policy.budget is None:
         for kind, each in policy.kinds.items():
             if each.cost is not None:
-                message = f"a retry of `{kind}` costs something, and there is no budget that pays for it"
-                yield Remark((*path, "kinds", kind, "cost"), message, "add `budget:`, or remove `cost:`")
+                message = (
+                    f"a retry of `{kind}` costs something, and there is no budget that pays for it"
+                )
+                yield Remark(
+                    (*path, "kinds", kind, "cost"), message, "add `budget:`, or remove `cost:`"
+                )
     if policy.budget is not None and policy.budget.cost > policy.budget.tokens:
         message = "a retry costs more than the bucket holds, so there is none"
-        yield Remark((*path, "budget", "cost"), message, "raise `tokens` or lower `cost`", on_key=False)
+        yield Remark(
+            (*path, "budget", "cost"), message, "raise `tokens` or lower `cost`", on_key=False
+        )
 
 
 def example_contradicts_flag(subject: Subject) -> Iterator[Remark]:
@@ -267,7 +317,9 @@ def example_contradicts_flag(subject: Subject) -> Iterator[Remark]:
                 continue
             (expected,) = possible
             at = example_path(subject, path, index)
-            shown: list[tuple[Path, object]] = [((*at, "slots", "retriable"), example.slots.get("retriable"))]
+            shown: list[tuple[Path, object]] = [
+                ((*at, "slots", "retriable"), example.slots.get("retriable"))
+            ]
             shown += [((*at, "details", role), (example.details or {}).get(role)) for role in roles]
             for where, flag in shown:
                 if isinstance(flag, bool) and flag is not expected:
@@ -275,7 +327,10 @@ def example_contradicts_flag(subject: Subject) -> Iterator[Remark]:
                     said += " with these details" if code.retriable.kind == "conditional" else ""
                     message = f"the example says {str(flag).lower()}, and `{code.name}` is {said}"
                     yield Remark(
-                        where, message, "change the example, or make the code `retriable: caller`", on_key=False
+                        where,
+                        message,
+                        "change the example, or make the code `retriable: caller`",
+                        on_key=False,
                     )
 
 
@@ -313,8 +368,12 @@ def retriable_without_action(subject: Subject) -> Iterator[Remark]:
     for path, code in live(subject.taxonomy):
         told = code.retriable.kind in ("always", "conditional", "caller")
         if told and code.actions and not set(code.actions) & {*again, code.retriable.until}:
-            message = f"`{code.name}` may be retriable, and none of its actions sends again what failed"
-            yield Remark((*path, "actions"), message, f"add {' or '.join(f'`{each}`' for each in again)}")
+            message = (
+                f"`{code.name}` may be retriable, and none of its actions sends again what failed"
+            )
+            yield Remark(
+                (*path, "actions"), message, f"add {' or '.join(f'`{each}`' for each in again)}"
+            )
 
 
 def eligible_never_retriable(subject: Subject) -> Iterator[Remark]:
@@ -325,7 +384,9 @@ def eligible_never_retriable(subject: Subject) -> Iterator[Remark]:
             if flags[code] == "never":
                 message = f"`{name}` retries `{code}`, which is never retriable"
                 hint = "take it off the list, or make `retriable` say when"
-                yield Remark(("retry_policies", name, "eligible", index), message, hint, on_key=False)
+                yield Remark(
+                    ("retry_policies", name, "eligible", index), message, hint, on_key=False
+                )
 
 
 def mismatch_retriable(subject: Subject) -> Iterator[Remark]:
@@ -333,7 +394,9 @@ def mismatch_retriable(subject: Subject) -> Iterator[Remark]:
     idempotency = subject.taxonomy.idempotency
     code = subject.taxonomy.codes.get((idempotency.mismatch if idempotency else None) or "")
     if code is not None and (code.retriable.kind == "always" or code.retryable):
-        message = f"`{code.name}` is retriable, and the same body under the same key is refused each time"
+        message = (
+            f"`{code.name}` is retriable, and the same body under the same key is refused each time"
+        )
         hint = "name a code that is not retriable, or give the mismatch one of its own"
         related = ((f"`{code.name}` is here", ("codes", code.name)),)
         yield Remark(("idempotency", "mismatch"), message, hint, on_key=False, related=related)
@@ -341,8 +404,15 @@ def mismatch_retriable(subject: Subject) -> Iterator[Remark]:
 
 def unknown_contradicts_flag(subject: Subject) -> Iterator[Remark]:
     """What an unknown or undeclared error becomes is not said to be retriable where its code never is."""
-    for section, rule in (("unknown", subject.taxonomy.unknown), ("undeclared", subject.taxonomy.undeclared)):
-        code = subject.taxonomy.codes.get(rule.becomes) if rule is not None and rule.retriable else None
+    for section, rule in (
+        ("unknown", subject.taxonomy.unknown),
+        ("undeclared", subject.taxonomy.undeclared),
+    ):
+        code = (
+            subject.taxonomy.codes.get(rule.becomes)
+            if rule is not None and rule.retriable
+            else None
+        )
         if code is not None and code.retriable.kind == "never":
             message = f"it is retriable here, and `{code.name}`, which it becomes, never is"
             hint = "write `retriable: false`, or let it become another code"
@@ -365,9 +435,7 @@ def retriable_not_eligible(subject: Subject) -> Iterator[Remark]:
             and (everything or code.retry == name)
         ]
         if left:
-            message = (
-                f"{', '.join(left)} may be retriable, and `{name}` never retries {'it' if len(left) == 1 else 'them'}"
-            )
+            message = f"{', '.join(left)} may be retriable, and `{name}` never retries {'it' if len(left) == 1 else 'them'}"
             hint = "add what is missing to the list, or suppress this with the reason why flag and list differ"
             yield Remark(("retry_policies", name, "eligible"), message, hint)
 
@@ -399,7 +467,9 @@ def annotated_count(subject: Subject) -> Iterator[Remark]:
         if met and not any(_counts(each, key, taxonomy) for each in met):
             message = f"`{policy.name}` counts its retries in `{key}`, which none of its codes has"
             hint_of_key = f"declare `details: {{{key}?: {{}}}}` with a code of the policy, or name another key"
-            yield Remark(("retry_policies", policy.name, "annotate"), message, hint_of_key, on_key=False)
+            yield Remark(
+                ("retry_policies", policy.name, "annotate"), message, hint_of_key, on_key=False
+            )
         for path, code in live(taxonomy):
             for index, example in enumerate(code.examples):
                 count = (example.details or {}).get(key)
@@ -411,7 +481,11 @@ def annotated_count(subject: Subject) -> Iterator[Remark]:
 
 def _attempts(taxonomy: Taxonomy, key: str) -> list[int | None]:
     """How often those policies send a request that count in one detail; several may."""
-    return [each.policy.max_attempts for each in taxonomy.retry_policies.values() if each.annotate == key]
+    return [
+        policy.policy.max_attempts
+        for policy in taxonomy.retry_policies.values()
+        if policy.annotate == key
+    ]
 
 
 def _maxima(subject: Subject, key: str, met: tuple[Code, ...]) -> Iterator[tuple[Path, float]]:
@@ -429,7 +503,11 @@ def _maxima(subject: Subject, key: str, met: tuple[Code, ...]) -> Iterator[tuple
 def _counts(code: Code, key: str, taxonomy: Taxonomy) -> bool:
     """Whether a code may have the detail; an imported schema may name it where nobody here can tell."""
     registered = taxonomy.detail_keys.get(key)
-    return key in code.details or code.details_schema is not None or (registered is not None and registered.everywhere)
+    return (
+        key in code.details
+        or code.details_schema is not None
+        or (registered is not None and registered.everywhere)
+    )
 
 
 def deadline_detail(subject: Subject) -> Iterator[Remark]:

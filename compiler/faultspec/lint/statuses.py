@@ -9,19 +9,40 @@ from faultspec.lint.places import allowed_on, codes, example_path, live, meets, 
 from faultspec.lint.rule import Remark, Subject
 
 #: What frameworks, servers and proxies answer by themselves, without asking a handler.
-MADE_BY_FRAMEWORKS = (400, 404, 405, 406, 408, 411, 413, 414, 415, 417, 431, 500, 501, 502, 503, 504, 505)
+MADE_BY_FRAMEWORKS = (
+    400,
+    404,
+    405,
+    406,
+    408,
+    411,
+    413,
+    414,
+    415,
+    417,
+    431,
+    500,
+    501,
+    502,
+    503,
+    504,
+    505,
+)
 
 
 def unmapped_status(subject: Subject) -> Iterator[Remark]:
     """An error status that frameworks answer by themselves has a code, or a fallback says which."""
     taxonomy = subject.taxonomy
     if not any(
-        each.transport == "http" and each.envelopes and each.codes is not None for each in taxonomy.surfaces.values()
+        surface.transport == "http" and surface.envelopes and surface.codes is not None
+        for surface in taxonomy.surfaces.values()
     ):
         return
     claimed = [span for _, code in live(taxonomy) for span in code.http.statuses]
-    claimed += [each.on for each in taxonomy.fallbacks]
-    missing = [status for status in MADE_BY_FRAMEWORKS if not any(status in span for span in claimed)]
+    claimed += [fallback.on for fallback in taxonomy.fallbacks]
+    missing = [
+        status for status in MADE_BY_FRAMEWORKS if not any(status in span for span in claimed)
+    ]
     if missing:
         yield Remark(
             ("fallback",) if taxonomy.fallbacks else ("codes",),
@@ -58,7 +79,11 @@ def _asks(code: Code) -> bool:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    return " and ".join(f"`{name}`" for name in names) if len(names) < 3 else f"each of its {len(names)} codes"
+    return (
+        " and ".join(f"`{name}`" for name in names)
+        if len(names) < 3
+        else f"each of its {len(names)} codes"
+    )
 
 
 def code_without_transport(subject: Subject) -> Iterator[Remark]:
@@ -66,19 +91,26 @@ def code_without_transport(subject: Subject) -> Iterator[Remark]:
     taxonomy = subject.taxonomy
     for path, code in live(taxonomy):
         elsewhere = any(
-            each.transport != "http" and allowed_on(code, path, each) for each in taxonomy.surfaces.values()
+            surface.transport != "http" and allowed_on(code, path, surface)
+            for surface in taxonomy.surfaces.values()
         )
         if not code.http.carried and not code.grpc and not elsewhere:
             message = f"`{code.name}` travels over nothing: no HTTP status, no other carrier, no surface but HTTP"
-            yield Remark(present(subject, path, "http"), message, "give it a status, or name its carrier under `on:`")
+            yield Remark(
+                present(subject, path, "http"),
+                message,
+                "give it a status, or name its carrier under `on:`",
+            )
 
 
 def code_on_no_surface(subject: Subject) -> Iterator[Remark]:
     """Every live code is allowed on a surface that can carry it."""
     taxonomy = subject.taxonomy
     for path, code in live(taxonomy):
-        if not any(allowed_on(code, path, each) for each in taxonomy.surfaces.values()):
-            yield Remark(path, f"no surface allows `{code.name}`", "add it to the `codes` of a surface")
+        if not any(allowed_on(code, path, surface) for surface in taxonomy.surfaces.values()):
+            yield Remark(
+                path, f"no surface allows `{code.name}`", "add it to the `codes` of a surface"
+            )
 
 
 def failure_without_error_status(subject: Subject) -> Iterator[Remark]:
@@ -86,20 +118,20 @@ def failure_without_error_status(subject: Subject) -> Iterator[Remark]:
     for path, code in live(subject.taxonomy):
         wrong = [str(span) for span in code.http.statuses if span.low < 400]
         if wrong and not _told_by_body(subject.taxonomy, path, code):
-            message = (
-                f"`{code.name}` is a failure and travels as {', '.join(wrong)}, which means success or redirection"
-            )
+            message = f"`{code.name}` is a failure and travels as {', '.join(wrong)}, which means success or redirection"
             yield Remark((*path, "http"), message, "use a status of 400 or above", on_key=False)
 
 
 def _told_by_body(taxonomy: Taxonomy, path: Path, code: Code) -> bool:
     """Whether every HTTP surface of the code says on purpose that errors are told by what the body holds."""
     there = [
-        each
-        for each in taxonomy.surfaces.values()
-        if each.transport == "http" and each.envelopes and meets(each, path, code)
+        surface
+        for surface in taxonomy.surfaces.values()
+        if surface.transport == "http" and surface.envelopes and meets(surface, path, code)
     ]
-    return bool(there) and all(each.error_pointer is not None or each.error_equals for each in there)
+    return bool(there) and all(
+        each.error_pointer is not None or each.error_equals for each in there
+    )
 
 
 def ambiguous_status(subject: Subject) -> Iterator[Remark]:
@@ -142,13 +174,21 @@ def unreachable_fallback(subject: Subject) -> Iterator[Remark]:
     for key, fallback in zip(subject.data.get("fallback", {}), taxonomy.fallbacks, strict=False):
         statuses = range(fallback.on.low, fallback.on.high + 1)
         narrower = [
-            each.on for each in taxonomy.fallbacks if each is not fallback and each.on.width < fallback.on.width
+            each.on
+            for each in taxonomy.fallbacks
+            if each is not fallback and each.on.width < fallback.on.width
         ]
-        same = [each for each in taxonomy.fallbacks if each is not fallback and each.on == fallback.on]
+        same = [
+            each for each in taxonomy.fallbacks if each is not fallback and each.on == fallback.on
+        ]
         if fallback.on.low < 400:
             message = f"{key} is no error status"
-        elif all(status in claimed or any(status in each for each in narrower) for status in statuses):
-            message = f"this fallback never applies: codes, or narrower fallbacks, claim all of {key}"
+        elif all(
+            status in claimed or any(status in each for each in narrower) for status in statuses
+        ):
+            message = (
+                f"this fallback never applies: codes, or narrower fallbacks, claim all of {key}"
+            )
         elif same:
             message = f"{key} has two fallbacks"
         else:
@@ -173,7 +213,11 @@ def unreachable_surface(subject: Subject) -> Iterator[Remark]:
 
 def _covers(one: Match, other: Match) -> bool:
     """Whether everything `other` matches is matched by `one`; False where that cannot be told by looking."""
-    routes = not one.routes or "/**" in one.routes or (other.routes and set(other.routes) <= set(one.routes))
+    routes = (
+        not one.routes
+        or "/**" in one.routes
+        or (other.routes and set(other.routes) <= set(one.routes))
+    )
     statuses = not one.statuses or (
         other.statuses and all(any(a.covers(b) for a in one.statuses) for b in other.statuses)
     )
@@ -192,10 +236,14 @@ def concealment(subject: Subject) -> Iterator[Remark]:
         if each.answer in each.never:
             position = each.never.index(each.answer)
             message = f"`{each.answer}` is the answer and may never be the answer"
-            yield Remark((*path, "never", position), message, "remove it from one of the two", on_key=False)
+            yield Remark(
+                (*path, "never", position), message, "remove it from one of the two", on_key=False
+            )
         elif http and answer.live and not answer.http.statuses:
             message = f"`{each.answer}` has no HTTP status, so it can conceal nothing on HTTP"
-            yield Remark((*path, "answer"), message, "answer with a code that travels on HTTP", on_key=False)
+            yield Remark(
+                (*path, "answer"), message, "answer with a code that travels on HTTP", on_key=False
+            )
 
 
 def header_contradiction(subject: Subject) -> Iterator[Remark]:
@@ -212,7 +260,10 @@ def header_contradiction(subject: Subject) -> Iterator[Remark]:
             if rule.names(code.name)
         )
         own = carried[len(carried) - len(code.headers) :]
-        for wanted, refused in (*_contradictions(own, carried), *_contradictions(carried[: -len(own) or None], own)):
+        for wanted, refused in (
+            *_contradictions(own, carried),
+            *_contradictions(carried[: -len(own) or None], own),
+        ):
             name = refused.name if refused in own else wanted.name
             yield _contradiction((*path, "headers", name), wanted, refused)
         for one, other in combinations(carried, 2):
@@ -227,7 +278,11 @@ def _contradictions(
     theirs = tuple(theirs)
     for one in ours:
         for other in theirs:
-            if one.presence in ("required", "expected") and other.presence == "forbidden" and _meet(one, other):
+            if (
+                one.presence in ("required", "expected")
+                and other.presence == "forbidden"
+                and _meet(one, other)
+            ):
                 yield one, other
 
 
@@ -260,7 +315,9 @@ def _form_contradiction(path: Path, one: HeaderRule, other: HeaderRule) -> Itera
 
 def compatible(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether a value can have both formats; every UUID of a version is a `uuid`."""
-    return bool(set(one) & set(other)) or any(a.startswith(b) or b.startswith(a) for a in one for b in other)
+    return bool(set(one) & set(other)) or any(
+        a.startswith(b) or b.startswith(a) for a in one for b in other
+    )
 
 
 def header_rule_undone(subject: Subject) -> Iterator[Remark]:
@@ -270,23 +327,38 @@ def header_rule_undone(subject: Subject) -> Iterator[Remark]:
     paths: list[Path] = []
     for name, each in written.items():
         paths += (
-            [("headers", name, index) for index in range(len(each))] if isinstance(each, list) else [("headers", name)]
+            [("headers", name, index) for index in range(len(each))]
+            if isinstance(each, list)
+            else [("headers", name)]
         )
     for number, (path, rule) in enumerate(zip(paths, rules, strict=True)):
         for later_path, later in zip(paths[number + 1 :], rules[number + 1 :], strict=True):
             wider = all(any(a.covers(b) for a in later.on) for b in rule.on)
             codes_too = not later.codes or (rule.codes and set(rule.codes) <= set(later.codes))
-            refused = "forbidden" in (rule.presence, later.presence)  # that is a contradiction, told elsewhere
-            if rule.name == later.name and wider and codes_too and rule.presence != later.presence and not refused:
+            refused = "forbidden" in (
+                rule.presence,
+                later.presence,
+            )  # that is a contradiction, told elsewhere
+            if (
+                rule.name == later.name
+                and wider
+                and codes_too
+                and rule.presence != later.presence
+                and not refused
+            ):
                 on = ", ".join(map(str, rule.on))
                 message = f"`{rule.name}` is {rule.presence} on {on}, and a later rule makes it {later.presence} there"
                 related = (("the later rule is here", later_path),)
-                yield Remark(path, message, "put the narrower rule last, or leave one out", related=related)
+                yield Remark(
+                    path, message, "put the narrower rule last, or leave one out", related=related
+                )
                 break
 
 
 #: Fields that RFC 9110 has for requests only (sections 7.2, 7.6.2, 10.1, 11.6.2, 11.7.2, 13.1 and 14.2).
-_CONDITIONAL = frozenset({"if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since"})
+_CONDITIONAL = frozenset(
+    {"if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since"}
+)
 REQUEST_ONLY = _CONDITIONAL | {
     "authorization",
     "expect",
@@ -305,16 +377,25 @@ def request_header(subject: Subject) -> Iterator[Remark]:
     for path, rules in groups:
         for name in dict.fromkeys(rule.name for rule in rules):
             if name.lower() in REQUEST_ONLY:
-                yield Remark((*path, name), f"`{name}` is a header of requests; no response has it", "remove the rule")
+                yield Remark(
+                    (*path, name),
+                    f"`{name}` is a header of requests; no response has it",
+                    "remove the rule",
+                )
 
 
 def header_spelling(subject: Subject) -> Iterator[Remark]:
     """A header is spelled one way: as the rules for all errors have it, or as it is first written."""
-    found: list[tuple[Path, str]] = [(("headers", name), name) for name in subject.data.get("headers", {})]
+    found: list[tuple[Path, str]] = [
+        (("headers", name), name) for name in subject.data.get("headers", {})
+    ]
     for path, code in codes(subject.taxonomy):
         found += [((*path, "headers", rule.name), rule.name) for rule in code.headers]
         for index, example in enumerate(code.examples):
-            found += [((*example_path(subject, path, index), "headers", name), name) for name in example.headers]
+            found += [
+                ((*example_path(subject, path, index), "headers", name), name)
+                for name in example.headers
+            ]
     first: dict[str, str] = {}
     for path, name in found:
         usual = first.setdefault(name.lower(), name)

@@ -15,7 +15,9 @@ CODES: Mapping[str, str] = {
     "unused-suppression": "A comment suppresses a rule that has nothing to say there.",
 }
 
-_COMMENT = re.compile(r"#[ \t]*faultspec:[ \t]*ignore(?:[ \t]*\[(?P<rules>[^\]\r\n]*)\])?[ \t]*(?P<reason>[^\r\n]*)")
+_COMMENT = re.compile(
+    r"#[ \t]*faultspec:[ \t]*ignore(?:[ \t]*\[(?P<rules>[^\]\r\n]*)\])?[ \t]*(?P<reason>[^\r\n]*)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +50,17 @@ def suppressions(document: Document) -> tuple[Suppression, ...]:
             continue
         before = re.split(r"\r\n|\r|\n", text[: match.start()])
         number = len(before)
-        span = Span(number, len(before[-1]) + 1, number, len(before[-1]) + 1 + len(match[0].rstrip()))
+        span = Span(
+            number, len(before[-1]) + 1, number, len(before[-1]) + 1 + len(match[0].rstrip())
+        )
         target = number if before[-1].strip() else _next(lines, number)
         rules = [each.strip() for each in (match["rules"] or "").split(",")]
         for rule in rules:
-            removal = _shortened(match, rules, rule, span) if len(rules) > 1 else _removed(lines, before[-1], span)
+            removal = (
+                _shortened(match, rules, rule, span)
+                if len(rules) > 1
+                else _removed(lines, before[-1], span)
+            )
             found.append(Suppression(rule, target, match["reason"].strip(), span, removal))
     return tuple(found)
 
@@ -71,7 +79,9 @@ def _removed(lines: list[str], before: str, span: Span) -> Fix | None:
     if before.strip():
         column = len(before.rstrip()) + 1
         place = Span(number, column, number, len(lines[number - 1]) + 1)
-    elif number == len(lines) or (following.lstrip().startswith("#") and not _COMMENT.match(following.lstrip())):
+    elif number == len(lines) or (
+        following.lstrip().startswith("#") and not _COMMENT.match(following.lstrip())
+    ):
         return None
     else:
         place = Span(number, 1, number + 1, 1)
@@ -94,13 +104,21 @@ def apply(
     used: set[Suppression] = set()
     for diagnostic in found:
         line = diagnostic.span.line if diagnostic.span else 0
-        by = [each for each in silenced if each.rule == diagnostic.code and each.target == line and each.says_why]
+        by = [
+            each
+            for each in silenced
+            if each.rule == diagnostic.code and each.target == line and each.says_why
+        ]
         used.update(by)
         if not by:
             yield diagnostic
     for each in silenced:
         if each.rule not in rules:
-            what = f"there is no rule `{each.rule}`" if each.rule else "this suppresses no rule by name"
+            what = (
+                f"there is no rule `{each.rule}`"
+                if each.rule
+                else "this suppresses no rule by name"
+            )
             hint = (
                 closest(each.rule, rules)
                 or "write `# faultspec: ignore[rule-id] reason`; `faultspec explain` knows the ids"
@@ -109,10 +127,20 @@ def apply(
         elif not each.says_why:
             message = f"`{each.rule}` is suppressed and nothing says why, so it is not"
             yield Diagnostic(
-                "suppression-without-reason", message, path, each.span, hint="write the reason after the `]`"
+                "suppression-without-reason",
+                message,
+                path,
+                each.span,
+                hint="write the reason after the `]`",
             )
         elif each not in used:
             message = f"`{each.rule}` has nothing to say there"
             yield Diagnostic(
-                "unused-suppression", message, path, each.span, "warning", "remove the comment", fix=each.removal
+                "unused-suppression",
+                message,
+                path,
+                each.span,
+                "warning",
+                "remove the comment",
+                fix=each.removal,
             )

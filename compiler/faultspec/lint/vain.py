@@ -16,11 +16,21 @@ def details_without_place(subject: Subject) -> Iterator[Remark]:
     """What a code requires among its details has a place in an envelope of it."""
     for path, code in live(subject.taxonomy):
         slots = _slots(carried(subject.taxonomy, path, code))
-        lost = [key for key, each in code.details.items() if each.presence == "required" and key not in slots]
+        lost = [
+            key
+            for key, each in code.details.items()
+            if each.presence == "required" and key not in slots
+        ]
         if lost and "details" not in slots:
             listed = ", ".join(f"`{key}`" for key in lost)
-            message = f"`{code.name}` requires {listed}, and no envelope of it has a place for details"
-            yield Remark((*path, "details"), message, "give an envelope `details: $details`, or require none of them")
+            message = (
+                f"`{code.name}` requires {listed}, and no envelope of it has a place for details"
+            )
+            yield Remark(
+                (*path, "details"),
+                message,
+                "give an envelope `details: $details`, or require none of them",
+            )
 
 
 def flag_without_place(subject: Subject) -> Iterator[Remark]:
@@ -37,8 +47,13 @@ def flag_without_place(subject: Subject) -> Iterator[Remark]:
 
 
 def _has_flag(taxonomy: Taxonomy, code: Code) -> bool:
-    own = code.details_schema is not None  # an imported schema may name the key where nobody here can tell
-    return any(own or key in code.details or taxonomy.detail_keys[key].everywhere for key in taxonomy.flag_keys)
+    own = (
+        code.details_schema is not None
+    )  # an imported schema may name the key where nobody here can tell
+    return any(
+        own or key in code.details or taxonomy.detail_keys[key].everywhere
+        for key in taxonomy.flag_keys
+    )
 
 
 def _slots(worn: Sequence[Envelope]) -> set[str]:
@@ -60,7 +75,11 @@ def alert_without_rule(subject: Subject) -> Iterator[Remark]:
         missing = unsaid(alert, telemetry, taxonomy)
         if missing is not None:
             message = f"`{alert.name}` never fires: nothing says {missing}"
-            yield Remark(("telemetry", "alerts", alert.name), message, "say it, or the alert is a runbook only")
+            yield Remark(
+                ("telemetry", "alerts", alert.name),
+                message,
+                "say it, or the alert is a runbook only",
+            )
 
 
 def fact_breaks_field(subject: Subject) -> Iterator[Remark]:
@@ -70,14 +89,29 @@ def fact_breaks_field(subject: Subject) -> Iterator[Remark]:
         worn = carried(taxonomy, path, code)
         # What stands in a message for a detail has a length of its own, which the examples show.
         sentence = None if "${" in (code.message or "") else code.message
-        facts = (("code", "wire", code.wire), ("message", "message", sentence), ("domain", "domain", code.domain))
+        facts = (
+            ("code", "wire", code.wire),
+            ("message", "message", sentence),
+            ("domain", "domain", code.domain),
+        )
         for slot, key, value in facts:
             fields = [each.fields[slot].schema for each in worn if slot in each.fields]
-            found = [tuple(values.problems(each, value)) for each in fields] if value is not None else []
+            found = (
+                [tuple(values.problems(field, value)) for field in fields]
+                if value is not None
+                else []
+            )
             if found and len(found) == len(worn) and all(found):
-                message = f"`${slot}` of `{code.name}` fits no envelope of it: {found[0][0].problem}"
+                message = (
+                    f"`${slot}` of `{code.name}` fits no envelope of it: {found[0][0].problem}"
+                )
                 where = present(subject, path, key)
-                yield Remark(where, message, f"change it, or the field `{slot}` of the envelope", on_key=where == path)
+                yield Remark(
+                    where,
+                    message,
+                    f"change it, or the field `{slot}` of the envelope",
+                    on_key=where == path,
+                )
 
 
 def example_without_header(subject: Subject) -> Iterator[Remark]:
@@ -91,17 +125,20 @@ def example_without_header(subject: Subject) -> Iterator[Remark]:
             rules: Sequence[HeaderRule] = taxonomy.header_rules(code, status)
             shown = {name.lower() for name in example.headers}
             if not isinstance(written, dict) or "headers" not in written:
-                rules = [each for each in rules if each in code.headers]
-            last = {each.name.lower(): each for each in rules}
+                rules = [rule for rule in rules if rule in code.headers]
+            last = {rule.name.lower(): rule for rule in rules}
             lacks = [
                 f"`{each.name}`"
                 for name, each in last.items()
                 if each.presence == "required" and not each.equals and not each.token
-                if name not in shown and name not in REQUEST_ONLY  # of such a rule enough is said elsewhere
+                if name not in shown
+                and name not in REQUEST_ONLY  # of such a rule enough is said elsewhere
             ]
             if lacks:
                 message = f"the example lacks {', '.join(lacks)}, which every answer with `{code.name}` carries"
-                yield Remark(place, message, "add it under `headers:` of the example, or do not require it")
+                yield Remark(
+                    place, message, "add it under `headers:` of the example, or do not require it"
+                )
 
 
 def surface_without_errors(subject: Subject) -> Iterator[Remark]:
@@ -109,16 +146,26 @@ def surface_without_errors(subject: Subject) -> Iterator[Remark]:
     taxonomy = subject.taxonomy
     for surface in taxonomy.surfaces.values():
         yield from _untold_errors(taxonomy, surface)
-        if surface.transport != "http" or not surface.envelopes or not surface.error_when or surface.codes is None:
+        if (
+            surface.transport != "http"
+            or not surface.envelopes
+            or not surface.error_when
+            or surface.codes is None
+        ):
             continue
         met = [code for path, code in live(taxonomy) if meets(surface, path, code)]
         spans = [span for code in met for span in code.http.carried]
-        spans += [each.on for each in taxonomy.fallbacks if each.code in surface.codes]
+        spans += [fallback.on for fallback in taxonomy.fallbacks if fallback.code in surface.codes]
         if met and not any(one.meets(other) for one in surface.error_when for other in spans):
             statuses = ", ".join(map(str, surface.error_when))
             message = f"no answer of `{surface.name}` is an error: none of its codes travels as {statuses}"
             where: Path = ("surfaces", surface.name, "error_when", "status")
-            yield Remark(where, message, "name the statuses of its codes, or give the codes these", on_key=False)
+            yield Remark(
+                where,
+                message,
+                "name the statuses of its codes, or give the codes these",
+                on_key=False,
+            )
 
 
 def _untold_errors(taxonomy: Taxonomy, surface: Surface) -> Iterator[Remark]:
@@ -136,9 +183,7 @@ def _untold_errors(taxonomy: Taxonomy, surface: Surface) -> Iterator[Remark]:
         if meets(surface, path, code) and code.mcp is not None and not code.mcp.is_error
     ]
     if surface.transport != "mcp":
-        message = (
-            f"nothing tells an error on `{surface.name}` from any other {surface.transport} answer, so none is seen"
-        )
+        message = f"nothing tells an error on `{surface.name}` from any other {surface.transport} answer, so none is seen"
     elif unmarked:
         message = f"`{unmarked[0]}` is not marked by `isError`, and nothing else tells it on `{surface.name}`"
     else:
@@ -147,7 +192,11 @@ def _untold_errors(taxonomy: Taxonomy, surface: Surface) -> Iterator[Remark]:
     if surface.error_when:
         where = (*where, "error_when")
         message = f"a {surface.transport} answer has no status; {message}"
-    yield Remark(where, message, "add `error_when:` with what the body of an error holds: `present:` or `equals:`")
+    yield Remark(
+        where,
+        message,
+        "add `error_when:` with what the body of an error holds: `present:` or `equals:`",
+    )
 
 
 def operation_twice(subject: Subject) -> Iterator[Remark]:
@@ -172,7 +221,11 @@ def operation_twice(subject: Subject) -> Iterator[Remark]:
 def _alike(one: Match, other: Match) -> bool:
     """Whether nothing but their routes tells the two apart."""
     methods = not one.methods or not other.methods or bool(set(one.methods) & set(other.methods))
-    return methods and (one.request, one.tools, one.statuses) == (other.request, other.tools, other.statuses)
+    return methods and (one.request, one.tools, one.statuses) == (
+        other.request,
+        other.tools,
+        other.statuses,
+    )
 
 
 def _bare(route: str) -> str:

@@ -68,7 +68,9 @@ class _Sandbox(ImmutableSandboxedEnvironment):
         return super().getattr(obj, attribute)
 
 
-def environment(loader: BaseLoader, compiled: BytecodeCache | None = None) -> ImmutableSandboxedEnvironment:
+def environment(
+    loader: BaseLoader, compiled: BytecodeCache | None = None
+) -> ImmutableSandboxedEnvironment:
     """The environment of every template, shipped or not; ``compiled``: where those of earlier runs are kept.
 
     Sandboxed, because a folder of templates may come from anywhere; strict, because a misspelled name must not render
@@ -105,7 +107,9 @@ def shipped_templates() -> Path:
     return installed if installed.is_dir() else here.parent.parent / "templates"
 
 
-def render(taxonomy: Taxonomy, targets: Iterable[CompileTarget], source: str, overrides: Path | None = None) -> Tree:
+def render(
+    taxonomy: Taxonomy, targets: Iterable[CompileTarget], source: str, overrides: Path | None = None
+) -> Tree:
     """The whole tree of the targets; raises TargetError.
 
     ``source``: the taxonomy's path as the header of each file names it. ``overrides``: a folder of templates; one at
@@ -118,7 +122,9 @@ def render(taxonomy: Taxonomy, targets: Iterable[CompileTarget], source: str, ov
     compiled = _bytecode()
     for target in targets:
         folders = [each / target.name for each in roots]
-        templates = environment(ChoiceLoader([FileSystemLoader(str(each)) for each in folders]), compiled)
+        templates = environment(
+            ChoiceLoader([FileSystemLoader(str(each)) for each in folders]), compiled
+        )
         context = target.context(taxonomy, model)
         if context is None:
             continue
@@ -129,13 +135,16 @@ def render(taxonomy: Taxonomy, targets: Iterable[CompileTarget], source: str, ov
 
 
 def _outputs(
-    templates: ImmutableSandboxedEnvironment, target: CompileTarget, context: Context, folders: Sequence[Path]
+    templates: ImmutableSandboxedEnvironment,
+    target: CompileTarget,
+    context: Context,
+    folders: Sequence[Path],
 ) -> Iterator[tuple[str, str]]:
     for output in target.outputs:
         with _template_errors(output.template, folders):
             template = templates.get_template(output.template)
-            for each in _items(output, context):
-                names = {"view": context.view, "model": context.model, "each": each}
+            for item in _items(output, context):
+                names = {"view": context.view, "model": context.model, "each": item}
                 yield _path(templates, output.path, names), template.render(names)
     for path, origin in target.copies(context):
         yield path, origin.read_text(encoding="utf-8")
@@ -146,7 +155,9 @@ def _items(output: Output, context: Context) -> Iterable[object]:
     if output.each is None:
         return (None,)
     of_view = output.each.startswith("view.")
-    found: Iterable[object] = getattr(context.view if of_view else context.model, output.each.removeprefix("view."))
+    found: Iterable[object] = getattr(
+        context.view if of_view else context.model, output.each.removeprefix("view.")
+    )
     return found
 
 
@@ -166,7 +177,9 @@ def _template_errors(template: str, folders: Sequence[Path]) -> Iterator[None]:
         yield
     except TemplateSyntaxError as error:
         place = error.filename or _template_path(template, folders)
-        raise _template_problem(place, error.lineno, error.message or "it cannot be read") from error
+        raise _template_problem(
+            place, error.lineno, error.message or "it cannot be read"
+        ) from error
     except (
         TemplateError,
         ArithmeticError,
@@ -192,7 +205,13 @@ def _template_path(template: str, folders: Sequence[Path]) -> str:
 def _template_problem(path: str, line: int | None, message: str) -> TargetError:
     span = None if line is None else Span(line, 1, line, 1)
     return TargetError(
-        Diagnostic("bad-template", message, path, span, hint="templates/README.md lists what a template sees")
+        Diagnostic(
+            "bad-template",
+            message,
+            path,
+            span,
+            hint="templates/README.md lists what a template sees",
+        )
     )
 
 
@@ -214,13 +233,21 @@ def _reserve(path: str, taken: set[str]) -> None:
     if problem is not None:
         raise TargetError(
             Diagnostic(
-                "bad-output-path", f"`{path}` {problem}", "target.yaml", hint="name a file below the output folder"
+                "bad-output-path",
+                f"`{path}` {problem}",
+                "target.yaml",
+                hint="name a file below the output folder",
             )
         )
     # Two files that differ by case alone are one file on the file systems of Windows and macOS.
     if path.casefold() in taken:
         raise TargetError(
-            Diagnostic("duplicate-output", f"two templates write `{path}`", "target.yaml", hint="give one another path")
+            Diagnostic(
+                "duplicate-output",
+                f"two templates write `{path}`",
+                "target.yaml",
+                hint="give one another path",
+            )
         )
     taken.add(path.casefold())
 
@@ -232,7 +259,7 @@ def _unsafe(path: str) -> str | None:
     if not path.isprintable():
         return "has characters that cannot be seen"
     parts = path.split("/")
-    if any(each in ("", ".", "..") for each in parts):
+    if any(part in ("", ".", "..") for part in parts):
         return "leaves the output folder, or names a folder"
     return None
 
@@ -241,7 +268,12 @@ def _unsafe(path: str) -> str | None:
 
 
 def check(
-    tree: Tree, folder: Path, targets: Sequence[str], source: Path | None = None, *, whole: bool = False
+    tree: Tree,
+    folder: Path,
+    targets: Sequence[str],
+    source: Path | None = None,
+    *,
+    whole: bool = False,
 ) -> tuple[Drift, ...]:
     """How ``folder`` differs from ``tree``, in order of path; empty when it does not.
 
@@ -266,13 +298,21 @@ def check(
         Drift(path, "untracked")
         for path in _files(folder)
         if path not in known
-        and ("/" in path and _of(path, targets) if shared else whole or "/" not in path or _of(path, targets))
+        and (
+            "/" in path and _of(path, targets)
+            if shared
+            else whole or "/" not in path or _of(path, targets)
+        )
     ]
     manifest = manifest_text(tree, folder, targets)
     there = _read(folder, MANIFEST)
     if there != manifest and not found:
         found.append(
-            Drift(MANIFEST, "modified" if there is not None else "missing", _diff(MANIFEST, there or "", manifest))
+            Drift(
+                MANIFEST,
+                "modified" if there is not None else "missing",
+                _diff(MANIFEST, there or "", manifest),
+            )
         )
     return tuple(sorted(found, key=lambda each: each.path))
 
@@ -296,7 +336,11 @@ def _of(path: str, targets: Sequence[str]) -> bool:
 
 def _manifest(folder: Path) -> list[str]:
     """The paths listed in the folder's manifest; lines that no compile would have written are passed over."""
-    return [each for each in (_read(folder, MANIFEST) or "").splitlines() if "/" in each and _unsafe(each) is None]
+    return [
+        each
+        for each in (_read(folder, MANIFEST) or "").splitlines()
+        if "/" in each and _unsafe(each) is None
+    ]
 
 
 def _read(folder: Path, path: str) -> str | None:
@@ -312,10 +356,12 @@ def _files(folder: Path) -> Iterator[str]:
     folders.
     """
     for root, folders, files in os.walk(folder):
-        folders[:] = sorted(each for each in folders if each != "__pycache__" and not each.startswith("."))
+        folders[:] = sorted(
+            each for each in folders if each != "__pycache__" and not each.startswith(".")
+        )
         above = Path(root).relative_to(folder)
-        for each in sorted(files):
-            yield (above / each).as_posix()
+        for file in sorted(files):
+            yield (above / file).as_posix()
 
 
 def _diff(path: str, there: str, wanted: str) -> str:
@@ -323,7 +369,9 @@ def _diff(path: str, there: str, wanted: str) -> str:
 
     before, after = there.splitlines(keepends=True), wanted.splitlines(keepends=True)
     lines = difflib.unified_diff(before, after, f"{path} (on disk)", f"{path} (compiled)")
-    return "".join(each if each.endswith("\n") else f"{each}\n\\ No newline at end of file\n" for each in lines)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
 
 
 # Writing
@@ -346,7 +394,9 @@ def write(tree: Tree, folder: Path, targets: Sequence[str]) -> WriteSummary:
     wanted = {**tree, MANIFEST: manifest_text(tree, folder, targets)}
     changed = [path for path, text in wanted.items() if _read(folder, path) != text]
     stale = [
-        path for path in _manifest(folder) if _of(path, targets) and path not in tree and (folder / path).is_file()
+        path
+        for path in _manifest(folder)
+        if _of(path, targets) and path not in tree and (folder / path).is_file()
     ]
     if not changed and not stale:
         return WriteSummary((), ())
@@ -386,7 +436,10 @@ def _contained(folder: Path, path: str) -> None:
     if (folder / path).is_dir() and not (folder / path).is_symlink():
         raise TargetError(
             Diagnostic(
-                "cannot-write", "a folder stands where a file is to be written", str(folder / path), hint="move it away"
+                "cannot-write",
+                "a folder stands where a file is to be written",
+                str(folder / path),
+                hint="move it away",
             )
         )
 

@@ -18,7 +18,18 @@ from faultspec.source.file import MAX_BYTES, SourceError, content, decode, load
 from faultspec.source.readers import MAX_DEPTH
 from faultspec.source.tree import parse
 
-__all__ = ["CODES", "MAX_BYTES", "MAX_DEPTH", "UNTOLD", "Document", "SourceError", "content", "decode", "load", "parse"]
+__all__ = [
+    "CODES",
+    "MAX_BYTES",
+    "MAX_DEPTH",
+    "UNTOLD",
+    "Document",
+    "SourceError",
+    "content",
+    "decode",
+    "load",
+    "parse",
+]
 
 #: Every code that this module reports, with the condition for it.
 CODES: Mapping[str, str] = {

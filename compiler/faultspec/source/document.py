@@ -40,7 +40,9 @@ class Document:
     others: tuple["Document", ...] = field(default=(), repr=False)
     _root: Node | None = field(default=None, repr=False, compare=False)
     _occurrence: int = field(default=0, repr=False, compare=False)
-    _children: dict[int, dict[str | int, tuple[Node, Node]]] = field(default_factory=dict, repr=False, compare=False)
+    _children: dict[int, dict[str | int, tuple[Node, Node]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
     base: "Document | None" = field(default=None, repr=False)
 
     def span(self, path: Path, *, key: bool = True) -> Span:
@@ -156,7 +158,11 @@ class Document:
             if isinstance(node, ScalarNode):
                 found.append((node.start_mark.index, node.end_mark.index))
             else:
-                left += (part for pair in node.value for part in pair) if isinstance(node, MappingNode) else node.value
+                left += (
+                    (part for pair in node.value for part in pair)
+                    if isinstance(node, MappingNode)
+                    else node.value
+                )
         return found
 
     def _child(self, node: Node, step: str | int) -> tuple[Node, Node] | None:
@@ -241,7 +247,9 @@ def span_of(text: str, node: Node) -> Span:
     start = _place(text, node.start_mark)
     if getattr(last, "style", None) not in ("|", ">"):
         return Span(*start, *_place(text, last.end_mark))
-    first_line, *more_lines = Lines.split(text[last.start_mark.index : last.end_mark.index].rstrip())
+    first_line, *more_lines = Lines.split(
+        text[last.start_mark.index : last.end_mark.index].rstrip()
+    )
     line, column = _place(text, last.start_mark)
     if more_lines:
         return Span(*start, line + len(more_lines), len(more_lines[-1]) + 1)

@@ -20,7 +20,10 @@ class SourceError(Exception):
     """
 
     def __init__(
-        self, diagnostics: tuple[Diagnostic, ...], document: Document | None = None, text: str | None = None
+        self,
+        diagnostics: tuple[Diagnostic, ...],
+        document: Document | None = None,
+        text: str | None = None,
     ) -> None:
         super().__init__(diagnostics, document, text)
         self.diagnostics = diagnostics
@@ -28,7 +31,9 @@ class SourceError(Exception):
         self.text = text
 
     def __str__(self) -> str:
-        return "; ".join(f"{each.path}: {each.message}" for each in self.diagnostics)
+        return "; ".join(
+            f"{diagnostic.path}: {diagnostic.message}" for diagnostic in self.diagnostics
+        )
 
 
 def load(path: str | os.PathLike[str]) -> Document:
@@ -64,13 +69,19 @@ def content(path: str) -> bytes:
         if stat.S_ISDIR(status.st_mode):
             raise refuse("not-a-file", "this is a directory", "name a file in it")
         if not stat.S_ISREG(status.st_mode):
-            raise refuse("not-a-file", "this is a device, a pipe or a socket", "write its content to a file first")
+            raise refuse(
+                "not-a-file",
+                "this is a device, a pipe or a socket",
+                "write its content to a file first",
+            )
         if status.st_size > MAX_BYTES:
             raise too_large
         with open(path, "rb") as file:
             found = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise refuse("file-not-found", "there is no such file", "check the spelling and the directory") from None
+        raise refuse(
+            "file-not-found", "there is no such file", "check the spelling and the directory"
+        ) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL character in the path
         reason = error.strerror if isinstance(error, OSError) else None
         raise refuse("file-unreadable", f"the file cannot be read: {reason or error}") from None
@@ -112,7 +123,9 @@ def decode(content: bytes, path: str) -> tuple[str | None, list[Diagnostic]]:
         if byte >= 0xA0:  # below, Latin-1 has only control characters
             hint += f"; in Latin-1 this byte is {chr(byte)!r}"
         message = f"byte 0x{byte:02X} is not valid UTF-8 here"
-        return None, [Diagnostic("not-utf-8", message, path, Span(line, column, line, column), hint=hint)]
+        return None, [
+            Diagnostic("not-utf-8", message, path, Span(line, column, line, column), hint=hint)
+        ]
 
 
 def _nul(content: bytes, path: str) -> Diagnostic:
@@ -121,7 +134,9 @@ def _nul(content: bytes, path: str) -> Diagnostic:
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     if min(even, odd) == 0 and max(even, odd) * 4 >= len(sample):
         order = "little" if odd else "big"
-        message = f"the file looks like UTF-16 ({order}-endian, without a byte order mark), not UTF-8"
+        message = (
+            f"the file looks like UTF-16 ({order}-endian, without a byte order mark), not UTF-8"
+        )
         return Diagnostic("not-utf-8", message, path, hint=_SAVE_AS_UTF8)
     message = f"the file is not text: byte {content.index(0)} is zero"
     return Diagnostic("not-utf-8", message, path, hint="check that this is the file you meant")

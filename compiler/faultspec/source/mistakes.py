@@ -21,7 +21,9 @@ def quoted(text: str) -> str:
 
 
 #: What YAML calls non-printable, the three line ends that only YAML 1.1 knows, and a byte order mark inside the text.
-_FORBIDDEN = "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+_FORBIDDEN = (
+    "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
 
 
 def forbidden_characters(lines: Lines, path: str) -> Iterator[Diagnostic]:
@@ -36,7 +38,9 @@ def forbidden_characters(lines: Lines, path: str) -> Iterator[Diagnostic]:
             hint = "delete it"
         else:
             hint = f'delete it, or write "{escape}" in double quotes if it is meant'
-        yield Diagnostic("yaml-character", message, path, lines.between(each.start(), each.end()), hint=hint)
+        yield Diagnostic(
+            "yaml-character", message, path, lines.between(each.start(), each.end()), hint=hint
+        )
 
 
 # Expressions about mistakes are compiled where there is one.
@@ -48,7 +52,13 @@ def directives(lines: Lines, path: str) -> Iterator[Diagnostic]:
     matched = re.match(_DIRECTIVES, lines.text) if "%" in lines.text else None
     if matched:
         span = lines.between(*matched.span(1))
-        yield Diagnostic("yaml-directive", "YAML directives are not used here", path, span, hint="delete this line")
+        yield Diagnostic(
+            "yaml-directive",
+            "YAML directives are not used here",
+            path,
+            span,
+            hint="delete this line",
+        )
 
 
 def empty(lines: Lines, path: str) -> Diagnostic:
@@ -76,7 +86,9 @@ def too_deep(parent: Any, lines: Lines, path: str) -> Diagnostic:
     mark = parent.start_mark
     message = f"nested more than {MAX_DEPTH} levels deep from here"
     span = lines.between(mark.index, mark.index + 1)
-    return Diagnostic("nested-too-deeply", message, path, span, hint="check for a repeated bracket or dash")
+    return Diagnostic(
+        "nested-too-deeply", message, path, span, hint="check for a repeated bracket or dash"
+    )
 
 
 _PROPERTY = {"&": r"&[^\s,\[\]{}]*", "!": r"!(?:<[^>\s]*>|[^\s,\[\]{}]*)"}
@@ -101,8 +113,13 @@ def properties(noted: Iterable[Property], lines: Lines, path: str) -> list[Diagn
             unused.pop(anchor, None)
             continue
         if tag is not None:
-            message, hint = "explicit tags are not allowed", "delete the tag; quote the value if it is text"
-            found.append(Diagnostic("yaml-tag", message, path, place(_PROPERTY["!"], event), hint=hint))
+            message, hint = (
+                "explicit tags are not allowed",
+                "delete the tag; quote the value if it is text",
+            )
+            found.append(
+                Diagnostic("yaml-tag", message, path, place(_PROPERTY["!"], event), hint=hint)
+            )
         if anchor is not None:
             span = place(_PROPERTY["&"], event)
             if anchor in anchors:
@@ -135,4 +152,6 @@ def _alias(name: str, span: Span, anchor: Span | None, lines: Lines, path: str) 
 
 def _anchor(name: str, span: Span, path: str) -> Diagnostic:
     message = f"the anchor {quoted('&' + name)} is not allowed"
-    return Diagnostic("yaml-alias", message, path, span, hint="delete it, or put it in quotes if it is text")
+    return Diagnostic(
+        "yaml-alias", message, path, span, hint="delete it, or put it in quotes if it is text"
+    )

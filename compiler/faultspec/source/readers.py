@@ -61,7 +61,9 @@ class PureReader(Reader, Scanner, Parser, Composer, _Resolver):
             "".join(chunks).encode()
         except (ValueError, OverflowError):
             problem = "found invalid Unicode character escape code"
-            raise ScannerError("while parsing a quoted scalar", start_mark, problem, self.get_mark()) from None
+            raise ScannerError(
+                "while parsing a quoted scalar", start_mark, problem, self.get_mark()
+            ) from None
         return chunks
 
 
@@ -81,7 +83,11 @@ class Forgiving(Composer, _Resolver):
 
     def __init__(self, reader: Any) -> None:
         super().__init__()
-        self.check_event, self.peek_event, self.get_event = reader.check_event, reader.peek_event, reader.get_event
+        self.check_event, self.peek_event, self.get_event = (
+            reader.check_event,
+            reader.peek_event,
+            reader.get_event,
+        )
         self.properties: list[Property] = []
 
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:
@@ -90,7 +96,9 @@ class Forgiving(Composer, _Resolver):
         if isinstance(event, AliasEvent):
             self.get_event()
             self.properties.append(Property(event, event.anchor, None))
-            start: Any = event.start_mark  # the stubs know of two kinds of marks that are never mixed
+            start: Any = (
+                event.start_mark
+            )  # the stubs know of two kinds of marks that are never mixed
             end: Any = event.end_mark
             return ScalarNode(ALIAS, "", start, end)
         tag = getattr(event, "tag", None)

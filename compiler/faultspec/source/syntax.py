@@ -62,15 +62,26 @@ def syntax(error: MarkedYAMLError, lines: Lines, path: str) -> Diagnostic:
     context: Any = error.context_mark or mark
     problem = error.problem or ""
     said = f"{error.context or ''}: {problem}"
-    complaint = _Complaint(problem, mark.index if mark else 0, context.index if context else 0, lines)
-    explain = next((function for words, function in _EXPLAIN.items() if re.search(words, said)), _anything)
+    complaint = _Complaint(
+        problem, mark.index if mark else 0, context.index if context else 0, lines
+    )
+    explain = next(
+        (function for words, function in _EXPLAIN.items() if re.search(words, said)), _anything
+    )
     found = explain(complaint)
     related: tuple[Related, ...] = ()
     if found.opened is not None:
         sign = lines.text[found.opened : found.opened + 1]
-        related = (Related(f"`{sign}` opened here", path, lines.between(found.opened, found.opened + 1)),)
+        related = (
+            Related(f"`{sign}` opened here", path, lines.between(found.opened, found.opened + 1)),
+        )
     return Diagnostic(
-        "yaml-syntax", found.message, path, lines.between(found.start, found.end), hint=found.hint, related=related
+        "yaml-syntax",
+        found.message,
+        path,
+        lines.between(found.start, found.end),
+        hint=found.hint,
+        related=related,
     )
 
 
@@ -106,7 +117,9 @@ def _tab(c: _Complaint) -> _Explanation:
     end = c.at
     while c.text[end : end + 1] == "\t":
         end += 1
-    return _Explanation(c.at, end, "a tab cannot indent YAML", "indent with spaces, two for each level")
+    return _Explanation(
+        c.at, end, "a tab cannot indent YAML", "indent with spaces, two for each level"
+    )
 
 
 _NAMES: Mapping[str, str] = {"`": "a backtick"}
@@ -117,7 +130,10 @@ def _forbidden_start(c: _Complaint) -> _Explanation:
         return _tab(c)
     name = _NAMES.get(c.character, f"`{c.character}`")
     return _Explanation(
-        c.at, c.line_end, f"a value cannot begin with {name}", _put_in_quotes(c.text[c.at : c.line_end])
+        c.at,
+        c.line_end,
+        f"a value cannot begin with {name}",
+        _put_in_quotes(c.text[c.at : c.line_end]),
     )
 
 
@@ -129,7 +145,9 @@ def _sigil(c: _Complaint) -> _Explanation:
 
 def _directive(c: _Complaint) -> _Explanation:
     begin = _Complaint(c.problem, c.since, c.since, c.lines)
-    return _Explanation(c.since, begin.line_end, "a line cannot begin with `%`", "put the key in quotes")
+    return _Explanation(
+        c.since, begin.line_end, "a line cannot begin with `%`", "put the key in quotes"
+    )
 
 
 def _unclosed_quote(c: _Complaint) -> _Explanation:
@@ -143,7 +161,11 @@ def _escape(c: _Complaint) -> _Explanation:
     start = max(c.text.rfind("\\", c.since, c.at + 1), c.since)
     matched = re.compile(r"\\(?:x[^\s\"]{0,2}|u[^\s\"]{0,4}|U[^\s\"]{0,8}|.)?").match(c.text, start)
     end = matched.end() if matched else start + 1
-    message = "double quotes know no such escape" if "unknown" in c.problem else "this escape names no character"
+    message = (
+        "double quotes know no such escape"
+        if "unknown" in c.problem
+        else "this escape names no character"
+    )
     hint = r"write \\ for a backslash, or use single quotes, in which a backslash is an ordinary character"
     return _Explanation(start, end, message, hint)
 
@@ -153,7 +175,9 @@ _KEY_LIMIT = 1024
 
 _MISSING_SPACE = re.compile(r"\s*(?:- +)*([\w.$-]+)(:)([^\s:/].*)")
 
-_KEY_AND_VALUE = re.compile(r"""(\s*(?:[-?]\s+)*(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s:#][^:#]*?)\s*:\s+)(\S.*)""")
+_KEY_AND_VALUE = re.compile(
+    r"""(\s*(?:[-?]\s+)*(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s:#][^:#]*?)\s*:\s+)(\S.*)"""
+)
 
 
 def _key_and_value(line: str) -> re.Match[str] | None:
@@ -165,7 +189,9 @@ def _missing_space(matched: re.Match[str], line_start: int) -> _Explanation:
     start, end = matched.span(2)
     rest = _without_comment(matched[3])
     hint = f"write `{matched[1]}: {rest}`" if len(rest) <= _SUGGESTION else "put a space after it"
-    return _Explanation(line_start + start, line_start + end, "a space is missing after the colon", hint)
+    return _Explanation(
+        line_start + start, line_start + end, "a space is missing after the colon", hint
+    )
 
 
 def _second_colon(c: _Complaint) -> _Explanation:
@@ -176,7 +202,10 @@ def _second_colon(c: _Complaint) -> _Explanation:
     matched = _key_and_value(line)
     if matched and matched.end(1) <= c.at - c.line_start:
         return _Explanation(
-            c.at, c.at + 1, "a second `: ` on this line would be a key within a value", _put_in_quotes(matched[2])
+            c.at,
+            c.at + 1,
+            "a second `: ` on this line would be a key within a value",
+            _put_in_quotes(matched[2]),
         )
     number = c.lines.place(c.at)[0]
     above = number - 1
@@ -190,7 +219,12 @@ def _second_colon(c: _Complaint) -> _Explanation:
     indent = c.line_start + len(line) - len(line.lstrip())
     if _key_and_value(previous):
         message = "this line is indented below a line that has its value already"
-        return _Explanation(indent, c.at, message, "give both lines the same indentation, or take the value away above")
+        return _Explanation(
+            indent,
+            c.at,
+            message,
+            "give both lines the same indentation, or take the value away above",
+        )
     return _Explanation(
         indent,
         c.at,
@@ -212,13 +246,17 @@ def _no_colon(c: _Complaint) -> _Explanation:
     begin = _Complaint(c.problem, c.since, c.since, c.lines)
     line = c.text[c.since : begin.line_end]
     if len(line) > _KEY_LIMIT:
-        return _Explanation(c.since, c.since + 1, f"a key is at most {_KEY_LIMIT} characters long", "shorten it")
+        return _Explanation(
+            c.since, c.since + 1, f"a key is at most {_KEY_LIMIT} characters long", "shorten it"
+        )
     missing = _MISSING_SPACE.match(line)
     if missing:
         return _missing_space(missing, c.since)
     end = c.since + len(_without_comment(line))
     hint = "write `key: value`; to continue the text of the line above, indent this line"
-    return _Explanation(c.since, end, "this line has no `: `, so it is neither a key nor a value", hint)
+    return _Explanation(
+        c.since, end, "this line has no `: `, so it is neither a key nor a value", hint
+    )
 
 
 def _no_key(c: _Complaint) -> _Explanation:
@@ -232,11 +270,15 @@ def _no_key(c: _Complaint) -> _Explanation:
     value = _key_and_value(c.text[c.line_start : c.line_end])
     whole = value[2] if value else ""
     if before[-1] in "}]":
-        return _Explanation(c.at, c.line_end, f"text follows the closing `{before[-1]}`", _put_in_quotes(whole))
+        return _Explanation(
+            c.at, c.line_end, f"text follows the closing `{before[-1]}`", _put_in_quotes(whole)
+        )
     if before[-1] in "\"'":
         if before.count(before[-1]) % 2:
             message = "this quote closes one that was opened on a line above, and text follows it"
-            return _Explanation(c.line_start + len(before) - 1, c.line_end, message, "close the quote above")
+            return _Explanation(
+                c.line_start + len(before) - 1, c.line_end, message, "close the quote above"
+            )
         inside = "''" if before[-1] == "'" else '\\"'
         hint = f"a quote inside the text is written {inside}; or leave the outer quotes away"
         return _Explanation(c.at, c.line_end, "text follows the closing quote", hint)
@@ -268,7 +310,9 @@ def _levels_above(c: _Complaint) -> list[int]:
             continue
         indents = _INDENTS.match(line)
         own = [indents.end()] if indents else []
-        own += [position for position, char in enumerate(line[: own[0] if own else 0]) if char == "-"]
+        own += [
+            position for position, char in enumerate(line[: own[0] if own else 0]) if char == "-"
+        ]
         levels += [level for level in sorted(own, reverse=True) if not levels or level < levels[-1]]
         if levels and levels[-1] == 0:
             break
@@ -294,16 +338,26 @@ def _unclosed_bracket(c: _Complaint) -> _Explanation:
 def _no_value(c: _Complaint) -> _Explanation:
     if not c.text[c.at :].strip():
         opened = max(c.text.rfind("[", 0, c.at), c.text.rfind("{", 0, c.at))
-        return _unclosed_bracket(_Complaint(c.problem, c.at, opened, c.lines)) if opened >= 0 else _anything(c)
+        return (
+            _unclosed_bracket(_Complaint(c.problem, c.at, opened, c.lines))
+            if opened >= 0
+            else _anything(c)
+        )
     if c.character in ("]", "}"):
-        message, hint = f"this `{c.character}` closes nothing", "delete it, or put the value in quotes if it is text"
+        message, hint = (
+            f"this `{c.character}` closes nothing",
+            "delete it, or put the value in quotes if it is text",
+        )
     elif c.character == ",":
         message, hint = (
             "a value is missing before this comma",
             "delete the comma, or put the value in quotes if it is text",
         )
     elif c.character == "-":
-        message, hint = "items between brackets are separated by commas", "write `[a, b]`, or drop the brackets"
+        message, hint = (
+            "items between brackets are separated by commas",
+            "write `[a, b]`, or drop the brackets",
+        )
     else:
         return _anything(c)
     return _Explanation(c.at, c.at + 1, message, hint)
@@ -312,7 +366,9 @@ def _no_value(c: _Complaint) -> _Explanation:
 def _after_block_sign(c: _Complaint) -> _Explanation:
     sign = c.text[c.since : c.since + 1]
     if "indentation indicator" in c.problem and "chomping" not in c.problem:
-        return _Explanation(c.at, c.at + 1, f"the number after `{sign}` is from 1 to 9", "leave it away")
+        return _Explanation(
+            c.at, c.at + 1, f"the number after `{sign}` is from 1 to 9", "leave it away"
+        )
     hint = f"begin the text on the next line, indented; or put the value in quotes if `{sign}` belongs to it"
     return _Explanation(c.at, c.line_end, f"text cannot follow `{sign}` on the same line", hint)
 
@@ -323,14 +379,20 @@ def _list_in_line(c: _Complaint) -> _Explanation:
 
 
 def _question(c: _Complaint) -> _Explanation:
-    return _Explanation(c.at, c.at + 1, "a value cannot begin with `? `", _put_in_quotes(c.text[c.at : c.line_end]))
+    return _Explanation(
+        c.at, c.at + 1, "a value cannot begin with `? `", _put_in_quotes(c.text[c.at : c.line_end])
+    )
 
 
 def _after_document(c: _Complaint) -> _Explanation:
     if re.search(r"(?<![^\r\n])\.\.\.", c.text[: c.at]):
-        return _Explanation(c.at, c.line_end, "text follows the end of the document", "delete the line `...` above")
+        return _Explanation(
+            c.at, c.line_end, "text follows the end of the document", "delete the line `...` above"
+        )
     message = "this line is indented less than the first one"
-    return _Explanation(c.at, c.line_end, message, "give all keys of the outermost level the same indentation")
+    return _Explanation(
+        c.at, c.line_end, message, "give all keys of the outermost level the same indentation"
+    )
 
 
 #: Words of a complaint, context and problem, in either parser → who explains it. The first that fits.

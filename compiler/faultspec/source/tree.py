@@ -65,7 +65,9 @@ def parse_with(text: str, path: str, reader_type: Any) -> tuple[Document | None,
     try:
         document, found = _document(forgiving, lines, path, forgiving=True)
     except MarkedYAMLError as error:
-        from faultspec.source.syntax import syntax  # here, since a text without a mistake has no use for it
+        from faultspec.source.syntax import (
+            syntax,
+        )  # here, since a text without a mistake has no use for it
 
         found = [syntax(error, lines, path)]
     except TooDeep as error:
@@ -80,7 +82,9 @@ def parse_with(text: str, path: str, reader_type: Any) -> tuple[Document | None,
 _MOST_READINGS = 5
 
 
-def _document(reader: Any, lines: Lines, path: str, *, forgiving: bool) -> tuple[Document | None, list[Diagnostic]]:
+def _document(
+    reader: Any, lines: Lines, path: str, *, forgiving: bool
+) -> tuple[Document | None, list[Diagnostic]]:
     root = reader.get_node() if reader.check_node() else None
     if root is None or (isinstance(root, ScalarNode) and _is_nothing(root, lines.text)):
         return None, [mistakes.empty(lines, path)]
@@ -89,7 +93,12 @@ def _document(reader: Any, lines: Lines, path: str, *, forgiving: bool) -> tuple
     data = builder.build(root)
     others = tuple(
         Document(
-            path, lines.text, _Builder(lines, path, forgiving=forgiving, occurrence=each).build(root), (), root, each
+            path,
+            lines.text,
+            _Builder(lines, path, forgiving=forgiving, occurrence=each).build(root),
+            (),
+            root,
+            each,
         )
         for each in range(1, min(builder.most, _MOST_READINGS))
     )
@@ -101,7 +110,11 @@ class _HasProperties(Exception):
 
 
 def _is_nothing(root: ScalarNode, text: str) -> bool:
-    return root.tag == PLAIN and not root.value and text[root.start_mark.index : root.end_mark.index] == ""
+    return (
+        root.tag == PLAIN
+        and not root.value
+        and text[root.start_mark.index : root.end_mark.index] == ""
+    )
 
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
@@ -117,7 +130,7 @@ def _is_merge(key: ScalarNode, value: Node) -> bool:
     if key.tag is not PLAIN or key.value != "<<":
         return False
     items = value.value if isinstance(value, SequenceNode) else [value]
-    return any(each.tag is ALIAS for each in items)
+    return any(item.tag is ALIAS for item in items)
 
 
 class _Builder:
@@ -134,9 +147,17 @@ class _Builder:
         self._occurrence = occurrence
         self._lines = lines
         self._path = path
-        self._text = lines.text + "\0"  # so that an empty value at the very end has a character to look at
+        self._text = (
+            lines.text + "\0"
+        )  # so that an empty value at the very end has a character to look at
         self._pointer: list[str | int] = []
-        self._plain: dict[str, object] = {"": None, "~": None, "null": None, "true": True, "false": False}
+        self._plain: dict[str, object] = {
+            "": None,
+            "~": None,
+            "null": None,
+            "true": True,
+            "false": False,
+        }
 
     def build(self, node: Node) -> object:
         if self._text[node.start_mark.index] in "&!" and not self._forgiving:
@@ -201,7 +222,12 @@ class _Builder:
                 in_range = len(text) <= 20 and int(text) in _INT64
                 value = int(text) if in_range else text
             if not in_range:
-                self._report("number-out-of-range", "this number does not fit 64 bits", node, "quote it if it is text")
+                self._report(
+                    "number-out-of-range",
+                    "this number does not fit 64 bits",
+                    node,
+                    "quote it if it is text",
+                )
                 return UNTOLD
         self._plain[text] = value
         return value
@@ -209,7 +235,11 @@ class _Builder:
     def _duplicate(self, mapping: MappingNode, key: ScalarNode) -> None:
         if len(self.found) >= mistakes.MAX_REPORTED:
             return
-        first = next(each for each, _ in mapping.value if isinstance(each, ScalarNode) and each.value == key.value)
+        first = next(
+            each
+            for each, _ in mapping.value
+            if isinstance(each, ScalarNode) and each.value == key.value
+        )
         related = Related("first written here", self._path, span_of(self._lines.text, first))
         self._report(
             "duplicate-key",
@@ -220,11 +250,24 @@ class _Builder:
         )
 
     def _report(
-        self, code: str, message: str, node: Node, hint: str | None = None, related: tuple[Related, ...] = ()
+        self,
+        code: str,
+        message: str,
+        node: Node,
+        hint: str | None = None,
+        related: tuple[Related, ...] = (),
     ) -> None:
         if len(self.found) >= mistakes.MAX_REPORTED:
             return
         span = span_of(self._lines.text, node)
         self.found.append(
-            Diagnostic(code, message, self._path, span, hint=hint, related=related, pointer=tuple(self._pointer))
+            Diagnostic(
+                code,
+                message,
+                self._path,
+                span,
+                hint=hint,
+                related=related,
+                pointer=tuple(self._pointer),
+            )
         )

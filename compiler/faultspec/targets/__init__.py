@@ -83,8 +83,13 @@ SHIPPED: Mapping[str, CompileTarget] = {
         name="python",
         summary="an exception per code, parse and render, retries and an ASGI boundary; standard library only",
         outputs=(
-            *(Output(f"{each}.py.jinja", f"{{{{ view.package }}}}/{each}.py") for each in _PYTHON_MODULES),
-            Output("renderings.py.jinja", "{{ each.package }}/renderings.py", each="view.renderings"),
+            *(
+                Output(f"{each}.py.jinja", f"{{{{ view.package }}}}/{each}.py")
+                for each in _PYTHON_MODULES
+            ),
+            Output(
+                "renderings.py.jinja", "{{ each.package }}/renderings.py", each="view.renderings"
+            ),
             Output("py.typed.jinja", "{{ view.package }}/py.typed"),
             Output("ruff.toml.jinja", "ruff.toml"),
         ),
@@ -95,8 +100,13 @@ SHIPPED: Mapping[str, CompileTarget] = {
         name="typescript",
         summary="a union of the errors, parse, type guards and the retry planner; nothing to install",
         outputs=(
-            *(Output(f"{each}.ts.jinja", f"{{{{ view.folder }}}}/{each}.ts") for each in _TYPESCRIPT_MODULES),
-            Output("renderings.ts.jinja", "{{ view.folder }}/renderings.ts", each="view.renderings"),
+            *(
+                Output(f"{each}.ts.jinja", f"{{{{ view.folder }}}}/{each}.ts")
+                for each in _TYPESCRIPT_MODULES
+            ),
+            Output(
+                "renderings.ts.jinja", "{{ view.folder }}/renderings.ts", each="view.renderings"
+            ),
         ),
         view="faultspec.targets.typescript:view",
         copied="faultspec.targets.typescript:runtime_files",
@@ -128,7 +138,9 @@ SHIPPED: Mapping[str, CompileTarget] = {
     "mcp": CompileTarget(
         name="mcp",
         summary="the output schema of each MCP tool, refusals and successes",
-        outputs=(Output("document.json.jinja", "{{ each.name }}.output.schema.json", each="view.files"),),
+        outputs=(
+            Output("document.json.jinja", "{{ each.name }}.output.schema.json", each="view.files"),
+        ),
         view="faultspec.targets.mcp:view",
     ),
     "records": CompileTarget(

@@ -26,7 +26,11 @@ def of_code(code: Code, shape: Node, taxonomy: Taxonomy) -> list[Json]:
     flags = [facts["retriable"]] if "retriable" in facts else []
     if "details" in facts:
         flags += [(*facts["details"], key) for key in taxonomy.flag_keys]
-    return [*_flag(code, facts, flags), *_actions(code, facts, flags, taxonomy), *_status(code, facts, taxonomy)]
+    return [
+        *_flag(code, facts, flags),
+        *_actions(code, facts, flags, taxonomy),
+        *_status(code, facts, taxonomy),
+    ]
 
 
 @lru_cache(maxsize=64)  # asked for each code of an envelope, and of those there are few
@@ -40,13 +44,17 @@ def places(shape: Node) -> Mapping[str, tuple[str, ...]]:
     return found
 
 
-def _flag(code: Code, facts: Mapping[str, tuple[str, ...]], flags: Sequence[tuple[str, ...]]) -> Iterator[Json]:
+def _flag(
+    code: Code, facts: Mapping[str, tuple[str, ...]], flags: Sequence[tuple[str, ...]]
+) -> Iterator[Json]:
     if code.retriable.kind == "conditional":
         yield from of_rules(code.retriable.rules, facts, flags)
 
 
 def of_rules(
-    rules: Sequence[ConditionalRule], facts: Mapping[str, tuple[str, ...]], flags: Sequence[tuple[str, ...]]
+    rules: Sequence[ConditionalRule],
+    facts: Mapping[str, tuple[str, ...]],
+    flags: Sequence[tuple[str, ...]],
 ) -> Iterator[Json]:
     """What rules decide of the flags at these paths, where slots that a body shows stand at ``facts``; nothing where a body
     has no flag.
@@ -54,31 +62,50 @@ def of_rules(
     for value in (True, False) if flags else ():
         decided = _decided(rules, value, facts)
         if decided != NEVER:
-            yield {"if": decided, "then": _all([_at(path, {"const": value}, there=False) for path in flags])}
+            yield {
+                "if": decided,
+                "then": _all([_at(path, {"const": value}, there=False) for path in flags]),
+            }
 
 
 def _actions(
-    code: Code, facts: Mapping[str, tuple[str, ...]], flags: Sequence[tuple[str, ...]], taxonomy: Taxonomy
+    code: Code,
+    facts: Mapping[str, tuple[str, ...]],
+    flags: Sequence[tuple[str, ...]],
+    taxonomy: Taxonomy,
 ) -> Iterator[Json]:
     """That an action which sends again is among those suggested, where the flag is true."""
     if "actions" not in facts or code.retriable.kind == "never" or not taxonomy.sending_again:
         return
     suggested: Json = {"contains": {"enum": list(taxonomy.sending_again)}}
     for flag in flags:
-        yield {"if": _at(flag, {"const": True}), "then": _at(facts["actions"], suggested, there=False)}
+        yield {
+            "if": _at(flag, {"const": True}),
+            "then": _at(facts["actions"], suggested, there=False),
+        }
 
 
 def _status(code: Code, facts: Mapping[str, tuple[str, ...]], taxonomy: Taxonomy) -> Iterator[Json]:
     """The statuses that the code may travel under, where the body repeats the status."""
     if "status" not in facts or not code.http.statuses:
         return
-    ranges = [_range(each) for each in code.http.statuses]
-    ranges += [_borrowed(each.on, taxonomy) for each in taxonomy.fallbacks if each.code == code.name]
+    ranges = [_range(status) for status in code.http.statuses]
+    ranges += [
+        _borrowed(fallback.on, taxonomy)
+        for fallback in taxonomy.fallbacks
+        if fallback.code == code.name
+    ]
     yield _at(facts["status"], _any(ranges), there=False)
     rules = code.http.rules
     silent = _all([_fails(rule, facts) for rule in rules])
     for outcome in dict.fromkeys(rule.then for rule in rules):
-        reached = _any([_reached(rules, each, facts) for each, rule in enumerate(rules) if rule.then == outcome])
+        reached = _any(
+            [
+                _reached(rules, each, facts)
+                for each, rule in enumerate(rules)
+                if rule.then == outcome
+            ]
+        )
         allowed = _any([reached, silent])
         if allowed != ALWAYS:
             yield {"if": _at(facts["status"], {"const": outcome}), "then": allowed}
@@ -87,11 +114,14 @@ def _status(code: Code, facts: Mapping[str, tuple[str, ...]], taxonomy: Taxonomy
 def _borrowed(on: StatusRange, taxonomy: Taxonomy) -> Json:
     """The statuses of a fallback: its range without those that a code claims, or a narrower fallback has."""
     claimed = [span for code in taxonomy.live_codes() for span in code.http.statuses]
-    claimed += [each.on for each in taxonomy.fallbacks if each.on.width < on.width]
+    claimed += [fallback.on for fallback in taxonomy.fallbacks if fallback.on.width < on.width]
     if any(each.covers(on) for each in claimed):
         return NEVER
     inside = [each for each in dict.fromkeys(claimed) if each.meets(on)]
-    return {**_range(on), **({"not": {"anyOf": [_range(each) for each in inside]}} if inside else {})}
+    return {
+        **_range(on),
+        **({"not": {"anyOf": [_range(each) for each in inside]}} if inside else {}),
+    }
 
 
 def _range(each: StatusRange) -> Json:
@@ -103,7 +133,9 @@ def _range(each: StatusRange) -> Json:
 # Outcomes of rules, of which the first that holds decides
 
 
-def _decided(rules: Sequence[ConditionalRule], value: object, facts: Mapping[str, tuple[str, ...]]) -> Json:
+def _decided(
+    rules: Sequence[ConditionalRule], value: object, facts: Mapping[str, tuple[str, ...]]
+) -> Json:
     """When the rules come to this value and to no other, whatever is not shown."""
     wanted = [each for each, rule in enumerate(rules) if rule.then == value]
     others = []
@@ -115,9 +147,13 @@ def _decided(rules: Sequence[ConditionalRule], value: object, facts: Mapping[str
     return _all([*others, some])
 
 
-def _reached(rules: Sequence[ConditionalRule], index: int, facts: Mapping[str, tuple[str, ...]]) -> Json:
+def _reached(
+    rules: Sequence[ConditionalRule], index: int, facts: Mapping[str, tuple[str, ...]]
+) -> Json:
     """When a rule may decide: it may hold, and none before it certainly does."""
-    return _all([_not(_fails(rules[index], facts)), *(_not(_holds(each, facts)) for each in rules[:index])])
+    return _all(
+        [_not(_fails(rules[index], facts)), *(_not(_holds(rule, facts)) for rule in rules[:index])]
+    )
 
 
 def _holds(rule: ConditionalRule, facts: Mapping[str, tuple[str, ...]]) -> Json:
@@ -133,7 +169,9 @@ def _test(test: Test, facts: Mapping[str, tuple[str, ...]], *, holds: bool) -> J
     slot, _, key = test.fact.partition(".")
     if slot not in facts:
         return NEVER
-    ranges = [{"type": "integer", "minimum": each.low, "maximum": each.high} for each in test.ranges]
+    ranges = [
+        {"type": "integer", "minimum": range_.low, "maximum": range_.high} for range_ in test.ranges
+    ]
     values = _any([*([{"enum": list(test.values)}] if test.values else []), *ranges])
     return _at((*facts[slot], key) if key else facts[slot], values if holds else _not(values))
 
@@ -156,14 +194,14 @@ def _not(schema: Json) -> Json:
 
 
 def _all(schemas: Sequence[Json]) -> Json:
-    kept = [each for each in schemas if each != ALWAYS]
+    kept = [schema for schema in schemas if schema != ALWAYS]
     if NEVER in kept:
         return NEVER
     return {"allOf": kept} if len(kept) > 1 else kept[0] if kept else ALWAYS
 
 
 def _any(schemas: Sequence[Json]) -> Json:
-    kept = [each for each in schemas if each != NEVER]
+    kept = [schema for schema in schemas if schema != NEVER]
     if ALWAYS in kept:
         return ALWAYS
     return {"anyOf": kept} if len(kept) > 1 else kept[0] if kept else NEVER

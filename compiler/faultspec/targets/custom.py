@@ -21,14 +21,19 @@ def targets_in(folder: Path, shipped: Mapping[str, CompileTarget]) -> dict[str, 
     if not folder.is_dir():
         raise TargetError(
             Diagnostic(
-                "no-templates", "there is no such folder of templates", str(folder), hint="see templates/README.md"
+                "no-templates",
+                "there is no such folder of templates",
+                str(folder),
+                hint="see templates/README.md",
             )
         )
     for stray in sorted(folder.glob("*.jinja")):
         hint = f"move it into the folder of its target, such as {folder}/python"
         raise _useless(stray, f"`{stray.name}` is the template of no target", hint)
     found: dict[str, CompileTarget] = {}
-    for each in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):
+    for each in sorted(
+        path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")
+    ):
         description = each / DESCRIPTION
         if description.is_file():
             found[each.name] = _target(each.name, description)
@@ -51,15 +56,23 @@ def targets_in(folder: Path, shipped: Mapping[str, CompileTarget]) -> dict[str, 
 
 def _refuse_unknown(folder: Path, target: CompileTarget) -> None:
     """Refuse a template of a shipped target that the target does not have and that no other one here includes."""
-    known = tuple(dict.fromkeys(each.template for each in target.outputs))
-    texts = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.jinja")) if path.is_file()}
+    known = tuple(dict.fromkeys(output.template for output in target.outputs))
+    texts = {
+        path.relative_to(folder).as_posix(): path
+        for path in sorted(folder.rglob("*.jinja"))
+        if path.is_file()
+    }
     for name, path in texts.items():
         included = any(
-            name.encode() in each.read_bytes() for other, each in texts.items() if other != name and each.is_file()
+            name.encode() in each.read_bytes()
+            for other, each in texts.items()
+            if other != name and each.is_file()
         )
         if name not in known and not included:
             message = f"the target `{target.name}` has no template `{name}`"
-            raise _useless(path, message, closest(name, known) or f"its templates are {', '.join(known)}")
+            raise _useless(
+                path, message, closest(name, known) or f"its templates are {', '.join(known)}"
+            )
 
 
 def _useless(path: Path, message: str, hint: str) -> TargetError:
@@ -90,7 +103,12 @@ def _target(name: str, path: Path) -> CompileTarget:
         )
     for key in data:
         if key not in ("files", "summary", "model"):
-            raise _wrong(document, (key,), f"a target has no key `{key}`", "its keys are files, summary and model")
+            raise _wrong(
+                document,
+                (key,),
+                f"a target has no key `{key}`",
+                "its keys are files, summary and model",
+            )
     return CompileTarget(
         name,
         str(data.get("summary", "")),
@@ -100,19 +118,40 @@ def _target(name: str, path: Path) -> CompileTarget:
 
 def _output(document: Document, index: int, data: object) -> Output:
     at = ("files", index)
-    if not isinstance(data, dict) or not isinstance(data.get("template"), str) or not isinstance(data.get("path"), str):
+    if (
+        not isinstance(data, dict)
+        or not isinstance(data.get("template"), str)
+        or not isinstance(data.get("path"), str)
+    ):
         raise _wrong(
-            document, at, "a file has a template and a path", "write {template: reference.md.jinja, path: reference.md}"
+            document,
+            at,
+            "a file has a template and a path",
+            "write {template: reference.md.jinja, path: reference.md}",
         )
     each = data.get("each")
     if each is not None and each not in LISTS:
-        raise _wrong(document, (*at, "each"), f"the model has no list `{each}`", f"its lists are {', '.join(LISTS)}")
+        raise _wrong(
+            document,
+            (*at, "each"),
+            f"the model has no list `{each}`",
+            f"its lists are {', '.join(LISTS)}",
+        )
     for key in data:
         if key not in ("template", "path", "each"):
-            raise _wrong(document, (*at, key), f"a file has no key `{key}`", "its keys are template, path and each")
+            raise _wrong(
+                document,
+                (*at, key),
+                f"a file has no key `{key}`",
+                "its keys are template, path and each",
+            )
     return Output(data["template"], data["path"], each)
 
 
-def _wrong(document: Document, path: tuple[str | int, ...], message: str, hint: str) -> "TargetError":
-    span: Span | None = document.span(path, key=bool(path) and isinstance(path[-1], str)) if path else None
+def _wrong(
+    document: Document, path: tuple[str | int, ...], message: str, hint: str
+) -> "TargetError":
+    span: Span | None = (
+        document.span(path, key=bool(path) and isinstance(path[-1], str)) if path else None
+    )
     return TargetError(Diagnostic("bad-target", message, document.path, span, hint=hint))

@@ -26,7 +26,10 @@ def _document(publication: Publication, taxonomy: Taxonomy, model: Model) -> sch
         "$comment": model.header,
         "title": f"{taxonomy.title}: the errors that each operation declares",
         "request": publication.request,
-        "answers": {each.wire: _answer(publication, each, taxonomy) for each in taxonomy.operations.values()},
+        "answers": {
+            operation.wire: _answer(publication, operation, taxonomy)
+            for operation in taxonomy.operations.values()
+        },
     }
 
 

@@ -24,7 +24,9 @@ _LAST = 99
 
 def of_surface(surface: Surface) -> tuple[Mark, ...]:
     """What ``error_when`` says, any of which makes an error."""
-    present: tuple[Mark, ...] = () if surface.error_pointer is None else ({surface.error_pointer: {}},)
+    present: tuple[Mark, ...] = (
+        () if surface.error_pointer is None else ({surface.error_pointer: {}},)
+    )
     equal = {pointer: {"const": value} for pointer, value in surface.error_equals.items()}
     return (*present, equal) if equal else present
 
@@ -35,7 +37,9 @@ def says_so(code: Code | None) -> tuple[bool, ...]:
     """
     if code is None or code.mcp is None:
         return (True, False)
-    return tuple(dict.fromkeys(each for each in (code.mcp.is_error, code.mcp.strict) if each is not None))
+    return tuple(
+        dict.fromkeys(each for each in (code.mcp.is_error, code.mcp.strict) if each is not None)
+    )
 
 
 def below(mark: Mark, place: str) -> Mark | None:
@@ -61,7 +65,9 @@ def _implied(schema: Json, keys: Sequence[str], value: Json) -> bool:
         return not value or schema == value
     if keys[0] == "0" and schema.get("minItems", 0) > 0:
         return _implied(schema["items"], keys[1:], value)
-    return keys[0] in schema.get("required", ()) and _implied(schema.get("properties", {})[keys[0]], keys[1:], value)
+    return keys[0] in schema.get("required", ()) and _implied(
+        schema.get("properties", {})[keys[0]], keys[1:], value
+    )
 
 
 def marked(schema: Json, marks: Sequence[Mark]) -> Json:
@@ -116,5 +122,9 @@ def coded(shape: Node, codes: Mapping[Node, Json]) -> Json:
     if isinstance(shape, Array):
         return {"type": "array", "contains": coded(shape.item, codes)}
     assert isinstance(shape, Object)  # or it would have no place for the code
-    places = [at([each.name], coded(each.node, codes)) for each in shape.members if "code" in slot_places(each.node)]
+    places = [
+        at([each.name], coded(each.node, codes))
+        for each in shape.members
+        if "code" in slot_places(each.node)
+    ]
     return places[0] if len(places) == 1 else {"anyOf": places}

@@ -27,7 +27,9 @@ def described(code: Code) -> list[str]:
         "retry": f"clients retry{policy}",
         "refetch": "clients read again before they retry",
         "user": "a person has to act",
-        "none": f"clients retry where the error says that they may{policy}" if says else "clients do not retry",
+        "none": f"clients retry where the error says that they may{policy}"
+        if says
+        else "clients do not retry",
     }
     known.append(actions[code.client_action])
     said = "; ".join(known)
@@ -55,20 +57,24 @@ def statuses(
     if len(ranges) == 1 and ranges[0].width > NAMED_STATUSES:
         return Raw(span(ranges[0]))
     parts: list[object] = []
-    for each in ranges:
-        if each.width > NAMED_STATUSES:
-            parts.append(Raw(f"{spread}{span(each)}"))
+    for range_ in ranges:
+        if range_.width > NAMED_STATUSES:
+            parts.append(Raw(f"{spread}{span(range_)}"))
         else:
-            parts += range(each.low, each.high + 1)
+            parts += range(range_.low, range_.high + 1)
     return tuple(dict.fromkeys(parts))
 
 
 def plain_policy(policy: Policy) -> Policy:
     """The policy without what does not count: the step of a phase that is not linear."""
-    phases = tuple(each if each.kind == "linear" else each._replace(step=0.0) for each in policy.phases)
+    phases = tuple(
+        phase if phase.kind == "linear" else phase._replace(step=0.0) for phase in policy.phases
+    )
     return policy._replace(phases=phases)
 
 
 def instead(code: Code) -> str:
     """`` since 2.0.0, use gone`` of a deprecated code, as far as it is declared."""
-    return f" since {code.since}" * bool(code.since) + f", use {code.replaced_by}" * bool(code.replaced_by)
+    return f" since {code.since}" * bool(code.since) + f", use {code.replaced_by}" * bool(
+        code.replaced_by
+    )

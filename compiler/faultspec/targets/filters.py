@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping
 from functools import cache, cached_property
 from typing import Any, Optional
 
-_quoted: Callable[[str], str] = _json.encoder.encode_basestring  # what `dumps` uses without `ensure_ascii`
+_quoted: Callable[[str], str] = (
+    _json.encoder.encode_basestring
+)  # what `dumps` uses without `ensure_ascii`
 
 WIDTH = 88
 """Columns of generated source, ruff's default: where docstrings are wrapped and calls are broken."""
@@ -53,7 +55,13 @@ def _escaped(character: str, quote: str, beyond: str = "\\U{:08x}") -> str:
     if character.isprintable():
         return character
     number = ord(character)
-    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else beyond.format(number)
+    return (
+        f"\\x{number:02x}"
+        if number < 0x100
+        else f"\\u{number:04x}"
+        if number < 0x10000
+        else beyond.format(number)
+    )
 
 
 def yaml(value: str | int) -> str:
@@ -66,14 +74,19 @@ def yaml(value: str | int) -> str:
 def visible(text: str) -> str:
     """One line: runs of white space as a space, and what cannot be seen as an escape."""
     line = " ".join(text.split())
-    return line if line.isprintable() else "".join(each if each.isprintable() else _escaped(each, "") for each in line)
+    return (
+        line
+        if line.isprintable()
+        else "".join(each if each.isprintable() else _escaped(each, "") for each in line)
+    )
 
 
 def docstring(text: str, indent: int = 4) -> str:
     """A docstring, quotes and all, for a body indented by ``indent``; blank lines of ``text`` part its paragraphs."""
     pad = " " * indent
     paragraphs = [
-        visible(each).replace("\\", "\\\\").replace('"""', '\\"\\"\\"') for each in re.split(r"\n\s*\n", text.strip())
+        visible(each).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+        for each in re.split(r"\n\s*\n", text.strip())
     ]
     first, *rest = [each for each in paragraphs if each] or [""]
     lead = " " if first.startswith('"') else ""
@@ -97,7 +110,9 @@ def tsdoc(text: str, indent: int = 0) -> str:
     the comment early.
     """
     pad = " " * indent
-    paragraphs = [visible(each).replace("*/", "*\\/") for each in re.split(r"\n\s*\n", text.strip())]
+    paragraphs = [
+        visible(each).replace("*/", "*\\/") for each in re.split(r"\n\s*\n", text.strip())
+    ]
     found = [each for each in paragraphs if each] or [""]
     if len(found) == 1 and indent + columns(found[0]) + len("/**  */") <= TYPESCRIPT_WIDTH:
         return f"/** {found[0]} */"
@@ -122,7 +137,8 @@ def columns(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(
-        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text
+        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1
+        for each in text
     )
 
 
@@ -152,7 +168,11 @@ def json(value: object, indent: int = 0) -> str:
     text = _pretty(value, "")
     if not text.isascii():
         # What cannot be seen, or turns the line round, or is half a surrogate pair, is written as an escape.
-        text = re.sub(r"[^\n -~]", lambda each: each[0] if each[0].isprintable() else _json.dumps(each[0])[1:-1], text)
+        text = re.sub(
+            r"[^\n -~]",
+            lambda each: each[0] if each[0].isprintable() else _json.dumps(each[0])[1:-1],
+            text,
+        )
     return text.replace("\n", "\n" + " " * indent) if indent else text
 
 
@@ -170,7 +190,11 @@ def line(value: object) -> str:
 def _pretty(value: object, pad: str) -> str:
     """What ``json.dumps`` says with an indentation of two, which there takes three times as long."""
     if isinstance(value, dict):
-        return value.text.replace("\n", f"\n{pad}") if isinstance(value, Fragment) else _members(value, pad)
+        return (
+            value.text.replace("\n", f"\n{pad}")
+            if isinstance(value, Fragment)
+            else _members(value, pad)
+        )
     if isinstance(value, str):
         return _quoted(value)
     if isinstance(value, (list, tuple)):
@@ -210,13 +234,13 @@ def words(name: str) -> list[str]:
 @cache  # a name stands in many files
 def pascal(name: str) -> str:
     """``RateLimited``"""
-    return "".join(each[:1].upper() + each[1:].lower() for each in words(name))
+    return "".join(word[:1].upper() + word[1:].lower() for word in words(name))
 
 
 @cache
 def snake(name: str) -> str:
     """``rate_limited``"""
-    return "_".join(each.lower() for each in words(name))
+    return "_".join(word.lower() for word in words(name))
 
 
 def constant(name: str) -> str:

@@ -23,7 +23,10 @@ class JsonSchemaView(NamedTuple):
 def view(taxonomy: Taxonomy, model: Model) -> JsonSchemaView:
     """The documents of the target."""
     return JsonSchemaView(
-        {each.name: envelope_schema(each, taxonomy, model) for each in taxonomy.envelopes.values()},
+        {
+            envelope.name: envelope_schema(envelope, taxonomy, model)
+            for envelope in taxonomy.envelopes.values()
+        },
         {
             "$schema": DIALECT,
             "$comment": model.header,
@@ -45,15 +48,22 @@ def envelope_schema(envelope: Envelope, taxonomy: Taxonomy, model: Model) -> sch
     """The schema of every body that the envelope may have."""
     carried = schemas.carried(taxonomy, envelope.name)
     branches: list[schemas.Json] = [
-        {"$ref": f"#/$defs/{definition(operation, code)}"} for operation, code in carried if operation is None
+        {"$ref": f"#/$defs/{definition(operation, code)}"}
+        for operation, code in carried
+        if operation is None
     ]
     by_wire: dict[str | int, list[schemas.Json]] = {}
     for operation, code in carried:
         if operation is not None:
-            by_wire.setdefault(code.wire, []).append({"$ref": f"#/$defs/{definition(operation, code)}"})
+            by_wire.setdefault(code.wire, []).append(
+                {"$ref": f"#/$defs/{definition(operation, code)}"}
+            )
     # Operations may each have a code of the same name: which one is meant the body alone can't tell.
     branches += [{"anyOf": each} for each in by_wire.values()]
-    definitions = {definition(operation, code): described(envelope, code, taxonomy) for operation, code in carried}
+    definitions = {
+        definition(operation, code): described(envelope, code, taxonomy)
+        for operation, code in carried
+    }
     if schemas.is_open(taxonomy, envelope.name):
         definitions["undeclared"] = schemas.of_undeclared(envelope, taxonomy)
         branches.append({"$ref": "#/$defs/undeclared"})

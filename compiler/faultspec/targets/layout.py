@@ -39,7 +39,12 @@ def laid(value: Any) -> str | Laid:
     if isinstance(value, tuple):
         if hasattr(value, "_fields"):
             elements = [(f"{name}=", laid(each)) for name, each in given(value)]
-            return Laid(f"{type(value).__name__}(", elements, ")", _flat(f"{type(value).__name__}(", elements, ")"))
+            return Laid(
+                f"{type(value).__name__}(",
+                elements,
+                ")",
+                _flat(f"{type(value).__name__}(", elements, ")"),
+            )
         elements = [("", laid(each)) for each in value]
         return Laid("(", elements, ")", _flat("(", elements, ",)" if len(elements) == 1 else ")"))
     if isinstance(value, list):
@@ -83,7 +88,10 @@ def broken(value: object, indent: int = 0) -> str:
 def _broken(found: Laid, indent: int) -> str:
     inner = indent + 4
     pad = " " * inner
-    lines = [f"{pad}{lead}{_placed(each, inner, inner + columns(lead), 1)},\n" for lead, each in found.elements]
+    lines = [
+        f"{pad}{lead}{_placed(each, inner, inner + columns(lead), 1)},\n"
+        for lead, each in found.elements
+    ]
     return f"{found.opened}\n{''.join(lines)}{' ' * indent}{found.closed}"
 
 
@@ -140,7 +148,7 @@ def bracketed(opened: str, items: Sequence[str], closed: str, indent: int) -> st
     pad, inner = " " * indent, " " * (indent + 4)
     if len(inner) + columns(flat) <= WIDTH or len(items) == 1:
         return f"{opened}\n{inner}{flat}\n{pad}{closed}"
-    return f"{opened}\n" + "".join(f"{inner}{each},\n" for each in items) + f"{pad}{closed}"
+    return f"{opened}\n" + "".join(f"{inner}{item},\n" for item in items) + f"{pad}{closed}"
 
 
 def typed(lead: str, annotation: str, tail: str, indent: int, *, statement: bool = False) -> str:
@@ -153,7 +161,7 @@ def typed(lead: str, annotation: str, tail: str, indent: int, *, statement: bool
     pad = " " * indent
     parts = _bars(annotation)
     if len(parts) > 1 and not statement:
-        return f"{lead}{parts[0]}" + "".join(f"\n{pad}| {each}" for each in parts[1:]) + tail
+        return f"{lead}{parts[0]}" + "".join(f"\n{pad}| {part}" for part in parts[1:]) + tail
     if statement and "[" not in annotation and indent + 4 + columns(annotation) <= WIDTH:
         return f"{lead}(\n{pad}    {annotation}\n{pad}){tail}"
     outer, bracket, inner = annotation.partition("[")
@@ -181,4 +189,4 @@ def subscript(name: str, items: Sequence[str], indent: int, before: int, after: 
     if before + columns(flat) + after <= WIDTH:
         return flat
     pad = " " * (indent + 4)
-    return f"{name}[\n" + "".join(f"{pad}{each},\n" for each in items) + " " * indent + "]"
+    return f"{name}[\n" + "".join(f"{pad}{item},\n" for item in items) + " " * indent + "]"

@@ -14,7 +14,15 @@ from faultspec.targets import discriminators
 from faultspec.targets import schema as schemas
 from faultspec.targets.jsonschema import DIALECT
 from faultspec.targets.model import Model
-from faultspec.targets.surfaces import CarriedError, SurfaceFile, SurfacesView, branches, errors, undeclared, wrapped
+from faultspec.targets.surfaces import (
+    CarriedError,
+    SurfaceFile,
+    SurfacesView,
+    branches,
+    errors,
+    undeclared,
+    wrapped,
+)
 
 _CONTENT = "/structuredContent"
 
@@ -34,12 +42,13 @@ def view(taxonomy: Taxonomy, model: Model) -> SurfacesView | None:
 def _document(tool: str, surface: Surface, taxonomy: Taxonomy, model: Model) -> schemas.Json:
     meant = _meant(tool, taxonomy)
     refusals = [
-        each._replace(schema=_marked(each, surface))
-        for each in errors(surface, taxonomy)
-        if _may_be(each, meant, taxonomy)
+        error._replace(schema=_marked(error, surface))
+        for error in errors(surface, taxonomy)
+        if _may_be(error, meant, taxonomy)
     ]
     others = {
-        label: wrapped(schema, surface.at.removeprefix(_CONTENT)) for label, schema in undeclared(surface, taxonomy)
+        label: wrapped(schema, surface.at.removeprefix(_CONTENT))
+        for label, schema in undeclared(surface, taxonomy)
     }
     return {
         "$schema": DIALECT,
@@ -52,7 +61,9 @@ def _document(tool: str, surface: Surface, taxonomy: Taxonomy, model: Model) -> 
             *({"$ref": f"#/$defs/{label}"} for label in others),
         ],
         "$defs": {
-            "success": _success(surface, [*(each.schema for each in refusals), *others.values()], taxonomy),
+            "success": _success(
+                surface, [*(each.schema for each in refusals), *others.values()], taxonomy
+            ),
             **{each.label: each.schema for each in refusals},
             **others,
         },
@@ -71,14 +82,14 @@ class _ToolOutput(NamedTuple):
 
 def _meant(tool: str, taxonomy: Taxonomy) -> _ToolOutput:
     found: list[Operation] = []
-    for each in taxonomy.operations.values():
-        if tool in (each.name, each.wire):
-            return _ToolOutput((*found, each), surely=True)
-        match = each.match
+    for operation in taxonomy.operations.values():
+        if tool in (operation.name, operation.wire):
+            return _ToolOutput((*found, operation), surely=True)
+        match = operation.match
         if match.routes or match.statuses or match == Match():
             continue  # none of a tool's, or known by its name alone
         if not match.tools or any(named(pattern).fullmatch(tool) for pattern in match.tools):
-            found.append(each)
+            found.append(operation)
             if not match.request and not match.methods:
                 return _ToolOutput(found, surely=True)
     return _ToolOutput(found, surely=False)
@@ -89,8 +100,11 @@ def _may_be(error: CarriedError, meant: _ToolOutput, taxonomy: Taxonomy) -> bool
     those of operations that only HTTP tells apart, as for the judge (``code/operation``).
     """
     if error.operation is None:
-        return not meant.surely or any(each.codes is None or error.code.name in each.codes for each in meant.operations)
-    if any(each.name == error.operation for each in meant.operations):
+        return not meant.surely or any(
+            operation.codes is None or error.code.name in operation.codes
+            for operation in meant.operations
+        )
+    if any(operation.name == error.operation for operation in meant.operations):
         return True
     owner = taxonomy.operations[error.operation].match
     return not meant.surely and bool(owner.routes or owner.methods)
@@ -108,11 +122,15 @@ def _visible(surface: Surface) -> list[discriminators.Mark]:
 def _marked(error: CarriedError, surface: Surface) -> schemas.Json:
     """The schema of the content of an error, marked in it where nothing else of the result may say that it is one."""
     found, visible = wrapped(error.schema, surface.at.removeprefix(_CONTENT)), _visible(surface)
-    elsewhere = True in discriminators.says_so(error.code) or len(visible) < len(discriminators.of_surface(surface))
+    elsewhere = True in discriminators.says_so(error.code) or len(visible) < len(
+        discriminators.of_surface(surface)
+    )
     return found if elsewhere else discriminators.marked(found, visible)
 
 
-def _success(surface: Surface, refusals: Sequence[schemas.Json], taxonomy: Taxonomy) -> schemas.Json:
+def _success(
+    surface: Surface, refusals: Sequence[schemas.Json], taxonomy: Taxonomy
+) -> schemas.Json:
     """What is no refusal: without any mark of one, and with what every success owes.
 
     Where content alone does not show the mark, what looks like a refusal is none of the successes.
@@ -126,7 +144,9 @@ def _success(surface: Surface, refusals: Sequence[schemas.Json], taxonomy: Taxon
     visible = _visible(surface)
     refused = [discriminators.shown(each) for each in visible]
     if not all(any(discriminators.implied(each, mark) for mark in visible) for each in refusals):
-        refused += (wrapped(each, surface.at.removeprefix(_CONTENT)) for each in _alike(surface, taxonomy))
+        refused += (
+            wrapped(each, surface.at.removeprefix(_CONTENT)) for each in _alike(surface, taxonomy)
+        )
     if surface.error_pointer == "":
         refused = [{}]  # every answer is an error
     if refused:

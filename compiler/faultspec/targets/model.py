@@ -137,21 +137,24 @@ def model_of(taxonomy: Taxonomy, source: str) -> Model:
         domains=_terms(taxonomy.domains),
         boundaries=_terms(taxonomy.boundaries),
         actions=_terms(taxonomy.actions),
-        codes=tuple(code_row(code, operation, taxonomy) for operation, code in schemas.live(taxonomy)),
+        codes=tuple(
+            code_row(code, operation, taxonomy) for operation, code in schemas.live(taxonomy)
+        ),
         statuses=status_rows(taxonomy),
         envelopes=tuple(
             EnvelopeRow(
-                each.name,
-                each.summary,
-                each.media_types,
-                each.picture,
-                tuple(code.name for _, code in schemas.carried(taxonomy, each.name)),
-                schemas.is_open(taxonomy, each.name),
+                envelope.name,
+                envelope.summary,
+                envelope.media_types,
+                envelope.picture,
+                tuple(code.name for _, code in schemas.carried(taxonomy, envelope.name)),
+                schemas.is_open(taxonomy, envelope.name),
             )
-            for each in taxonomy.envelopes.values()
+            for envelope in taxonomy.envelopes.values()
         ),
         policies=tuple(
-            PolicyRow(each.name, each.summary, each.policy.max_attempts) for each in taxonomy.retry_policies.values()
+            PolicyRow(policy.name, policy.summary, policy.policy.max_attempts)
+            for policy in taxonomy.retry_policies.values()
         ),
     )
 
@@ -176,7 +179,8 @@ def code_row(code: Code, operation: str | None, taxonomy: Taxonomy) -> CodeRow:
         retry=code.retry,
         effect=code.effect,
         headers=tuple(
-            HeaderRow(rule.name, rule.presence, tuple(map(str, rule.on)), rule.summary or "") for rule in code.headers
+            HeaderRow(rule.name, rule.presence, tuple(map(str, rule.on)), rule.summary or "")
+            for rule in code.headers
         ),
         details=tuple(detail_row(member, taxonomy) for member in code.details.values()),
         actions=code.actions,
@@ -192,7 +196,9 @@ def detail_row(member: DetailMember, taxonomy: Taxonomy) -> DetailRow:
     """The row of one member of details, described by itself or by the registry."""
     registered = taxonomy.detail_keys.get(member.name)
     description = member.schema.description or (registered.summary if registered else None) or ""
-    return DetailRow(member.name, member.presence, description, schemas.known_value(member.schema, taxonomy))
+    return DetailRow(
+        member.name, member.presence, description, schemas.known_value(member.schema, taxonomy)
+    )
 
 
 def status_rows(taxonomy: Taxonomy) -> tuple[StatusRow, ...]:
@@ -204,7 +210,9 @@ def status_rows(taxonomy: Taxonomy) -> tuple[StatusRow, ...]:
         if each.width <= 10
         for status in range(each.low, each.high + 1)
     }
-    return tuple(StatusRow(status, phrase(status), taxonomy.codes_for(status)) for status in sorted(claimed))
+    return tuple(
+        StatusRow(status, phrase(status), taxonomy.codes_for(status)) for status in sorted(claimed)
+    )
 
 
 def phrase(status: int) -> str:
@@ -216,4 +224,4 @@ def phrase(status: int) -> str:
 
 
 def _terms(terms: Mapping[str, Term]) -> tuple[TermRow, ...]:
-    return tuple(TermRow(each.name, each.summary, each.lifecycle) for each in terms.values())
+    return tuple(TermRow(term.name, term.summary, term.lifecycle) for term in terms.values())

@@ -64,7 +64,9 @@ def components(taxonomy: Taxonomy) -> Json:
     found: dict[str, Json] = {"schemas": {}, "responses": {}, "headers": {}, "examples": {}}
     names = ComponentNames(taxonomy)
     for envelope in taxonomy.envelopes.values():
-        shown = {(operation, code.name) for operation, code in schemas.answered(taxonomy, envelope.name)}
+        shown = {
+            (operation, code.name) for operation, code in schemas.answered(taxonomy, envelope.name)
+        }
         carried = schemas.carried(taxonomy, envelope.name)
         for operation, code in carried:
             name = names.schema(envelope, operation, code)
@@ -84,12 +86,19 @@ def components(taxonomy: Taxonomy) -> Json:
         answered = schemas.answered(taxonomy, envelope.name)
         for status, response in responses(envelope, answered, names, taxonomy):
             found["responses"][f"{names.union(envelope)}{status.upper()}"] = response
-    used = {each["$ref"] for response in found["responses"].values() for each in response.get("headers", {}).values()}
+    used = {
+        each["$ref"]
+        for response in found["responses"].values()
+        for each in response.get("headers", {}).values()
+    }
     for name in _header_names(taxonomy):
         for required in (False, True):
             component = _component(name, required)
             if f"#/components/headers/{component}" in used:
-                found["headers"][component] = {**_header(name, taxonomy), **({"required": True} if required else {})}
+                found["headers"][component] = {
+                    **_header(name, taxonomy),
+                    **({"required": True} if required else {}),
+                }
     return {section: each for section, each in found.items() if each}
 
 
@@ -130,14 +139,24 @@ def _union(envelope: Envelope, names: ComponentNames, taxonomy: Taxonomy) -> Jso
 
 
 def _one_of(
-    envelope: Envelope, codes: Sequence[tuple[str | None, Code]], names: ComponentNames, taxonomy: Taxonomy
+    envelope: Envelope,
+    codes: Sequence[tuple[str | None, Code]],
+    names: ComponentNames,
+    taxonomy: Taxonomy,
 ) -> Json:
     """One of the codes, with a discriminator where the code is a text at the top of the body."""
-    references = [f"#/components/schemas/{names.schema(envelope, operation, code)}" for operation, code in codes]
-    branches: Json = {"oneOf": [{"$ref": each} for each in references]}
+    references = [
+        f"#/components/schemas/{names.schema(envelope, operation, code)}"
+        for operation, code in codes
+    ]
+    branches: Json = {"oneOf": [{"$ref": reference} for reference in references]}
     place = _code_member(envelope)
     wires = [code.wire for _, code in codes]
-    if place is not None and all(isinstance(each, str) for each in wires) and len(set(wires)) == len(wires):
+    if (
+        place is not None
+        and all(isinstance(wire, str) for wire in wires)
+        and len(set(wires)) == len(wires)
+    ):
         mapping = dict(zip(wires, references, strict=True))
         branches["discriminator"] = {"propertyName": place, "mapping": mapping}
     return schemas.of_envelope(envelope, branches, taxonomy)
@@ -147,7 +166,14 @@ def _code_member(envelope: Envelope) -> str | None:
     """The member at the top of the body that is the code and nothing else, or None."""
     if not isinstance(envelope.shape, Object):
         return None
-    return next((each.name for each in envelope.shape.members if each.node == Slot("code") and not each.optional), None)
+    return next(
+        (
+            member.name
+            for member in envelope.shape.members
+            if member.node == Slot("code") and not member.optional
+        ),
+        None,
+    )
 
 
 # Responses and headers
@@ -178,7 +204,8 @@ def _statuses(answered: Codes, taxonomy: Taxonomy) -> list[str]:
     fallback = {
         str(each.on)
         for each in taxonomy.fallbacks
-        if any(code.name == each.code for _, code in answered) and (each.on.width == 1 or str(each.on).endswith("xx"))
+        if any(code.name == each.code for _, code in answered)
+        and (each.on.width == 1 or str(each.on).endswith("xx"))
     }
     return sorted(claimed | (fallback if claimed else set()))
 
@@ -189,7 +216,9 @@ def _response(
     span = _span(status)
     # A code that claims the whole class does not name the status: another may still stand for it.
     named = any(s.covers(span) and s.width < 100 for _, c in answered for s in c.http.statuses)
-    fallback = None if named else next((each.code for each in taxonomy.fallbacks if each.on == span), None)
+    fallback = (
+        None if named else next((each.code for each in taxonomy.fallbacks if each.on == span), None)
+    )
     codes = [
         (operation, code)
         for operation, code in answered
@@ -206,9 +235,14 @@ def _response(
         name: {"$ref": f"#/components/examples/{name}"}
         for operation, code in codes
         if code.http.carried
-        for name in _example_names(names.schema(envelope, operation, code), envelope, code, taxonomy)
+        for name in _example_names(
+            names.schema(envelope, operation, code), envelope, code, taxonomy
+        )
     }
-    media: Json = {"schema": _one_of(envelope, codes, names, taxonomy), **({"examples": examples} if examples else {})}
+    media: Json = {
+        "schema": _one_of(envelope, codes, names, taxonomy),
+        **({"examples": examples} if examples else {}),
+    }
     return {
         "description": (phrase(span.low) if span.width == 1 else "Any other status of this class")
         or f"Status {status}",
@@ -260,7 +294,9 @@ def _covers(rule: HeaderRule, span: StatusRange) -> bool:
     return not rule.on or any(each.covers(span) for each in rule.on)
 
 
-def _may_carry(name: str, span: StatusRange, codes: Sequence[tuple[str | None, Code]], taxonomy: Taxonomy) -> bool:
+def _may_carry(
+    name: str, span: StatusRange, codes: Sequence[tuple[str | None, Code]], taxonomy: Taxonomy
+) -> bool:
     here = {code.name for _, code in codes}
     return any(_repeats(name, field) for field in taxonomy.fields()) or any(
         rule.name.lower() == name.lower()
@@ -273,8 +309,13 @@ def _may_carry(name: str, span: StatusRange, codes: Sequence[tuple[str | None, C
 
 def _always(name: str, span: StatusRange, taxonomy: Taxonomy) -> bool:
     """Whether every answer under the status has the header, whatever its code; so another code changes nothing here."""
-    return any(_repeats(name, field) and field.echo is not None for field in taxonomy.fields()) or any(
-        rule.name.lower() == name.lower() and rule.presence == "required" and not rule.codes and _covers(rule, span)
+    return any(
+        _repeats(name, field) and field.echo is not None for field in taxonomy.fields()
+    ) or any(
+        rule.name.lower() == name.lower()
+        and rule.presence == "required"
+        and not rule.codes
+        and _covers(rule, span)
         for rule in taxonomy.headers
     )
 
@@ -284,10 +325,15 @@ def _header(name: str, taxonomy: Taxonomy) -> Json:
     rules = [rule for rule in _rules(taxonomy) if rule.name.lower() == name.lower()]
     field = next((each for each in taxonomy.fields() if _repeats(name, each)), None)
     said = dict.fromkeys(
-        rule.summary for rule in taxonomy.headers if rule.name.lower() == name.lower() and rule.summary
+        rule.summary
+        for rule in taxonomy.headers
+        if rule.name.lower() == name.lower() and rule.summary
     )
     text = " ".join(said) or (f"The {field.slot} of the error." if field is not None else "")
-    return {**({"description": text} if text else {}), "schema": _header_schema(rules, field, taxonomy)}
+    return {
+        **({"description": text} if text else {}),
+        "schema": _header_schema(rules, field, taxonomy),
+    }
 
 
 #: Headers whose own specification gives them a form, as patterns.
@@ -300,14 +346,22 @@ HEADER_PATTERNS: Mapping[str, str] = {
 
 def _header_schema(rules: Sequence[HeaderRule], field: Field | None, taxonomy: Taxonomy) -> Json:
     if field is not None and field.schema.types:
-        return {key: value for key, value in schemas.of_value(field.schema, taxonomy).items() if key != "description"}
+        return {
+            key: value
+            for key, value in schemas.of_value(field.schema, taxonomy).items()
+            if key != "description"
+        }
     formats = dict.fromkeys(each for rule in rules for each in rule.format)
-    known = [HEADER_PATTERNS.get(each) or ids.PATTERNS.get(each) for each in formats]
+    known = [HEADER_PATTERNS.get(format_) or ids.PATTERNS.get(format_) for format_ in formats]
     patterns = [each for each in known if each is not None]
     if patterns and len(patterns) == len(known):
         return {
             "type": "string",
-            **({"pattern": patterns[0]} if len(patterns) == 1 else {"anyOf": [{"pattern": p} for p in patterns]}),
+            **(
+                {"pattern": patterns[0]}
+                if len(patterns) == 1
+                else {"anyOf": [{"pattern": p} for p in patterns]}
+            ),
         }
     token = next((rule.token for rule in rules if rule.token is not None), None)
     return {"type": "string", **({} if token is None else {"examples": [token]})}
@@ -321,32 +375,45 @@ def _examples(name: str, envelope: Envelope, code: Code, taxonomy: Taxonomy) -> 
     found = bodies(envelope, code, taxonomy)
     return {
         each: Fragment({"summary": example.summary or code.summary, "value": body})
-        for each, (_, example, body) in zip(_example_names(name, envelope, code, taxonomy), found, strict=True)
+        for each, (_, example, body) in zip(
+            _example_names(name, envelope, code, taxonomy), found, strict=True
+        )
     }
 
 
 def _example_names(name: str, envelope: Envelope, code: Code, taxonomy: Taxonomy) -> list[str]:
-    return [f"{name}{'' if number == 1 else number}" for number, _, _ in bodies(envelope, code, taxonomy)]
+    return [
+        f"{name}{'' if number == 1 else number}"
+        for number, _, _ in bodies(envelope, code, taxonomy)
+    ]
 
 
 @memoized
-def bodies(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Sequence[tuple[int, Example, object]]:
+def bodies(
+    envelope: Envelope, code: Code, taxonomy: Taxonomy
+) -> Sequence[tuple[int, Example, object]]:
     """The examples of a code that fill the envelope: number, example and body; a made up one where none is given."""
     return tuple(_bodies(envelope, code, taxonomy))
 
 
-def _bodies(envelope: Envelope, code: Code, taxonomy: Taxonomy) -> Iterator[tuple[int, Example, object]]:
+def _bodies(
+    envelope: Envelope, code: Code, taxonomy: Taxonomy
+) -> Iterator[tuple[int, Example, object]]:
     made_up = not code.examples
     for number, example in enumerate(code.examples or (Example(),), 1):
         try:
             details = sample_details(code, taxonomy) or None if made_up else example.details
-            body = shapes.render(envelope.shape, slots(envelope, code, example._replace(details=details), taxonomy))
+            body = shapes.render(
+                envelope.shape, slots(envelope, code, example._replace(details=details), taxonomy)
+            )
         except (KeyError, ValueError):
             continue  # an envelope that this example was not written for, or a value that nobody can make up
         yield number, example, Fragment(body) if isinstance(body, dict) else body
 
 
-def slots(envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy) -> dict[str, object]:
+def slots(
+    envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy
+) -> dict[str, object]:
     """What fills the envelope for an example of a code; what nobody says is made up. Raises ValueError where nothing can be."""
     message = example.message or code.message or code.summary
     details = dict(example.details) if example.details is not None else None
@@ -361,12 +428,20 @@ def slots(envelope: Envelope, code: Code, example: Example, taxonomy: Taxonomy) 
         "boundary": next(iter(code.boundaries), None) or next(iter(taxonomy.boundaries), None),
         "domain": code.domain,
         "actions": list(code.actions),
-        "details": [details] if details is not None and schemas.lists_details(envelope) else details,
+        "details": [details]
+        if details is not None and schemas.lists_details(envelope)
+        else details,
     }
     # A slot that the code says nothing of is made up like any other; null is no boundary and no domain.
-    decided = {slot: each for slot, each in decided.items() if each is not None or slot not in ("boundary", "domain")}
+    decided = {
+        slot: each
+        for slot, each in decided.items()
+        if each is not None or slot not in ("boundary", "domain")
+    }
     made = {
-        slot: sample_error(envelope.fields[slot].schema if slot in envelope.fields else _ANYTHING, taxonomy)
+        slot: sample_error(
+            envelope.fields[slot].schema if slot in envelope.fields else _ANYTHING, taxonomy
+        )
         for slot in _required(envelope, taxonomy)
         if slot not in decided
     }
@@ -393,7 +468,9 @@ def _flag(code: Code, example: Example) -> bool:
             return code.retriable.kind == "always"
         case "conditional":
             holds = (
-                rule for rule in code.retriable.rules if all(each.holds(facts.get(each.fact)) for each in rule.when)
+                rule
+                for rule in code.retriable.rules
+                if all(each.holds(facts.get(each.fact)) for each in rule.when)
             )
             return bool(next((rule.then for rule in holds), False))
         case _:
@@ -425,8 +502,12 @@ def _candidates(schema: Schema, taxonomy: Taxonomy) -> Iterator[object]:
     for each in schema.format:
         if each in ids.PATTERNS:
             # A fixed clock and fixed entropy: 2024-01-01, and bytes that are not all zero, which no trace id may be.
-            yield ids.new(each, clock=lambda: 1_704_067_200.0, entropy=lambda size: bytes(range(1, size + 1)))
-    match next((each for each in schema.types if each != "null"), "null" if schema.types else "string"):
+            yield ids.new(
+                each, clock=lambda: 1_704_067_200.0, entropy=lambda size: bytes(range(1, size + 1))
+            )
+    match next(
+        (type_ for type_ in schema.types if type_ != "null"), "null" if schema.types else "string"
+    ):
         case "integer" | "number":
             yield from (each for each in (schema.minimum, 1, schema.maximum) if each is not None)
         case "boolean":
@@ -473,16 +554,22 @@ def _matching(pattern: str) -> Iterator[str]:
 def in_30(found: Json) -> Json:
     """Components with every schema in the dialect of 3.0."""
     parts = dict(found)
-    parts["schemas"] = {name: schemas.openapi30(each) for name, each in parts.get("schemas", {}).items()}
-    parts["headers"] = {
-        name: {**each, "schema": schemas.openapi30(each["schema"])} for name, each in parts.get("headers", {}).items()
+    parts["schemas"] = {
+        name: schemas.openapi30(each) for name, each in parts.get("schemas", {}).items()
     }
-    parts["responses"] = {name: _response30(each) for name, each in parts.get("responses", {}).items()}
+    parts["headers"] = {
+        name: {**each, "schema": schemas.openapi30(each["schema"])}
+        for name, each in parts.get("headers", {}).items()
+    }
+    parts["responses"] = {
+        name: _response30(each) for name, each in parts.get("responses", {}).items()
+    }
     return {section: each for section, each in parts.items() if each}
 
 
 def _response30(response: Json) -> Json:
     content = {
-        media: {**each, "schema": schemas.openapi30(each["schema"])} for media, each in response["content"].items()
+        media: {**each, "schema": schemas.openapi30(each["schema"])}
+        for media, each in response["content"].items()
     }
     return {**response, "content": content}

@@ -85,21 +85,25 @@ def view(taxonomy: Taxonomy, model: Model) -> OtelView | None:
         return None
     spans = tuple(Reference(name, "recommended") for name in telemetry.span)
     logs = tuple(
-        Reference(each.name, _LEVELS[each.presence]) for each in telemetry.log.values() if each.presence != "forbidden"
+        Reference(each.name, _LEVELS[each.presence])
+        for each in telemetry.log.values()
+        if each.presence != "forbidden"
     )
     return OtelView(
         taxonomy.name,
         taxonomy.title,
         tuple(_attributes(telemetry, taxonomy)),
-        (References("span", "Attributes of the span in which an error occurred.", spans),) if spans else (),
+        (References("span", "Attributes of the span in which an error occurred.", spans),)
+        if spans
+        else (),
         (References("log", "The log record of an error.", logs),) if logs else (),
-        tuple(_instrument(each) for each in telemetry.metrics.values()),
+        tuple(_instrument(metric) for metric in telemetry.metrics.values()),
     )
 
 
 def _attributes(telemetry: Telemetry, taxonomy: Taxonomy) -> Iterator[Attribute]:
     """Every name once: span attributes, members of the log record, labels of metrics."""
-    labels = {label: "" for each in telemetry.metrics.values() for label in each.labels}
+    labels = {label: "" for metric in telemetry.metrics.values() for label in metric.labels}
     members = {each.name: each for each in telemetry.log.values() if each.presence != "forbidden"}
     for name in dict.fromkeys((*telemetry.span, *members, *labels)):
         member = members.get(name)
@@ -118,7 +122,9 @@ def _said(name: str, meant: str | None, taxonomy: Taxonomy) -> str:
     return taxonomy.detail_keys[key].summary or f"The detail {key} of the error."
 
 
-def _attribute(name: str, meant: str | None, brief: str, member: DetailMember | None, taxonomy: Taxonomy) -> Attribute:
+def _attribute(
+    name: str, meant: str | None, brief: str, member: DetailMember | None, taxonomy: Taxonomy
+) -> Attribute:
     match meant:
         case "$code":
             rows = _codes(taxonomy)
@@ -134,8 +140,10 @@ def _attribute(name: str, meant: str | None, brief: str, member: DetailMember | 
     if not rows and (
         schema.vocabulary or all(isinstance(each, str) for each in schema.enum)
     ):  # no enumeration of others
-        values = schemas.vocabulary(schema.vocabulary, taxonomy) if schema.vocabulary else schema.enum
-        rows = tuple(MemberRow(str(each), str(each), str(each), None) for each in values)
+        values = (
+            schemas.vocabulary(schema.vocabulary, taxonomy) if schema.vocabulary else schema.enum
+        )
+        rows = tuple(MemberRow(str(value), str(value), str(value), None) for value in values)
     kind = _SLOT_TYPES.get(meant or "") or (
         _TYPES.get(schema.types[0], "string") if len(schema.types) == 1 else "string"
     )
@@ -153,8 +161,11 @@ def _codes(taxonomy: Taxonomy) -> tuple[MemberRow, ...]:
 
 
 def _terms(terms: Iterable[Term]) -> tuple[MemberRow, ...]:
-    rows = (each for each in terms if each.lifecycle in ("stable", "deprecated"))
-    return tuple(MemberRow(e.name, e.name, e.summary, "" if e.lifecycle == "deprecated" else None) for e in rows)
+    rows = (term for term in terms if term.lifecycle in ("stable", "deprecated"))
+    return tuple(
+        MemberRow(e.name, e.name, e.summary, "" if e.lifecycle == "deprecated" else None)
+        for e in rows
+    )
 
 
 def _instrument(metric: Metric) -> Instrument:

@@ -47,15 +47,24 @@ def view(taxonomy: Taxonomy, model: Model) -> OverlayView | None:
     answers = list(_answers(taxonomy))
     if not answers:
         return None
-    responses = {"responses": {each.name: each.response for each in answers}}
+    responses = {"responses": {answer.name: answer.response for answer in answers}}
     current = {**openapi.components(taxonomy), **responses}
     old = {**openapi.components_30(taxonomy), **openapi.in_30(responses)}
-    return OverlayView(_document(current, answers, taxonomy, model), _document(old, answers, taxonomy, model))
+    return OverlayView(
+        _document(current, answers, taxonomy, model), _document(old, answers, taxonomy, model)
+    )
 
 
-def _document(components: Json, answers: list[OverlayResponse], taxonomy: Taxonomy, model: Model) -> Json:
+def _document(
+    components: Json, answers: list[OverlayResponse], taxonomy: Taxonomy, model: Model
+) -> Json:
     prefix = pascal(taxonomy.name)
-    unmapped = [route for surface in _http(taxonomy) for route in surface.match.routes if _paths(route) is None]
+    unmapped = [
+        route
+        for surface in _http(taxonomy)
+        for route in surface.match.routes
+        if _paths(route) is None
+    ]
     return {
         "overlay": "1.0.0",
         "info": {
@@ -70,17 +79,19 @@ def _document(components: Json, answers: list[OverlayResponse], taxonomy: Taxono
             *_marks(taxonomy),
             *(
                 {
-                    "target": f"$.paths.*[?({each.where})].responses",
-                    "update": {each.status: {"$ref": f"#/components/responses/{prefix}{each.name}"}},
+                    "target": f"$.paths.*[?({answer.where})].responses",
+                    "update": {
+                        answer.status: {"$ref": f"#/components/responses/{prefix}{answer.name}"}
+                    },
                 }
-                for each in answers
+                for answer in answers
             ),
         ],
     }
 
 
 def _http(taxonomy: Taxonomy) -> Iterator[Surface]:
-    return (each for each in taxonomy.surfaces.values() if each.transport == "http")
+    return (surface for surface in taxonomy.surfaces.values() if surface.transport == "http")
 
 
 # Which operations
@@ -126,7 +137,9 @@ def _mark(surface: Surface) -> str:
 
 def _differs(operation: Operation) -> bool:
     """Whether an operation may answer otherwise than its surface."""
-    return operation.codes is not None or any(each.live and each.http.statuses for each in operation.errors.values())
+    return operation.codes is not None or any(
+        error.live and error.http.statuses for error in operation.errors.values()
+    )
 
 
 # Which responses
@@ -148,7 +161,11 @@ def _answers(taxonomy: Taxonomy) -> Iterator[OverlayResponse]:
 
 
 def _where(
-    surface: Surface, earlier: list[Surface], operation: Operation | None, status: str, taxonomy: Taxonomy
+    surface: Surface,
+    earlier: list[Surface],
+    operation: Operation | None,
+    status: str,
+    taxonomy: Taxonomy,
 ) -> str | None:
     """The filter for operations that the surface is the first to claim under the status; None where it never is."""
     parts = [] if _everywhere(surface.match) else [f"@['{_mark(surface)}']"]
@@ -178,25 +195,34 @@ def _responses(
     surface: Surface, operation: Operation | None, names: openapi.ComponentNames, taxonomy: Taxonomy
 ) -> Iterator[tuple[str, Json]]:
     """The response under each status, whatever the envelope; of an operation those that only it has."""
-    own = [] if operation is None else [each for each in operation.errors.values() if each.live]
+    own = [] if operation is None else [error for error in operation.errors.values() if error.live]
     allowed = None if operation is None else operation.codes
     shared = [
         code
         for code in taxonomy.live_codes()
-        if (surface.codes is None or code.name in surface.codes) and (allowed is None or code.name in allowed)
+        if (surface.codes is None or code.name in surface.codes)
+        and (allowed is None or code.name in allowed)
     ]
     found: dict[str, list[tuple[str, Json]]] = {}
     for name in surface.envelopes:
         envelope = taxonomy.envelopes[name]
         codes = [(None, code) for code in shared if wears(code, name)]
-        codes_of_operation = [(operation.name, code) for code in own if wears(code, name)] if operation else []
-        for status, response in openapi.responses(envelope, [*codes, *codes_of_operation], names, taxonomy):
+        codes_of_operation = (
+            [(operation.name, code) for code in own if wears(code, name)] if operation else []
+        )
+        for status, response in openapi.responses(
+            envelope, [*codes, *codes_of_operation], names, taxonomy
+        ):
             found.setdefault(status.upper(), []).append((name, response))
     for status in sorted(found):
         limits = (surface.match.statuses, surface.error_when)
         if any(each and not _covered(status, each) for each in limits):
             continue
-        if operation is not None and allowed is None and not any(_covered(status, code.http.statuses) for code in own):
+        if (
+            operation is not None
+            and allowed is None
+            and not any(_covered(status, code.http.statuses) for code in own)
+        ):
             continue
         yield status, _merged([response for _, response in found[status]], surface)
 
@@ -247,7 +273,11 @@ def _used(components: Json) -> Json:
         elif isinstance(value, list):
             waiting += value
     return {
-        section: {name: each for name, each in named.items() if section == "responses" or (section, name) in reached}
+        section: {
+            name: each
+            for name, each in named.items()
+            if section == "responses" or (section, name) in reached
+        }
         for section, named in components.items()
     }
 

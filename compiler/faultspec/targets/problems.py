@@ -46,7 +46,11 @@ class ProblemType(NamedTuple):
 
 def view(taxonomy: Taxonomy, model: Model) -> ProblemsView | None:
     """The documents, or None where no code travels over HTTP."""
-    problems = [_problem(operation, code, taxonomy) for operation, code in schemas.live(taxonomy) if code.http.statuses]
+    problems = [
+        _problem(operation, code, taxonomy)
+        for operation, code in schemas.live(taxonomy)
+        if code.http.statuses
+    ]
     if not problems:
         return None
     head = {"$comment": model.header, "title": f"{taxonomy.title}: problem types"}
@@ -71,7 +75,7 @@ def _problem(operation: str | None, code: Code, taxonomy: Taxonomy) -> ProblemTy
         if isinstance(fixed, str):
             return ProblemType(label, operation, code, fixed, {"description": code.summary, **body})
     names = [taxonomy.name, *([operation] if operation is not None else []), code.name]
-    urn = ":".join(["urn:problem-type", *(quote(each, safe="") for each in names)])
+    urn = ":".join(["urn:problem-type", *(quote(name, safe="") for name in names)])
     return ProblemType(label, operation, code, urn, _body(urn, code, taxonomy))
 
 
@@ -79,16 +83,22 @@ def _envelope(code: Code, taxonomy: Taxonomy) -> Envelope | None:
     """The first envelope of problem objects that the code may travel in."""
     return next(
         (
-            each
-            for each in taxonomy.envelopes.values()
-            if MEDIA_TYPE in each.media_types and isinstance(each.shape, Object) and wears(code, each.name)
+            envelope
+            for envelope in taxonomy.envelopes.values()
+            if MEDIA_TYPE in envelope.media_types
+            and isinstance(envelope.shape, Object)
+            and wears(code, envelope.name)
         ),
         None,
     )
 
 
 def _body(type: str, code: Code, taxonomy: Taxonomy) -> Json:
-    details = schemas.of_details(code, taxonomy) if code.details or code.details_schema is not None else None
+    details = (
+        schemas.of_details(code, taxonomy)
+        if code.details or code.details_schema is not None
+        else None
+    )
     needed = ["details"] if schemas.needs_details(code) else []
     return {
         "description": code.summary,
@@ -113,7 +123,7 @@ _INSTANCE = Fragment({"type": "string", "format": "uri-reference"})
 
 @lru_cache(maxsize=256)  # codes have their statuses in common
 def _any_of(statuses: tuple[StatusRange, ...]) -> Fragment:
-    return Fragment({"anyOf": [_span(each.low, each.high) for each in statuses]})
+    return Fragment({"anyOf": [_span(status.low, status.high) for status in statuses]})
 
 
 def _span(low: int, high: int) -> Json:
@@ -135,11 +145,13 @@ def _entry(problem: ProblemType) -> Json:
         "type": problem.type,
         "title": code.summary,
         "status": code.http.default,
-        "statuses": [str(each) for each in code.http.statuses],
+        "statuses": [str(status) for status in code.http.statuses],
         "code": code.wire,
         "clientAction": code.client_action,
         "lifecycle": code.lifecycle,
         **{name: value for name, value in optional.items() if value is not None},
-        "extensions": [name for name in problem.body.get("properties", {}) if name not in _STANDARD],
+        "extensions": [
+            name for name in problem.body.get("properties", {}) if name not in _STANDARD
+        ],
         "schema": f"problem.schema.json#/$defs/{problem.label}",
     }

@@ -66,8 +66,12 @@ def view(taxonomy: Taxonomy, model: Model) -> PrometheusView | None:
         return None
     rules = tuple(_rule(alert, telemetry, taxonomy) for alert in telemetry.alerts.values())
     kept = tuple(each for each in rules if isinstance(each, AlertRule))
-    pages = tuple(_runbook(alert, rule) for alert, rule in zip(telemetry.alerts.values(), rules, strict=True))
-    return PrometheusView(taxonomy.name, comment(model.header), kept, pages, (RunbookFile("alerts"),) if kept else ())
+    pages = tuple(
+        _runbook(alert, rule) for alert, rule in zip(telemetry.alerts.values(), rules, strict=True)
+    )
+    return PrometheusView(
+        taxonomy.name, comment(model.header), kept, pages, (RunbookFile("alerts"),) if kept else ()
+    )
 
 
 def unsaid(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> str | None:
@@ -107,12 +111,16 @@ def _expression(alert: Alert, telemetry: Telemetry, taxonomy: Taxonomy) -> tuple
         return "which `codes:` or `statuses:` it counts"
     counter = _counting(alert, telemetry)
     if counter is None:
-        asked = [name for name, given in (("$code", alert.codes), ("$status", alert.statuses)) if given]
+        asked = [
+            name for name, given in (("$code", alert.codes), ("$status", alert.statuses)) if given
+        ]
         return f"which metric counts them: one with `counts:` and a label that `means:` {' and one that means '.join(asked)}"
     window = _duration(alert.window)
     counted = f"{_series(counter)}{{{', '.join(_matchers(alert, counter, telemetry, taxonomy))}}}"
     if alert.threshold is not None:
-        whole = next((each for each in telemetry.metrics.values() if each.counts == "requests"), None)
+        whole = next(
+            (metric for metric in telemetry.metrics.values() if metric.counts == "requests"), None
+        )
         if whole is None:
             return "which metric `counts: requests`, of which it is a share"
         share = (f"sum(rate({counted}[{window}]))", "/", f"sum(rate({_series(whole)}[{window}]))")
@@ -132,24 +140,30 @@ def _counting(alert: Alert, telemetry: Telemetry) -> Metric | None:
     wanted = {*(("$code",) if alert.codes else ()), *(("$status",) if alert.statuses else ())}
     return next(
         (
-            each
-            for each in telemetry.metrics.values()
-            if each.counts is not None
-            and each.kind in ("counter", "histogram")
-            and wanted <= {telemetry.means.get(label) for label in each.labels}
+            metric
+            for metric in telemetry.metrics.values()
+            if metric.counts is not None
+            and metric.kind in ("counter", "histogram")
+            and wanted <= {telemetry.means.get(label) for label in metric.labels}
         ),
         None,
     )
 
 
-def _matchers(alert: Alert, counter: Metric, telemetry: Telemetry, taxonomy: Taxonomy) -> Iterator[str]:
+def _matchers(
+    alert: Alert, counter: Metric, telemetry: Telemetry, taxonomy: Taxonomy
+) -> Iterator[str]:
     """The labels that an alert selects by, and the values it wants."""
     values = {
-        "$code": [re.sub(r"[\\^$.*+?()\[\]{}|]", r"\\\g<0>", each) for each in _wires(alert, taxonomy)],
-        "$status": [pattern for each in alert.statuses for pattern in _statuses(each)],
+        "$code": [
+            re.sub(r"[\\^$.*+?()\[\]{}|]", r"\\\g<0>", wire) for wire in _wires(alert, taxonomy)
+        ],
+        "$status": [pattern for status in alert.statuses for pattern in _statuses(status)],
     }
     for meaning, wanted in values.items():
-        label = next((each for each in counter.labels if telemetry.means.get(each) == meaning), None)
+        label = next(
+            (each for each in counter.labels if telemetry.means.get(each) == meaning), None
+        )
         if wanted and label is not None:
             yield f"{_name(label)}=~{_quoted('|'.join(dict.fromkeys(wanted)))}"
 
@@ -203,10 +217,15 @@ def _duration(seconds: float) -> str:
 
 def _runbook(alert: Alert, rule: AlertRule | str) -> Runbook:
     codes = [f"* the code {code(each)}" for each in alert.codes]
-    statuses = [f"* the status {each}" for each in alert.statuses]
+    statuses = [f"* the status {status}" for status in alert.statuses]
     counted = ["", "It counts:", "", *codes, *statuses] if codes or statuses else []
     steps = [f"{number}. {inline(step)}" for number, step in enumerate(alert.runbook, 1)]
-    lines = [f"# {inline(alert.name)}", "", f"{inline(alert.severity)}: {inline(alert.when)}", *counted]
+    lines = [
+        f"# {inline(alert.name)}",
+        "",
+        f"{inline(alert.severity)}: {inline(alert.when)}",
+        *counted,
+    ]
     if isinstance(rule, AlertRule):
         lines += ["", "It fires when this holds:", "", *(f"    {each}" for each in rule.expression)]
     else:

@@ -21,13 +21,18 @@ def view(taxonomy: Taxonomy, model: Model) -> SurfacesView | None:
         "audit": taxonomy.audit.means if taxonomy.audit is not None else {},
     }
     files = tuple(
-        SurfaceFile(kind, _document(kind, members, means[kind], taxonomy, model)) for kind, members in records.items()
+        SurfaceFile(kind, _document(kind, members, means[kind], taxonomy, model))
+        for kind, members in records.items()
     )
     return SurfacesView(files) if files else None
 
 
 def _document(
-    kind: str, members: Mapping[str, DetailMember], means: Mapping[str, str], taxonomy: Taxonomy, model: Model
+    kind: str,
+    members: Mapping[str, DetailMember],
+    means: Mapping[str, str],
+    taxonomy: Taxonomy,
+    model: Model,
 ) -> schemas.Json:
     found = schemas.of_members(members, taxonomy)
     for name, meant in means.items():

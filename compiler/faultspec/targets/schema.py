@@ -38,15 +38,22 @@ def live(taxonomy: Taxonomy) -> Iterator[tuple[str | None, Code]]:
 
 def is_open(taxonomy: Taxonomy, envelope: str) -> bool:
     """Whether a surface that uses the envelope allows codes that are not declared."""
-    return any(envelope in surface.envelopes and surface.codes is None for surface in taxonomy.surfaces.values())
+    return any(
+        envelope in surface.envelopes and surface.codes is None
+        for surface in taxonomy.surfaces.values()
+    )
 
 
 def carried(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code], ...]:
     """The codes that may stand in an envelope, by the surfaces that use it; all of them where no surface does."""
     using = [surface for surface in taxonomy.surfaces.values() if envelope in surface.envelopes]
-    if not using and any(each.protocol and each.protocol.envelope == envelope for each in taxonomy.surfaces.values()):
+    if not using and any(
+        each.protocol and each.protocol.envelope == envelope for each in taxonomy.surfaces.values()
+    ):
         return ()
-    everything = not using or any(surface.codes is None and not surface.foreign for surface in using)
+    everything = not using or any(
+        surface.codes is None and not surface.foreign for surface in using
+    )
     named = {name for surface in using for name in surface.codes or ()}
     return tuple(
         (operation, code)
@@ -66,7 +73,10 @@ def answered(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code]
         (operation, code)
         for operation, code in live(taxonomy)
         if wears(code, envelope)
-        and any(operation is not None or surface.codes is None or code.name in surface.codes for surface in using)
+        and any(
+            operation is not None or surface.codes is None or code.name in surface.codes
+            for surface in using
+        )
     )
 
 
@@ -78,24 +88,45 @@ def own_envelope(taxonomy: Taxonomy, operation: str | None, code: Code) -> Envel
     possible = carriers(taxonomy, code, of_operation=operation is not None)
     if len(possible) == 1:
         return possible[0]
-    return next((each for each in possible if any(_shows(e, code, each) for e in code.examples)), possible[0])
+    return next(
+        (each for each in possible if any(_shows(e, code, each) for e in code.examples)),
+        possible[0],
+    )
 
 
 def _shows(example: Example, code: Code, envelope: Envelope) -> bool:
     """Whether the example fills the envelope, and has nothing that the envelope has no place for."""
     given = {*example.slots, *code.facts}
-    return set(example.slots) <= set(slot_places(envelope.shape)) and set(given_slots(envelope)) <= given
+    return (
+        set(example.slots) <= set(slot_places(envelope.shape))
+        and set(given_slots(envelope)) <= given
+    )
 
 
 #: Slots that have a value without anybody giving one: the code decides it, or the request that is answered.
 _DECIDED = frozenset(
-    {"code", "message", "summary", "status", "retriable", "boundary", "domain", "details", "actions", "request_id"}
+    {
+        "code",
+        "message",
+        "summary",
+        "status",
+        "retriable",
+        "boundary",
+        "domain",
+        "details",
+        "actions",
+        "request_id",
+    }
 )
 
 
 def given_slots(envelope: Envelope) -> tuple[str, ...]:
     """The slots that the envelope requires and that only whoever raises the error can fill."""
-    made = {each.slot for each in envelope.fields.values() if each.echo and set(each.schema.format) & set(ids.PATTERNS)}
+    made = {
+        field.slot
+        for field in envelope.fields.values()
+        if field.echo and set(field.schema.format) & set(ids.PATTERNS)
+    }
     return tuple(
         slot
         for slot, places in slot_places(envelope.shape).items()
@@ -149,7 +180,8 @@ def known_value(schema: Schema, taxonomy: Taxonomy) -> Fragment:
 def _format(formats: tuple[str, ...]) -> Json:
     """Identifier formats as patterns, so that no validator has to know them; others as the annotation that they are."""
     known: list[Json] = [
-        {"pattern": ids.PATTERNS[each]} if each in ids.PATTERNS else {"format": each} for each in formats
+        {"pattern": ids.PATTERNS[format_]} if format_ in ids.PATTERNS else {"format": format_}
+        for format_ in formats
     ]
     if len(known) <= 1:
         return known[0] if known else {}
@@ -194,7 +226,10 @@ def of_details(code: Code, taxonomy: Taxonomy) -> Fragment:
     if code.retriable.fixed is not None:
         for key in taxonomy.flag_keys:
             if key in code.details:
-                found["properties"][key] = {**found["properties"][key], "const": code.retriable.fixed}
+                found["properties"][key] = {
+                    **found["properties"][key],
+                    "const": code.retriable.fixed,
+                }
     return Fragment(found)
 
 
@@ -216,12 +251,16 @@ def shows_details(envelope: Envelope) -> bool:
     field = envelope.fields.get("details")
     types = ("object",) if field is None else field.schema.types
     places = slot_places(envelope.shape).get("details", ())
-    return "null" not in types and any(place.required and isinstance(place.node, Slot) for place in places)
+    return "null" not in types and any(
+        place.required and isinstance(place.node, Slot) for place in places
+    )
 
 
 def needs_details(code: Code) -> bool:
     """Whether the code cannot do without details; an imported schema only speaks of details that are there."""
-    return code.details_schema is None and any(member.presence == "required" for member in code.details.values())
+    return code.details_schema is None and any(
+        member.presence == "required" for member in code.details.values()
+    )
 
 
 # Bodies
@@ -285,23 +324,38 @@ def of_shape(envelope: Envelope, code: Json, taxonomy: Taxonomy) -> Json:
 def of_envelope(envelope: Envelope, branches: Json, taxonomy: Taxonomy) -> Json:
     """The whole body, with ``branches`` standing where the codes differ."""
     point = _point_of(envelope, taxonomy)
-    return branches if point is envelope.shape else _around(envelope.shape, point, branches, envelope, taxonomy)
+    return (
+        branches
+        if point is envelope.shape
+        else _around(envelope.shape, point, branches, envelope, taxonomy)
+    )
 
 
-def _around(node: Node, point: Node, branches: Json, envelope: Envelope, taxonomy: Taxonomy) -> Json:
+def _around(
+    node: Node, point: Node, branches: Json, envelope: Envelope, taxonomy: Taxonomy
+) -> Json:
     if node is point:
         return branches
     match node:
         case Object():
-            inner = {each.name: _around(each.node, point, branches, envelope, taxonomy) for each in node.members}
+            inner = {
+                member.name: _around(member.node, point, branches, envelope, taxonomy)
+                for member in node.members
+            }
             return _object(node, inner, (), envelope)
         case Array():
-            return {"type": "array", "minItems": 1, "items": _around(node.item, point, branches, envelope, taxonomy)}
+            return {
+                "type": "array",
+                "minItems": 1,
+                "items": _around(node.item, point, branches, envelope, taxonomy),
+            }
         case _:
             return _of_node(node, envelope, None, taxonomy)
 
 
-def _of_node(node: Node, envelope: Envelope, code: Code | None, taxonomy: Taxonomy, other: Json | None = None) -> Json:
+def _of_node(
+    node: Node, envelope: Envelope, code: Code | None, taxonomy: Taxonomy, other: Json | None = None
+) -> Json:
     """``other``: what stands in the code slot where ``code`` is None."""
     match node:
         case Slot(name="code") if code is None and other is not None:
@@ -313,31 +367,43 @@ def _of_node(node: Node, envelope: Envelope, code: Code | None, taxonomy: Taxono
         case Template() if code is None and other is not None and "code" in node.slots:
             # Whatever else the text says, a declared code in it is declared.
             known = {
-                str(each.wire): each._replace(domain=None, boundaries=(), facts={}) for each in taxonomy.every_code()
+                str(each.wire): each._replace(domain=None, boundaries=(), facts={})
+                for each in taxonomy.every_code()
             }
             return {**_template(node, None), "not": of_place(node, known.values())}
         case Template():
             return _template(node, code)
         case Array(item=item):
-            return {"type": "array", "minItems": 1, "items": _of_node(item, envelope, code, taxonomy, other)}
+            return {
+                "type": "array",
+                "minItems": 1,
+                "items": _of_node(item, envelope, code, taxonomy, other),
+            }
         case Object():
-            inner = {each.name: _of_node(each.node, envelope, code, taxonomy, other) for each in node.members}
+            inner = {
+                member.name: _of_node(member.node, envelope, code, taxonomy, other)
+                for member in node.members
+            }
             needed = ("details",) if code is not None and needs_details(code) else ()
             found = _object(node, inner, needed, envelope)
             if node.spread is not None:
-                found = _spread(found, of_slot(node.spread, envelope.fields.get(node.spread), code, taxonomy))
+                found = _spread(
+                    found, of_slot(node.spread, envelope.fields.get(node.spread), code, taxonomy)
+                )
             return found
 
 
-def _object(node: Object, inner: Mapping[str, Json], needed: tuple[str, ...], envelope: Envelope) -> Json:
+def _object(
+    node: Object, inner: Mapping[str, Json], needed: tuple[str, ...], envelope: Envelope
+) -> Json:
     """``needed``: slots that must be there although the shape leaves them out when they have no value."""
     found: Json = {"type": "object"}
     if inner:
         found["properties"] = dict(inner)
     required = [
-        each.name
-        for each in node.members
-        if not each.optional or any(slot in slot_places(each.node) for slot in needed)
+        member.name
+        for member in node.members
+        if not member.optional or any(slot in slot_places(member.node) for slot in needed)
     ]
     if required:
         found["required"] = required
@@ -363,7 +429,12 @@ def _template(node: Template, code: Code | None) -> Json:
     known: dict[str, tuple[str, ...]] = {}
     if code is not None:
         domain = () if code.domain is None else (code.domain,)
-        known = {"code": (str(code.wire),), "domain": domain, "boundary": code.boundaries, **code.facts}
+        known = {
+            "code": (str(code.wire),),
+            "domain": domain,
+            "boundary": code.boundaries,
+            **code.facts,
+        }
     pattern, constant = _escaped(node.texts[0]), node.texts[0]
     for slot, text in zip(node.slots, node.texts[1:], strict=True):
         values = known.get(slot, ())
@@ -394,7 +465,11 @@ def of_slot(name: str, field: Field | None, code: Code | None, taxonomy: Taxonom
         found: Json = known_value(field.schema, taxonomy)
         if code is not None and name == "actions":
             found = _suggested(found, code)
-        return {**found, "enum": list(code.facts[name])} if code is not None and name in code.facts else found
+        return (
+            {**found, "enum": list(code.facts[name])}
+            if code is not None and name in code.facts
+            else found
+        )
     implied = taxonomy.implied(name)
     found = {} if implied is None else known_value(implied, taxonomy)
     return _suggested(found, code) if code is not None and name == "actions" else found
@@ -407,7 +482,7 @@ def _suggested(actions: Json, code: Code) -> Json:
     items = actions.get("items", {})
     if not isinstance(items, Mapping):
         items = {} if items else {"not": {}}
-    own = [each for each in code.actions if each in items.get("enum", code.actions)]
+    own = [action for action in code.actions if action in items.get("enum", code.actions)]
     return {**actions, "items": {**items, "enum": own} if own else {"not": {}}}
 
 
@@ -445,7 +520,11 @@ def _details_in(field: Field, code: Code, taxonomy: Taxonomy) -> Json:
         elsewhere = {name: True for name in taxonomy.detail_keys if name not in code.details}
         found["properties"] = {**found.get("properties", {}), **elsewhere}
         found["additionalProperties"] = False
-    own = {key: each for key, each in of_value(field.schema, taxonomy).items() if key in ("properties", "required")}
+    own = {
+        key: each
+        for key, each in of_value(field.schema, taxonomy).items()
+        if key in ("properties", "required")
+    }
     return {**found, "allOf": [own]} if own else found
 
 
@@ -551,7 +630,13 @@ def _translated30(schema: Mapping[str, Any]) -> Json:
 
 
 def _type30(types: object) -> Json:
-    named = [types] if isinstance(types, str) else list(types) if isinstance(types, list | tuple) else []
+    named = (
+        [types]
+        if isinstance(types, str)
+        else list(types)
+        if isinstance(types, list | tuple)
+        else []
+    )
     kept = [each for each in named if each != "null"]
     if not kept:
         return {"enum": [None], "nullable": True, "type": "string"}

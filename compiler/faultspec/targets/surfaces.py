@@ -41,12 +41,17 @@ def view(taxonomy: Taxonomy, model: Model) -> SurfacesView | None:
 
 def _document(surface: Surface, taxonomy: Taxonomy, model: Model) -> schemas.Json:
     others = dict(_others(surface, taxonomy))
-    carried = [(each, _carried(surface, each.code, each.schema)) for each in errors(surface, taxonomy)]
+    carried = [
+        (error, _carried(surface, error.code, error.schema)) for error in errors(surface, taxonomy)
+    ]
     return {
         "$schema": DIALECT,
         "$comment": model.header,
         "title": f"{taxonomy.title}: an error on {surface.name}",
-        "oneOf": [*branches(each for each, _ in carried), *({"$ref": f"#/$defs/{name}"} for name in others)],
+        "oneOf": [
+            *branches(each for each, _ in carried),
+            *({"$ref": f"#/$defs/{name}"} for name in others),
+        ],
         # A response has the one or the other, never both (JSON-RPC 2.0, section 5).
         **({"not": {"required": ["result", "error"]}} if surface.transport == "jsonrpc" else {}),
         "$defs": {each.label: schema for each, schema in carried} | others,
@@ -112,9 +117,16 @@ def undeclared(surface: Surface, taxonomy: Taxonomy) -> Iterator[tuple[str, sche
         envelope = taxonomy.envelopes[name]
         label = "undeclared" if len(surface.envelopes) == 1 else f"undeclared.{name}"
         theirs: list[schemas.Json] = []
-        if surface.protocol is not None and shares(envelope, taxonomy.envelopes[surface.protocol.envelope]):
+        if surface.protocol is not None and shares(
+            envelope, taxonomy.envelopes[surface.protocol.envelope]
+        ):
             theirs = _numbers(surface.protocol)
-        yield label, schemas.of_envelope(envelope, schemas.of_undeclared(envelope, taxonomy, theirs), taxonomy)
+        yield (
+            label,
+            schemas.of_envelope(
+                envelope, schemas.of_undeclared(envelope, taxonomy, theirs), taxonomy
+            ),
+        )
 
 
 def _protocol(surface: Surface, taxonomy: Taxonomy) -> schemas.Json:
@@ -122,7 +134,11 @@ def _protocol(surface: Surface, taxonomy: Taxonomy) -> schemas.Json:
     assert surface.protocol is not None
     envelope = taxonomy.envelopes[surface.protocol.envelope]
     number: schemas.Json = {"anyOf": _numbers(surface.protocol)}
-    ours = [each for each in taken(taxonomy, surface) if any(each in span for span in surface.protocol.codes)]
+    ours = [
+        each
+        for each in taken(taxonomy, surface)
+        if any(each in span for span in surface.protocol.codes)
+    ]
     if ours:
         number["not"] = {"enum": list(dict.fromkeys(ours))}
     return schemas.of_shape(envelope, number, taxonomy)
@@ -130,10 +146,15 @@ def _protocol(surface: Surface, taxonomy: Taxonomy) -> schemas.Json:
 
 def _numbers(protocol: Protocol) -> list[schemas.Json]:
     return [
-        {"const": each.low, "description": each.summary}
-        if each.low == each.high
-        else {"type": "integer", "minimum": each.low, "maximum": each.high, "description": each.summary}
-        for each in protocol.codes
+        {"const": code.low, "description": code.summary}
+        if code.low == code.high
+        else {
+            "type": "integer",
+            "minimum": code.low,
+            "maximum": code.high,
+            "description": code.summary,
+        }
+        for code in protocol.codes
     ]
 
 
@@ -144,7 +165,9 @@ def _carried(surface: Surface, code: Code | None, inner: schemas.Json) -> schema
         said = discriminators.says_so(code)
         if code is not None and code.mcp is not None:
             # Left out, the mark is false (MCP, CallToolResult).
-            found = discriminators.member(found, "/isError", {"enum": list(said)}, there=False not in said)
+            found = discriminators.member(
+                found, "/isError", {"enum": list(said)}, there=False not in said
+            )
             if said == (True,):
                 return found
         if mine and True in said:

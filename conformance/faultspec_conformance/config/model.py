@@ -22,7 +22,15 @@ ANONYMOUS = "anonymous"
 
 #: Headers whose value is a credential wherever it comes from.
 CREDENTIALS = frozenset(
-    {"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "apikey", "x-auth-token"}
+    {
+        "authorization",
+        "proxy-authorization",
+        "cookie",
+        "x-api-key",
+        "api-key",
+        "apikey",
+        "x-auth-token",
+    }
 )
 
 
@@ -207,7 +215,9 @@ class ServiceConfig:
     @property
     def transport(self) -> Transport:
         """How the service is reached."""
-        return "stdio" if self.stdio else "jsonrpc" if self.jsonrpc else "mcp" if self.mcp else "http"
+        return (
+            "stdio" if self.stdio else "jsonrpc" if self.jsonrpc else "mcp" if self.mcp else "http"
+        )
 
     @property
     def address(self) -> str:

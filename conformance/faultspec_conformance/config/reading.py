@@ -53,37 +53,53 @@ def read(path: str, environment: Mapping[str, str] = os.environ) -> LoadedConfig
         document = load(path)
     except SourceError as error:
         if error.document is None:
-            return LoadedConfig(None, None, error.diagnostics, sources={} if error.text is None else {path: error.text})
+            return LoadedConfig(
+                None,
+                None,
+                error.diagnostics,
+                sources={} if error.text is None else {path: error.text},
+            )
         return understand(error.document, environment, error.diagnostics)
     return understand(document, environment)
 
 
-def understand(document: Document, environment: Mapping[str, str], before: Iterable[Diagnostic] = ()) -> LoadedConfig:
+def understand(
+    document: Document, environment: Mapping[str, str], before: Iterable[Diagnostic] = ()
+) -> LoadedConfig:
     """The pure half of `read`; `before` is what was found on the way to the document."""
     before = tuple(before)
     repeated = tuple(each.pointer for each in before if each.code == "duplicate-key")
     target, found = _understood(document, environment)
     for other in document.others:
         _, more = _understood(other, environment)
-        found += [each for each in more if any(each.pointer[: len(path)] == path for path in repeated)]
+        found += [
+            each for each in more if any(each.pointer[: len(path)] == path for path in repeated)
+        ]
     diagnostics = ordered((*before, *found))
-    broken = any(each.severity == "error" for each in diagnostics)
-    return LoadedConfig(document, None if broken else target, diagnostics, target, {document.path: document.text})
+    broken = any(diagnostic.severity == "error" for diagnostic in diagnostics)
+    return LoadedConfig(
+        document, None if broken else target, diagnostics, target, {document.path: document.text}
+    )
 
 
-def _understood(document: Document, environment: Mapping[str, str]) -> tuple[ServiceConfig, list[Diagnostic]]:
+def _understood(
+    document: Document, environment: Mapping[str, str]
+) -> tuple[ServiceConfig, list[Diagnostic]]:
     """One reading of a document: what it says, and what is wrong with it."""
     problems = list(grammar.problems(CONFIGURATION, document.data))
     remains = prune(CONFIGURATION, document.data, problems)
     reading = _ConfigReader(document, environment, remains.lost)
     target = reading.target(remains.data)
     said = [
-        document.diagnostic(each.code, each.message, each.path, key=each.on_key, hint=each.hint) for each in problems
+        document.diagnostic(each.code, each.message, each.path, key=each.on_key, hint=each.hint)
+        for each in problems
     ]
     return target, [*said, *reading.found]
 
 
-def problems(target: ServiceConfig, taxonomy: Taxonomy, document: Document) -> tuple[Diagnostic, ...]:
+def problems(
+    target: ServiceConfig, taxonomy: Taxonomy, document: Document
+) -> tuple[Diagnostic, ...]:
     """What is wrong with a configuration in the light of its taxonomy: codes there are not, statuses they never have."""
     known: dict[str, tuple[Code, ...]] = {name: (code,) for name, code in taxonomy.codes.items()}
     for operation in taxonomy.operations.values():
@@ -94,12 +110,22 @@ def problems(target: ServiceConfig, taxonomy: Taxonomy, document: Document) -> t
         if recipe.code not in known:
             message = f"the taxonomy {taxonomy.name} has no code `{recipe.code}`"
             hint = grammar.closest(recipe.code, tuple(known)) or f"its codes are {', '.join(known)}"
-            found.append(document.diagnostic("unknown-code", message, ("provoke", recipe.code), hint=hint))
-        elif recipe.status is not None and not any(each.http.allows(recipe.status) for each in known[recipe.code]):
-            statuses = ", ".join(str(each) for code in known[recipe.code] for each in code.http.statuses)
+            found.append(
+                document.diagnostic("unknown-code", message, ("provoke", recipe.code), hint=hint)
+            )
+        elif recipe.status is not None and not any(
+            each.http.allows(recipe.status) for each in known[recipe.code]
+        ):
+            statuses = ", ".join(
+                str(each) for code in known[recipe.code] for each in code.http.statuses
+            )
             message = f"`{recipe.code}` never travels as {recipe.status}"
             hint = f"its statuses: {statuses or 'none'}"
-            found.append(document.diagnostic("bad-value", message, (*recipe.place, "status"), key=False, hint=hint))
+            found.append(
+                document.diagnostic(
+                    "bad-value", message, (*recipe.place, "status"), key=False, hint=hint
+                )
+            )
     for upstream in target.upstreams:
         place: Place = ("upstreams", upstream.name)
         if retries_upstream(taxonomy) is None:
@@ -109,7 +135,9 @@ def problems(target: ServiceConfig, taxonomy: Taxonomy, document: Document) -> t
         for name in dict.fromkeys(name for name, _ in upstream.fails if name not in known):
             message = f"the taxonomy {taxonomy.name} has no code `{name}`"
             hint = grammar.closest(name, tuple(known)) or f"its codes are {', '.join(known)}"
-            found.append(document.diagnostic("unknown-code", message, (*place, "fails", name), hint=hint))
+            found.append(
+                document.diagnostic("unknown-code", message, (*place, "fails", name), hint=hint)
+            )
     return ordered(found)
 
 
@@ -129,7 +157,9 @@ def _shape(path: str) -> str:
 class _ConfigReader:
     """One configuration being understood, and what is wrong with it. Nothing is said of what is ``lost``."""
 
-    def __init__(self, document: Document, environment: Mapping[str, str], lost: Collection[Place]) -> None:
+    def __init__(
+        self, document: Document, environment: Mapping[str, str], lost: Collection[Place]
+    ) -> None:
         self.document = document
         self.environment = environment
         self.secrets: list[tuple[str, str]] = []
@@ -138,7 +168,11 @@ class _ConfigReader:
         self.directory = Path(document.path).parent
         written = document.data.get("identities", {}) if isinstance(document.data, dict) else {}
         told = isinstance(written, dict) and UNTOLD not in written
-        misspelt = isinstance(document.data, dict) and "identities" not in document.data and _misspelt(document.data)
+        misspelt = (
+            isinstance(document.data, dict)
+            and "identities" not in document.data
+            and _misspelt(document.data)
+        )
         #: None where the identities cannot be told.
         self.identities = tuple(written) if told and not misspelt else None
         self.items: tuple[str, ...] | None = None
@@ -150,7 +184,10 @@ class _ConfigReader:
             self.transport = self.reached(where)
         elif "client" not in data:
             hint = "add `target: {http: ADDRESS}`, or `client:` for callers to be watched"
-            message, needs = "the configuration says nothing of `target`", (("target",), ("client",))
+            message, needs = (
+                "the configuration says nothing of `target`",
+                (("target",), ("client",)),
+            )
             self.say("missing-key", message, (), hint=hint, needs=needs)
         self.misplaced(data, where)
         addresses = {name: self.address(where, name) for name in ("http", "jsonrpc", "mcp")}
@@ -167,23 +204,34 @@ class _ConfigReader:
         }
         # Without any, resources are inferred from a document that is not at hand yet.
         if resources and not any(each[:1] == ("resources",) for each in self.lost):
-            self.items = tuple(item for each in resources.values() for item in _items(each))
+            self.items = tuple(item for resource in resources.values() for item in _items(resource))
         limits = cast(Mapping[str, object], data.get("limits", {}))
         if limits.get("seconds") == 0:
             message = "a run of 0 seconds sends nothing"
-            self.say("bad-value", message, ("limits", "seconds"), key=False, hint="leave it away for 120 seconds")
+            self.say(
+                "bad-value",
+                message,
+                ("limits", "seconds"),
+                key=False,
+                hint="leave it away for 120 seconds",
+            )
         waivers = data.get("waivers")
         path, file = self.openapi(where.get("openapi"))
         return ServiceConfig(
             http=addresses["http"].rstrip("/"),
             jsonrpc=addresses["jsonrpc"],
             mcp=addresses["mcp"],
-            stdio=tuple(self.expanded(each, ("target", "stdio", index)) for index, each in enumerate(command)),
+            stdio=tuple(
+                self.expanded(each, ("target", "stdio", index))
+                for index, each in enumerate(command)
+            ),
             framing=cast(Framing, where.get("framing", "lines")),
             directory=str(self.directory),
             openapi=path,
             openapi_file=file,
-            taxonomy=self.beside(self.expanded(str(data["taxonomy"]), ("taxonomy",))) if "taxonomy" in data else None,
+            taxonomy=self.beside(self.expanded(str(data["taxonomy"]), ("taxonomy",)))
+            if "taxonomy" in data
+            else None,
             identities=identities,
             resources=resources,
             recipes=tuple(self.recipes(cast(Mapping[str, object], data.get("provoke", {})))),
@@ -194,22 +242,34 @@ class _ConfigReader:
                 writes=limits.get("writes") is True,
                 rate=float(cast(float, limits["rate"])) if limits.get("rate") else None,
             ),
-            waivers=self.beside(waivers) if isinstance(waivers, str) else self.document.path if waivers else None,
+            waivers=self.beside(waivers)
+            if isinstance(waivers, str)
+            else self.document.path
+            if waivers
+            else None,
             path=self.document.path,
-            command=tuple(self.expanded(each, ("target", "command", index)) for index, each in enumerate(starting)),
+            command=tuple(
+                self.expanded(each, ("target", "command", index))
+                for index, each in enumerate(starting)
+            ),
             upstreams=tuple(
                 self.upstream(name, cast(Mapping[str, object], each), "command" in where)
                 for name, each in cast(Mapping[str, object], data.get("upstreams", {})).items()
             ),
             clients=tuple(self.clients(data.get("client", []))),
-            secrets=tuple(dict.fromkeys(self.secrets)),  # the last, since reading the others finds them
+            secrets=tuple(
+                dict.fromkeys(self.secrets)
+            ),  # the last, since reading the others finds them
         )
 
     def reached(self, where: Mapping[str, object]) -> Transport:
         """How the service is reached: the one key that says so; more than one, or none, is reported."""
         said = cast(list[Transport], [name for name in where if name in _TRANSPORTS])
         if not said:
-            message, needs = "a target says nothing of where the service is", [("target", each) for each in _TRANSPORTS]
+            message, needs = (
+                "a target says nothing of where the service is",
+                [("target", each) for each in _TRANSPORTS],
+            )
             hint = "add `http: http://127.0.0.1:8080`, or `stdio`, `jsonrpc` or `mcp`"
             self.say("missing-key", message, ("target",), hint=hint, needs=needs)
         for name in said[1:]:
@@ -220,7 +280,9 @@ class _ConfigReader:
 
     def misplaced(self, data: Mapping[str, object], where: Mapping[str, object]) -> None:
         """What belongs to another transport than the one there is."""
-        if any(("target", name) in self.lost for name in _TRANSPORTS) or not any(name in where for name in _TRANSPORTS):
+        if any(("target", name) in self.lost for name in _TRANSPORTS) or not any(
+            name in where for name in _TRANSPORTS
+        ):
             return
         if self.transport == "http" and "calls" in data:
             hint = "over HTTP, calls that succeed are found in the OpenAPI document and under `resources`"
@@ -233,25 +295,37 @@ class _ConfigReader:
         places: list[Place] = [("resources",)] if "resources" in data else []
         places += [("target", "openapi")] if "openapi" in where else []
         for place in places:
-            self.say("misplaced-key", f"`{place[-1]}` is of services over HTTP", place, hint="remove the key")
+            self.say(
+                "misplaced-key",
+                f"`{place[-1]}` is of services over HTTP",
+                place,
+                hint="remove the key",
+            )
         if self.transport == "stdio":
             for name, each in cast(Mapping[str, object], data.get("identities", {})).items():
                 if isinstance(each, dict) and "headers" in each:
                     message = "a process on standard streams is sent no headers"
-                    self.say("misplaced-key", message, ("identities", name, "headers"), hint="remove them")
+                    self.say(
+                        "misplaced-key",
+                        message,
+                        ("identities", name, "headers"),
+                        hint="remove them",
+                    )
 
     def upstream(self, name: str, data: Mapping[str, object], started: bool) -> UpstreamConfig:
         place: Place = ("upstreams", name)
         port = int(str(data.get("listen", ":0")).rpartition(":")[2])
         if port > 65535:
             self.say(
-                "bad-value", f"there is no port {port}", (*place, "listen"), key=False, hint="a port is below 65536"
+                "bad-value",
+                f"there is no port {port}",
+                (*place, "listen"),
+                key=False,
+                hint="a port is below 65536",
             )
         if port == 0 and not ("env" in data and started):
             message = f"the service can't know the address of the upstream `{name}`"
-            hint = (
-                "give a fixed `listen: 127.0.0.1:9900`, or `env: NAME` and the `target.command` that starts the service"
-            )
+            hint = "give a fixed `listen: 127.0.0.1:9900`, or `env: NAME` and the `target.command` that starts the service"
             needs = ((*place, "env"), (*place, "listen"), ("target", "command"))
             self.say("missing-key", message, place, hint=hint, needs=needs)
         calls = []
@@ -286,7 +360,10 @@ class _ConfigReader:
             method, path = self.request(str(each["request"]), (*place, "request"))
             self.secrets += self.from_environment(each["command"])
             yield ClientConfig(
-                tuple(self.expanded(word, (*place, "command", at)) for at, word in enumerate(each["command"])),
+                tuple(
+                    self.expanded(word, (*place, "command", at))
+                    for at, word in enumerate(each["command"])
+                ),
                 each["env"],
                 ConfiguredCall(method, path),
                 self.positive(each, "scale", place) or 1.0,
@@ -298,7 +375,11 @@ class _ConfigReader:
         value = data.get(key)
         if value == 0:
             self.say(
-                "bad-value", f"`{key}` is 0, and nothing takes no time", (*place, key), key=False, hint="leave it out"
+                "bad-value",
+                f"`{key}` is 0, and nothing takes no time",
+                (*place, key),
+                key=False,
+                hint="leave it out",
             )
         return float(value) if isinstance(value, int | float) else None
 
@@ -308,11 +389,15 @@ class _ConfigReader:
         written = str(where.get(name, ""))
         url = self.expanded(written, place)
         self.secrets += _of_an_address(url)
-        self.secrets += self.from_environment([written.partition("://")[2].partition("/")[2]])  # the host is no secret
+        self.secrets += self.from_environment(
+            [written.partition("://")[2].partition("/")[2]]
+        )  # the host is no secret
         if not url or _VARIABLE.search(url):  # one that is left is reported already
             return url
         said: str | None = None
-        if not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?" + (r"(\?[^\s#]*)?" if name != "http" else ""), url):
+        if not re.fullmatch(
+            r"https?://[^\s/?#]+(/[^\s?#]*)?" + (r"(\?[^\s#]*)?" if name != "http" else ""), url
+        ):
             said = f"`{url}` is not an address such as http://127.0.0.1:8080"
         else:
             try:
@@ -321,7 +406,9 @@ class _ConfigReader:
                     said = f"`{url}` names no host"
                 elif parts.port == 0:
                     said = f"`{url}` has no port that can be connected to"
-            except ValueError as error:  # a port beyond 65535, or of letters; an IPv6 address without its end
+            except (
+                ValueError
+            ) as error:  # a port beyond 65535, or of letters; an IPv6 address without its end
                 said = f"`{url}` is not an address: {error}"
         if said:
             hint = "write http://HOST:PORT, such as http://127.0.0.1:8080"
@@ -347,9 +434,19 @@ class _ConfigReader:
     def identity(self, name: str, data: Mapping[str, object]) -> Identity:
         place: Place = ("identities", name)
         if name == ANONYMOUS and data.get("headers"):
-            self.say("bad-name", f"`{ANONYMOUS}` is the caller without headers", place, hint="choose another name")
-        written = {key: _text(each) for key, each in cast(Mapping[str, object], data.get("headers", {})).items()}
-        headers = tuple((key, self.expanded(each, (*place, "headers", key))) for key, each in written.items())
+            self.say(
+                "bad-name",
+                f"`{ANONYMOUS}` is the caller without headers",
+                place,
+                hint="choose another name",
+            )
+        written = {
+            key: _text(each)
+            for key, each in cast(Mapping[str, object], data.get("headers", {})).items()
+        }
+        headers = tuple(
+            (key, self.expanded(each, (*place, "headers", key))) for key, each in written.items()
+        )
         self.sendable(dict(headers), place)
         secrets = self.from_environment(written.values())
         secrets += [
@@ -409,13 +506,23 @@ class _ConfigReader:
         for name in _words(create.get("unique", ())):
             if name not in body:
                 known = tuple(str(each) for each in body)
-                hint = grammar.closest(name, known) or f"its members are {', '.join(known) or 'none'}"
-                self.say("unknown-member", f"the body has no member `{name}`", place, key=False, hint=hint)
+                hint = (
+                    grammar.closest(name, known) or f"its members are {', '.join(known) or 'none'}"
+                )
+                self.say(
+                    "unknown-member",
+                    f"the body has no member `{name}`",
+                    place,
+                    key=False,
+                    hint=hint,
+                )
 
     def samples(self, data: Mapping[str, object]) -> Iterator[SampleCall]:
         for name, each in data.items():
             place: Place = ("calls", name)
-            node: Mapping[str, object] = {"request": each} if isinstance(each, str) else cast(dict[str, object], each)
+            node: Mapping[str, object] = (
+                {"request": each} if isinstance(each, str) else cast(dict[str, object], each)
+            )
             invalid = cast(list[object], node.get("invalid", []))
             for path, text in _texts(invalid, (*place, "invalid")):
                 if _VARIABLE.search(text):
@@ -425,7 +532,9 @@ class _ConfigReader:
                     for used in _NAME.findall(text):
                         self.saved(f"${{{used}}}", used, {"unique": None}, path)
             identity = self.known_identity(node.get("as"), (*place, "as"))
-            call = self.call(node, place) if self.transport != "http" else ConfiguredCall("POST", "/")
+            call = (
+                self.call(node, place) if self.transport != "http" else ConfiguredCall("POST", "/")
+            )
             yield SampleCall(name, call, identity, tuple(invalid), node.get("safe") is True)
 
     def named(self, node: Mapping[str, object], place: Place) -> ConfiguredCall:
@@ -433,7 +542,9 @@ class _ConfigReader:
         for key in ("headers", "query", "body", "raw", "status"):
             if key in node:
                 hint = "write `params`" if key in ("body", "raw") else "remove the key"
-                self.say("misplaced-key", f"`{key}` is of requests over HTTP", (*place, key), hint=hint)
+                self.say(
+                    "misplaced-key", f"`{key}` is of requests over HTTP", (*place, key), hint=hint
+                )
         name = str(node["request"]).strip()
         if _VARIABLE.search(name):
             self.no_variable(name, (*place, "request"))
@@ -442,7 +553,10 @@ class _ConfigReader:
 
     def call(self, data: object, place: Place) -> ConfiguredCall:
         if self.transport != "http":
-            return self.named({"request": data} if isinstance(data, str) else cast(Mapping[str, object], data), place)
+            return self.named(
+                {"request": data} if isinstance(data, str) else cast(Mapping[str, object], data),
+                place,
+            )
         if isinstance(data, dict) and "params" in data:
             message = "`params` are of JSON-RPC and MCP"
             self.say("misplaced-key", message, (*place, "params"), hint="write `query` or `body`")
@@ -453,7 +567,10 @@ class _ConfigReader:
         self.environmental(node, place)
         if "body" in node and "raw" in node:
             self.say(
-                "conflicting-keys", "a request has either `body` or `raw`", (*place, "raw"), hint="keep one of the two"
+                "conflicting-keys",
+                "a request has either `body` or `raw`",
+                (*place, "raw"),
+                hint="keep one of the two",
             )
         raw = node.get("raw")
         return ConfiguredCall(
@@ -476,7 +593,9 @@ class _ConfigReader:
             said = f"`{text}` is not a method and a path"
         elif method.upper() not in METHODS:
             said = f"`{method}` is no HTTP method"
-            hint = grammar.closest(method.upper(), METHODS) or f"the methods are {', '.join(METHODS)}"
+            hint = (
+                grammar.closest(method.upper(), METHODS) or f"the methods are {', '.join(METHODS)}"
+            )
         elif re.match(r"[a-z]+://", path):
             said, hint = (
                 f"`{path}` is an address, not a path",
@@ -496,7 +615,11 @@ class _ConfigReader:
                 self.no_variable(path, place)
             return method.upper(), path
         self.say(
-            "bad-value", said, place, key=False, hint=hint or "write a method and a path, such as `GET /orders/{id}`"
+            "bad-value",
+            said,
+            place,
+            key=False,
+            hint=hint or "write a method and a path, such as `GET /orders/{id}`",
         )
         return "GET", "/"
 
@@ -509,10 +632,14 @@ class _ConfigReader:
 
     def no_variable(self, text: str, place: Place) -> None:
         name = _VARIABLE.findall(text)[0]
-        message = (
-            f"`${{{name}}}` is not filled in here: the environment is read for headers, the address and tenants only"
+        message = f"`${{{name}}}` is not filled in here: the environment is read for headers, the address and tenants only"
+        self.say(
+            "misplaced-variable",
+            message,
+            place,
+            key=False,
+            hint="put it into `headers`, or write the value out",
         )
-        self.say("misplaced-variable", message, place, key=False, hint="put it into `headers`, or write the value out")
 
     def headers(self, node: Mapping[str, object], place: Place) -> dict[str, str]:
         found = {
@@ -520,7 +647,9 @@ class _ConfigReader:
             for name, each in cast(Mapping[str, object], node.get("headers", {})).items()
         }
         self.sendable(found, place)
-        self.secrets += self.from_environment(map(_text, cast(Mapping[str, object], node.get("headers", {})).values()))
+        self.secrets += self.from_environment(
+            map(_text, cast(Mapping[str, object], node.get("headers", {})).values())
+        )
         return found
 
     def sendable(self, headers: Mapping[str, str], place: Place) -> None:
@@ -534,7 +663,9 @@ class _ConfigReader:
         for code, each in data.items():
             many = each if isinstance(each, list) else [each]
             for index, recipe in enumerate(many):
-                place: Place = ("provoke", code, index) if isinstance(each, list) else ("provoke", code)
+                place: Place = (
+                    ("provoke", code, index) if isinstance(each, list) else ("provoke", code)
+                )
                 yield self.recipe(code, recipe, place)
 
     def recipe(self, code: str, data: Mapping[str, object], place: Place) -> Recipe:
@@ -548,11 +679,19 @@ class _ConfigReader:
                 if ways
                 else "add `request: METHOD /path`, `steps:`, or `not_provokable:` with the reason"
             )
-            self.say("conflicting-keys" if ways else "missing-key", message, place, hint=hint, needs=needs)
+            self.say(
+                "conflicting-keys" if ways else "missing-key",
+                message,
+                place,
+                hint=hint,
+                needs=needs,
+            )
             return Recipe(code, place=place)
         status = data.get("status")
         if self.transport != "http" and "status" in data and "request" not in data:
-            self.say("misplaced-key", "`status` is of HTTP", (*place, "status"), hint="remove the key")
+            self.say(
+                "misplaced-key", "`status` is of HTTP", (*place, "status"), hint="remove the key"
+            )
         steps: tuple[Step, ...] = ()
         if "request" in data:
             steps = (self.step(data, place),)
@@ -573,11 +712,16 @@ class _ConfigReader:
         steps = [(place, data)]
         if "steps" in data:
             steps = [
-                ((*place, "steps", n), each) for n, each in enumerate(cast(list[Mapping[str, object]], data["steps"]))
+                ((*place, "steps", n), each)
+                for n, each in enumerate(cast(list[Mapping[str, object]], data["steps"]))
             ]
         saved: dict[str, None] = {"unique": None}
         for at, step in steps:
-            path = str(step.get("request", "")).partition(" ")[2].strip() if self.transport == "http" else ""
+            path = (
+                str(step.get("request", "")).partition(" ")[2].strip()
+                if self.transport == "http"
+                else ""
+            )
             texts = [
                 text
                 for key in ("query", "headers", "body", "raw", "params")
@@ -602,7 +746,10 @@ class _ConfigReader:
             if written[0] == "{"
             else f"no step before has saved `{name}`"
         )
-        hint = grammar.closest(name, tuple(saved)) or f"let a step before save it: `save: {{{name}: /id}}`"
+        hint = (
+            grammar.closest(name, tuple(saved))
+            or f"let a step before save it: `save: {{{name}: /id}}`"
+        )
         self.say("unknown-name", message, place, key=False, hint=hint)
 
     def of_a_resource(self, path: str) -> bool:
@@ -615,7 +762,9 @@ class _ConfigReader:
         for key in ("body", "raw", "params", "repeat", "save"):
             if key in data:
                 message = f"`{key}` belongs to one of the steps, not to the recipe"
-                self.say("conflicting-keys", message, (*place, key), hint=f"move `{key}` into its step")
+                self.say(
+                    "conflicting-keys", message, (*place, key), hint=f"move `{key}` into its step"
+                )
         identity = self.known_identity(data.get("as"), (*place, "as"))
         headers, query = self.headers(data, place), _query(data)
         own = [
@@ -640,7 +789,9 @@ class _ConfigReader:
         if repeat and self.transport == "http" and "until" not in repeat:
             needs = ((*place, "repeat", "until"),)
             message = "a repetition lacks the key `until`"
-            self.say("missing-key", message, (*place, "repeat"), hint="add `until: 429`", needs=needs)
+            self.say(
+                "missing-key", message, (*place, "repeat"), hint="add `until: 429`", needs=needs
+            )
         if "until" in repeat and self.transport != "http":
             message = "`until` is a status of HTTP; here the code ends a repetition"
             self.say("misplaced-key", message, (*place, "repeat", "until"), hint="remove the key")
@@ -658,7 +809,9 @@ class _ConfigReader:
         if value != ANONYMOUS and self.identities is not None and value not in self.identities:
             known = (*self.identities, ANONYMOUS)
             hint = grammar.closest(value, known) or f"the identities are {', '.join(known)}"
-            self.say("unknown-identity", f"there is no identity `{value}`", place, key=False, hint=hint)
+            self.say(
+                "unknown-identity", f"there is no identity `{value}`", place, key=False, hint=hint
+            )
         return value
 
     def expanded(self, text: str, place: Place) -> str:
@@ -666,13 +819,21 @@ class _ConfigReader:
             name = matched[1]
             if name not in self.environment:
                 message = f"the environment has no variable {name}"
-                self.say("missing-variable", message, place, key=False, hint=f"set it: export {name}=…")
+                self.say(
+                    "missing-variable", message, place, key=False, hint=f"set it: export {name}=…"
+                )
                 return matched[0]
             if not self.environment[name].strip():
                 self.say(
-                    "empty-variable", f"the variable {name} is empty", place, key=False, hint=f"set it: export {name}=…"
+                    "empty-variable",
+                    f"the variable {name} is empty",
+                    place,
+                    key=False,
+                    hint=f"set it: export {name}=…",
                 )
-            return self.environment[name].strip()  # a token read from a file brings its line end along
+            return self.environment[
+                name
+            ].strip()  # a token read from a file brings its line end along
 
         return _VARIABLE.sub(value, text)
 
@@ -703,7 +864,10 @@ def _of_an_address(http: str) -> list[tuple[str, str]]:
 def _misspelt(data: Mapping[object, object]) -> bool:
     """Whether a key that there is not stands for the identities."""
     known = CONFIGURATION.keys
-    return any(isinstance(each, str) and each not in known and grammar.nearest(each, ("identities",)) for each in data)
+    return any(
+        isinstance(each, str) and each not in known and grammar.nearest(each, ("identities",))
+        for each in data
+    )
 
 
 def _text(value: object) -> str:
@@ -711,24 +875,40 @@ def _text(value: object) -> str:
 
 
 def _query(node: Mapping[str, object]) -> dict[str, str]:
-    return {name: _text(each) for name, each in cast(Mapping[str, object], node.get("query", {})).items()}
+    return {
+        name: _text(each)
+        for name, each in cast(Mapping[str, object], node.get("query", {})).items()
+    }
 
 
 def _over(defaults: Mapping[str, str], headers: Mapping[str, str]) -> dict[str, str]:
     """Headers with defaults; names compare without case."""
     said = {name.lower() for name in headers}
-    return {**{name: each for name, each in defaults.items() if name.lower() not in said}, **headers}
+    return {
+        **{name: each for name, each in defaults.items() if name.lower() not in said},
+        **headers,
+    }
 
 
 def _words(value: object) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(str(each) for each in cast(list[object], value))
+    return (
+        (value,)
+        if isinstance(value, str)
+        else tuple(str(each) for each in cast(list[object], value))
+    )
 
 
 def _texts(value: object, place: Place) -> Iterator[tuple[Place, str]]:
     """Every text in a value, with its place."""
     if isinstance(value, str):
         yield place, value
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for step, each in items:
         yield from _texts(each, (*place, step))
 

@@ -32,7 +32,9 @@ class NoAnswer:
     """
 
     request: Request
-    kind: Literal["refused", "closed", "timeout", "garbled", "budget", "read-only", "unsendable", "limited"]
+    kind: Literal[
+        "refused", "closed", "timeout", "garbled", "budget", "read-only", "unsendable", "limited"
+    ]
     reason: str
 
     @property
@@ -80,7 +82,10 @@ class Driver:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -118,13 +123,23 @@ class Driver:
         """Why a request is not sent; None, and it is counted, where it is. ``writes``: it may change something."""
         if writes and not self.limits.writes:
             what = request.method if request.target.startswith("/") else f"`{request.target}`"
-            return NoAnswer(request, "read-only", f"{what} is not sent without `limits: {{writes: true}}`")
+            return NoAnswer(
+                request, "read-only", f"{what} is not sent without `limits: {{writes: true}}`"
+            )
         if self.requests >= self.limits.requests:
-            return NoAnswer(request, "budget", f"the budget of {self.limits.requests} requests is spent")
+            return NoAnswer(
+                request, "budget", f"the budget of {self.limits.requests} requests is spent"
+            )
         if self.remaining <= 0:
-            return NoAnswer(request, "budget", f"the budget of {self.limits.seconds:g} seconds is spent")
+            return NoAnswer(
+                request, "budget", f"the budget of {self.limits.seconds:g} seconds is spent"
+            )
         if not self._paced():
-            return NoAnswer(request, "budget", f"the budget of {self.limits.seconds:g} seconds does not allow the rate")
+            return NoAnswer(
+                request,
+                "budget",
+                f"the budget of {self.limits.seconds:g} seconds does not allow the rate",
+            )
         self.requests += 1
         return None
 

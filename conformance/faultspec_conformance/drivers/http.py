@@ -61,7 +61,9 @@ class HttpDriver(Driver):
         self._open: list[NetworkStream] = []
         # A proxy named in the environment is meant for the world outside, never for a service on this machine.
         self._direct = is_loopback(urlsplit(self.base).hostname or "")
-        self._client = httpx.Client(timeout=timeout, follow_redirects=False, trust_env=not self._direct)
+        self._client = httpx.Client(
+            timeout=timeout, follow_redirects=False, trust_env=not self._direct
+        )
 
     def close(self) -> None:
         """Close the connection."""
@@ -78,11 +80,17 @@ class HttpDriver(Driver):
         Each counts. All but the last byte of every body is sent before the last byte of any, so that they arrive as one.
         """
         found = [self.refuses(each, writes=_may_write(each)) for each in requests]
-        waiting = sum(bool(each.body) for each, refused in zip(requests, found, strict=True) if refused is None)
+        waiting = sum(
+            bool(each.body)
+            for each, refused in zip(requests, found, strict=True)
+            if refused is None
+        )
         gate = threading.Barrier(waiting or 1)
 
         def carried(request: Request, refused: NoAnswer | None) -> Response | NoAnswer:
-            return refused or self.carry(request, _Held(request.body, gate) if request.body else None)
+            return refused or self.carry(
+                request, _Held(request.body, gate) if request.body else None
+            )
 
         with ThreadPoolExecutor(len(requests)) as pool:
             try:
@@ -118,7 +126,9 @@ class HttpDriver(Driver):
             return True
         return False
 
-    def _exchange(self, request: Request, opened: list[str], content: "_Held | None") -> Response | NoAnswer:
+    def _exchange(
+        self, request: Request, opened: list[str], content: "_Held | None"
+    ) -> Response | NoAnswer:
         """Send and receive; ``opened`` has the connections that were opened for it put to its end."""
         began = self._clock()
 
@@ -140,7 +150,9 @@ class HttpDriver(Driver):
         """End what is open, so that whoever waits for bytes waits no more."""
         while self._open:
             with suppress(OSError):
-                cast(socket.socket, self._open.pop().get_extra_info("socket")).shutdown(socket.SHUT_RDWR)
+                cast(socket.socket, self._open.pop().get_extra_info("socket")).shutdown(
+                    socket.SHUT_RDWR
+                )
 
     def _received(
         self,
@@ -163,20 +175,30 @@ class HttpDriver(Driver):
             )
             answer = self._client.send(outgoing, stream=True)
         except httpx.ConnectError as error:
-            return NoAnswer(request, "refused", f"cannot connect to {shown(self.base)}: {_words(error)}")
+            return NoAnswer(
+                request, "refused", f"cannot connect to {shown(self.base)}: {_words(error)}"
+            )
         except httpx.TimeoutException:
             return NoAnswer(request, "timeout", f"no answer within {patience:g} s")
         except httpx.LocalProtocolError as error:
-            return NoAnswer(request, "unsendable", f"this request cannot be written: {_words(error)}")
+            return NoAnswer(
+                request, "unsendable", f"this request cannot be written: {_words(error)}"
+            )
         except httpx.RemoteProtocolError as error:
-            kind: Literal["closed", "garbled"] = "closed" if "disconnected" in str(error) else "garbled"
+            kind: Literal["closed", "garbled"] = (
+                "closed" if "disconnected" in str(error) else "garbled"
+            )
             return NoAnswer(request, kind, _words(error))
         except httpx.TransportError as error:
             return NoAnswer(request, "closed", f"the connection was closed: {_words(error)}")
         except (httpx.InvalidURL, ValueError) as error:
-            return NoAnswer(request, "unsendable", f"this request cannot be written: {_words(error)}")
+            return NoAnswer(
+                request, "unsendable", f"this request cannot be written: {_words(error)}"
+            )
         try:
-            body = _bounded(answer, lambda: self._clock() - began > (_STREAM if _streams(answer) else patience))
+            body = _bounded(
+                answer, lambda: self._clock() - began > (_STREAM if _streams(answer) else patience)
+            )
         except httpx.TimeoutException:
             return NoAnswer(request, "timeout", f"the answer did not end within {patience:g} s")
         except (httpx.TransportError, httpx.DecodingError) as error:
@@ -184,9 +206,15 @@ class HttpDriver(Driver):
         finally:
             answer.close()
         length = answer.headers.get("Content-Length", "")
-        if len(body) < BODY_LIMIT and length.isdigit() and answer.num_bytes_downloaded < int(length):
+        if (
+            len(body) < BODY_LIMIT
+            and length.isdigit()
+            and answer.num_bytes_downloaded < int(length)
+        ):
             return NoAnswer(request, "timeout", f"the answer did not end within {patience:g} s")
-        headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers.raw)
+        headers = tuple(
+            (name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers.raw
+        )
         return Response(answer.status_code, headers, body, self._clock() - began)
 
     def _head(self, request: Request) -> Response | NoAnswer:
@@ -196,15 +224,25 @@ class HttpDriver(Driver):
         port = parts.port or (443 if parts.scheme == "https" else 80)
         host = parts.hostname or ""
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        lines = [f"HEAD {target} HTTP/1.1", f"Host: {parts.netloc.rpartition('@')[2]}", "Connection: close"]
-        lines += [f"{name}: {value}" for name, value in request.headers if name.lower() not in ("host", "connection")]
+        lines = [
+            f"HEAD {target} HTTP/1.1",
+            f"Host: {parts.netloc.rpartition('@')[2]}",
+            "Connection: close",
+        ]
+        lines += [
+            f"{name}: {value}"
+            for name, value in request.headers
+            if name.lower() not in ("host", "connection")
+        ]
         try:
             with socket.create_connection((host, port), timeout=self.patience) as plain:
                 stream = _secured(plain, host) if parts.scheme == "https" else plain
                 stream.sendall("\r\n".join([*lines, "", ""]).encode())
                 raw = _until_silence(stream, began + self.patience, self._clock)
         except ConnectionRefusedError as error:
-            return NoAnswer(request, "refused", f"cannot connect to {shown(self.base)}: {_words(error)}")
+            return NoAnswer(
+                request, "refused", f"cannot connect to {shown(self.base)}: {_words(error)}"
+            )
         except TimeoutError:
             return NoAnswer(request, "timeout", f"no answer within {self.timeout:g} s")
         except OSError as error:
@@ -212,7 +250,9 @@ class HttpDriver(Driver):
         head, separator, body = raw.partition(b"\r\n\r\n")
         parsed = _header(head) if separator else None
         if parsed is None:
-            return NoAnswer(request, "garbled" if raw else "closed", "what came back is not an HTTP answer")
+            return NoAnswer(
+                request, "garbled" if raw else "closed", "what came back is not an HTTP answer"
+            )
         return Response(parsed[0], parsed[1], body, self._clock() - began)
 
 
@@ -270,7 +310,10 @@ class _Alarm:
         self._timer.start()
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._timer.cancel()
 

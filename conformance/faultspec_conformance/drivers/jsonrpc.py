@@ -82,7 +82,9 @@ class Remote(Peer):
         super().__init__(limits, timeout=timeout, clock=clock, pause=pause)
         parts = urlsplit(url)
         self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        self._http = HttpDriver(f"{parts.scheme}://{parts.netloc}", limits, timeout=timeout, clock=clock, pause=pause)
+        self._http = HttpDriver(
+            f"{parts.scheme}://{parts.netloc}", limits, timeout=timeout, clock=clock, pause=pause
+        )
 
     def close(self) -> None:
         """Close the connection."""

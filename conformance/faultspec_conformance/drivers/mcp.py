@@ -9,7 +9,13 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from concurrent.futures import CancelledError
-from contextlib import AbstractContextManager, AsyncExitStack, ExitStack, asynccontextmanager, suppress
+from contextlib import (
+    AbstractContextManager,
+    AsyncExitStack,
+    ExitStack,
+    asynccontextmanager,
+    suppress,
+)
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
@@ -102,11 +108,18 @@ class McpDriver(Driver):
         if not isinstance(self._server, str):
             return True
         parts = urlsplit(self._server)
-        with HttpDriver(f"{parts.scheme}://{parts.netloc}", self.limits, timeout=self.timeout) as door:
+        with HttpDriver(
+            f"{parts.scheme}://{parts.netloc}", self.limits, timeout=self.timeout
+        ) as door:
             return door.listens()
 
     def call(
-        self, tool: str, arguments: Mapping[str, object], headers: Headers = (), *, harmless: bool = False
+        self,
+        tool: str,
+        arguments: Mapping[str, object],
+        headers: Headers = (),
+        *,
+        harmless: bool = False,
     ) -> Answered | NoAnswer:
         """Call a tool. Unless it is ``harmless``, it may write."""
         request = Request("POST", tool, headers, _json(arguments))
@@ -125,7 +138,7 @@ class McpDriver(Driver):
 
         async def asked(client: Client) -> dict[str, Any]:
             listed = await client.list_tools()
-            found.extend(Tool(each.name, each.input_schema) for each in listed.tools)
+            found.extend(Tool(tool.name, tool.input_schema) for tool in listed.tools)
             return {}
 
         answer = self._asked(Request("POST", "tools/list", headers), asked, writes=False)
@@ -148,7 +161,11 @@ class McpDriver(Driver):
     # ---- inside
 
     def _asked(
-        self, request: Request, ask: Callable[[Client], Coroutine[Any, Any, dict[str, Any]]], *, writes: bool
+        self,
+        request: Request,
+        ask: Callable[[Client], Coroutine[Any, Any, dict[str, Any]]],
+        *,
+        writes: bool,
     ) -> Answered | NoAnswer:
         refused = self.refuses(request, writes=writes)
         if refused is not None:
@@ -172,23 +189,35 @@ class McpDriver(Driver):
             return NoAnswer(request, "timeout", f"no answer within {patience:g} s")
         except MCPError as error:
             data = {} if error.data is None else {"data": error.data}
-            said = {"jsonrpc": "2.0", "id": None, "error": {"code": error.code, "message": error.message, **data}}
+            said = {
+                "jsonrpc": "2.0",
+                "id": None,
+                "error": {"code": error.code, "message": error.message, **data},
+            }
             return Answered(Response(None, (), _json(said), took), protocol=True)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = "/".join(map(str, first["loc"]))
-            return NoAnswer(request, "garbled", f"the answer is none of MCP: {where}: {first['msg']}")
+            return NoAnswer(
+                request, "garbled", f"the answer is none of MCP: {where}: {first['msg']}"
+            )
         except Exception as error:  # whatever a transport comes to, the run goes on
             cause = _cause(error)
             kind = "refused" if isinstance(cause, httpx2.ConnectError) else "closed"
-            return NoAnswer(request, "refused" if kind == "refused" else "closed", f"{type(cause).__name__}: {cause}")
+            return NoAnswer(
+                request,
+                "refused" if kind == "refused" else "closed",
+                f"{type(cause).__name__}: {cause}",
+            )
 
     def _session(self, headers: Headers) -> Client:
         known = self._sessions.get(headers)
         if known is not None:
             return known[0]
         assert self._portal is not None
-        entered = self._portal.wrap_async_context_manager(_dialled(self._server, headers, self.timeout + _BEYOND))
+        entered = self._portal.wrap_async_context_manager(
+            _dialled(self._server, headers, self.timeout + _BEYOND)
+        )
         client = entered.__enter__()
         self._sessions[headers] = client, entered
         return client

@@ -45,7 +45,9 @@ class Running:
 
 
 @contextmanager
-def running(command: Sequence[str], environment: Mapping[str, str], folder: Path) -> Iterator[Running]:
+def running(
+    command: Sequence[str], environment: Mapping[str, str], folder: Path
+) -> Iterator[Running]:
     """Run a command in a process group of its own, which is gone when the block is left. Raises Failed if it can't be started."""
     with tempfile.TemporaryFile() as output:
         try:
@@ -77,7 +79,9 @@ def listening(started: Running, url: str) -> None:
             return
         ended = started.process.poll()
         if ended is not None:
-            raise StartFailed(f"the command ended with {ended} before it listened at {url}: {started.said()}")
+            raise StartFailed(
+                f"the command ended with {ended} before it listened at {url}: {started.said()}"
+            )
         if time.monotonic() > deadline:
             raise StartFailed(
                 f"nobody listens at {url} {_STARTING:g} s after the command was started: {started.said()}"

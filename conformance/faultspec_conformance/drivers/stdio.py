@@ -65,7 +65,9 @@ class Process(Peer):
         self.framing = framing
         self._cwd = cwd
         self._heard: queue.Queue[bytes | _Ended | _Garbled] = queue.Queue(_WAITING)
-        self._outgoing: queue.SimpleQueue[tuple[bytes, threading.Event] | None] = queue.SimpleQueue()
+        self._outgoing: queue.SimpleQueue[tuple[bytes, threading.Event] | None] = (
+            queue.SimpleQueue()
+        )
         self._late: set[str] = set()
         self._over: _Ended | _Garbled | None = None
         self._last_words = b""
@@ -139,7 +141,11 @@ class Process(Peer):
         written = threading.Event()
         self._outgoing.put((self._framed(message.body), written))
         if not written.wait(patience):
-            return NoAnswer(message.request, "timeout", f"the process did not read its input within {patience:g} s")
+            return NoAnswer(
+                message.request,
+                "timeout",
+                f"the process did not read its input within {patience:g} s",
+            )
         deadline = (began + patience) if message.due else time.monotonic() + SILENCE
         between: list[bytes] = []
         unasked = 0
@@ -155,7 +161,11 @@ class Process(Peer):
                 if len(between) < _KEPT:
                     between.append(heard)
                 self._decline(said)
-            elif isinstance(said, dict) and _known(said.get("id")) in self._late and said.get("id") not in message.ids:
+            elif (
+                isinstance(said, dict)
+                and _known(said.get("id")) in self._late
+                and said.get("id") not in message.ids
+            ):
                 continue
             else:
                 if not (isinstance(said, dict) and said.get("id") in message.ids):
@@ -164,7 +174,9 @@ class Process(Peer):
                 return ReceivedMessage(answer, tuple(between), unasked - len(between))
         if not message.due:
             return ReceivedMessage(
-                Response(None, (), b"", time.monotonic() - began), tuple(between), unasked - len(between)
+                Response(None, (), b"", time.monotonic() - began),
+                tuple(between),
+                unasked - len(between),
             )
         self._late |= {_known(each) for each in message.ids}
         more = f", and {unasked} messages that are none" if unasked else ""
@@ -212,7 +224,9 @@ class Process(Peer):
         assert process.stdin is not None
         while (item := self._outgoing.get()) is not None:
             data, done = memoryview(item[0]), item[1]
-            with contextlib.suppress(OSError):  # that nobody reads shows where the answer is waited for
+            with contextlib.suppress(
+                OSError
+            ):  # that nobody reads shows where the answer is waited for
                 while data:
                     data = data[process.stdin.write(data) :]
             done.set()
@@ -260,7 +274,9 @@ def _headed(stream: IO[bytes]) -> Iterator[bytes | _Garbled]:
                 return
             continue
         if size is None or size > BODY_LIMIT:
-            yield _Garbled("a message has no Content-Length" if size is None else f"a message has {size} bytes")
+            yield _Garbled(
+                "a message has no Content-Length" if size is None else f"a message has {size} bytes"
+            )
             return
         body = stream.read(size)
         if len(body) < size:

@@ -60,7 +60,9 @@ def failure(contract: Contract, request: Request, fault: Fault, validator: str) 
     for case in _cases(contract, request, fault, validator):
         return _rendered(case)
     where = ", ".join(_travels(contract, fault.code)) or "no surface"
-    raise Unanswerable(f"`{fault}` is no answer to {request.method} {request.target[:100]}: it travels on {where}")
+    raise Unanswerable(
+        f"`{fault}` is no answer to {request.method} {request.target[:100]}: it travels on {where}"
+    )
 
 
 def _cases(contract: Contract, request: Request, fault: Fault, validator: str) -> Iterator[_Case]:
@@ -75,20 +77,38 @@ def _cases(contract: Contract, request: Request, fault: Fault, validator: str) -
         claim = contract.claim(replace(asked, response=Response(status)))
         if claim is None or not reaches(claim.surface, code, of_operation=own is not None):
             continue
-        if claim.surface.error_when and not any(status in each for each in claim.surface.error_when):
+        if claim.surface.error_when and not any(
+            status in each for each in claim.surface.error_when
+        ):
             continue  # here that status is no error
         for envelope in claim.envelopes:
             if wears(code, envelope.name):
                 at = claim.surface.at
-                yield _Case(contract, asked, operation, code, status, envelope, at, fault.retry_after, validator)
+                yield _Case(
+                    contract,
+                    asked,
+                    operation,
+                    code,
+                    status,
+                    envelope,
+                    at,
+                    fault.retry_after,
+                    validator,
+                )
 
 
-def good(contract: Contract, request: Request, description: Description | None, validator: str) -> Response:
+def good(
+    contract: Contract, request: Request, description: Description | None, validator: str
+) -> Response:
     """A success: what the document has for the operation, else a small object with what the surface owes."""
     taxonomy = contract.taxonomy
     path = request.target.partition("?")[0]
     operation = description.at(request.method, path) if description is not None else None
-    promised = document.promised(description, operation) if description is not None and operation is not None else None
+    promised = (
+        document.promised(description, operation)
+        if description is not None and operation is not None
+        else None
+    )
     status, body = 204 if request.method == "DELETE" else 200, _owed(contract, request)
     if promised is not None and description is not None:
         source = sampling.ValueSource(description.document, Random(0))
@@ -113,7 +133,9 @@ def validated(taxonomy: Taxonomy) -> bool:
     codes = tuple(each for each in taxonomy.every_code() if each.live)
     rules = (*taxonomy.headers, *(rule for code in codes for rule in code.headers))
     keys = taxonomy.detail_keys.values()
-    spoken = any(_is_etag(each.name) for each in rules) or any(_is_etag(each.equals_header) for each in keys)
+    spoken = any(_is_etag(each.name) for each in rules) or any(
+        _is_etag(key.equals_header) for key in keys
+    )
     return spoken or any(each.client_action == "refetch" for each in codes)
 
 
@@ -145,7 +167,9 @@ def _statuses(
     chosen = possible_outcomes(code.http.rules, facts_of(asked, operation, None, None))
     if len(chosen) == 1:
         return tuple(each for each in chosen if isinstance(each, int))
-    own = tuple(dict.fromkeys((*((code.http.default,) if code.http.default else ()), *code.http.all())))
+    own = tuple(
+        dict.fromkeys((*((code.http.default,) if code.http.default else ()), *code.http.all()))
+    )
     return own or tuple(each.low for each in code.http.carried)
 
 
@@ -171,19 +195,27 @@ def _rendered(case: _Case) -> Response:
         given = example._replace(details=known, status=case.status)
         try:
             slots = samples.slots(case.envelope, case.code, given, case.contract.taxonomy)
-            slots |= _flags(slots, known, case) | dict(_identifiers(case.envelope, case.asked.request))
+            slots |= _flags(slots, known, case) | dict(
+                _identifiers(case.envelope, case.asked.request)
+            )
             body = shapes.render(case.envelope.shape, slots)
         except (KeyError, ValueError):
             continue  # an envelope that this example was not written for, or a value that nobody can make up
         for step in reversed(steps(case.at)):
             body = {step: body}
         headers = _headers(case, slots, example)
-        return Response(case.status, (("Content-Type", case.envelope.media_types[0]), *headers), _json(body))
+        return Response(
+            case.status, (("Content-Type", case.envelope.media_types[0]), *headers), _json(body)
+        )
     name = case.code.name
-    raise Unanswerable(f"nobody can make up `{name}` in the envelope {case.envelope.name}: give it an example there")
+    raise Unanswerable(
+        f"nobody can make up `{name}` in the envelope {case.envelope.name}: give it an example there"
+    )
 
 
-def _examples(code: Code, status: int, taxonomy: Taxonomy) -> Iterator[tuple[Example, Mapping[str, object] | None]]:
+def _examples(
+    code: Code, status: int, taxonomy: Taxonomy
+) -> Iterator[tuple[Example, Mapping[str, object] | None]]:
     """The examples of a code, those of this status first; then one that is made up."""
     for each in sorted(code.examples, key=lambda each: each.status != status):
         yield each, each.details
@@ -207,12 +239,16 @@ def _repeating(details: Mapping[str, object], example: Example, case: _Case) -> 
     return found
 
 
-def _flags(slots: Mapping[str, object], details: Mapping[str, object] | None, case: _Case) -> dict[str, object]:
+def _flags(
+    slots: Mapping[str, object], details: Mapping[str, object] | None, case: _Case
+) -> dict[str, object]:
     """The retry flag, as far as what is known of the exchange decides it, and the same flag among the details."""
     facts = facts_of(case.asked, case.operation, case.status, details)
     decided = case.code.retriable.decide(facts)
     flag = decided[0] if len(decided) == 1 else slots["retriable"]
-    named = {key.name for key in case.contract.taxonomy.detail_keys.values() if key.role == "retriable"}
+    named = {
+        key.name for key in case.contract.taxonomy.detail_keys.values() if key.role == "retriable"
+    }
     repeated = dict.fromkeys(named.intersection(details or ()), flag)
     if not repeated or not isinstance(slots["details"], dict):
         return {"retriable": flag}
@@ -226,7 +262,10 @@ def _identifiers(envelope: Envelope, request: Request) -> Iterator[tuple[str, st
         if field.echo is None or not known:
             continue
         inbound = first(request.headers, field.echo)
-        yield slot, inbound if inbound is not None and ids.matches(known, inbound) else ids.new(known[0])
+        yield (
+            slot,
+            inbound if inbound is not None and ids.matches(known, inbound) else ids.new(known[0]),
+        )
 
 
 # headers
@@ -239,13 +278,17 @@ def _headers(case: _Case, slots: Mapping[str, object], example: Example) -> Head
         shown.pop("retry-after", None)
     if case.retry_after:
         shown["retry-after"] = ("Retry-After", case.retry_after)
-    found = {name.lower(): (name, value) for name, value in _repeated((case.envelope,), request, slots)}
+    found = {
+        name.lower(): (name, value) for name, value in _repeated((case.envelope,), request, slots)
+    }
     for name, rules in case.contract.headers(case.code, case.status).items():
         given = shown.pop(name, (None, None))[1]
         if rules[-1].presence == "forbidden":
             found.pop(name, None)
         elif given is not None or rules[-1].presence in ("required", "expected"):
-            found.setdefault(name, (rules[-1].name, _value(rules, request, slots, given, case.validator)))
+            found.setdefault(
+                name, (rules[-1].name, _value(rules, request, slots, given, case.validator))
+            )
     return (*found.values(), *(each for name, each in shown.items() if name not in found))
 
 
@@ -262,7 +305,11 @@ def _repeated(
 
 
 def _value(
-    rules: Sequence[HeaderRule], request: Request, slots: Mapping[str, object], given: str | None, validator: str
+    rules: Sequence[HeaderRule],
+    request: Request,
+    slots: Mapping[str, object],
+    given: str | None,
+    validator: str,
 ) -> str:
     """A value that every rule for one header allows; the most specific rule stands last."""
     for rule in reversed(rules):

@@ -7,6 +7,7 @@ is much patience with one wait at the upper end, and little with many: a busy ma
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from math import ceil, comb, log10
 from typing import Literal, NamedTuple
@@ -90,10 +91,13 @@ def scaled(policy: Policy, scale: float) -> Policy:
 
     return policy._replace(
         phases=tuple(
-            each._replace(
-                base=each.base * scale, step=each.step * scale, max=times(each.max), for_seconds=times(each.for_seconds)
+            phase._replace(
+                base=phase.base * scale,
+                step=phase.step * scale,
+                max=times(phase.max),
+                for_seconds=times(phase.for_seconds),
             )
-            for each in policy.phases
+            for phase in policy.phases
         ),
         max_elapsed=times(policy.max_elapsed),
         kinds={name: each._replace(base=times(each.base)) for name, each in policy.kinds.items()},
@@ -119,12 +123,20 @@ def follow(policy: Policy, tries: Sequence[Try], *, spans: bool = True) -> Retry
             kind = _KINDS.get(refused.reason, "attempts")
             exercised.add(kind)
             if after is not None:
-                breaches.append(Breach(kind, number + 1, f"try {number + 2} was sent although {refused.explain[-1]}"))
+                breaches.append(
+                    Breach(
+                        kind,
+                        number + 1,
+                        f"try {number + 2} was sent although {refused.explain[-1]}",
+                    )
+                )
             break
         if after is None:
             exercised.add("abandoned")
             if len(again) == len(planned) and spans:
-                message = f"no try followed try {number + 1}, although {_expected(policy, again[0][1])}"
+                message = (
+                    f"no try followed try {number + 1}, although {_expected(policy, again[0][1])}"
+                )
                 breaches.append(Breach("abandoned", number, message))
             break
         exercised |= {"abandoned"}
@@ -132,7 +144,11 @@ def follow(policy: Policy, tries: Sequence[Try], *, spans: bool = True) -> Retry
         fitting = [(state, each) for state, each in again if _fits(each, wait)]
         if spans or one.failure.retry_after is not None:
             breach = None if fitting else _misfit(policy, [each for _, each in again], wait, number)
-            exercised |= {"early", *(("hint",) if _hinted(again[0][1]) else ()), *(("late",) if spans else ())}
+            exercised |= {
+                "early",
+                *(("hint",) if _hinted(again[0][1]) else ()),
+                *(("late",) if spans else ()),
+            }
             if breach is not None and (spans or breach.kind != "late"):
                 breaches.append(breach)
         if len(again) == len(planned) and not _hinted(again[0][1]):
@@ -149,18 +165,27 @@ _KINDS: dict[str, Kind] = {
 }
 
 
-def _planned(policy: Policy, possible: _Possible, failure: Failure) -> Iterator[tuple[_Possible, Plan]]:
+def _planned(
+    policy: Policy, possible: _Possible, failure: Failure
+) -> Iterator[tuple[_Possible, Plan]]:
     """The plans a caller may have made: at either end of what he may count with, at every turn between, with either luck."""
     ends = []
     end = 0.0
     for phase in policy.phases[:-1]:
         end += phase.for_seconds or 0.0
         ends.append(end)
-    moments = {possible.least, possible.most, *(each for each in ends if possible.least < each <= possible.most)}
+    moments = {
+        possible.least,
+        possible.most,
+        *(each for each in ends if possible.least < each <= possible.most),
+    }
     for moment in sorted(moments):
         state = possible.state._replace(elapsed=moment)
         for luck in (0.0, 1.0):
-            yield possible._replace(least=moment), plan(policy, state, failure, now=0.0, random=lambda: luck)  # noqa: B023 - called at once
+            yield (
+                possible._replace(least=moment),
+                plan(policy, state, failure, now=0.0, random=partial(float, luck)),
+            )
 
 
 def _advanced(again: Iterable[tuple[_Possible, Plan]], elapsed: float) -> tuple[_Possible, ...]:
@@ -193,9 +218,7 @@ def _misfit(policy: Policy, planned: Sequence[Plan], wait: float, number: int) -
     else:
         computed = min(each.computed or 0.0 for each in planned)
         kind = "hint" if _hinted(planned[0]) and wait >= _floor(computed) else "early"
-    message = (
-        f"try {number + 2} came {wait:.3f} s after the answer to try {number + 1}; {_expected(policy, planned[0])}"
-    )
+    message = f"try {number + 2} came {wait:.3f} s after the answer to try {number + 1}; {_expected(policy, planned[0])}"
     return Breach(kind, number + 1, message)
 
 
@@ -207,7 +230,11 @@ def _expected(policy: Policy, planned: Plan) -> str:
     low, high = _band(planned)
     span = f"{low:.3f} s" if low == high else f"{low:.3f} s to {high:.3f} s"
     said = " (Retry-After says so)" if _hinted(planned) else ""
-    return f"the policy {policy.name} waits {span}{said}" if policy.name else f"Retry-After asks for {span}"
+    return (
+        f"the policy {policy.name} waits {span}{said}"
+        if policy.name
+        else f"Retry-After asks for {span}"
+    )
 
 
 def _hinted(planned: Plan) -> bool:
@@ -226,8 +253,8 @@ def dawdling(waits: Sequence[Wait]) -> int:
 
     What even the shortest is above its least is the caller's own time for a try, which no policy counts.
     """
-    own = max(0.0, min((each.seconds - each.least for each in waits), default=0.0))
-    beyond = sum(each.seconds > each.most * (1 + _SHARE) + own + _USUAL for each in waits)
+    own = max(0.0, min((wait.seconds - wait.least for wait in waits), default=0.0))
+    beyond = sum(wait.seconds > wait.most * (1 + _SHARE) + own + _USUAL for wait in waits)
     return beyond if _at_least(beyond, len(waits), _OFTEN) < _NEVER else 0
 
 
@@ -252,37 +279,45 @@ class Spread(NamedTuple):
 def spread(waits: Mapping[str, Sequence[Wait]], scale: float) -> Spread:
     """Whether chance has a part in the waits, by policy, which are ``scale`` times those of the policies."""
     found = [each for one in waits.values() for each in positions(one)]
-    narrow = (cramped(each, scale) for each in waits.values())
+    narrow = (cramped(wait, scale) for wait in waits.values())
     note = None if found else next((each for each in narrow if each is not None), None)
-    late = tuple(_dawdled(beyond, each, name) for name, each in waits.items() if (beyond := dawdling(each)))
+    late = tuple(
+        _dawdled(beyond, each, name) for name, each in waits.items() if (beyond := dawdling(each))
+    )
     if late:
         return Spread(late, note, None)
     if not enough(len(found)):
-        return Spread((), note, "untold", note or "the waits are too few to tell chance from the clocks")
-    return Spread((), note, "missing", _unspread(found)) if improbable(found) else Spread((), note, "seen")
+        return Spread(
+            (), note, "untold", note or "the waits are too few to tell chance from the clocks"
+        )
+    return (
+        Spread((), note, "missing", _unspread(found))
+        if improbable(found)
+        else Spread((), note, "seen")
+    )
 
 
 def positions(waits: Iterable[Wait]) -> list[float]:
     """Where in its band each wait lay in which chance had room: 0 is the lower end, 1 the upper."""
-    roomy = (each for each in waits if _roomy(each))
+    roomy = (wait for wait in waits if _roomy(wait))
     return [(each.seconds - each.least) / (each.most - each.least) for each in roomy]
 
 
 def cramped(waits: Sequence[Wait], scale: float) -> str | None:
     """Why chance can't be seen in any of these waits, which are ``scale`` times those of the policy; None where it can."""
-    widest = max((each.most - each.least for each in waits), default=0.0)
+    widest = max((wait.most - wait.least for wait in waits), default=0.0)
     if widest == 0 or any(map(_roomy, waits)):
         return None
     needed = scale * _ROOM / widest
     step = 10.0 ** (ceil(-log10(needed)) + 1)
-    told = (
-        f"with a scale of {scale:g} chance decides {widest:.3f} s of a wait at most, and clocks take part in so little"
-    )
+    told = f"with a scale of {scale:g} chance decides {widest:.3f} s of a wait at most, and clocks take part in so little"
     return f"{told}; it takes a scale of {ceil(needed * step - 1e-6) / step:g}"
 
 
 def _roomy(wait: Wait) -> bool:
-    return wait.most - wait.least >= _ROOM - 1e-9  # a scaled tenth is a little more or less than one
+    return (
+        wait.most - wait.least >= _ROOM - 1e-9
+    )  # a scaled tenth is a little more or less than one
 
 
 def improbable(positions: Sequence[float]) -> bool:
@@ -294,7 +329,9 @@ def improbable(positions: Sequence[float]) -> bool:
     """
     ordered, count = sorted(positions), len(positions)
     for least in range(2, count + 1):
-        width = max(_GRAIN, min(ordered[i + least - 1] - ordered[i] for i in range(count - least + 1)))
+        width = max(
+            _GRAIN, min(ordered[i + least - 1] - ordered[i] for i in range(count - least + 1))
+        )
         if width < 1 and count * count * _at_least(least - 1, count - 1, width) < _NEVER:
             return True
     return False
@@ -312,5 +349,6 @@ def enough(count: int) -> bool:
 def _at_least(successes: int, trials: int, chance: float) -> float:
     """The probability of so many successes or more."""
     return sum(
-        comb(trials, each) * chance**each * (1 - chance) ** (trials - each) for each in range(successes, trials + 1)
+        comb(trials, each) * chance**each * (1 - chance) ** (trials - each)
+        for each in range(successes, trials + 1)
     )

@@ -72,7 +72,9 @@ class FaultServer:
         at = time.monotonic()
         target = scope["raw_path"].decode("latin-1")
         target += f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
-        headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
+        headers = tuple(
+            (name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]
+        )
         request = Request(scope["method"], target, headers, await body_of(receive))
         served = self.answer(request)._replace(at=at, until=time.monotonic())
         self.served.append(served)
@@ -85,7 +87,9 @@ class FaultServer:
     def answer(self, request: Request) -> Served:
         """What a request is answered, without a time; asks the script where the request does not ask by itself."""
         written, request = asked(request)
-        due = written is None and (self.route is None or self.route.claims(request.method, (_path(request),)))
+        due = written is None and (
+            self.route is None or self.route.claims(request.method, (_path(request),))
+        )
         try:
             fault = self.turns.next() if due else None if written is None else self._read(written)
             response = self._answered(request, fault)
@@ -111,7 +115,9 @@ class FaultServer:
         if renewed(self.contract, request, fault):
             held = first(request.headers, "If-Match") or ""
             self._version += 1
-            while f'"{self._validator}"' in held:  # whoever reads again gets another one than was refused
+            while (
+                f'"{self._validator}"' in held
+            ):  # whoever reads again gets another one than was refused
                 self._version += 1
         return failure(self.contract, request, fault, self._validator)
 
@@ -125,7 +131,9 @@ def asked(request: Request) -> tuple[str | None, Request]:
     """The fault that a request asks for, by header, query or path, and the request without a segment that asks."""
     path, mark, query = request.target.partition("?")
     by_header = first(request.headers, ASKED)
-    by_query = next((value for name, value in parse_qsl(query) if name.lower() == ASKED.lower()), None)
+    by_query = next(
+        (value for name, value in parse_qsl(query) if name.lower() == ASKED.lower()), None
+    )
     if not path.startswith(f"/{IN_PATH}"):
         return by_header or by_query, request
     segment, _, rest = path[1:].partition("/")
@@ -138,7 +146,11 @@ def _path(request: Request) -> str:
 
 
 def _encoded(response: Response) -> list[tuple[bytes, bytes]]:
-    length = [] if response.status in (204, 205) else [(b"content-length", str(len(response.body)).encode())]
+    length = (
+        []
+        if response.status in (204, 205)
+        else [(b"content-length", str(len(response.body)).encode())]
+    )
     fields = ((name.encode("latin-1"), value.encode("latin-1")) for name, value in response.headers)
     return [*fields, *length]
 

@@ -16,7 +16,14 @@ from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange
 from faultspec.judge import judge
 from faultspec_conformance.openapi.document import Description
-from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result, both, ranked
+from faultspec_conformance.results.model import (
+    ClauseResult,
+    Coverage,
+    ReportedFinding,
+    Result,
+    both,
+    ranked,
+)
 from faultspec_conformance.results.waivers import Waiver, excused
 from faultspec_conformance.run.summarize import with_statements
 from faultspec_conformance.sanitize.traffic_secrets import hiding
@@ -76,9 +83,13 @@ class Accumulator:
         self.exchanges = 0
         self._waivers = waivers
         self._only = only
-        self._located = _Located(description) if description is not None and description.operations else None
+        self._located = (
+            _Located(description) if description is not None and description.operations else None
+        )
         self._echo = echo_rule(contract.taxonomy)
-        self._wires = frozenset(each.wire for each in contract.taxonomy.live_codes() if isinstance(each.wire, str))
+        self._wires = frozenset(
+            code.wire for code in contract.taxonomy.live_codes() if isinstance(code.wire, str)
+        )
         self._recent = _Recent()
         self._occasions: Counter[str] = Counter()
         self._errors: Counter[frozenset[str]] = Counter()
@@ -95,8 +106,13 @@ class Accumulator:
         self.exchanges += 1
         if self._located is not None and exchange.transport == "http" and exchange.route is None:
             exchange = self._located.exchange(exchange)
-        inner = tuple(Observation(each, judge(self.contract, each)) for each in streamed(exchange, self._wires))
-        sent = Observation(exchange, lenient(self._echo, exchange, judge(self.contract, exchange)), inner)
+        inner = tuple(
+            Observation(each, judge(self.contract, each))
+            for each in streamed(exchange, self._wires)
+        )
+        sent = Observation(
+            exchange, lenient(self._echo, exchange, judge(self.contract, exchange)), inner
+        )
         self._host(exchange)
         found: list[Finding] = []
         for each in (sent, *inner):
@@ -105,7 +121,11 @@ class Accumulator:
             found += each.judgement.findings
             found += self._relations(each)
             self._covered(each)
-        return tuple(self._added(each, place) for each in found if self._asked(each.clause)) if found else ()
+        return (
+            tuple(self._added(each, place) for each in found if self._asked(each.clause))
+            if found
+            else ()
+        )
 
     def next_recording(self) -> None:
         """What comes next was recorded elsewhere, maybe of the same exchanges: their ids are not compared with earlier ones."""
@@ -114,7 +134,10 @@ class Accumulator:
     def skip(self, place: str, reason: str) -> None:
         """Count something that is not judged."""
         file = place.rpartition(":")[0]
-        key = (file, reason if (file, reason) in self._skipped or len(self._skipped) < _SKIPPED else "")
+        key = (
+            file,
+            reason if (file, reason) in self._skipped or len(self._skipped) < _SKIPPED else "",
+        )
         count, first = self._skipped.get(key, (0, place))
         self._skipped[key] = (count + 1, first)
 
@@ -123,7 +146,9 @@ class Accumulator:
         known, taxonomy = self.contract.clauses, self.contract.taxonomy
         silent = not_applicable(taxonomy)
         results = {
-            address: self._result(clause, silent.get(address) or silent.get(address.partition("/")[0]))
+            address: self._result(
+                clause, silent.get(address) or silent.get(address.partition("/")[0])
+            )
             for address, clause in known.items()
             if self._asked(address)
         }
@@ -133,14 +158,16 @@ class Accumulator:
             clauses=results,
             findings=ranked(self._findings.values()),
             coverage={
-                code.name: self._codes.get(code.name, Coverage(code.name, reason="nothing that was seen has it"))
+                code.name: self._codes.get(
+                    code.name, Coverage(code.name, reason="nothing that was seen has it")
+                )
                 for code in taxonomy.live_codes()
             },
             requests=self.exchanges,
             seconds=seconds,
             notes=tuple(self._notes()),
             not_run=not_run,
-            waivers={each: self._used[each] for each in self._waivers},
+            waivers={waiver: self._used[waiver] for waiver in self._waivers},
         )
 
     # ---- inside
@@ -160,7 +187,9 @@ class Accumulator:
             failures=self._levels[clause.address, "error"],
             warnings=self._levels[clause.address, "warning"],
             known=self._levels[clause.address, "known"],
-            not_exercised=(self._untold(clause) or f"nothing that was seen gave occasion: {clause.applies}",)
+            not_exercised=(
+                self._untold(clause) or f"nothing that was seen gave occasion: {clause.applies}",
+            )
             if silent is None
             else (),
             not_checkable=(silent,) if silent is not None else (),
@@ -172,9 +201,16 @@ class Accumulator:
         if not lacking or any(clause.judgeable(each) for each in lacking):
             return None
         facts = sorted(frozenset.union(*lacking) & {*(clause.needs or clause.reads)})
-        words = " and ".join(dict.fromkeys(_FACTS.get(each, f"the {each}") for each in facts)) or "the value it takes"
+        words = (
+            " and ".join(dict.fromkeys(_FACTS.get(each, f"the {each}") for each in facts))
+            or "the value it takes"
+        )
         errors = sum(self._errors.values())
-        said = "the record of the one error that was seen does" if errors == 1 else f"the records of {errors} errors do"
+        said = (
+            "the record of the one error that was seen does"
+            if errors == 1
+            else f"the records of {errors} errors do"
+        )
         return f"{said} not say {words}; it takes: {clause.applies}"
 
     def _relations(self, sent: Observation) -> Iterator[Finding]:
@@ -185,7 +221,11 @@ class Accumulator:
             return
         for outcome in check_echo(self.contract.taxonomy, self._echo, self._recent, sent):
             finding = outcome.finding
-            if outcome.clause == "correlation/unique" and finding is not None and _same(finding.evidence):
+            if (
+                outcome.clause == "correlation/unique"
+                and finding is not None
+                and _same(finding.evidence)
+            ):
                 continue  # one exchange that was recorded twice
             self._occasions[outcome.clause] += 1
             if finding is not None:
@@ -214,7 +254,11 @@ class Accumulator:
             return
         known = self._codes.get(sent.code) or Coverage(sent.code)
         status, operation = sent.exchange.response.status, sent.exchange.operation
-        if known.count and status in (None, *known.statuses) and operation in (None, *known.operations):
+        if (
+            known.count
+            and status in (None, *known.statuses)
+            and operation in (None, *known.operations)
+        ):
             self._codes[sent.code] = replace(known, count=known.count + 1)
             return
         statuses = {*known.statuses, *((status,) if status is not None else ())}
@@ -259,16 +303,16 @@ def _same(evidence: Iterable[Exchange]) -> bool:
     """Whether the exchanges are one: what asks and answers alike, to the byte, was recorded twice."""
     parts = [
         (
-            each.request.method,
-            each.request.target,
-            each.request.body[:_SHORT],
-            each.response.status,
-            each.response.headers,
-            each.response.body[:_SHORT],
+            exchange_.request.method,
+            exchange_.request.target,
+            exchange_.request.body[:_SHORT],
+            exchange_.response.status,
+            exchange_.response.headers,
+            exchange_.response.body[:_SHORT],
         )
-        for each in evidence
+        for exchange_ in evidence
     ]
-    return all(each == parts[0] for each in parts)
+    return all(part == parts[0] for part in parts)
 
 
 @dataclass(slots=True)
@@ -286,4 +330,8 @@ class _Located:
             operation = self.description.at(*key)
             self.known[key] = operation.template if operation is not None else None
         template = self.known[key]
-        return exchange if template is None else replace(exchange, route=template, operation=f"{key[0]} {template}")
+        return (
+            exchange
+            if template is None
+            else replace(exchange, route=template, operation=f"{key[0]} {template}")
+        )

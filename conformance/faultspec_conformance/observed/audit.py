@@ -39,7 +39,9 @@ class AuditOptions:
     progress: Callable[[str, float, int], None] | None = None
 
 
-def audit(paths: Sequence[str], contract: Contract, options: AuditOptions = AuditOptions()) -> Report:
+def audit(
+    paths: Sequence[str], contract: Contract, options: AuditOptions = AuditOptions()
+) -> Report:
     """Judge what the files hold, in one pass and in memory that does not grow with them.
 
     A file that cannot be opened, decompressed or read to its end is told as what could not run, and what was read of it is
@@ -47,7 +49,9 @@ def audit(paths: Sequence[str], contract: Contract, options: AuditOptions = Audi
     """
     started = time.monotonic()
     judging = with_cache(contract)
-    tally = Accumulator(judging, waivers=options.waivers, only=options.only, description=options.description)
+    tally = Accumulator(
+        judging, waivers=options.waivers, only=options.only, description=options.description
+    )
     not_run: list[str] = []
     interrupted = False
     for path in paths:
@@ -65,7 +69,10 @@ def audit(paths: Sequence[str], contract: Contract, options: AuditOptions = Audi
     target = ", ".join(paths) if len(paths) <= _NAMED else f"{len(paths)} recordings"
     seen = tally.result(target, seconds=time.monotonic() - started, not_run=tuple(not_run))
     return Report(
-        settled(seen, date.today(), only=options.only), options.base or "", options.only, interrupted=interrupted
+        settled(seen, date.today(), only=options.only),
+        options.base or "",
+        options.only,
+        interrupted=interrupted,
     )
 
 
@@ -83,7 +90,11 @@ def _read(path: str, tally: Accumulator, options: AuditOptions) -> str | None:
                 tally.skip(item.place, f"it is not at {options.base}")
             else:
                 tally.see(item.exchange, item.place)
-            if options.progress is not None and number % _LOOKED == 0 and time.monotonic() - told >= _EVERY:
+            if (
+                options.progress is not None
+                and number % _LOOKED == 0
+                and time.monotonic() - told >= _EVERY
+            ):
                 told = time.monotonic()
                 options.progress(path, recording.share(), tally.exchanges)
     return None

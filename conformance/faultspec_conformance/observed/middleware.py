@@ -54,15 +54,27 @@ class Watching:
                 whole = whole and len(told) + len(body) <= _KEPT
                 told.extend(body if whole else b"")
             await send(message)
-            if message["type"] == "http.response.body" and not message.get("more_body", False) and start:
+            if (
+                message["type"] == "http.response.body"
+                and not message.get("more_body", False)
+                and start
+            ):
                 self.see(
-                    _exchange(scope, bytes(asked), start, bytes(told) if whole else None, time.perf_counter() - began)
+                    _exchange(
+                        scope,
+                        bytes(asked),
+                        start,
+                        bytes(told) if whole else None,
+                        time.perf_counter() - began,
+                    )
                 )
 
         await self.app(scope, listening, sending)
 
 
-def _exchange(scope: Scope, asked: bytes, start: Message, told: bytes | None, elapsed: float) -> Exchange:
+def _exchange(
+    scope: Scope, asked: bytes, start: Message, told: bytes | None, elapsed: float
+) -> Exchange:
     query = scope.get("query_string", b"").decode("latin-1")
     path = scope.get("raw_path") or scope["path"].encode()
     target = path.decode("latin-1").partition("?")[0] + (f"?{query}" if query else "")
@@ -86,9 +98,13 @@ def watch(client: Any, see: See) -> None:
     if hasattr(client, "event_hooks"):
         _of_httpx(client, see)
     elif isinstance(getattr(client, "hooks", None), dict) and hasattr(client, "mount"):
-        client.hooks.setdefault("response", []).append(lambda answer, *_, **__: see(_by_requests(answer)) and None)
+        client.hooks.setdefault("response", []).append(
+            lambda answer, *_, **__: see(_by_requests(answer)) and None
+        )
     else:
-        raise TypeError(f"{type(client).__name__} is neither a client of httpx nor a session of requests")
+        raise TypeError(
+            f"{type(client).__name__} is neither a client of httpx nor a session of requests"
+        )
 
 
 def _of_httpx(client: Any, see: See) -> None:
@@ -121,7 +137,10 @@ def _by_requests(answer: Any) -> Exchange:
     sent = body.encode() if isinstance(body, str) else body if isinstance(body, bytes) else b""
     return Exchange(
         Request(
-            asked.method, asked.url, tuple((str(name), _text(value)) for name, value in asked.headers.items()), sent
+            asked.method,
+            asked.url,
+            tuple((str(name), _text(value)) for name, value in asked.headers.items()),
+            sent,
         ),
         Response(
             answer.status_code,

@@ -33,7 +33,9 @@ _OPTIONS = {
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options, on the command line and in the configuration."""
     group = parser.getgroup("faultspec", "judge the traffic of tests by an error taxonomy")
-    group.addoption("--faultspec", metavar="TAXONOMY", help="The taxonomy that traffic is judged by.")
+    group.addoption(
+        "--faultspec", metavar="TAXONOMY", help="The taxonomy that traffic is judged by."
+    )
     group.addoption(
         "--faultspec-report",
         metavar="FORMAT=FILE",
@@ -167,11 +169,17 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
     result = settled(own.result(), date.today())
     report = Report(result, "")
-    failed = sum(each.count for each in result.findings if each.level == "error" and each.waived is None)
-    known = sum(each.count for each in result.findings if each.waived is not None)
+    failed = sum(
+        finding.count
+        for finding in result.findings
+        if finding.level == "error" and finding.waived is None
+    )
+    known = sum(finding.count for finding in result.findings if finding.waived is not None)
     terminalreporter.section("faultspec")
     if own.report_only:
-        terminalreporter.write_line(_told([each for each in result.findings if each.waived is None]).rstrip())
+        terminalreporter.write_line(
+            _told([finding for finding in result.findings if finding.waived is None]).rstrip()
+        )
     for each in (*result.failures, *result.notes):
         terminalreporter.write_line(each)
     terminalreporter.write_line(
@@ -212,19 +220,23 @@ def _tally(config: pytest.Config) -> "Accumulator":
             "the fixture `faultspec` needs a taxonomy: give --faultspec TAXONOMY, or faultspec_taxonomy in the configuration"
         )
     loaded = language.load(str(named))
-    errors = [each for each in loaded.diagnostics if each.severity == "error"]
+    errors = [diagnostic for diagnostic in loaded.diagnostics if diagnostic.severity == "error"]
     if loaded.taxonomy is None or errors:
         raise pytest.UsageError(text(errors, loaded.sources))
     known: tuple[waivers.Waiver, ...] = ()
     if (path := _file(config, "faultspec_waivers")) is not None:
         read = waivers.read(path)
         wrong = [
-            each for each in (*read.diagnostics, *waivers.problems(read, loaded.taxonomy)) if each.severity == "error"
+            each
+            for each in (*read.diagnostics, *waivers.problems(read, loaded.taxonomy))
+            if each.severity == "error"
         ]
         if wrong:
             raise pytest.UsageError(text(wrong, read.sources))
         here = waivers.in_force(read.waivers, os.environ)
-        known = tuple(each for each in here if each.expires >= date.today())  # one that expired covers nothing
+        known = tuple(
+            each for each in here if each.expires >= date.today()
+        )  # one that expired covers nothing
     description = None
     if (path := _file(config, "faultspec_openapi")) is not None:
         try:

@@ -49,7 +49,7 @@ class RequestBody:
     @property
     def json_type(self) -> str | None:
         """The media type under which JSON is accepted, or None."""
-        return next((each for each in self.media_types if is_json(each)), None)
+        return next((media_type for media_type in self.media_types if is_json(media_type)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,10 @@ class ServiceOperation:
 
     def parameter(self, name: str, where: str) -> OperationParameter | None:
         """The declared parameter of that name and place; header names compare without case."""
-        return next((p for p in self.parameters if p.where == where and p.name.lower() == name.lower()), None)
+        return next(
+            (p for p in self.parameters if p.where == where and p.name.lower() == name.lower()),
+            None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,10 @@ class DocumentedResource:
     @property
     def item(self) -> str | None:
         """The template of an item's path."""
-        return next((each.template for each in (self.read, self.update, self.delete) if each is not None), None)
+        return next(
+            (each.template for each in (self.read, self.update, self.delete) if each is not None),
+            None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +134,18 @@ class Description:
     @property
     def paths(self) -> tuple[str, ...]:
         """Every path template once, in order."""
-        return tuple(dict.fromkeys(each.template for each in self.operations))
+        return tuple(dict.fromkeys(operation.template for operation in self.operations))
 
     def find(self, method: str, template: str) -> ServiceOperation | None:
         """The operation of that method and template, whatever its placeholders are called."""
         wanted = shape_of(template)
         return next(
-            (each for each in self.operations if each.method == method and shape_of(each.template) == wanted), None
+            (
+                operation
+                for operation in self.operations
+                if operation.method == method and shape_of(operation.template) == wanted
+            ),
+            None,
         )
 
     def at(self, method: str, path: str) -> ServiceOperation | None:
@@ -142,12 +153,18 @@ class Description:
         found = self.find(method, path)
         if found is not None:
             return found
-        matching = [each for each in self.operations if each.method == method and matches(each.template, path)]
+        matching = [
+            operation
+            for operation in self.operations
+            if operation.method == method and matches(operation.template, path)
+        ]
         return min(matching, key=lambda each: len(each.placeholders), default=None)
 
     def methods(self, template: str) -> tuple[str, ...]:
         """The methods declared for a path."""
-        return tuple(each.method for each in self.operations if each.template == template)
+        return tuple(
+            operation.method for operation in self.operations if operation.template == template
+        )
 
     def schema(self, schema: object) -> Json:
         """A schema with its own reference followed; what is inside stays as it is."""
@@ -169,7 +186,8 @@ def shape_of(template: str) -> str:
 def matches(template: str, path: str) -> bool:
     """Whether a concrete path fits the template: a placeholder takes one segment."""
     pattern = "".join(
-        "[^/]+" if part.startswith("{") else re.escape(part) for part in re.split(r"({[^{}]*})", template)
+        "[^/]+" if part.startswith("{") else re.escape(part)
+        for part in re.split(r"({[^{}]*})", template)
     )
     return re.fullmatch(pattern, path) is not None
 
@@ -195,9 +213,15 @@ def _told(data: object) -> object:
     """Data without what its text does not tell, such as a number beyond 64 bits."""
     if isinstance(data, dict):
         return {
-            key: _told(each) for key, each in data.items() if key is not source.UNTOLD and each is not source.UNTOLD
+            key: _told(each)
+            for key, each in data.items()
+            if key is not source.UNTOLD and each is not source.UNTOLD
         }
-    return [_told(each) for each in data if each is not source.UNTOLD] if isinstance(data, list) else data
+    return (
+        [_told(each) for each in data if each is not source.UNTOLD]
+        if isinstance(data, list)
+        else data
+    )
 
 
 class NoDocument(Exception):
@@ -219,9 +243,15 @@ def understood(document: Json, path: str) -> tuple[Description, tuple[str, ...]]
     """The description of a service whose address ends in ``path``, and what its reader should know of the document."""
     templates = list(_mapping(document.get("paths")))
     notes = []
-    if path and templates and all(f"{each}/".startswith(f"{path.rstrip('/')}/") for each in templates):
+    if (
+        path
+        and templates
+        and all(f"{template}/".startswith(f"{path.rstrip('/')}/") for template in templates)
+    ):
         described = replace(read(document, base=""), base=path.rstrip("/"))
-        notes.append(f"the paths of the OpenAPI document begin with {path} already, so it is not put before them again")
+        notes.append(
+            f"the paths of the OpenAPI document begin with {path} already, so it is not put before them again"
+        )
     else:
         described = read(document, base=path or None)
     if "swagger" in document:
@@ -229,7 +259,9 @@ def understood(document: Json, path: str) -> tuple[Description, tuple[str, ...]]
             "the document is Swagger 2.0: its paths, methods and parameters are read, bodies and security are not"
         )
     if not described.operations:
-        notes.append("the OpenAPI document names no operation, so only what the configuration names is asked")
+        notes.append(
+            "the OpenAPI document names no operation, so only what the configuration names is asked"
+        )
     return described, tuple(notes)
 
 
@@ -243,7 +275,9 @@ def read(document: Json, *, base: str | None = None) -> Description:
         for operation in _operations(document, prefix + template, resolve(document, item))
     )
     title = _mapping(document.get("info")).get("title")
-    return Description(operations, _schemes(document), title if isinstance(title, str) else "", document, prefix)
+    return Description(
+        operations, _schemes(document), title if isinstance(title, str) else "", document, prefix
+    )
 
 
 def resolve(document: Json, node: object) -> Json:
@@ -279,7 +313,9 @@ def resources(description: Description) -> tuple[DocumentedResource, ...]:
         if resource.read or resource.update or resource.delete:
             found.append(resource)
     unique: dict[str, DocumentedResource] = {}
-    for resource in sorted(found, key=lambda each: (each.create is None, each.item.count("{") if each.item else 0)):
+    for resource in sorted(
+        found, key=lambda each: (each.create is None, each.item.count("{") if each.item else 0)
+    ):
         name = resource.name or "resource"
         while name in unique:
             name += "_"
@@ -390,7 +426,11 @@ def _parameter(document: Json, node: Json) -> OperationParameter | None:
         key: node[key] for key in node if key not in ("name", "in", "required")
     }
     return OperationParameter(
-        name, where, node.get("required") is True or where == "path", schema, _example(document, node)
+        name,
+        where,
+        node.get("required") is True or where == "path",
+        schema,
+        _example(document, node),
     )
 
 
@@ -399,7 +439,9 @@ def _example(document: Json, node: Json) -> object:
         return node["example"]
     examples = node.get("examples")
     if isinstance(examples, dict):
-        return next((resolve(document, each).get("value") for each in examples.values()), None)
+        return next(
+            (resolve(document, example).get("value") for example in examples.values()), None
+        )
     return None
 
 
@@ -420,7 +462,9 @@ def _body(document: Json, node: Json, declared: Sequence[Json]) -> RequestBody |
         return None
     consumes = node.get("consumes", document.get("consumes"))
     types = tuple(str(each) for each in _list(consumes)) or ("application/json",)
-    return RequestBody(types, old.get("required") is True, resolve(document, old.get("schema")), None)
+    return RequestBody(
+        types, old.get("required") is True, resolve(document, old.get("schema")), None
+    )
 
 
 def _produced(document: Json, node: Json) -> tuple[str, ...]:
@@ -428,7 +472,9 @@ def _produced(document: Json, node: Json) -> tuple[str, ...]:
     for status, response in _mapping(node.get("responses")).items():
         if str(status).startswith("2"):
             types |= dict.fromkeys(_mapping(resolve(document, response).get("content")))
-    return tuple(types) or tuple(str(each) for each in _list(node.get("produces", document.get("produces"))))
+    return tuple(types) or tuple(
+        str(each) for each in _list(node.get("produces", document.get("produces")))
+    )
 
 
 def _security(document: Json, node: Json) -> tuple[bool | None, tuple[str, ...]]:
@@ -438,19 +484,25 @@ def _security(document: Json, node: Json) -> tuple[bool | None, tuple[str, ...]]
         return None if not _schemes(document) else False, ()
     if not requirements or any(each == {} for each in requirements):
         return False, ()
-    scopes = [str(s) for each in requirements for names in _mapping(each).values() for s in _list(names)]
+    scopes = [
+        str(s) for each in requirements for names in _mapping(each).values() for s in _list(names)
+    ]
     return True, tuple(dict.fromkeys(scopes))
 
 
 def _schemes(document: Json) -> tuple[Scheme, ...]:
     components = _mapping(document.get("components"))
-    declared = _mapping(components.get("securitySchemes")) or _mapping(document.get("securityDefinitions"))
+    declared = _mapping(components.get("securitySchemes")) or _mapping(
+        document.get("securityDefinitions")
+    )
     found: list[Scheme] = []
     for each in declared.values():
         node = resolve(document, each)
         match node.get("type"):
             case "http":
-                found.append(Scheme("basic" if str(node.get("scheme", "")).lower() == "basic" else "bearer"))
+                found.append(
+                    Scheme("basic" if str(node.get("scheme", "")).lower() == "basic" else "bearer")
+                )
             case "basic":
                 found.append(Scheme("basic"))
             case "oauth2" | "openIdConnect":

@@ -59,7 +59,10 @@ def value(source: ValueSource, schema: object, *, fresh: bool = True, depth: int
         case "array":
             least = node.get("minItems")
             count = max(1, least) if isinstance(least, int) else 1
-            return [value(source, node.get("items", {}), fresh=fresh, depth=depth + 1) for _ in range(min(count, 5))]
+            return [
+                value(source, node.get("items", {}), fresh=fresh, depth=depth + 1)
+                for _ in range(min(count, 5))
+            ]
         case "integer" | "number" as which:
             return _number(node, which == "integer")
         case "boolean":
@@ -78,7 +81,10 @@ def vary(source: ValueSource, schema: object, example: object) -> object:
         return {
             key: vary(source, properties[key], each) if key in properties else each
             for key, each in example.items()
-            if not (key in properties and merged(source.document, properties[key]).get("readOnly") is True)
+            if not (
+                key in properties
+                and merged(source.document, properties[key]).get("readOnly") is True
+            )
         }
     if isinstance(example, list):
         return [vary(source, node.get("items", {}), each) for each in example]
@@ -136,17 +142,27 @@ def violations(source: ValueSource, schema: object, body: object, mark: str) -> 
     ):  # who reckons with it crashes sooner than who stores it
         types = _types(inner.get(name, {}))
         if types and "object" not in types:
-            yield Violation(f"an object where `{name}` is {types[0]}", {**body, name: {"unexpected": mark}})
+            yield Violation(
+                f"an object where `{name}` is {types[0]}", {**body, name: {"unexpected": mark}}
+            )
             break
-    for name in dict.fromkeys((*numbers, *properties)):  # a number that is quietly corrected is the likelier mistake
+    for name in dict.fromkeys(
+        (*numbers, *properties)
+    ):  # a number that is quietly corrected is the likelier mistake
         outside = beyond(inner[name], mark)
         if outside is not None and inner[name].get("readOnly") is not True:
             yield Violation(f"a value of `{name}` out of its range", {**body, name: outside})
             break
     for name in properties:
         named = inner[name].get("format")
-        if named in _TOLD_APART and "enum" not in inner[name] and inner[name].get("readOnly") is not True:
-            yield Violation(f"a value of `{name}` that is no {named}", {**body, name: mark}, sure=False)
+        if (
+            named in _TOLD_APART
+            and "enum" not in inner[name]
+            and inner[name].get("readOnly") is not True
+        ):
+            yield Violation(
+                f"a value of `{name}` that is no {named}", {**body, name: mark}, sure=False
+            )
             break
 
 
@@ -167,7 +183,11 @@ def beyond(node: Json, mark: str) -> object:
     if isinstance(longest, int) and longest < 10_000:
         return mark + "x" * (longest + 1 - len(mark))
     pattern = node.get("pattern")
-    return mark if isinstance(pattern, str) and _compiles(pattern) and not _fits(pattern, mark) else None
+    return (
+        mark
+        if isinstance(pattern, str) and _compiles(pattern) and not _fits(pattern, mark)
+        else None
+    )
 
 
 def another(source: ValueSource, identifier: object) -> object:
@@ -226,7 +246,7 @@ def kind(node: Json) -> str | None:
     """The JSON type that a schema means: the first declared one, or what its keywords imply."""
     types = _types(node)
     if types:
-        return next((each for each in types if each != "null"), "null")
+        return next((type_ for type_ in types if type_ != "null"), "null")
     if "properties" in node or "additionalProperties" in node:
         return "object"
     if "items" in node:
@@ -471,7 +491,9 @@ class _Pattern:
         if not self.take("]"):
             raise _Unsupported
         if negated:
-            found = "".join(c for c in string.ascii_letters + string.digits + "-_" if c not in found)
+            found = "".join(
+                c for c in string.ascii_letters + string.digits + "-_" if c not in found
+            )
         if not found:
             raise _Unsupported
         return found

@@ -59,7 +59,9 @@ FAULTS: Mapping[str, Callable[[], Exception]] = {
     "dependency_unavailable": lambda: errors.DependencyUnavailable(retry_after=2),
     "serialization_failure": lambda: errors.SerializationFailure(),
     "constraint_violation": lambda: errors.ConstraintViolation(),
-    "internal_error": lambda: RuntimeError("cursor closed while reading /var/lib/orders/wal: password=hunter2"),
+    "internal_error": lambda: RuntimeError(
+        "cursor closed while reading /var/lib/orders/wal: password=hunter2"
+    ),
 }
 
 #: The same switch on the stream of events: what makes it end early.
@@ -153,7 +155,8 @@ class Orders:
         if remembered is not None:
             if remembered.fingerprint != fingerprint:
                 raise errors.Conflict(
-                    "The Idempotency-Key was used with another body", existing_id=str(json.loads(remembered.body)["id"])
+                    "The Idempotency-Key was used with another body",
+                    existing_id=str(json.loads(remembered.body)["id"]),
                 )
             return Response(remembered.body, remembered.status, dict(remembered.headers))
         order = self.created(caller, data)
@@ -178,13 +181,17 @@ class Orders:
         data = await self.body(request)
         items = data.get("orders")
         if not isinstance(items, list) or not 1 <= len(items) <= BATCH_LIMIT:
-            raise errors.ValidationFailed(f"`orders` must hold 1 to {BATCH_LIMIT} items", field="orders")
+            raise errors.ValidationFailed(
+                f"`orders` must hold 1 to {BATCH_LIMIT} items", field="orders"
+            )
         outcomes: list[dict[str, object]] = []
         bad: list[object] = []
         for index, item in enumerate(items):
             try:
                 if not isinstance(item, dict):
-                    raise errors.ValidationFailed("An item must be an object", field=f"orders[{index}]")
+                    raise errors.ValidationFailed(
+                        "An item must be an object", field=f"orders[{index}]"
+                    )
                 outcomes.append({"status": 201, "body": self.created(caller, item).public})
             except errors.PlatformError as error:
                 error.correlation_id = request.state.correlation_id
@@ -239,7 +246,9 @@ class Orders:
         async def stream() -> AsyncIterator[bytes]:
             yield event("created", {"id": order.id})
             if broken is not None:
-                yield event("error", errors.to_envelope(broken(offset=1, correlation_id=correlation_id)))
+                yield event(
+                    "error", errors.to_envelope(broken(offset=1, correlation_id=correlation_id))
+                )
 
         return StreamingResponse(stream(), media_type="text/event-stream")
 
@@ -287,7 +296,10 @@ def short_headed(app: ASGIApp) -> ASGIApp:
     """Refuse a header section that is too large, before anything looks at it."""
 
     async def bounded(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and sum(len(name) + len(value) for name, value in scope["headers"]) > HEAD_LIMIT:
+        if (
+            scope["type"] == "http"
+            and sum(len(name) + len(value) for name, value in scope["headers"]) > HEAD_LIMIT
+        ):
             raise errors.InvalidRequest("The header section is too large", status=431)
         await app(scope, receive, send)
 
@@ -305,11 +317,17 @@ def accept(request: Request) -> None:
 def fresh(request: Request, order: Order) -> None:
     """Refuse a change based on an old state of ``order`` (RFC 9110 §13.1.1)."""
     expected = request.headers.get("if-match")
-    if expected is not None and expected != "*" and order.etag not in [each.strip() for each in expected.split(",")]:
+    if (
+        expected is not None
+        and expected != "*"
+        and order.etag not in [each.strip() for each in expected.split(",")]
+    ):
         raise errors.StaleRead(expected_etag=order.etag.strip('"'), retriable=True)
 
 
-def representation(order: Order, status: int = 200, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def representation(
+    order: Order, status: int = 200, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
     """An order on the wire."""
     return JSONResponse(order.public, status, {"etag": order.etag, **(headers or {})})
 
@@ -323,7 +341,9 @@ def text(data: Mapping[str, object], field: str) -> str:
     """A non-empty string member."""
     value = data.get(field)
     if not isinstance(value, str) or not 1 <= len(value) <= 200 or not value.isprintable():
-        raise errors.ValidationFailed(f"`{field}` must be text of 1 to 200 printable characters", field=field)
+        raise errors.ValidationFailed(
+            f"`{field}` must be text of 1 to 200 printable characters", field=field
+        )
     return value
 
 
@@ -331,5 +351,7 @@ def amount(data: Mapping[str, object]) -> int:
     """The member ``quantity``."""
     value = data.get("quantity")
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 1000:
-        raise errors.ValidationFailed("`quantity` must be a whole number from 1 to 1000", field="quantity")
+        raise errors.ValidationFailed(
+            "`quantity` must be a whole number from 1 to 1000", field="quantity"
+        )
     return value

@@ -45,7 +45,10 @@ def judge(sin: str | None, taxonomy: Taxonomy, path: str, *, sweep: bool) -> Rep
     logging.getLogger(__package__).setLevel(
         logging.CRITICAL
     )  # the service logs what it provokes; here the report tells it
-    with serving(service(sin)) as url, resources.as_file(resources.files(__package__) / CONFIG) as config:
+    with (
+        serving(service(sin)) as url,
+        resources.as_file(resources.files(__package__) / CONFIG) as config,
+    ):
         loaded = read(str(config), environment(url, path))
         assert loaded.target is not None, printers.text(loaded.diagnostics, {})
         return run(loaded.target, taxonomy, RunOptions(sweep=sweep))
@@ -68,7 +71,11 @@ def demonstrate(path: str, out: Path, sin: str, say: Say) -> int:
         say(f"could not judge it: {clean.reason}")
         return 2
     say(reports.text(clean))
-    for name, form in {"report.json": reports.json, "report.xml": reports.junit, "report.html": reports.html}.items():
+    for name, form in {
+        "report.json": reports.json,
+        "report.xml": reports.junit,
+        "report.html": reports.html,
+    }.items():
         (out / name).write_text(form(clean), encoding="utf-8")
         say(f"wrote {out / name}")
 
@@ -78,8 +85,12 @@ def demonstrate(path: str, out: Path, sin: str, say: Say) -> int:
         say(f"could not judge it: {sinful.reason}")
         return 2
     say(findings(sinful) + summary(sinful))
-    caught = any(each.finding.clause == SINS[sin].clause for each in sinful.result.findings)
-    say(f"caught by {SINS[sin].clause}" if caught else f"NOT caught: {SINS[sin].clause} found nothing")
+    caught = any(finding.finding.clause == SINS[sin].clause for finding in sinful.result.findings)
+    say(
+        f"caught by {SINS[sin].clause}"
+        if caught
+        else f"NOT caught: {SINS[sin].clause} found nothing"
+    )
     return 0 if exit_code(clean.result) == 0 and caught else 1
 
 
@@ -88,5 +99,7 @@ def serve(sin: str | None, port: int, say: Say) -> None:
     with serving(service(sin), port) as url:
         say(url)
         for token, caller in CALLERS.items():
-            say(f"  {caller.name:8} Authorization: Bearer {token}   ({', '.join(sorted(caller.scopes))})")
+            say(
+                f"  {caller.name:8} Authorization: Bearer {token}   ({', '.join(sorted(caller.scopes))})"
+            )
         threading.Event().wait()

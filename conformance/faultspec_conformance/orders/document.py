@@ -43,7 +43,12 @@ BATCH: Json = {
     "type": "object",
     "required": ["orders"],
     "properties": {
-        "orders": {"type": "array", "minItems": 1, "maxItems": 20, "items": {"$ref": "#/components/schemas/NewOrder"}}
+        "orders": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 20,
+            "items": {"$ref": "#/components/schemas/NewOrder"},
+        }
     },
 }
 OUTCOMES: Json = {
@@ -61,9 +66,24 @@ OUTCOMES: Json = {
     },
 }
 
-ID: Json = {"name": "id", "in": "path", "required": True, "schema": {"type": "string", "format": "uuid"}}
-SKU: Json = {"name": "sku", "in": "path", "required": True, "schema": {"type": "string"}, "example": "tea"}
-KEY: Json = {"name": "Idempotency-Key", "in": "header", "schema": {"type": "string", "maxLength": 200}}
+ID: Json = {
+    "name": "id",
+    "in": "path",
+    "required": True,
+    "schema": {"type": "string", "format": "uuid"},
+}
+SKU: Json = {
+    "name": "sku",
+    "in": "path",
+    "required": True,
+    "schema": {"type": "string"},
+    "example": "tea",
+}
+KEY: Json = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "schema": {"type": "string", "maxLength": 200},
+}
 IF_MATCH: Json = {"name": "If-Match", "in": "header", "schema": {"type": "string"}}
 CORRELATION: Json = {"name": "X-Correlation-Id", "in": "header", "schema": {"type": "string"}}
 FAULT: Json = {
@@ -71,7 +91,13 @@ FAULT: Json = {
     "in": "header",
     "description": "Fault switch: brings about an error that cannot be had on demand.",
     "schema": {
-        "enum": ["timeout", "dependency_unavailable", "serialization_failure", "constraint_violation", "internal_error"]
+        "enum": [
+            "timeout",
+            "dependency_unavailable",
+            "serialization_failure",
+            "constraint_violation",
+            "internal_error",
+        ]
     },
 }
 STREAM_FAULT: Json = {
@@ -89,7 +115,9 @@ EVENTS: Json = {
 def _answer(description: str, schema: str | None = None, headers: tuple[str, ...] = ()) -> Json:
     found: Json = {"description": description}
     if schema:
-        found["content"] = {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
+        found["content"] = {
+            "application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}
+        }
     if headers:
         found["headers"] = {name: {"schema": {"type": "string"}} for name in headers}
     return found
@@ -106,7 +134,10 @@ def _operation(
     found: Json = {
         "operationId": name,
         "parameters": [*parameters, CORRELATION],
-        "responses": {**answers, **{str(each): {"$ref": f"#/components/responses/Error{each}"} for each in errors}},
+        "responses": {
+            **answers,
+            **{str(error): {"$ref": f"#/components/responses/Error{error}"} for error in errors},
+        },
     }
     if body:
         found["requestBody"] = {
@@ -121,7 +152,9 @@ _WRITE = (400, 401, 403, 415, 413, 500)
 _LIMITED = (401, 404, 422, 429, 500, 503, 504)
 
 PATHS: Json = {
-    "/healthz": {"get": {"operationId": "health", "security": [], "responses": {"200": _answer("Alive")}}},
+    "/healthz": {
+        "get": {"operationId": "health", "security": [], "responses": {"200": _answer("Alive")}}
+    },
     "/orders": {
         "get": _operation("listOrders", {"200": _answer("The caller's orders")}, (401, 406, 500)),
         "post": _operation(
@@ -142,7 +175,9 @@ PATHS: Json = {
         )
     },
     "/orders/{id}": {
-        "get": _operation("readOrder", {"200": _answer("The order", "Order", ("ETag",))}, (*_READ, 406), (ID,)),
+        "get": _operation(
+            "readOrder", {"200": _answer("The order", "Order", ("ETag",))}, (*_READ, 406), (ID,)
+        ),
         "put": _operation(
             "changeOrder",
             {"200": _answer("Changed", "Order", ("ETag",))},
@@ -150,15 +185,24 @@ PATHS: Json = {
             (ID, IF_MATCH),
             "Change",
         ),
-        "delete": _operation("deleteOrder", {"204": _answer("Forgotten")}, (401, 403, 404, 412, 500), (ID, IF_MATCH)),
+        "delete": _operation(
+            "deleteOrder", {"204": _answer("Forgotten")}, (401, 403, 404, 412, 500), (ID, IF_MATCH)
+        ),
     },
     "/orders/{id}/cancel": {
         "post": _operation(
-            "cancelOrder", {"200": _answer("Cancelled", "Order", ("ETag",))}, (401, 403, 404, 409, 500), (ID,)
+            "cancelOrder",
+            {"200": _answer("Cancelled", "Order", ("ETag",))},
+            (401, 403, 404, 409, 500),
+            (ID,),
         )
     },
-    "/orders/{id}/events": {"get": _operation("orderEvents", {"200": EVENTS}, _READ, (ID, STREAM_FAULT))},
-    "/prices/{sku}": {"get": _operation("readPrice", {"200": _answer("The price")}, _LIMITED, (SKU, FAULT))},
+    "/orders/{id}/events": {
+        "get": _operation("orderEvents", {"200": EVENTS}, _READ, (ID, STREAM_FAULT))
+    },
+    "/prices/{sku}": {
+        "get": _operation("readPrice", {"200": _answer("The price")}, _LIMITED, (SKU, FAULT))
+    },
     "/admin/usage": {"get": _operation("readUsage", {"200": _answer("Usage")}, (401, 403, 500))},
 }
 
@@ -168,7 +212,13 @@ def document() -> Json:
     """The OpenAPI 3.1 document, with the generated ``components`` merged in."""
     fragments = resources.files(__package__).joinpath("fragments", "openapi-3.1.json").read_text()
     components: Json = json.loads(fragments)["components"]
-    own = {"Order": ORDER, "NewOrder": NEW_ORDER, "Change": CHANGE, "Batch": BATCH, "Outcomes": OUTCOMES}
+    own = {
+        "Order": ORDER,
+        "NewOrder": NEW_ORDER,
+        "Change": CHANGE,
+        "Batch": BATCH,
+        "Outcomes": OUTCOMES,
+    }
     return {
         "openapi": "3.1.0",
         "info": {

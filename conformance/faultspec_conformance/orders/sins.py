@@ -43,9 +43,14 @@ def answers(change: Change) -> Callable[[ASGIApp], ASGIApp]:
                     parts.append(message.get("body", b""))
 
             await app(scope, receive, keep)
-            status, headers, body = change(scope, start["status"], list(start["headers"]), b"".join(parts))
+            status, headers, body = change(
+                scope, start["status"], list(start["headers"]), b"".join(parts)
+            )
             if scope["method"] != "HEAD":
-                headers = [*without(headers, b"content-length"), (b"content-length", str(len(body)).encode())]
+                headers = [
+                    *without(headers, b"content-length"),
+                    (b"content-length", str(len(body)).encode()),
+                ]
             await send({"type": "http.response.start", "status": status, "headers": headers})
             await send({"type": "http.response.body", "body": body})
 
@@ -73,11 +78,15 @@ def without(headers: Headers, name: bytes) -> Headers:
     return [(key, value) for key, value in headers if key.lower() != name]
 
 
-def _forget_retry_after(scope: Scope, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
+def _forget_retry_after(
+    scope: Scope, status: int, headers: Headers, body: bytes
+) -> tuple[int, Headers, bytes]:
     return status, without(headers, b"retry-after") if status == 429 else headers, body
 
 
-def _cacheable(scope: Scope, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
+def _cacheable(
+    scope: Scope, status: int, headers: Headers, body: bytes
+) -> tuple[int, Headers, bytes]:
     return status, without(headers, b"cache-control") if status == 404 else headers, body
 
 
@@ -101,17 +110,25 @@ def _reveal(scope: Scope, status: int, headers: Headers, body: bytes) -> tuple[i
     return 403, headers, json.dumps(error).encode()
 
 
-def _framework_405(scope: Scope, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
+def _framework_405(
+    scope: Scope, status: int, headers: Headers, body: bytes
+) -> tuple[int, Headers, bytes]:
     if status != 405:
         return status, headers, body
-    return status, [*without(headers, b"content-type"), (b"content-type", b"text/plain")], b"Method Not Allowed"
+    return (
+        status,
+        [*without(headers, b"content-type"), (b"content-type", b"text/plain")],
+        b"Method Not Allowed",
+    )
 
 
 def _silent(scope: Scope, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
     return 200 if status == 409 else status, headers, body
 
 
-def _new_correlation(scope: Scope, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
+def _new_correlation(
+    scope: Scope, status: int, headers: Headers, body: bytes
+) -> tuple[int, Headers, bytes]:
     if status < 400 or not body:
         return status, headers, body
     fresh = f"{uuid.uuid4()}"
@@ -134,15 +151,30 @@ SINS: Mapping[str, Sin] = {
             answers(_forget_retry_after),
         ),
         Sin("cacheable-404", "a 404 may be cached", "headers/cache-control", answers(_cacheable)),
-        Sin("leaks-stack-trace", "a 500 carries the stack trace", "leaks/stack-trace", answers(_leak)),
-        Sin("reveals-existence", "an unknown order is 403, not 404", "tenancy/concealed", answers(_reveal)),
+        Sin(
+            "leaks-stack-trace",
+            "a 500 carries the stack trace",
+            "leaks/stack-trace",
+            answers(_leak),
+        ),
+        Sin(
+            "reveals-existence",
+            "an unknown order is 403, not 404",
+            "tenancy/concealed",
+            answers(_reveal),
+        ),
         Sin(
             "framework-405",
             "the framework answers 405 in its own words",
             "envelope/media-type",
             answers(_framework_405),
         ),
-        Sin("silent-conflict", "a conflict is sent as 200", "envelope/absent-on-success", answers(_silent)),
+        Sin(
+            "silent-conflict",
+            "a conflict is sent as 200",
+            "envelope/absent-on-success",
+            answers(_silent),
+        ),
         Sin(
             "own-correlation-id",
             "the caller's correlation id is replaced",

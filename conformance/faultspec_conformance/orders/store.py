@@ -63,7 +63,10 @@ class Store:
 
     def named(self, tenant: str, reference: str) -> Order | None:
         """The tenant's order of that reference."""
-        return next((o for o in self.orders.values() if o.tenant == tenant and o.reference == reference), None)
+        return next(
+            (o for o in self.orders.values() if o.tenant == tenant and o.reference == reference),
+            None,
+        )
 
     def of(self, tenant: str) -> list[Order]:
         """The tenant's orders, oldest first."""
@@ -75,7 +78,9 @@ class Store:
         self.orders[order.id] = order
         return order
 
-    def change(self, order: Order, *, quantity: int | None = None, status: Status | None = None) -> Order:
+    def change(
+        self, order: Order, *, quantity: int | None = None, status: Status | None = None
+    ) -> Order:
         """Replace an order by a changed copy."""
         changed = replace(
             order,

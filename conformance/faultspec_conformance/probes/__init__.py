@@ -58,10 +58,16 @@ PROBES: tuple[Probe[HttpSession], ...] = (
         framework.unknown_routes,
         ("framework/unknown-route", "framework/not-acceptable", "correlation/invalid-inbound"),
     ),
-    Probe("not-acceptable", framework.not_acceptable, ("framework/not-acceptable",), within="reads"),
-    Probe("invalid-queries", framework.invalid_queries, ("framework/invalid-input",), within="reads"),
+    Probe(
+        "not-acceptable", framework.not_acceptable, ("framework/not-acceptable",), within="reads"
+    ),
+    Probe(
+        "invalid-queries", framework.invalid_queries, ("framework/invalid-input",), within="reads"
+    ),
     Probe("searches", framework.searches, within="reads"),
-    Probe("long-requests", framework.long_requests, ("framework/oversized", "framework/large-head")),
+    Probe(
+        "long-requests", framework.long_requests, ("framework/oversized", "framework/large-head")
+    ),
     Probe("fixtures", resources.fixtures, everywhere=True),
     Probe("duplicates", resources.duplicates, ("duplicates/refused", "duplicates/existing-id")),
     Probe("wrong-methods", framework.wrong_methods, ("framework/method",)),
@@ -90,7 +96,12 @@ PROBES: tuple[Probe[HttpSession], ...] = (
         ("preconditions/stale", "preconditions/recovers"),
         within="resources",
     ),
-    Probe("other-tenants", tenancy.concealed, ("tenancy/concealed", "framework/unknown-id"), within="resources"),
+    Probe(
+        "other-tenants",
+        tenancy.concealed,
+        ("tenancy/concealed", "framework/unknown-id"),
+        within="resources",
+    ),
     Probe("unknown-ids", resources.unknown_ids, ("framework/unknown-id",), within="resources"),
     Probe("batches", batch.batches, ("batch/mixed-only", "batch/items", "batch/bad-items")),
     Probe("streams", streams.broken_streams, ("stream/announced", "stream/offset")),
@@ -107,7 +118,15 @@ UNITS = tuple(dict.fromkeys(each.unit for each in PROBES if not each.everywhere)
 
 OF_A_KIND: tuple[Probe[HttpSession], ...] = tuple(
     next(each for each in PROBES if each.name == name)
-    for name in ("fixtures", "unknown-ids", "duplicates", "replays", "other-tenants", "stale-writes", "replays-below")
+    for name in (
+        "fixtures",
+        "unknown-ids",
+        "duplicates",
+        "replays",
+        "other-tenants",
+        "stale-writes",
+        "replays-below",
+    )
 )
 """The probes of one kind of resource, the cheapest first, for the kinds that come after the first few."""
 
@@ -129,7 +148,9 @@ OF_JSONRPC: tuple[Probe[RpcSession], ...] = (
 )
 """The probes of a JSON-RPC service, but for its recipes."""
 
-OF_FAILURES: tuple[Probe[RpcSession], ...] = (Probe("ids-of-failures", jsonrpc.ids_of_failures, ("rpc/id",)),)
+OF_FAILURES: tuple[Probe[RpcSession], ...] = (
+    Probe("ids-of-failures", jsonrpc.ids_of_failures, ("rpc/id",)),
+)
 """The probes of a JSON-RPC service that ask again what recipes brought about."""
 
 OF_MCP: tuple[Probe[ToolSession], ...] = (

@@ -9,7 +9,14 @@ from faultspec.runtime import ids
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.base import Session
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed, point, slot
+from faultspec_conformance.session.observation import (
+    Observation,
+    failed,
+    not_exercised,
+    passed,
+    point,
+    slot,
+)
 
 _CLAUSE = "audit/recorded"
 
@@ -36,11 +43,13 @@ def failures(world: HttpSession) -> Iterator[Outcome]:
     records = point(page.json, audit.lookup.items)
     if not page.ok or not isinstance(records, list):
         yield failed(
-            _CLAUSE, f"the audit cannot be read: {method} {path} is answered {page}, without a list of records", page
+            _CLAUSE,
+            f"the audit cannot be read: {method} {path} is answered {page}, without a list of records",
+            page,
         )
         return
     for sent, id in known:
-        own = [each for each in records if same(point(each, audit.lookup.id), id)]
+        own = [record for record in records if same(point(record, audit.lookup.id), id)]
         if len(own) != 1:
             what = "no record" if not own else f"{len(own)} records"
             yield failed(_CLAUSE, f"the audit has {what} of {named} {id}", sent, page)
@@ -50,7 +59,9 @@ def failures(world: HttpSession) -> Iterator[Outcome]:
 
 def _named(world: HttpSession, name: str) -> list[tuple[Observation, str]]:
     """The failures whose answer names its record."""
-    found = ((each, slot(world.taxonomy, each, name)) for each in world.visible if each.code is not None)
+    found = (
+        (each, slot(world.taxonomy, each, name)) for each in world.visible if each.code is not None
+    )
     return [(each, id) for each, id in found if isinstance(id, str)]
 
 
@@ -62,16 +73,24 @@ def exchanges(
     if not isinstance(records, list):
         yield failed(_CLAUSE, "the audit cannot be read: there is no list of records", page)
         return
-    new = records[before:] if audit.lookup and audit.lookup.order != "newest-first" else records[::-1][before:]
+    new = (
+        records[before:]
+        if audit.lookup and audit.lookup.order != "newest-first"
+        else records[::-1][before:]
+    )
     expected = [each for each in seen if audit.per == "exchange" or each.code is not None]
     if len(new) != len(expected):
-        yield failed(_CLAUSE, f"{len(expected)} exchanges have {len(new)} records", *seen[-1:], page)
+        yield failed(
+            _CLAUSE, f"{len(expected)} exchanges have {len(new)} records", *seen[-1:], page
+        )
         return
     for record, sent in zip(new, expected, strict=True):
         yield _told(world, audit, record, sent, page)
 
 
-def _told(world: Session, audit: Audit, record: object, sent: Observation, page: Observation) -> Outcome:
+def _told(
+    world: Session, audit: Audit, record: object, sent: Observation, page: Observation
+) -> Outcome:
     if not isinstance(record, dict):
         return failed(_CLAUSE, "a record is no object", sent, page)
     terms = vocabularies(world.taxonomy, reserved=False)

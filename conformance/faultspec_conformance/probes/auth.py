@@ -26,23 +26,32 @@ _EMPTY, _OTHER = "with an empty token", "with another scheme"
 
 def protected(world: HttpSession) -> list[ServiceOperation]:
     """The operations that need credentials, by the document; where it says nothing at all, whatever can be called."""
-    found = [each for each in world.description.operations if each.secured is True]
+    found = [operation for operation in world.description.operations if operation.secured is True]
     if not found and not world.caller.anonymous:
-        found = [each for each in world.description.operations if each.secured is None]
+        found = [
+            operation for operation in world.description.operations if operation.secured is None
+        ]
     if not found and not world.caller.anonymous:
         roles = ("list", "read", "create", "update", "delete")
-        found = [op for kind in world.kinds for role in roles if (op := kind.operation(role)) is not None]  # type: ignore[arg-type]
+        found = [
+            op for kind in world.kinds for role in roles if (op := kind.operation(role)) is not None
+        ]  # type: ignore[arg-type]
     usable = [each for each in found if world.writable or not each.writes]
     return usable[:_OPERATIONS]
 
 
 def nobody(world: HttpSession) -> Identity:
     """The ordinary caller without his credentials; other headers of his, such as his organisation, stay."""
-    schemes = {each.name.lower() for each in world.description.schemes if each.where == "header"}
+    schemes = {
+        scheme.name.lower() for scheme in world.description.schemes if scheme.where == "header"
+    }
     credentials = CREDENTIALS | schemes
     if not any(name.lower() in credentials for name, _ in world.caller.headers):
         return NOBODY
-    return Identity(ANONYMOUS, tuple(pair for pair in world.caller.headers if pair[0].lower() not in credentials))
+    return Identity(
+        ANONYMOUS,
+        tuple(pair for pair in world.caller.headers if pair[0].lower() not in credentials),
+    )
 
 
 def missing(world: HttpSession) -> Iterator[Outcome]:
@@ -53,12 +62,22 @@ def missing(world: HttpSession) -> Iterator[Outcome]:
         yield not_exercised(clause, "the OpenAPI document protects no operation that may be called")
     for operation in operations:
         with world.guarded(clause):
-            yield _refused(world, clause, _ask(world, operation, nobody(world)), operation, "without credentials")
+            yield _refused(
+                world,
+                clause,
+                _ask(world, operation, nobody(world)),
+                operation,
+                "without credentials",
+            )
     read = next((each for each in operations if each.method == "GET"), None)
     if read is not None:
         # Without a body only the header tells the id that was made up, and without an id one has to be.
         sent = world.call(
-            "HEAD", read.template, identity=nobody(world), values=values_for(world, read), correlation="none"
+            "HEAD",
+            read.template,
+            identity=nobody(world),
+            values=values_for(world, read),
+            correlation="none",
         )
         yield _refused(world, clause, sent, read, "with HEAD and without credentials")
 
@@ -137,7 +156,9 @@ def _ask(
     )
 
 
-def _refused(world: HttpSession, clause: str, sent: Observation, operation: ServiceOperation, what: str) -> Outcome:
+def _refused(
+    world: HttpSession, clause: str, sent: Observation, operation: ServiceOperation, what: str
+) -> Outcome:
     """401 is the answer; what was looked at before the credentials is no occasion; a success or a crash is wrong."""
     known = bool(world.contract.codes_for(401))
     if sent.status == 401:
@@ -155,7 +176,13 @@ def _refused(world: HttpSession, clause: str, sent: Observation, operation: Serv
         return failed(clause, f"{said}; who is not known is told 401", sent)
     # 400 is for a header that cannot be read (RFC 6750, 3.1), which a made-up token or none at all is not.
     readable = what not in (_EMPTY, _OTHER)
-    if sent.status == 400 and known and readable and operation.method == "GET" and not operation.placeholders:
+    if (
+        sent.status == 400
+        and known
+        and readable
+        and operation.method == "GET"
+        and not operation.placeholders
+    ):
         return failed(clause, f"{said}; who is not known is told 401", sent)
     return not_exercised(clause, f"{said}: something else was looked at first")
 
@@ -189,10 +216,18 @@ def scopes(world: HttpSession) -> Iterator[Outcome]:
             elif sent.ok:
                 yield failed(clause, f"{said}, is answered {sent}", sent)
             elif sent.status >= 500:
-                yield failed(clause, f"{said}, is answered {sent}: the caller's mistake is told as the server's", sent)
+                yield failed(
+                    clause,
+                    f"{said}, is answered {sent}: the caller's mistake is told as the server's",
+                    sent,
+                )
             else:
-                yield not_exercised(clause, f"{said}, is answered {sent}: something else was looked at first")
+                yield not_exercised(
+                    clause, f"{said}, is answered {sent}: something else was looked at first"
+                )
     if not asked:
         told = any(each.scopes for each in world.description.operations)
         why = "" if told else ": the OpenAPI document names none under `security`"
-        yield not_exercised(clause, f"no operation that may be called is beyond the declared scopes{why}")
+        yield not_exercised(
+            clause, f"no operation that may be called is beyond the declared scopes{why}"
+        )

@@ -10,7 +10,13 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import fresh_key, likely_body
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed, slot
+from faultspec_conformance.session.observation import (
+    Observation,
+    failed,
+    not_exercised,
+    passed,
+    slot,
+)
 from faultspec_conformance.session.parameters import filled
 from faultspec_conformance.session.resources import CreatedResource, ResourceKind, content_type
 
@@ -19,7 +25,14 @@ _BAD_ITEMS, _MIXED = "batch/bad-items", "batch/mixed-only"
 
 def batches(world: HttpSession) -> Iterator[Outcome]:
     """Batches of good items, of bad ones, and of both."""
-    rule = next((each.batch for each in world.taxonomy.surfaces.values() if each.batch is not None), None)
+    rule = next(
+        (
+            surface.batch
+            for surface in world.taxonomy.surfaces.values()
+            if surface.batch is not None
+        ),
+        None,
+    )
     if rule is None:
         return
     found = list(_operations(world))
@@ -30,7 +43,9 @@ def batches(world: HttpSession) -> Iterator[Outcome]:
         yield from _batch(world, rule, operation, call, owner)
 
 
-def _operations(world: HttpSession) -> Iterator[tuple[ServiceOperation, ConfiguredCall | None, Identity]]:
+def _operations(
+    world: HttpSession,
+) -> Iterator[tuple[ServiceOperation, ConfiguredCall | None, Identity]]:
     known: set[str] = set()
     for kind in world.kinds:
         if kind.config.batch is not None:
@@ -53,7 +68,11 @@ def _owner(world: HttpSession, kind: ResourceKind) -> Identity:
 
 
 def _batch(
-    world: HttpSession, rule: Batch, operation: ServiceOperation, call: ConfiguredCall | None, owner: Identity
+    world: HttpSession,
+    rule: Batch,
+    operation: ServiceOperation,
+    call: ConfiguredCall | None,
+    owner: Identity,
 ) -> Iterator[Outcome]:
     def body() -> object:
         return (
@@ -87,7 +106,9 @@ def _batch(
     yield from _mixed(world, operation, mixed)
     key = world.taxonomy.idempotency
     repeated = (
-        key is not None and operation.method in key.methods and operation.parameter(key.key, "header") is not None
+        key is not None
+        and operation.method in key.methods
+        and operation.parameter(key.key, "header") is not None
     )
     headers = {key.key: world.tokens.hex(16)} if key is not None and repeated else {}
     correlation = new_id(world.echo, world.tokens)
@@ -97,7 +118,9 @@ def _batch(
         yield same(key, fine, send(content, headers, correlation))
 
 
-def _whole(world: HttpSession, rule: Batch, operation: ServiceOperation, sent: Observation) -> Iterator[Outcome]:
+def _whole(
+    world: HttpSession, rule: Batch, operation: ServiceOperation, sent: Observation
+) -> Iterator[Outcome]:
     if sent.status == 207:
         return  # the judge speaks of that
     what = f"{operation.name} with bad items only"
@@ -105,7 +128,11 @@ def _whole(world: HttpSession, rule: Batch, operation: ServiceOperation, sent: O
         yield failed(_BAD_ITEMS, f"{what} is answered {sent}, as if it were in order", sent)
         return
     if sent.status >= 500:
-        yield failed(_BAD_ITEMS, f"{what} is answered {sent}: the caller's mistake is told as the server's", sent)
+        yield failed(
+            _BAD_ITEMS,
+            f"{what} is answered {sent}: the caller's mistake is told as the server's",
+            sent,
+        )
         return
     if rule.bad_items is None or sent.status in (401, 403, 404, 415, 429):
         yield not_exercised(_BAD_ITEMS, f"{what} is answered {sent}")
@@ -115,7 +142,10 @@ def _whole(world: HttpSession, rule: Batch, operation: ServiceOperation, sent: O
         yield passed(_BAD_ITEMS)
     elif sent.code is not None:
         yield failed(
-            _BAD_ITEMS, f"{what} is answered {sent} without `details.{rule.bad_items}`", sent, pointer="/details"
+            _BAD_ITEMS,
+            f"{what} is answered {sent} without `details.{rule.bad_items}`",
+            sent,
+            pointer="/details",
         )
     else:
         yield not_exercised(_BAD_ITEMS, f"{what} is answered {sent}")
@@ -124,11 +154,15 @@ def _whole(world: HttpSession, rule: Batch, operation: ServiceOperation, sent: O
 def _mixed(world: HttpSession, operation: ServiceOperation, sent: Observation) -> Iterator[Outcome]:
     if sent.status == 207 or not sent.ok:
         if not sent.ok:
-            yield not_exercised(_MIXED, f"{operation.name} fails as a whole where one item is bad ({sent})")
+            yield not_exercised(
+                _MIXED, f"{operation.name} fails as a whole where one item is bad ({sent})"
+            )
         return
     wires = {code.wire for code in world.taxonomy.live_codes()}
     if _failed(sent.json, wires):
-        yield failed(_MIXED, f"{operation.name} with a good and a bad item is answered {sent}, not 207", sent)
+        yield failed(
+            _MIXED, f"{operation.name} with a good and a bad item is answered {sent}, not 207", sent
+        )
     else:
         yield not_exercised(_MIXED, f"{operation.name} took the item that was meant to be bad")
 

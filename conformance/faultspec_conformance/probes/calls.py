@@ -26,17 +26,25 @@ def samples(world: CallSession) -> Iterator[Outcome]:
     """
     for sample in world.samples if world.taxonomy.navigation is None else ():
         with world.guarded():
-            params = ABSENT if sample.call.body is ABSENT else filled(world.tokens, sample.call.body)
-            identity = world.target.identity(sample.identity) if sample.identity is not None else None
+            params = (
+                ABSENT if sample.call.body is ABSENT else filled(world.tokens, sample.call.body)
+            )
+            identity = (
+                world.target.identity(sample.identity) if sample.identity is not None else None
+            )
             sent = world.call(sample.call.path, params, identity=identity, harmless=sample.safe)
             if not sent.ok:
-                world.not_run.append(f"the call {sample.name} was answered {said(world.taxonomy, sent)}")
+                world.not_run.append(
+                    f"the call {sample.name} was answered {said(world.taxonomy, sent)}"
+                )
     yield from ()
 
 
 def recipes(world: CallSession) -> Iterator[Outcome]:
     """Every recipe, each in a session of its own; those that exhaust something last."""
-    for recipe in sorted(world.target.recipes, key=lambda each: any(step.at_most > 1 for step in each.steps)):
+    for recipe in sorted(
+        world.target.recipes, key=lambda each: any(step.at_most > 1 for step in each.steps)
+    ):
         if not recipe.steps:
             continue
         with world.guarded(_CLAUSE):
@@ -71,7 +79,10 @@ def _provoked(world: CallSession, recipe: Recipe) -> Iterator[Outcome]:
     tried = recipe.steps[-1].at_most
     times = f", after {tried} requests" if tried > 1 else ""
     if sent.code is None and not sent.sound:
-        yield not_exercised(_CLAUSE, f"the recipe for {recipe.code} is answered {sent}, in which no code can be read")
+        yield not_exercised(
+            _CLAUSE,
+            f"the recipe for {recipe.code} is answered {sent}, in which no code can be read",
+        )
     else:
         what = f"{sent}: no error at all" if sent.ok else sent
         yield failed(_CLAUSE, f"the recipe for {recipe.code} is answered {what}{times}", sent)

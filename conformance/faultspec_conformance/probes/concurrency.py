@@ -8,7 +8,13 @@ from faultspec_conformance.probes.idempotency import change_body, changes
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import fresh_key, untouched
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Observation, failed, leaves, not_exercised, passed
+from faultspec_conformance.session.observation import (
+    Observation,
+    failed,
+    leaves,
+    not_exercised,
+    passed,
+)
 from faultspec_conformance.session.resources import CreatedResource, ResourceKind, content_type
 
 _STALE, _RECOVERS = "preconditions/stale", "preconditions/recovers"
@@ -41,11 +47,15 @@ def stale_writes(world: HttpSession) -> Iterator[Outcome]:
         yield not_exercised(_STALE, "no resource could be made and changed")
 
 
-def _cycle(world: HttpSession, kind: ResourceKind, operation: ServiceOperation) -> Iterator[Outcome]:
+def _cycle(
+    world: HttpSession, kind: ResourceKind, operation: ServiceOperation
+) -> Iterator[Outcome]:
     made = untouched(world, kind)
     read = kind.operation("read")
     if isinstance(made, str) or read is None:
-        yield not_exercised(_STALE, made if isinstance(made, str) else f"nothing is known to read a {kind.name}")
+        yield not_exercised(
+            _STALE, made if isinstance(made, str) else f"nothing is known to read a {kind.name}"
+        )
         return
     promised = operation.parameter("If-Match", "header") is not None
 
@@ -84,7 +94,9 @@ def _cycle(world: HttpSession, kind: ResourceKind, operation: ServiceOperation) 
     if not changed.ok:
         yield not_exercised(_STALE, f"{operation.name} was answered {changed}")
         return
-    now = changed if changed.header("ETag") is not None and _keys(changed) == _keys(before) else get()
+    now = (
+        changed if changed.header("ETag") is not None and _keys(changed) == _keys(before) else get()
+    )
     current = now.header("ETag") or changed.header("ETag")
     if current == old and _moved(world, get, before, now):
         yield failed(
@@ -110,7 +122,12 @@ def _cycle(world: HttpSession, kind: ResourceKind, operation: ServiceOperation) 
         yield not_exercised(_STALE, f"{operation.name} with a stale If-Match was answered {stale}")
         return
     if stale.status != 412:
-        yield failed(_STALE, f"{operation.name} with a stale If-Match is answered {stale}, not 412", changed, stale)
+        yield failed(
+            _STALE,
+            f"{operation.name} with a stale If-Match is answered {stale}, not 412",
+            changed,
+            stale,
+        )
         return
     after = get()
     kept = current is not None and after.header("ETag") == current
@@ -127,19 +144,31 @@ def _cycle(world: HttpSession, kind: ResourceKind, operation: ServiceOperation) 
     told, actual = stale.header("ETag"), after.header("ETag") or current
     if told is not None and actual is not None and _bare(told) != _bare(actual):
         yield failed(
-            _RECOVERS, "the refusal tells another ETag than the one a refetch gives", stale, after, pointer="ETag"
+            _RECOVERS,
+            "the refusal tells another ETag than the one a refetch gives",
+            stale,
+            after,
+            pointer="ETag",
         )
         return
     retried = put(actual or old)
     if retried.ok:
         yield passed(_RECOVERS)
     elif retried.status == 412 or retried.status >= 500:
-        yield failed(_RECOVERS, f"after a refetch {operation.name} is answered {retried}", stale, after, retried)
+        yield failed(
+            _RECOVERS,
+            f"after a refetch {operation.name} is answered {retried}",
+            stale,
+            after,
+            retried,
+        )
     else:
         yield not_exercised(_RECOVERS, f"after a refetch {operation.name} was answered {retried}")
 
 
-def _deletion(world: HttpSession, kind: ResourceKind, operation: ServiceOperation) -> Iterator[Outcome]:
+def _deletion(
+    world: HttpSession, kind: ResourceKind, operation: ServiceOperation
+) -> Iterator[Outcome]:
     made = world.made[kind.name]
     if isinstance(made, str):
         return
@@ -152,12 +181,16 @@ def _deletion(world: HttpSession, kind: ResourceKind, operation: ServiceOperatio
         body=ABSENT,
     )
     if sent.ok:
-        yield failed(_STALE, f"{operation.name} with a stale If-Match is answered {sent}", made.sent, sent)
+        yield failed(
+            _STALE, f"{operation.name} with a stale If-Match is answered {sent}", made.sent, sent
+        )
     elif sent.status == 412:
         yield passed(_STALE)
 
 
-def _moved(world: HttpSession, get: Callable[[], Observation], before: Observation, after: Observation) -> bool:
+def _moved(
+    world: HttpSession, get: Callable[[], Observation], before: Observation, after: Observation
+) -> bool:
     """Whether more differs than what differs between two plain reads, such as the moment of the reading."""
     differing = _differing(before, after)
     if not differing:

@@ -20,7 +20,13 @@ from faultspec_conformance.probes import correlation
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import fresh_key, likely_body
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import FORM, Observation, failed, not_exercised, passed
+from faultspec_conformance.session.observation import (
+    FORM,
+    Observation,
+    failed,
+    not_exercised,
+    passed,
+)
 from faultspec_conformance.session.parameters import readable, required_query, values_for
 from faultspec_conformance.session.resources import JSON, content_type, is_json_write
 
@@ -78,16 +84,24 @@ def unknown_routes(world: HttpSession) -> Iterator[Outcome]:
     path = f"{_base(world)}/{address.value}"
     canaries = (world.canary("email"), world.canary("secret"))
     query = {"email": canaries[0].value, "api_key": canaries[1].value}
-    plain = world.call("GET", path, query=query, plant=(address, *canaries), route=None, correlation="valid")
+    plain = world.call(
+        "GET", path, query=query, plant=(address, *canaries), route=None, correlation="valid"
+    )
     yield refused(clause, plain, "a route that is not there")
     wrong = dict(enumerate(correlation.malformed(world)))
 
-    def ask(turn: int, method: str, path: str, accept: str = JSON) -> tuple[Observation, list[Outcome]]:
+    def ask(
+        turn: int, method: str, path: str, accept: str = JSON
+    ) -> tuple[Observation, list[Outcome]]:
         what, value = wrong.get(turn, ("", "none"))
-        sent = world.call(method, path, accept=accept, route=None, correlation=value, plant=(address,))
+        sent = world.call(
+            method, path, accept=accept, route=None, correlation=value, plant=(address,)
+        )
         return sent, list(correlation.handled(world, sent, what, value)) if what else []
 
-    deeper, outcomes = ask(0, "GET", f"{_collection(world)}/{world.tokens.hex(4)}/faultspec/{address.value}")
+    deeper, outcomes = ask(
+        0, "GET", f"{_collection(world)}/{world.tokens.hex(4)}/faultspec/{address.value}"
+    )
     yield from outcomes
     yield refused(clause, deeper, "a sub-resource that is not there")
     page, outcomes = ask(1, "GET", path, "text/html")
@@ -98,23 +112,36 @@ def unknown_routes(world: HttpSession) -> Iterator[Outcome]:
     head, outcomes = ask(2, "HEAD", path)
     yield from outcomes
     if head.status < 400:
-        yield failed(clause, f"HEAD of a route that is not there is answered {head}, GET {plain}", plain, head)
+        yield failed(
+            clause,
+            f"HEAD of a route that is not there is answered {head}, GET {plain}",
+            plain,
+            head,
+        )
     else:
         yield passed(clause)
 
 
 def _collection(world: HttpSession) -> str:
-    reads = [each for each in world.description.operations if each.method == "GET" and not each.placeholders]
-    collection = next((k.operation("list") for k in world.kinds if k.operation("list")), None) or next(
-        iter(reads), None
+    reads = [
+        operation
+        for operation in world.description.operations
+        if operation.method == "GET" and not operation.placeholders
+    ]
+    collection = next(
+        (k.operation("list") for k in world.kinds if k.operation("list")), None
+    ) or next(iter(reads), None)
+    base = (
+        collection.template
+        if collection is not None and not collection.placeholders
+        else _base(world)
     )
-    base = collection.template if collection is not None and not collection.placeholders else _base(world)
     return base.rstrip("/")
 
 
 def _base(world: HttpSession) -> str:
     """The path that all operations share, such as /v1."""
-    first = [each.template.split("/")[1:] for each in world.description.operations]
+    first = [operation.template.split("/")[1:] for operation in world.description.operations]
     if len(first) < 2:
         return ""
     shared = []
@@ -133,7 +160,9 @@ def refused(clause: str, sent: Observation, what: str) -> Outcome:
         verb = "redirected" if 300 <= sent.status < 400 else "answered"
         return failed(clause, f"{what} is {verb} {sent}, as if it were in order", sent)
     if sent.status >= 500 and sent.status != 501:
-        return failed(clause, f"{what} is answered {sent}: the caller's mistake is told as the server's", sent)
+        return failed(
+            clause, f"{what} is answered {sent}: the caller's mistake is told as the server's", sent
+        )
     form = broken_form(sent)
     if form is not None:
         message = f"{what} is not answered in the declared form: {form.message}"
@@ -143,7 +172,14 @@ def refused(clause: str, sent: Observation, what: str) -> Outcome:
 
 def broken_form(sent: Observation) -> Finding | None:
     """What an error lacks of its declared form, first of all; None where it lacks nothing."""
-    return next((each for each in sent.judgement.findings if each.clause in FORM and each.level == "error"), None)
+    return next(
+        (
+            finding
+            for finding in sent.judgement.findings
+            if finding.clause in FORM and finding.level == "error"
+        ),
+        None,
+    )
 
 
 def wrong_methods(world: HttpSession) -> Iterator[Outcome]:
@@ -158,7 +194,10 @@ def wrong_methods(world: HttpSession) -> Iterator[Outcome]:
     for index, template in enumerate(paths):
         declared = world.description.methods(template)
         # First what other paths have: a service that knows a method has more ways to get this wrong.
-        wanted = sorted((each for each in candidates if each not in declared), key=lambda each: each not in elsewhere)
+        wanted = sorted(
+            (each for each in candidates if each not in declared),
+            key=lambda each: each not in elsewhere,
+        )
         if world.writable and index == 0:
             wanted.insert(0, "TRACE")
         for method in wanted[:2] if index == 0 else ():
@@ -168,21 +207,29 @@ def wrong_methods(world: HttpSession) -> Iterator[Outcome]:
                 sent = world.call(
                     method,
                     template,
-                    values=values_for(world, world.description.find(declared[0], template) or operation),
+                    values=values_for(
+                        world, world.description.find(declared[0], template) or operation
+                    ),
                     body={} if method in ("PATCH", "PUT", "POST") else ABSENT,
                 )
                 yield from _not_allowed(world, clause, sent, method, declared)
     if paths and not asked:
         yield not_exercised(clause, "every path has every method that may be sent")
     for template in paths[-1:]:
-        sent = world.call("OPTIONS", template, values=values_for(world, ServiceOperation("OPTIONS", template)))
+        sent = world.call(
+            "OPTIONS", template, values=values_for(world, ServiceOperation("OPTIONS", template))
+        )
         if sent.status >= 400 and sent.status not in (401, 403):
             yield refused(clause, sent, "OPTIONS")
 
 
 def _telling(world: HttpSession, most: int) -> tuple[str, ...]:
     """At most so many paths, those with the most methods first: their Allow has the most to get wrong."""
-    return tuple(sorted(world.description.paths, key=lambda path: -len(world.description.methods(path)))[:most])
+    return tuple(
+        sorted(world.description.paths, key=lambda path: -len(world.description.methods(path)))[
+            :most
+        ]
+    )
 
 
 def _not_allowed(
@@ -190,7 +237,9 @@ def _not_allowed(
 ) -> Iterator[Outcome]:
     what = f"{method} on a path that has {', '.join(declared)}"
     if sent.ok and method != "TRACE":
-        yield not_exercised(clause, f"{sent.exchange.operation} is answered {sent}: it exists, undeclared")
+        yield not_exercised(
+            clause, f"{sent.exchange.operation} is answered {sent}: it exists, undeclared"
+        )
         return
     yield refused(clause, sent, what)
     if sent.status == 404:
@@ -200,9 +249,15 @@ def _not_allowed(
             sent,
             level="warning",
         )
-    if sent.status == 501 and any(each.method == method for each in world.description.operations):
+    if sent.status == 501 and any(
+        operation.method == method for operation in world.description.operations
+    ):
         # RFC 9110, 15.6.2: 501 is for a method that is supported on no resource.
-        yield failed(clause, f"{what} is answered 501, as if {method} were unknown; other paths have it", sent)
+        yield failed(
+            clause,
+            f"{what} is answered 501, as if {method} were unknown; other paths have it",
+            sent,
+        )
     allow = sent.header("Allow")
     if sent.status != 405 or allow is None:
         return
@@ -213,7 +268,9 @@ def _not_allowed(
     if missing:
         message = f"Allow leaves out {', '.join(missing)}, which the path has"
         nothing = len(missing) == len(declared)  # whoever believes it gives up
-        yield failed(clause, message, sent, level="error" if nothing else "warning", pointer="Allow")
+        yield failed(
+            clause, message, sent, level="error" if nothing else "warning", pointer="Allow"
+        )
 
 
 def not_acceptable(world: HttpSession) -> Iterator[Outcome]:
@@ -224,7 +281,10 @@ def not_acceptable(world: HttpSession) -> Iterator[Outcome]:
         yield not_exercised(clause, "no operation can be read without knowing an id")
         return
     sent = world.call(
-        "GET", operation.template, query=required_query(world, operation), accept="application/x-faultspec-nothing"
+        "GET",
+        operation.template,
+        query=required_query(world, operation),
+        accept="application/x-faultspec-nothing",
     )
     if sent.ok:
         yield not_exercised(clause, "the service does not look at Accept, as RFC 9110 allows")
@@ -262,13 +322,16 @@ def _bounded(world: HttpSession) -> list[tuple[ServiceOperation, OperationParame
         for operation in world.description.operations
         if operation.method == "GET" and not operation.placeholders
         for each in operation.parameters
-        if each.where == "query" and sampling.beyond(world.description.schema(each.schema), "faultspec") is not None
+        if each.where == "query"
+        and sampling.beyond(world.description.schema(each.schema), "faultspec") is not None
     ]
     first = {pair[1].name: pair for pair in reversed(found)}
     return sorted(found, key=lambda pair: first[pair[1].name] is not pair)
 
 
-def _beyond(world: HttpSession, operation: ServiceOperation, parameter: OperationParameter) -> Iterator[Outcome]:
+def _beyond(
+    world: HttpSession, operation: ServiceOperation, parameter: OperationParameter
+) -> Iterator[Outcome]:
     """A value just beyond the bounds of a parameter: the lower ones where there are, since many services take the largest they
     have for whatever is larger.
     """
@@ -291,34 +354,53 @@ def searches(world: HttpSession) -> Iterator[Outcome]:
     answered = {sent.exchange.operation for sent in world.visible if sent.ok}
     for operation in world.description.operations:
         texts = {
-            each.name: world.tokens.hex(8)
-            for each in operation.parameters
-            if each.where == "query" and _free(world, each.schema)
+            parameter.name: world.tokens.hex(8)
+            for parameter in operation.parameters
+            if parameter.where == "query" and _free(world, parameter.schema)
         }
-        if operation.method != "GET" or operation.placeholders or not texts or operation.name in answered:
+        if (
+            operation.method != "GET"
+            or operation.placeholders
+            or not texts
+            or operation.name in answered
+        ):
             continue
         with world.guarded():
-            sent = world.call("GET", operation.template, query={**required_query(world, operation), **texts})
+            sent = world.call(
+                "GET", operation.template, query={**required_query(world, operation), **texts}
+            )
             if sent.status >= 500:
                 yield failed(
-                    "framework/invalid-input", f"{operation.name} for what is nowhere is answered {sent}", sent
+                    "framework/invalid-input",
+                    f"{operation.name} for what is nowhere is answered {sent}",
+                    sent,
                 )
 
 
 def _free(world: HttpSession, schema: object) -> bool:
     node = world.description.schema(schema)
-    return sampling.kind(node) == "string" and not {"enum", "const", "format", "pattern", "default"} & set(node)
+    return sampling.kind(node) == "string" and not {
+        "enum",
+        "const",
+        "format",
+        "pattern",
+        "default",
+    } & set(node)
 
 
-def _broken_query(world: HttpSession, operation: ServiceOperation, mark: str) -> dict[str, object] | None:
-    parameters = [each for each in operation.parameters if each.where == "query"]
-    if any(each.required for each in parameters):
+def _broken_query(
+    world: HttpSession, operation: ServiceOperation, mark: str
+) -> dict[str, object] | None:
+    parameters = [parameter for parameter in operation.parameters if parameter.where == "query"]
+    if any(parameter.required for parameter in parameters):
         return {}
-    for each in parameters:
-        schema = world.description.schema(each.schema)
+    for parameter in parameters:
+        schema = world.description.schema(parameter.schema)
         kind = sampling.kind(schema)
-        if kind in ("integer", "number", "boolean") or (kind == "string" and isinstance(schema.get("enum"), list)):
-            return {each.name: mark}
+        if kind in ("integer", "number", "boolean") or (
+            kind == "string" and isinstance(schema.get("enum"), list)
+        ):
+            return {parameter.name: mark}
     return None
 
 
@@ -331,7 +413,9 @@ def long_requests(world: HttpSession) -> Iterator[Outcome]:
         return
     query = required_query(world, operation)
     what = f"a query of {_LONG} characters"
-    sent = world.try_call("GET", operation.template, query={**query, "padding": "x" * _LONG}, may_close=True)
+    sent = world.try_call(
+        "GET", operation.template, query={**query, "padding": "x" * _LONG}, may_close=True
+    )
     if isinstance(sent, NoAnswer) or sent.ok:
         yield not_exercised(clause, f"{what} is no problem for the service")
     elif sent.status not in _LOOKED_ELSEWHERE:
@@ -339,7 +423,7 @@ def long_requests(world: HttpSession) -> Iterator[Outcome]:
     for size in _HEADS:
         outcomes = tuple(_large_head(world, operation, query, size))
         yield from outcomes
-        if any(each.kind != "not_exercised" for each in outcomes):
+        if any(outcome.kind != "not_exercised" for outcome in outcomes):
             break  # what is larger still is refused too, in the same words as likely as not
 
 
@@ -385,8 +469,8 @@ def json_writes(world: HttpSession) -> list[ServiceOperation]:
 
 def one_of_each_method(operations: list[ServiceOperation]) -> list[ServiceOperation]:
     """The first operation of each method: what reads a body is the same for all, and PATCH is often forgotten."""
-    first = {each.method: each for each in reversed(operations)}
-    return [each for each in operations if first[each.method] is each]
+    first = {operation.method: operation for operation in reversed(operations)}
+    return [operation for operation in operations if first[operation.method] is operation]
 
 
 def malformed_bodies(world: HttpSession) -> Iterator[Outcome]:
@@ -399,15 +483,24 @@ def malformed_bodies(world: HttpSession) -> Iterator[Outcome]:
     methods = one_of_each_method(operations)
     for index, operation in enumerate(methods):
         canaries = (world.canary("secret"), world.canary("email"))
-        cut = f'{{"password": "{canaries[0].value}", "contact": "{canaries[1].value}", '.encode() + _HALF
+        cut = (
+            f'{{"password": "{canaries[0].value}", "contact": "{canaries[1].value}", '.encode()
+            + _HALF
+        )
         odd = b'"odd": "' + _NOT_UTF8 + b'", ' if index else b""
         sent = _write(world, operation, raw=cut + odd + b'"list": ' + b"[" * _DEPTH, plant=canaries)
         what = "JSON that nests deeply and breaks off" + (", and is not UTF-8" if odd else "")
-        yield _unreadable(world, clause, sent, what, accepted_is_wrong=_needs_body(world, operation))
+        yield _unreadable(
+            world, clause, sent, what, accepted_is_wrong=_needs_body(world, operation)
+        )
     first = operations[0]
     sent = _write(world, first, raw=b"")
     yield _unreadable(
-        world, clause, sent, "an empty body", accepted_is_wrong=first.body is not None and first.body.required
+        world,
+        clause,
+        sent,
+        "an empty body",
+        accepted_is_wrong=first.body is not None and first.body.required,
     )
     # Whoever takes the parameter for another media type answers before he looks at the body (RFC 8259, 11).
     sent = _write(world, first, raw=b"null", media_type=f"{content_type(first)}; charset=utf-8")
@@ -415,19 +508,31 @@ def malformed_bodies(world: HttpSession) -> Iterator[Outcome]:
         message = f"{content_type(first)} is refused for its parameter charset=utf-8, which changes nothing"
         yield failed("framework/media-type", message, sent)
     else:
-        yield _unreadable(world, clause, sent, "`null`", accepted_is_wrong=_needs_body(world, first))
+        yield _unreadable(
+            world, clause, sent, "`null`", accepted_is_wrong=_needs_body(world, first)
+        )
     unusual = _UNUSUAL if len(methods) > 1 else {"a text that is not UTF-8": _NOT_UTF8, **_UNUSUAL}
     for what, text in unusual.items():
         raw = _with_text(world, first, text)
         if raw is not None:
-            yield _unreadable(world, clause, _write(world, first, raw=raw), what, accepted_is_wrong=False)
+            yield _unreadable(
+                world, clause, _write(world, first, raw=raw), what, accepted_is_wrong=False
+            )
 
 
 def _with_text(world: HttpSession, operation: ServiceOperation, text: bytes) -> bytes | None:
     """A body that is in order, but for what is put into its first free text; None where it has none."""
     body = body_for(world, operation)
-    free = sampling.free_texts(world.description.document, operation.body.schema) if operation.body else frozenset()
-    name = next((each for each in body if each in free or not free), None) if isinstance(body, dict) else None
+    free = (
+        sampling.free_texts(world.description.document, operation.body.schema)
+        if operation.body
+        else frozenset()
+    )
+    name = (
+        next((each for each in body if each in free or not free), None)
+        if isinstance(body, dict)
+        else None
+    )
     if name is None or not isinstance(body, dict) or not isinstance(body[name], str):
         return None
     mark = "faultspec-unusual-text"
@@ -443,9 +548,13 @@ def _needs_body(world: HttpSession, operation: ServiceOperation) -> bool:
     )
 
 
-def _unreadable(world: HttpSession, clause: str, sent: Observation, what: str, *, accepted_is_wrong: bool) -> Outcome:
+def _unreadable(
+    world: HttpSession, clause: str, sent: Observation, what: str, *, accepted_is_wrong: bool
+) -> Outcome:
     if sent.status in _LOOKED_ELSEWHERE:
-        return not_exercised(clause, f"{sent.exchange.operation} looked at something else first and answered {sent}")
+        return not_exercised(
+            clause, f"{sent.exchange.operation} looked at something else first and answered {sent}"
+        )
     if sent.status < 400 and not accepted_is_wrong:
         return not_exercised(clause, f"{sent.exchange.operation} takes {what}")
     return refused(clause, sent, what)
@@ -460,17 +569,26 @@ def invalid_bodies(world: HttpSession) -> Iterator[Outcome]:
         schema = operation.body.schema
         closed = world.description.schema(schema).get("additionalProperties") is False
         mark = world.canary("value")
-        wrong = list(sampling.violations(world.source, schema, likely_body(world, operation), mark.value))
+        wrong = list(
+            sampling.violations(world.source, schema, likely_body(world, operation), mark.value)
+        )
         for each in wrong[: 3 if asked == 0 else 1 if asked < _INVALID else 0]:
             what, body = each.what, each.body
             asked += 1
             canaries = (world.canary("email"), world.canary("secret"))
-            planted = {} if closed else {"contact": canaries[0].value, "password": canaries[1].value}
+            planted = (
+                {} if closed else {"contact": canaries[0].value, "password": canaries[1].value}
+            )
             sent = _write(
-                world, operation, body={**body, **planted} if isinstance(body, dict) else body, plant=(mark, *canaries)
+                world,
+                operation,
+                body={**body, **planted} if isinstance(body, dict) else body,
+                plant=(mark, *canaries),
             )
             if sent.ok and not each.sure:
-                yield not_exercised(clause, f"{what} is accepted, as whoever does not check formats may")
+                yield not_exercised(
+                    clause, f"{what} is accepted, as whoever does not check formats may"
+                )
             else:
                 yield ruled_out(world, sent, what)
     if not asked:
@@ -481,20 +599,30 @@ def ruled_out(world: HttpSession, sent: Observation, what: str) -> Outcome:
     """What became of input that the document rules out: it has to be refused, and as input that is not valid."""
     clause, invalid = "framework/invalid-input", codes_of_invalid_input(world.taxonomy)
     if sent.status in _LOOKED_ELSEWHERE:
-        return not_exercised(clause, f"{sent.exchange.operation} looked at something else first and answered {sent}")
+        return not_exercised(
+            clause, f"{sent.exchange.operation} looked at something else first and answered {sent}"
+        )
     if sent.ok:
         # Where the taxonomy has a code for invalid input, input that is invalid has to be answered with it.
         level: Level = "error" if invalid else "warning"
-        return failed(clause, f"{what} is accepted, though the document rules it out", sent, level=level)
+        return failed(
+            clause, f"{what} is accepted, though the document rules it out", sent, level=level
+        )
     if sent.code is not None and invalid and not _means_invalid(sent, invalid):
-        meant = " or ".join(f"{each.name} ({', '.join(map(str, _statuses(each)))})" for each in invalid)
-        return _stated(failed(clause, f"{what} is answered {sent}; {meant} is for that", sent), invalid)
+        meant = " or ".join(
+            f"{each.name} ({', '.join(map(str, _statuses(each)))})" for each in invalid
+        )
+        return _stated(
+            failed(clause, f"{what} is answered {sent}; {meant} is for that", sent), invalid
+        )
     return refused(clause, sent, what)
 
 
 def codes_of_invalid_input(taxonomy: Taxonomy) -> tuple[Code, ...]:
     """The codes that say by their name that input is not valid, and travel under a status that says the same."""
-    return tuple(each for each in taxonomy.live_codes() if _VALIDITY.search(each.name) and _statuses(each))
+    return tuple(
+        code for code in taxonomy.live_codes() if _VALIDITY.search(code.name) and _statuses(code)
+    )
 
 
 def _statuses(code: Code) -> tuple[int, ...]:
@@ -504,7 +632,11 @@ def _statuses(code: Code) -> tuple[int, ...]:
 def _means_invalid(sent: Observation, invalid: tuple[Code, ...]) -> bool:
     """Whether the answer is of a code for invalid input, or has a status that such a code shares, or a status of its own."""
     shared = {status for each in invalid for status in _statuses(each)}
-    return sent.status not in _INVALID_INPUT or sent.status in shared or sent.code in {each.name for each in invalid}
+    return (
+        sent.status not in _INVALID_INPUT
+        or sent.status in shared
+        or sent.code in {each.name for each in invalid}
+    )
 
 
 def _stated(outcome: Outcome, codes: tuple[Code, ...]) -> Outcome:
@@ -523,21 +655,28 @@ def media_types(world: HttpSession) -> Iterator[Outcome]:
     code = next((each.name for each in world.taxonomy.live_codes() if each.http.allows(415)), None)
     for operation in one_of_each_method(operations):
         assert operation.body is not None
-        if any(each.startswith(("text/", "*/")) for each in operation.body.media_types):
+        if any(media_type.startswith(("text/", "*/")) for media_type in operation.body.media_types):
             yield not_exercised(clause, f"{operation.name} takes text as well")
             continue
         sent = _write(world, operation, body=body_for(world, operation), media_type="text/plain")
         if sent.status in _LOOKED_ELSEWHERE:
-            yield not_exercised(clause, f"{operation.name} looked at something else first and answered {sent}")
+            yield not_exercised(
+                clause, f"{operation.name} looked at something else first and answered {sent}"
+            )
             continue
         if sent.ok and code is None:
             yield not_exercised(
-                clause, f"{operation.name} reads any media type, and no code is for those it does not read"
+                clause,
+                f"{operation.name} reads any media type, and no code is for those it does not read",
             )
             continue
         outcome = refused(clause, sent, "JSON sent as text/plain")
         if outcome.kind == "held" and code is not None and sent.status != 415:
-            outcome = failed(clause, f"JSON sent as text/plain is answered {sent}; `{code}` (415) is for that", sent)
+            outcome = failed(
+                clause,
+                f"JSON sent as text/plain is answered {sent}; `{code}` (415) is for that",
+                sent,
+            )
         yield outcome
 
 
@@ -565,7 +704,9 @@ def oversized_bodies(world: HttpSession) -> Iterator[Outcome]:
         if sent.status in (400, 415, 422):
             continue
         if sent.status in _LOOKED_ELSEWHERE:
-            yield not_exercised(clause, f"{operation.name} looked at something else first and answered {sent}")
+            yield not_exercised(
+                clause, f"{operation.name} looked at something else first and answered {sent}"
+            )
         elif sent.ok and not _needs_body(world, operation):
             yield not_exercised(clause, f"{operation.name} can do without a body")
         else:
@@ -573,7 +714,10 @@ def oversized_bodies(world: HttpSession) -> Iterator[Outcome]:
         return
     size = _SIZES[-1] // 1024 // 1024
     reason = f"a body of {size} MiB is read to its end and answered {sent}"
-    yield not_exercised(clause, f"{reason}: it takes a service, or one in front of it, that refuses {size} MiB or less")
+    yield not_exercised(
+        clause,
+        f"{reason}: it takes a service, or one in front of it, that refuses {size} MiB or less",
+    )
 
 
 def body_for(world: HttpSession, operation: ServiceOperation) -> object:

@@ -13,7 +13,13 @@ from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.correlation import new_id
 from faultspec_conformance.session.fixtures import allowed, likely_body, parent_values, untouched
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Observation, difference, failed, not_exercised, passed
+from faultspec_conformance.session.observation import (
+    Observation,
+    difference,
+    failed,
+    not_exercised,
+    passed,
+)
 from faultspec_conformance.session.parameters import filled
 from faultspec_conformance.session.resources import (
     CreatedResource,
@@ -42,7 +48,11 @@ def replays(world: HttpSession) -> Iterator[Outcome]:
     if rule is None:
         return
     kinds = [each for each in world.turn if isinstance(world.made.get(each.name), CreatedResource)]
-    creating = [each for each in kinds if (op := each.operation("create")) is not None and op.method in rule.methods]
+    creating = [
+        each
+        for each in kinds
+        if (op := each.operation("create")) is not None and op.method in rule.methods
+    ]
     if not creating:
         yield not_exercised(_REPLAY, "no resource could be made by a method that takes a key")
     for index, kind in enumerate(creating):
@@ -74,7 +84,9 @@ def _creation(
     def headers(key: str) -> dict[str, str | None]:
         return {**(call.headers if call else {}), rule.key: key}
 
-    def create(key: str, body: object, who: Identity = made.owner, correlation: str = correlation) -> Observation:
+    def create(
+        key: str, body: object, who: Identity = made.owner, correlation: str = correlation
+    ) -> Observation:
         return world.call(
             operation.method,
             operation.template,
@@ -114,7 +126,9 @@ def _creation(
     found = {str(each) for each in map(identified, done) if each is not None}
     raced = len(found) > 1 and again.ok and str(identifier) in found
     # What came while the first was written may be told that it is accepted, which is no replay.
-    comparable = [] if raced else [each for each in others if each.status != 202 or first.status == 202]
+    comparable = (
+        [] if raced else [each for each in others if each.status != 202 or first.status == 202]
+    )
     replays = [same(rule, first, each) for each in (*comparable, again)]
     yield from replays
     replayed = all(each.kind == "held" for each in replays)
@@ -128,7 +142,9 @@ def _creation(
         yield from _only_one(world, kind, made, body, first, again)
     yield from _distinct(kind, first, made, identifier)
     if identifier is not None and kind.item is not None and not operation.placeholders:
-        world.own.spare[kind.name] = CreatedResource(kind, identifier, {last: identifier}, made.owner, body, first)
+        world.own.spare[kind.name] = CreatedResource(
+            kind, identifier, {last: identifier}, made.owner, body, first
+        )
     if rule.mismatch is None:
         reason = "the taxonomy leaves open what one key with two bodies means"
         yield Outcome("idempotency/mismatch", "not_checkable", reason)
@@ -139,14 +155,23 @@ def _creation(
     if stranger is None:
         yield not_exercised("idempotency/isolation", "no identity of another tenant is declared")
     elif operation.placeholders:
-        yield not_exercised("idempotency/isolation", f"{operation.name} lies under a resource of its owner")
+        yield not_exercised(
+            "idempotency/isolation", f"{operation.name} lies under a resource of its owner"
+        )
     else:
         own = marks(world, kind, operation, body)
         foreign = create(key, likely_body(world, operation, kind.call("create")), stranger, "auto")
         # What refuses the key is told from what refuses the body by the same under a key that nobody used.
-        refused = foreign.status in (400, 409, 422) and shows(first, identifier, own, foreign) is not True
+        refused = (
+            foreign.status in (400, 409, 422) and shows(first, identifier, own, foreign) is not True
+        )
         control = (
-            create(world.tokens.hex(16), likely_body(world, operation, kind.call("create")), stranger, "auto")
+            create(
+                world.tokens.hex(16),
+                likely_body(world, operation, kind.call("create")),
+                stranger,
+                "auto",
+            )
             if refused
             else None
         )
@@ -164,12 +189,22 @@ def same(rule: Idempotency, first: Observation, again: Observation) -> Outcome:
         return failed(_REPLAY, message, first, again, pointer=pointer)
     for name in rule.headers:
         if first.header(name) != again.header(name):
-            return failed(_REPLAY, f"{what} has another {name} than the first time", first, again, pointer=name)
+            return failed(
+                _REPLAY,
+                f"{what} has another {name} than the first time",
+                first,
+                again,
+                pointer=name,
+            )
     return passed(_REPLAY)
 
 
 def _once(
-    rule: Idempotency, kind: ResourceKind, burst: list[Observation], found: set[str], again: Observation
+    rule: Idempotency,
+    kind: ResourceKind,
+    burst: list[Observation],
+    found: set[str],
+    again: Observation,
 ) -> Outcome:
     """Whether what was sent at once was done once. ``found``: the ids in its answers, of which a replay has one; none where no
     replay gives the first answer again.
@@ -179,7 +214,9 @@ def _once(
     if len(found) > 1:
         return failed(_CONCURRENT, f"{what} made {len(found)} of {kind.name}", *burst, again)
     if not found:
-        return not_exercised(_CONCURRENT, "no replay is the first answer again, or the answers do not tell ids")
+        return not_exercised(
+            _CONCURRENT, "no replay is the first answer again, or the answers do not tell ids"
+        )
     if others:
         return not_exercised(_CONCURRENT, f"one of {what} is answered {others[0]}")
     if not any(each.ok for each in burst):
@@ -192,20 +229,31 @@ def _body(sent: Observation) -> object:
 
 
 def _only_one(
-    world: HttpSession, kind: ResourceKind, made: CreatedResource, body: object, first: Observation, again: Observation
+    world: HttpSession,
+    kind: ResourceKind,
+    made: CreatedResource,
+    body: object,
+    first: Observation,
+    again: Observation,
 ) -> Iterator[Outcome]:
     """A list, where there is one, shows what was made once."""
     listing = kind.operation("list")
     texts = (
-        [each for each in body.values() if isinstance(each, str) and len(each) >= 8] if isinstance(body, dict) else []
+        [each for each in body.values() if isinstance(each, str) and len(each) >= 8]
+        if isinstance(body, dict)
+        else []
     )
-    if listing is None or not texts or any(name not in made.values for name in listing.placeholders):
+    if (
+        listing is None
+        or not texts
+        or any(name not in made.values for name in listing.placeholders)
+    ):
         return
     shown = world.call("GET", listing.template, identity=made.owner, values=made.values)
     if not shown.ok:
         return
     items = _items(shown.json)
-    alike = [each for each in items if isinstance(each, dict) and texts[0] in each.values()]
+    alike = [item for item in items if isinstance(item, dict) and texts[0] in item.values()]
     if len(alike) > 1:
         message = f"after the replay the list shows {len(alike)} of what was created once"
         yield failed(_REPLAY, message, first, again, shown)
@@ -219,13 +267,17 @@ def _items(body: object) -> list[object]:
     return []
 
 
-def _distinct(kind: ResourceKind, first: Observation, made: CreatedResource, identifier: object) -> Iterator[Outcome]:
+def _distinct(
+    kind: ResourceKind, first: Observation, made: CreatedResource, identifier: object
+) -> Iterator[Outcome]:
     """What was made under another key before must be another resource."""
     clause = "idempotency/distinct-keys"
     if identifier is None or made.id is None:
         yield not_exercised(clause, "the answers do not tell ids")
     elif identifier == made.id:
-        yield failed(clause, f"another key and another body gave the same {kind.name}", made.sent, first)
+        yield failed(
+            clause, f"another key and another body gave the same {kind.name}", made.sent, first
+        )
     else:
         yield passed(clause)
 
@@ -241,18 +293,29 @@ def _mismatch(rule: Idempotency, wanted: str, first: Observation, other: Observa
 
 
 def _isolated(
-    kind: ResourceKind, first: Observation, foreign: Observation, control: Observation | None, shown: bool | None
+    kind: ResourceKind,
+    first: Observation,
+    foreign: Observation,
+    control: Observation | None,
+    shown: bool | None,
 ) -> Outcome:
     """What another tenant got for a body of its own under the key: nothing of the first one's, and not a refusal of the key."""
     clause = "idempotency/isolation"
     if shown:
-        return failed(clause, f"the key of one tenant gives another the first one's {kind.name}", first, foreign)
+        return failed(
+            clause,
+            f"the key of one tenant gives another the first one's {kind.name}",
+            first,
+            foreign,
+        )
     if foreign.ok and shown is None:
         return not_exercised(clause, f"nothing in the answer tells whose {kind.name} it is")
     if foreign.ok:
         return passed(clause)
     if control is not None and control.ok:
-        return failed(clause, f"a key that one tenant used is refused to another ({foreign})", first, foreign)
+        return failed(
+            clause, f"a key that one tenant used is refused to another ({foreign})", first, foreign
+        )
     return not_exercised(clause, f"the other tenant was answered {foreign}")
 
 
@@ -269,7 +332,15 @@ def _change(world: HttpSession, rule: Idempotency, kind: ResourceKind) -> Iterat
         headers: dict[str, str | None] = {rule.key: world.tokens.hex(16)}
         if etag is not None:
             headers["If-Match"] = etag
-        yield _twice(world, rule, operation, made.owner, made.values, headers, change_body(world, kind, operation))
+        yield _twice(
+            world,
+            rule,
+            operation,
+            made.owner,
+            made.values,
+            headers,
+            change_body(world, kind, operation),
+        )
 
 
 def replays_below(world: HttpSession) -> Iterator[Outcome]:
@@ -283,10 +354,14 @@ def replays_below(world: HttpSession) -> Iterator[Outcome]:
         return
     asked = 0
     for operation in world.description.operations:
-        if operation.method not in rule.methods or not (promised(rule, operation) or _makes(operation)):
+        if operation.method not in rule.methods or not (
+            promised(rule, operation) or _makes(operation)
+        ):
             continue
         made = _above(world, operation)
-        if made is None and (not _makes(operation) or not _first(world) or _created(world, rule, operation)):
+        if made is None and (
+            not _makes(operation) or not _first(world) or _created(world, rule, operation)
+        ):
             continue
         if made is not None and made.kind not in world.turn:
             continue
@@ -305,12 +380,20 @@ def promised(rule: Idempotency, operation: ServiceOperation) -> bool:
 
 def _makes(operation: ServiceOperation) -> bool:
     """Whether an operation makes something by itself, which is there twice where the key is not looked at."""
-    return operation.method == "POST" and "201" in operation.responses and "207" not in operation.responses
+    return (
+        operation.method == "POST"
+        and "201" in operation.responses
+        and "207" not in operation.responses
+    )
 
 
 def _above(world: HttpSession, operation: ServiceOperation) -> CreatedResource | None:
     """The resource below which an operation lies."""
-    found = (each for each in world.made.values() if isinstance(each, CreatedResource) and below(operation, each.kind))
+    found = (
+        each
+        for each in world.made.values()
+        if isinstance(each, CreatedResource) and below(operation, each.kind)
+    )
     return next(found, None)
 
 
@@ -322,10 +405,14 @@ def _first(world: HttpSession) -> bool:
 def _created(world: HttpSession, rule: Idempotency, operation: ServiceOperation) -> bool:
     """Whether it makes a resource, and is replayed with it."""
     creates = ((index, each.operation("create")) for index, each in enumerate(world.kinds))
-    return any(op == operation and (index == 0 or promised(rule, operation)) for index, op in creates)
+    return any(
+        op == operation and (index == 0 or promised(rule, operation)) for index, op in creates
+    )
 
 
-def _again(world: HttpSession, rule: Idempotency, made: CreatedResource | None, operation: ServiceOperation) -> Outcome:
+def _again(
+    world: HttpSession, rule: Idempotency, made: CreatedResource | None, operation: ServiceOperation
+) -> Outcome:
     values = parent_values(world, operation) if made is None else made.values
     if isinstance(values, str):
         return not_exercised(_REPLAY, values)
@@ -360,7 +447,11 @@ def _twice(
         )
         for _ in range(2)
     )
-    return same(rule, first, again) if first.ok else not_exercised(_REPLAY, f"{operation.name} was answered {first}")
+    return (
+        same(rule, first, again)
+        if first.ok
+        else not_exercised(_REPLAY, f"{operation.name} was answered {first}")
+    )
 
 
 def changes(kind: ResourceKind, world: HttpSession) -> list[ServiceOperation]:
@@ -378,7 +469,12 @@ def changes(kind: ResourceKind, world: HttpSession) -> list[ServiceOperation]:
 def change_body(world: HttpSession, kind: ResourceKind, operation: ServiceOperation) -> object:
     """A body for a change: the file's for the operation it names, else one that the schema allows."""
     chosen, call = kind.operation("update"), kind.call("update")
-    if chosen is not None and chosen.name == operation.name and call is not None and call.body is not ABSENT:
+    if (
+        chosen is not None
+        and chosen.name == operation.name
+        and call is not None
+        and call.body is not ABSENT
+    ):
         return filled(world.tokens, call.body)
     create = kind.call("create")
     if operation.method == "PUT" and create is not None and create.body is not ABSENT:

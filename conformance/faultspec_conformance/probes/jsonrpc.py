@@ -12,7 +12,14 @@ from faultspec.language.values import same
 from faultspec_conformance.config import ABSENT, SampleCall
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.calls import RpcSession, encoded, formed, notification, request
-from faultspec_conformance.session.observation import Observation, failed, not_exercised, parsed, passed, protocol_error
+from faultspec_conformance.session.observation import (
+    Observation,
+    failed,
+    not_exercised,
+    parsed,
+    passed,
+    protocol_error,
+)
 from faultspec_conformance.session.parameters import filled
 
 PARSE, REQUEST, METHOD, PARAMS = -32700, -32600, -32601, -32602
@@ -32,7 +39,10 @@ _NO_REQUESTS: tuple[tuple[str, object, tuple[object, ...]], ...] = (
 _NO_JSON: tuple[tuple[str, bytes], ...] = (
     ("a message that breaks off", b'{"jsonrpc": "2.0", "method": "a", "params": [1, '),
     ("a message of words", b"hello there"),
-    ("a batch that breaks off", b'[{"jsonrpc": "2.0", "method": "a", "id": 1}, {"jsonrpc": "2.0", "method"'),
+    (
+        "a batch that breaks off",
+        b'[{"jsonrpc": "2.0", "method": "a", "id": 1}, {"jsonrpc": "2.0", "method"',
+    ),
 )
 
 
@@ -51,7 +61,9 @@ def unknown_methods(world: RpcSession) -> Iterator[Outcome]:
 
 def parse_errors(world: RpcSession) -> Iterator[Outcome]:
     """What is no JSON."""
-    yield from _malformed(world, "rpc/parse-error", PARSE, tuple((what, body, ()) for what, body in _NO_JSON))
+    yield from _malformed(
+        world, "rpc/parse-error", PARSE, tuple((what, body, ()) for what, body in _NO_JSON)
+    )
 
 
 def invalid_requests(world: RpcSession) -> Iterator[Outcome]:
@@ -61,7 +73,10 @@ def invalid_requests(world: RpcSession) -> Iterator[Outcome]:
 
 
 def _malformed(
-    world: RpcSession, clause: str, number: int, bodies: tuple[tuple[str, bytes, tuple[object, ...]], ...]
+    world: RpcSession,
+    clause: str,
+    number: int,
+    bodies: tuple[tuple[str, bytes, tuple[object, ...]], ...],
 ) -> Iterator[Outcome]:
     if (unsaid := _undeclared(world, number)) is not None:
         yield not_exercised(clause, unsaid)
@@ -71,8 +86,12 @@ def _malformed(
             sent = world.raw(what, body, ids)
             yield _refused(clause, what, sent, number)
             answer = sent.json
-            if isinstance(answer, dict) and not any(same(answer.get("id"), each) for each in (None, *ids)):
-                message = f"{what} is answered with the id {answer.get('id')!r}; there is none to be read"
+            if isinstance(answer, dict) and not any(
+                same(answer.get("id"), each) for each in (None, *ids)
+            ):
+                message = (
+                    f"{what} is answered with the id {answer.get('id')!r}; there is none to be read"
+                )
                 yield failed("rpc/id", message, sent, pointer="/id")
 
 
@@ -87,7 +106,10 @@ def invalid_params(world: RpcSession) -> Iterator[Outcome]:
         for params in sample.invalid:
             with world.guarded(clause):
                 sent = world.call(
-                    sample.call.path, filled(world.tokens, params), identity=identity, harmless=sample.safe
+                    sample.call.path,
+                    filled(world.tokens, params),
+                    identity=identity,
+                    harmless=sample.safe,
                 )
                 yield _not_taken(world, sent, sample)
     for sample in samples[:1]:
@@ -129,9 +151,15 @@ def ids_of_failures(world: RpcSession) -> Iterator[Outcome]:
         asked = parsed(sent.exchange.request.body)
         if sent.code is None or not isinstance(asked, dict) or "id" not in asked:
             continue
-        identity = world.target.identity(sent.exchange.identity) if sent.exchange.identity is not None else None
+        identity = (
+            world.target.identity(sent.exchange.identity)
+            if sent.exchange.identity is not None
+            else None
+        )
         for each in (f"id-{world.tokens.hex(4)}", 0):
-            world.call(str(asked["method"]), asked.get("params", ABSENT), identity=identity, id=each)
+            world.call(
+                str(asked["method"]), asked.get("params", ABSENT), identity=identity, id=each
+            )
         break
     yield from ()
 
@@ -141,7 +169,10 @@ def notifications(world: RpcSession) -> Iterator[Outcome]:
     clause = "rpc/notification"
     name, params, harmless = _something(world)
     for what, sent in (
-        ("a notification of a method that there is not", world.notify(_NO_METHOD, {}, harmless=True)),
+        (
+            "a notification of a method that there is not",
+            world.notify(_NO_METHOD, {}, harmless=True),
+        ),
         ("a notification", world.notify(name, params, harmless=harmless)),
     ):
         if sent is None:
@@ -155,28 +186,42 @@ def batches(world: RpcSession) -> Iterator[Outcome]:
     clause = "rpc/batch"
     name, params, harmless = _something(world)
     first, second = f"b-{world.tokens.hex(3)}", world.new_id()
-    calls = [request(name, params, first), notification(_NO_METHOD), request(_NO_METHOD, {}, second)]
+    calls = [
+        request(name, params, first),
+        notification(_NO_METHOD),
+        request(_NO_METHOD, {}, second),
+    ]
     answers = world.batch(calls, harmless=harmless)
     whole = answers[0].json if len(answers) == 1 else None
     if isinstance(whole, dict) and whole.get("id") is None and protocol_error(whole) is not None:
-        yield not_exercised(clause, f"the service takes no batches: it answers one with {answers[0]}")
+        yield not_exercised(
+            clause, f"the service takes no batches: it answers one with {answers[0]}"
+        )
         return
-    found = [each.json.get("id") if isinstance(each.json, dict) else None for each in answers]
+    found = [answer.json.get("id") if isinstance(answer.json, dict) else None for answer in answers]
     wrong = next(
-        (each for each, own in zip(answers, found, strict=True) if not any(same(own, one) for one in (first, second))),
+        (
+            each
+            for each, own in zip(answers, found, strict=True)
+            if not any(same(own, one) for one in (first, second))
+        ),
         None,
     )
     if wrong is not None:
-        yield failed(clause, "a batch is answered with something that answers none of its calls", wrong)
+        yield failed(
+            clause, "a batch is answered with something that answers none of its calls", wrong
+        )
     elif len(found) != 2 or same(found[0], found[1]):
         message = f"a batch of two requests and a notification has {len(found)} answers; expected one for each request"
         yield failed(clause, message, *answers)
     else:
-        for each in answers:
-            yield from formed(each, (first, second))
+        for answer in answers:
+            yield from formed(answer, (first, second))
         yield passed(clause)
     yield _refused(clause, "an empty batch", world.batch((), harmless=True)[0], REQUEST)
-    silent = world.batch([notification(_NO_METHOD), notification(_NO_METHOD)], due=False, harmless=True)
+    silent = world.batch(
+        [notification(_NO_METHOD), notification(_NO_METHOD)], due=False, harmless=True
+    )
     if silent:
         yield failed(clause, f"a batch of notifications is answered {silent[0]}", silent[0])
 
@@ -189,7 +234,9 @@ def _refused(clause: str, what: str, sent: Observation, number: int) -> Outcome:
 
 def _undeclared(world: RpcSession, number: int) -> str | None:
     """Why a number of the protocol is not asked for: where the taxonomy lists those there are, it is not among them."""
-    claims: list[Claim] = [each for each in world.contract.claims if each.surface.transport == "jsonrpc"]
+    claims: list[Claim] = [
+        each for each in world.contract.claims if each.surface.transport == "jsonrpc"
+    ]
     listed = [each.surface.protocol for each in claims if each.surface.protocol is not None]
     if not listed or any(number in codes for each in listed for codes in each.codes):
         return None

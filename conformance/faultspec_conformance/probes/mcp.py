@@ -42,7 +42,9 @@ def unknown_tools(world: ToolSession) -> Iterator[Outcome]:
     elif number is not None:
         yield passed(clause)
     elif _marked(sent):
-        message = f"a tool that there is not is told as a result of it; the protocol has error {_INVALID}"
+        message = (
+            f"a tool that there is not is told as a result of it; the protocol has error {_INVALID}"
+        )
         yield failed(clause, message, sent, level="warning")
     else:
         yield failed(clause, "a tool that there is not is answered with a result", sent)
@@ -60,15 +62,20 @@ def invalid_arguments(world: ToolSession) -> Iterator[Outcome]:
     for sample in world.samples:
         for arguments in sample.invalid:
             with world.guarded(clause):
-                yield _refused(world, sample, "arguments that the file rules out", filled(world.tokens, arguments))
+                yield _refused(
+                    world,
+                    sample,
+                    "arguments that the file rules out",
+                    filled(world.tokens, arguments),
+                )
         if sample.call.path in tried or sample.call.path not in schemas:
             continue
         tried.add(sample.call.path)
         body = {} if sample.call.body is ABSENT else filled(world.tokens, sample.call.body)
-        for each in sampling.violations(source, schemas[sample.call.path], body, "x"):
-            if each.sure and isinstance(each.body, dict):
+        for violation in sampling.violations(source, schemas[sample.call.path], body, "x"):
+            if violation.sure and isinstance(violation.body, dict):
                 with world.guarded(clause):
-                    yield _refused(world, sample, each.what, each.body)
+                    yield _refused(world, sample, violation.what, violation.body)
 
 
 def _refused(world: ToolSession, sample: SampleCall, what: str, arguments: object) -> Outcome:
@@ -76,7 +83,11 @@ def _refused(world: ToolSession, sample: SampleCall, what: str, arguments: objec
     world.begin()
     sent = world.call(tool, arguments, harmless=sample.safe, judged=False)
     number, claim = protocol_error(sent.json), world.contract.claim(sent.exchange)
-    if number == _INVALID or sent.code is not None or (number is None and claim is None and _marked(sent)):
+    if (
+        number == _INVALID
+        or sent.code is not None
+        or (number is None and claim is None and _marked(sent))
+    ):
         return passed(clause)
     if number is not None:
         how = "told as a crash" if number == _INTERNAL else "refused"
@@ -98,11 +109,16 @@ def walks(world: ToolSession) -> Iterator[Outcome]:
     if navigation is None:
         return
     moves = {
-        action: each for each in world.samples if isinstance(action := point(each.call.body, navigation.takes), str)
+        action: sample
+        for sample in world.samples
+        if isinstance(action := point(sample.call.body, navigation.takes), str)
     }
     if not moves:
         for clause in ("navigation/offered", "navigation/not-offered", "audit/recorded"):
-            yield not_exercised(clause, f"no call under `calls` that may be sent has an action at {navigation.takes}")
+            yield not_exercised(
+                clause,
+                f"no call under `calls` that may be sent has an action at {navigation.takes}",
+            )
         return
     tried: set[str] = set()
     for _ in range(_WALKS):
@@ -116,7 +132,9 @@ def _walk(
     """One walk. ``tried``: the actions that were tried where they were not offered, which come after those that were not."""
     first = next(iter(moves.values()))
     seen: list[Observation] = []
-    sent = world.call(first.call.path, _taking(world, navigation, first, "faultspec_no_such_action"))
+    sent = world.call(
+        first.call.path, _taking(world, navigation, first, "faultspec_no_such_action")
+    )
     seen.append(sent)
     if sent.code != navigation.unknown:
         message = f"an action that there is not is answered {sent}, not {navigation.unknown}"
@@ -126,12 +144,18 @@ def _walk(
         offers = _names(point(sent.json, navigation.offers))
         beyond = [each for each in offers if known and each not in known]
         if beyond:
-            yield failed("navigation/not-offered", f"{beyond[0]} is offered, and is none of the known actions", sent)
+            yield failed(
+                "navigation/not-offered",
+                f"{beyond[0]} is offered, and is none of the known actions",
+                sent,
+            )
         others = [each for each in known if each not in offers]
         if others:
             action = world.random.choice([each for each in others if each not in tried] or others)
             tried.add(action)
-            refused = world.call(first.call.path, _taking(world, navigation, moves.get(action, first), action))
+            refused = world.call(
+                first.call.path, _taking(world, navigation, moves.get(action, first), action)
+            )
             seen.append(refused)
             if refused.code != navigation.refused:
                 message = f"`{action}` is not offered, and is answered {refused}, not {navigation.refused}"
@@ -141,7 +165,10 @@ def _walk(
             now = _names(point(refused.json, navigation.offers))
             if refused.code == navigation.refused and sorted(now) != sorted(offers):
                 yield failed(
-                    "navigation/offered", "after a refusal other actions are offered than before", sent, refused
+                    "navigation/offered",
+                    "after a refusal other actions are offered than before",
+                    sent,
+                    refused,
                 )
         able = [each for each in offers if each in moves]
         if not able:
@@ -151,7 +178,9 @@ def _walk(
         sent = world.call(moves[action].call.path, filled(world.tokens, moves[action].call.body))
         seen.append(sent)
         if sent.code in (navigation.refused, navigation.unknown):
-            yield failed("navigation/offered", f"`{action}` is offered, and is answered {sent}", before, sent)
+            yield failed(
+                "navigation/offered", f"`{action}` is offered, and is answered {sent}", before, sent
+            )
         else:
             yield passed("navigation/offered")
     yield from _published(world, seen[-1], navigation)
@@ -170,7 +199,10 @@ def _published(world: ToolSession, last: Observation, navigation: Navigation) ->
     for publication in world.taxonomy.discovery.values():
         if publication.kind == "actions":
             page = world.resource(publication.request)
-            found, offers = _names(point(page.json, publication.at)), _names(point(last.json, navigation.offers))
+            found, offers = (
+                _names(point(page.json, publication.at)),
+                _names(point(last.json, navigation.offers)),
+            )
             if sorted(found) == sorted(offers):
                 yield passed("discovery/agrees")
             else:

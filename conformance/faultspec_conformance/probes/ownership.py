@@ -8,7 +8,12 @@ from faultspec_conformance.openapi.document import ServiceOperation
 from faultspec_conformance.session.fixtures import likely_body, make
 from faultspec_conformance.session.http import HttpSession
 from faultspec_conformance.session.observation import Observation, parsed
-from faultspec_conformance.session.resources import CreatedResource, ResourceKind, identifier_of, path_of
+from faultspec_conformance.session.resources import (
+    CreatedResource,
+    ResourceKind,
+    identifier_of,
+    path_of,
+)
 
 #: A shorter value, or id, may stand in an answer by chance.
 _TELLING = 8
@@ -17,7 +22,9 @@ _TELLING = 8
 _MORE = 2
 
 
-def marks(world: HttpSession, kind: ResourceKind, operation: ServiceOperation, body: object) -> tuple[str, ...]:
+def marks(
+    world: HttpSession, kind: ResourceKind, operation: ServiceOperation, body: object
+) -> tuple[str, ...]:
     """The texts of a creation's body that no other creation sends: its ``${unique}`` values, or made-up ones.
 
     What another body of the same kind has too is fixed, and what the description says anybody may send.
@@ -25,7 +32,7 @@ def marks(world: HttpSession, kind: ResourceKind, operation: ServiceOperation, b
     call = kind.call("create")
     fixed = set(texts(likely_body(world, operation, call)))
     document = json.dumps(world.description.document)
-    found = [each for each in texts(body) if len(each) >= _TELLING and each not in fixed]
+    found = [text for text in texts(body) if len(text) >= _TELLING and text not in fixed]
     return tuple(each for each in dict.fromkeys(found) if json.dumps(each)[1:-1] not in document)
 
 
@@ -50,11 +57,13 @@ def has(sent: Observation, marks: Sequence[str]) -> bool:
     """Whether an answer has one of the marks in its body, whatever their case."""
     body = parsed(sent.exchange.response.body)
     raw = sent.exchange.response.body.decode("utf-8", "replace")
-    said = [each.casefold() for each in texts(body)] if body is not None else [raw.casefold()]
+    said = [text.casefold() for text in texts(body)] if body is not None else [raw.casefold()]
     return any(mark.casefold() in each for mark in marks for each in said)
 
 
-def shows(created: Observation, identifier: object, marks: Sequence[str], sent: Observation) -> bool | None:
+def shows(
+    created: Observation, identifier: object, marks: Sequence[str], sent: Observation
+) -> bool | None:
     """Whether an answer shows the resource that ``created`` is the creation of; None where nothing tells.
 
     A mark does; the id does where it is unguessable. Without either, a representation that shows no mark even to its
@@ -69,7 +78,11 @@ def shows(created: Observation, identifier: object, marks: Sequence[str], sent: 
 
 
 def namesake(
-    world: HttpSession, kind: ResourceKind, made: CreatedResource, stranger: Identity, marks: Sequence[str]
+    world: HttpSession,
+    kind: ResourceKind,
+    made: CreatedResource,
+    stranger: Identity,
+    marks: Sequence[str],
 ) -> bool:
     """Whether the other tenant was shown, under this id, something that is not known to be the owner's."""
     read = kind.operation("read")
@@ -86,7 +99,9 @@ def namesake(
 
 
 def _same(made: CreatedResource, marks: Sequence[str], sent: Observation) -> bool:
-    return bool(shows(made.sent, made.id, marks, sent)) or (not marks and sent.json == made.sent.json)
+    return bool(shows(made.sent, made.id, marks, sent)) or (
+        not marks and sent.json == made.sent.json
+    )
 
 
 def unshared(
@@ -111,7 +126,7 @@ def given(world: HttpSession, kind: ResourceKind, who: Identity) -> set[str]:
     if create is None:
         return set()
     last = (kind.item or "{id}").rpartition("{")[2].partition("}")[0]
-    names = {each.name for each in world.identities() if each.tenant == who.tenant}
+    names = {identity.name for identity in world.identities() if identity.tenant == who.tenant}
     return {
         str(identifier_of(each, last, kind))
         for each in world.visible

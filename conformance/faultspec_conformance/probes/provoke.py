@@ -82,9 +82,15 @@ def _provoked(world: HttpSession, recipe: Recipe) -> Iterator[Outcome]:
     assert sent is not None
     outcome = _answered(recipe, sent)
     if outcome.kind == "broken":
-        who = world.target.identity(recipe.steps[-1].identity) if recipe.steps[-1].identity else world.caller
+        who = (
+            world.target.identity(recipe.steps[-1].identity)
+            if recipe.steps[-1].identity
+            else world.caller
+        )
         doubtful = sent.status == 401 and not means_401(world, recipe.code) and not who.anonymous
-        reason = failed or (tried(world, who, refused(world, who, world.visible)) if doubtful else None)
+        reason = failed or (
+            tried(world, who, refused(world, who, world.visible)) if doubtful else None
+        )
         if reason:
             yield _unmet(world, recipe, reason)
             return
@@ -96,12 +102,16 @@ def _provoked(world: HttpSession, recipe: Recipe) -> Iterator[Outcome]:
 def _unmet(world: HttpSession, recipe: Recipe, reason: str) -> Outcome:
     """The recipe could not be carried out, so it says nothing of its code."""
     world.unmet[recipe.code] = reason
-    if reason not in world.not_run and "credentials are refused" not in reason:  # an identity is reported once
+    if (
+        reason not in world.not_run and "credentials are refused" not in reason
+    ):  # an identity is reported once
         world.not_run.append(reason)
     return Outcome(_CLAUSE, "could_not_run", reason)
 
 
-def _step(world: HttpSession, step: Step, saved: Mapping[str, object], code: str, *, patient: bool) -> Observation:
+def _step(
+    world: HttpSession, step: Step, saved: Mapping[str, object], code: str, *, patient: bool
+) -> Observation:
     sent = _once(world, step, saved, patient=patient and step.until is None)
     for _ in range(step.at_most - 1):
         if step.until is None or sent.status == step.until or sent.code == code:
@@ -110,15 +120,21 @@ def _step(world: HttpSession, step: Step, saved: Mapping[str, object], code: str
     return sent
 
 
-def _once(world: HttpSession, step: Step, saved: Mapping[str, object], *, patient: bool) -> Observation:
+def _once(
+    world: HttpSession, step: Step, saved: Mapping[str, object], *, patient: bool
+) -> Observation:
     call = step.call
-    path, _, query = placed(world.description, call.method, text(world.tokens, call.path, saved)).partition("?")
+    path, _, query = placed(
+        world.description, call.method, text(world.tokens, call.path, saved)
+    ).partition("?")
     operation = world.operation(call.method, path)
     known = values_for(world, operation) if "{" in path else {}
     values: dict[str, object] = {}
     for own, written in zip(operation.template.split("/"), path.split("/"), strict=False):
         if written.startswith("{") and written.endswith("}"):
-            values[written[1:-1]] = saved.get(written[1:-1], known.get(own[1:-1], world.tokens.hex(8)))
+            values[written[1:-1]] = saved.get(
+                written[1:-1], known.get(own[1:-1], world.tokens.hex(8))
+            )
     return world.call(
         call.method,
         path + (f"?{query}" if query else ""),
@@ -147,7 +163,11 @@ def _answered(recipe: Recipe, sent: Observation) -> Outcome:
     until = recipe.steps[-1].until
     if until is not None and sent.status != until:
         tried = recipe.steps[-1].at_most
-        return failed(_CLAUSE, f"{said}: of {tried} requests none is answered {until}, the last one {sent}", sent)
+        return failed(
+            _CLAUSE,
+            f"{said}: of {tried} requests none is answered {until}, the last one {sent}",
+            sent,
+        )
     if recipe.code in codes:
         return failed(_CLAUSE, f"{said} is answered {sent}, not {recipe.status}", sent)
     if not codes and not all(each.sound for each in (sent, *sent.inner)):
@@ -163,14 +183,21 @@ def _no_wait(asked: str | None) -> str:
     return f"the wait that the refusal asks for is too long (Retry-After: {asked}; at most {PATIENCE:g} s are waited)"
 
 
-def _waited(world: HttpSession, step: Step, saved: Mapping[str, object], refused: Observation) -> Iterator[Outcome]:
-    if any(each.clause == "headers/retry-after" for each in refused.judgement.findings):
+def _waited(
+    world: HttpSession, step: Step, saved: Mapping[str, object], refused: Observation
+) -> Iterator[Outcome]:
+    if any(finding.clause == "headers/retry-after" for finding in refused.judgement.findings):
         yield not_exercised(_RECOVERS, "the refusal's Retry-After is not well formed")
         return
     wait = world.wait_asked(refused)
     if wait is None:
         asked = refused.header("Retry-After")
-        if asked is not None and asked.isdigit() and int(asked) >= _SUSPICIOUS and world.driver.pause(_SHORT):
+        if (
+            asked is not None
+            and asked.isdigit()
+            and int(asked) >= _SUSPICIOUS
+            and world.driver.pause(_SHORT)
+        ):
             again = _once(world, step, saved, patient=False)
             if again.ok:
                 message = f"Retry-After asks for {asked} s, and {_SHORT:g} s were enough: are these milliseconds?"
@@ -180,7 +207,9 @@ def _waited(world: HttpSession, step: Step, saved: Mapping[str, object], refused
         return
     if not world.driver.pause(wait):
         yield Outcome(
-            _RECOVERS, "could_not_run", "the budget of seconds does not allow the wait that Retry-After asks for"
+            _RECOVERS,
+            "could_not_run",
+            "the budget of seconds does not allow the wait that Retry-After asks for",
         )
         return
     again = _once(world, step, saved, patient=False)

@@ -30,43 +30,77 @@ _ACTED_ON = frozenset({"code", "boundary", "domain", "retriable", "status", "act
 
 def notifications(world: CallSession) -> Iterator[Outcome]:
     """Whether each error that was answered came once more; what is still due is waited for."""
-    repeating = tuple(each for each in world.taxonomy.surfaces.values() if each.repeats and each.transport == "event")
+    repeating = tuple(
+        surface
+        for surface in world.taxonomy.surfaces.values()
+        if surface.repeats and surface.transport == "event"
+    )
     if not repeating:
-        sinks = [f"`{each.name}`" for each in world.taxonomy.surfaces.values() if each.repeats]
+        sinks = [
+            f"`{surface.name}`" for surface in world.taxonomy.surfaces.values() if surface.repeats
+        ]
         if sinks:
-            yield not_exercised(_CLAUSE, f"what is written to {' and '.join(sinks)} is not seen from here")
+            yield not_exercised(
+                _CLAUSE, f"what is written to {' and '.join(sinks)} is not seen from here"
+            )
         return
     if not world.hears:
         names = " and ".join(f"`{each.name}`" for each in repeating)
-        yield not_exercised(_CLAUSE, f"what comes unasked, on {names}, is heard over standard streams alone")
+        yield not_exercised(
+            _CLAUSE, f"what comes unasked, on {names}, is heard over standard streams alone"
+        )
         return
     waited = 0.0
-    while world.ended is None and waited < GRACE and _due(world.contract, repeating, world.exchanges):
+    while (
+        world.ended is None and waited < GRACE and _due(world.contract, repeating, world.exchanges)
+    ):
         world.linger(_MOMENT)
         waited += _MOMENT
     if world.ended is None:
         yield from repeated(world.contract, repeating, world.exchanges, world.unkept)
 
 
-def _due(contract: Contract, repeating: Iterable[Surface], exchanges: Sequence[Observation]) -> bool:
+def _due(
+    contract: Contract, repeating: Iterable[Surface], exchanges: Sequence[Observation]
+) -> bool:
     return any(each.kind == "broken" for each in repeated(contract, repeating, exchanges))
 
 
 def repeated(
-    contract: Contract, repeating: Iterable[Surface], exchanges: Sequence[Observation], unkept: int = 0
+    contract: Contract,
+    repeating: Iterable[Surface],
+    exchanges: Sequence[Observation],
+    unkept: int = 0,
 ) -> Iterator[Outcome]:
     """What the exchanges of a run, in the order in which they were heard, say of the surfaces that repeat others; ``unkept``
     messages were heard and not kept.
     """
     for surface in repeating:
         origins = tuple(_origins(contract.taxonomy, surface))
-        level: Level = "warning" if any(each.level == "should" for each in (surface, *origins[:-1])) else "error"
-        answered = [each for each in exchanges if _is_due(contract.taxonomy, surface, origins, each)]
-        told = [each for each in exchanges if each.judgement.is_error and each.judgement.surface == surface.name]
+        level: Level = (
+            "warning"
+            if any(each.level == "should" for each in (surface, *origins[:-1]))
+            else "error"
+        )
+        answered = [
+            exchange
+            for exchange in exchanges
+            if _is_due(contract.taxonomy, surface, origins, exchange)
+        ]
+        told = [
+            exchange
+            for exchange in exchanges
+            if exchange.judgement.is_error and exchange.judgement.surface == surface.name
+        ]
         left = []
         for sent in answered:
             own = next(
-                (each for each in told if each.code == sent.code and difference(contract, sent, each) is None), None
+                (
+                    each
+                    for each in told
+                    if each.code == sent.code and difference(contract, sent, each) is None
+                ),
+                None,
             )
             if own is None:
                 left.append(sent)
@@ -79,9 +113,19 @@ def repeated(
                 told.remove(other)
                 pointer, message = difference(contract, sent, other) or ("", "")
                 message = f"`{surface.name}` repeats {sent} otherwise: {message}"
-                yield failed(_CLAUSE, message, sent, other, level=level, pointer=pointer, at=sent.exchange.operation)
+                yield failed(
+                    _CLAUSE,
+                    message,
+                    sent,
+                    other,
+                    level=level,
+                    pointer=pointer,
+                    at=sent.exchange.operation,
+                )
             elif unkept:
-                yield not_exercised(_CLAUSE, f"{unkept} messages that came unasked were too many to be kept")
+                yield not_exercised(
+                    _CLAUSE, f"{unkept} messages that came unasked were too many to be kept"
+                )
             else:
                 message = f"`{surface.name}` repeats every error, and {sent} was not told there within {GRACE:g} s"
                 yield failed(_CLAUSE, message, sent, level=level)
@@ -97,7 +141,9 @@ def _origins(taxonomy: Taxonomy, surface: Surface) -> Iterator[Surface]:
         following = taxonomy.surfaces.get(following.repeats or "")
 
 
-def _is_due(taxonomy: Taxonomy, surface: Surface, origins: Sequence[Surface], sent: Observation) -> bool:
+def _is_due(
+    taxonomy: Taxonomy, surface: Surface, origins: Sequence[Surface], sent: Observation
+) -> bool:
     """Whether an answer is an error that the surface has to repeat, and can."""
     if sent.code is None or sent.judgement.surface not in {each.name for each in origins}:
         return False
@@ -130,7 +176,11 @@ def difference(contract: Contract, sent: Observation, other: Observation) -> tup
     details, others = one.slots.get("details"), two.slots.get("details")
     if isinstance(details, dict) and isinstance(others, dict):
         for key, answered in details.items():
-            if key in others and isinstance(answered, str | bool) and not same(answered, others[key]):
+            if (
+                key in others
+                and isinstance(answered, str | bool)
+                and not same(answered, others[key])
+            ):
                 pointer = child(two.where["details"], key)
                 return pointer, _said(pointer, answered, others[key])
     return None
@@ -146,7 +196,9 @@ def _read(contract: Contract, sent: Observation) -> _NotificationReader:
     where = {slot: claim.surface.at + pointer for slot, pointer in read.where.items()}
     fields = envelope.fields.items()
     return _NotificationReader(
-        read.slots, where, frozenset(slot for slot, each in fields if each.schema.vocabulary or each.schema.enum)
+        read.slots,
+        where,
+        frozenset(slot for slot, each in fields if each.schema.vocabulary or each.schema.enum),
     )
 
 

@@ -9,9 +9,20 @@ from faultspec_conformance.probes.framework import body_for, refused
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.fixtures import fixture, fresh_key
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Observation, failed, not_exercised, passed, slot
+from faultspec_conformance.session.observation import (
+    Observation,
+    failed,
+    not_exercised,
+    passed,
+    slot,
+)
 from faultspec_conformance.session.parameters import absent_value, known_values
-from faultspec_conformance.session.resources import CreatedResource, ResourceKind, content_type, is_json_write
+from faultspec_conformance.session.resources import (
+    CreatedResource,
+    ResourceKind,
+    content_type,
+    is_json_write,
+)
 
 #: So many items of no resource are asked for by an id that names nothing.
 _OTHERS = 12
@@ -35,7 +46,11 @@ def unknown_ids(world: HttpSession) -> Iterator[Outcome]:
         made = world.made.get(kind.name)
         for role in _ITEM:
             operation = kind.operation(role)  # type: ignore[arg-type]
-            if operation is None or not operation.placeholders or (operation.writes and not world.writable):
+            if (
+                operation is None
+                or not operation.placeholders
+                or (operation.writes and not world.writable)
+            ):
                 continue
             if operation.name in asked:
                 continue
@@ -54,12 +69,18 @@ def unknown_ids(world: HttpSession) -> Iterator[Outcome]:
         yield not_exercised(clause, "no path has an id in it")
 
 
-def _absent(world: HttpSession, operation: ServiceOperation, made: CreatedResource | None) -> Outcome:
+def _absent(
+    world: HttpSession, operation: ServiceOperation, made: CreatedResource | None
+) -> Outcome:
     values = dict(known_values(world, operation))
     last = operation.placeholders[-1]
     values[last] = absent_value(world, operation, last)
     if made is None:
-        values |= {name: absent_value(world, operation, name) for name in operation.placeholders if name not in values}
+        values |= {
+            name: absent_value(world, operation, name)
+            for name in operation.placeholders
+            if name not in values
+        }
     body = body_for(world, operation) if is_json_write(operation) else ABSENT
     sent = world.call(
         operation.method,
@@ -77,9 +98,13 @@ def nothing_there(world: HttpSession, sent: Observation) -> Outcome:
     """What became of a request for an id that names nothing."""
     clause, operation = "framework/unknown-id", sent.exchange.operation
     if sent.ok and sent.exchange.request.method in ("PUT", "DELETE"):
-        return not_exercised(clause, f"{operation} of what is not there is answered {sent}, as its definition allows")
+        return not_exercised(
+            clause, f"{operation} of what is not there is answered {sent}, as its definition allows"
+        )
     if sent.status in (401, 403, 405, 412, 428):
-        return not_exercised(clause, f"{operation} looked at something else first and answered {sent}")
+        return not_exercised(
+            clause, f"{operation} looked at something else first and answered {sent}"
+        )
     return refused(clause, sent, "an id that names nothing")
 
 
@@ -96,13 +121,19 @@ def duplicates(world: HttpSession) -> Iterator[Outcome]:
         assert operation is not None
         declared = bool(kind.config.unique)
         if not declared and "409" not in operation.responses:
-            yield not_exercised(clause, f"nothing says that two resources {kind.name} may not be alike (`unique`)")
+            yield not_exercised(
+                clause, f"nothing says that two resources {kind.name} may not be alike (`unique`)"
+            )
             continue
         yield from _second(world, kind, operation, first, declared)
 
 
 def _second(
-    world: HttpSession, kind: ResourceKind, operation: ServiceOperation, first: CreatedResource, declared: bool
+    world: HttpSession,
+    kind: ResourceKind,
+    operation: ServiceOperation,
+    first: CreatedResource,
+    declared: bool,
 ) -> Iterator[Outcome]:
     clause = "duplicates/refused"
     canaries = (world.canary("email"),)
@@ -112,7 +143,11 @@ def _second(
     )
     planted = {"contact": canaries[0].value} if isinstance(first.body, dict) and not closed else {}
     again = _create(
-        world, operation, first, {**first.body, **planted} if isinstance(first.body, dict) else first.body, canaries
+        world,
+        operation,
+        first,
+        {**first.body, **planted} if isinstance(first.body, dict) else first.body,
+        canaries,
     )
     if planted and again.status in (400, 422) and again.code not in _conflicts(world):
         again = _create(world, operation, first, first.body, ())
@@ -128,7 +163,12 @@ def _second(
         return
     expected = _conflicts(world)
     if declared and again.code is not None and expected and again.code not in expected:
-        yield failed(clause, f"{what} is answered {again}; {' or '.join(expected)} is for that", first.sent, again)
+        yield failed(
+            clause,
+            f"{what} is answered {again}; {' or '.join(expected)} is for that",
+            first.sent,
+            again,
+        )
         return
     if again.code is None and again.status != 409:
         yield refused(clause, again, what)
@@ -139,11 +179,19 @@ def _second(
 
 def _conflicts(world: HttpSession) -> tuple[str, ...]:
     codes = world.contract.codes_for(409)
-    return tuple(each for each in codes if each in world.taxonomy.codes and world.taxonomy.codes[each].http.allows(409))
+    return tuple(
+        code
+        for code in codes
+        if code in world.taxonomy.codes and world.taxonomy.codes[code].http.allows(409)
+    )
 
 
 def _create(
-    world: HttpSession, operation: ServiceOperation, first: CreatedResource, body: object, plant: tuple[object, ...]
+    world: HttpSession,
+    operation: ServiceOperation,
+    first: CreatedResource,
+    body: object,
+    plant: tuple[object, ...],
 ) -> Observation:
     values = {name: first.values.get(name) for name in operation.placeholders}
     return world.call(
@@ -162,7 +210,14 @@ def _pointed_at(
     world: HttpSession, kind: ResourceKind, first: CreatedResource, again: Observation
 ) -> Iterator[Outcome]:
     clause = "duplicates/existing-id"
-    key = next((each for each in world.taxonomy.detail_keys.values() if each.refers_to == "resource"), None)
+    key = next(
+        (
+            detail_key
+            for detail_key in world.taxonomy.detail_keys.values()
+            if detail_key.refers_to == "resource"
+        ),
+        None,
+    )
     if key is None:
         return
     details = slot(world.taxonomy, again, "details")
@@ -180,7 +235,11 @@ def _pointed_at(
     pointer = f"/details/{key.name}"
     if read is None:
         yield failed(
-            clause, f"`{key.name}` is not the id of the {kind.name} that exists", first.sent, again, pointer=pointer
+            clause,
+            f"`{key.name}` is not the id of the {kind.name} that exists",
+            first.sent,
+            again,
+            pointer=pointer,
         )
         return
     values = {**first.values, read.placeholders[-1]: named} if read.placeholders else {}
@@ -196,9 +255,7 @@ def _pointed_at(
             pointer=pointer,
         )
     else:
-        message = (
-            f"`{key.name}` names nothing its caller can read ({found}); the {kind.name} that exists has another id"
-        )
+        message = f"`{key.name}` names nothing its caller can read ({found}); the {kind.name} that exists has another id"
         yield failed(clause, message, first.sent, again, pointer=pointer)
 
 

@@ -22,16 +22,23 @@ _CLAUSE = "stream/announced"
 
 def broken_streams(world: HttpSession) -> Iterator[Outcome]:
     """Every stream of the document, made to fail by a header that it declares and that a recipe uses elsewhere."""
-    if not any(each.transport == "stream" for each in world.taxonomy.surfaces.values()):
+    if not any(surface.transport == "stream" for surface in world.taxonomy.surfaces.values()):
         return
-    streams = [each for each in world.description.operations if each.method == "GET" and STREAM in each.media_types]
+    streams = [
+        each
+        for each in world.description.operations
+        if each.method == "GET" and STREAM in each.media_types
+    ]
     if not streams:
-        yield not_exercised(_CLAUSE, "the OpenAPI document has no operation that answers with text/event-stream")
+        yield not_exercised(
+            _CLAUSE, "the OpenAPI document has no operation that answers with text/event-stream"
+        )
     for operation in streams:
         recipe = _switch(world, operation)
         if recipe is None:
             yield not_exercised(
-                _CLAUSE, f"nothing is known to break {operation.name}: no recipe sets a header that it declares"
+                _CLAUSE,
+                f"nothing is known to break {operation.name}: no recipe sets a header that it declares",
             )
             continue
         sent = world.call(
@@ -53,19 +60,26 @@ def _switch(world: HttpSession, operation: ServiceOperation) -> Recipe | None:
             for recipe in world.target.recipes
             if len(recipe.steps) == 1
             and recipe.steps[0].call.headers
-            and all(operation.parameter(name, "header") is not None for name in recipe.steps[0].call.headers)
+            and all(
+                operation.parameter(name, "header") is not None
+                for name in recipe.steps[0].call.headers
+            )
         ),
         None,
     )
 
 
-def _announced(world: HttpSession, operation: ServiceOperation, recipe: Recipe, sent: Observation) -> Outcome:
+def _announced(
+    world: HttpSession, operation: ServiceOperation, recipe: Recipe, sent: Observation
+) -> Outcome:
     said = f"{operation.name}, made to fail with {recipe.code},"
     if not sent.ok:
         return not_exercised(_CLAUSE, f"{said} fails before the stream begins ({sent})")
-    told = [each for each in events(sent.exchange) if each.tells(world.wires)]
+    told = [event for event in events(sent.exchange) if event.tells(world.wires)]
     if not told:
-        whole = world.call("GET", operation.template, values=values_for(world, operation), accept=STREAM)
+        whole = world.call(
+            "GET", operation.template, values=values_for(world, operation), accept=STREAM
+        )
         if not whole.ok:
             return not_exercised(_CLAUSE, f"{operation.name} is answered {whole}")
         if len(list(events(sent.exchange))) == len(list(events(whole.exchange))):
@@ -73,8 +87,14 @@ def _announced(world: HttpSession, operation: ServiceOperation, recipe: Recipe, 
         return failed(_CLAUSE, f"{said} just ends: no event tells an error", whole, sent)
     hidden = next((each for each in told if each.name not in ERROR_EVENTS), None)
     if hidden is not None:
-        return failed(_CLAUSE, f"{said} tells it among the data, in an event called `{hidden.name}`", sent)
-    shapeless = next((each for each in sent.inner if not each.judgement.is_error and each.code is None), None)
+        return failed(
+            _CLAUSE, f"{said} tells it among the data, in an event called `{hidden.name}`", sent
+        )
+    shapeless = next(
+        (each for each in sent.inner if not each.judgement.is_error and each.code is None), None
+    )
     if shapeless is not None:
-        return failed(_CLAUSE, f"{said} has an error event that is not in the declared form", sent, shapeless)
+        return failed(
+            _CLAUSE, f"{said} has an error event that is not in the declared form", sent, shapeless
+        )
     return passed(_CLAUSE)

@@ -14,19 +14,41 @@ from faultspec_conformance.config import ABSENT, Identity
 from faultspec_conformance.openapi import sampling
 from faultspec_conformance.openapi.document import ServiceOperation, shape_of
 from faultspec_conformance.probes.idempotency import change_body
-from faultspec_conformance.probes.ownership import given, has, marks, namesake, unguessable, unshared
+from faultspec_conformance.probes.ownership import (
+    given,
+    has,
+    marks,
+    namesake,
+    unguessable,
+    unshared,
+)
 from faultspec_conformance.probes.resources import nothing_there
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session import pagination
 from faultspec_conformance.session.fixtures import fresh_key
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Observation, failed, leaves, not_exercised, passed, slot
-from faultspec_conformance.session.resources import CreatedResource, ResourceKind, below, content_type, is_json_write
+from faultspec_conformance.session.observation import (
+    Observation,
+    failed,
+    leaves,
+    not_exercised,
+    passed,
+    slot,
+)
+from faultspec_conformance.session.resources import (
+    CreatedResource,
+    ResourceKind,
+    below,
+    content_type,
+    is_json_write,
+)
 
 _CLAUSE = "tenancy/concealed"
 
 #: Headers that tell the moment or the length, not the resource.
-_OF_THE_MOMENT = frozenset({"date", "content-length", "connection", "keep-alive", "age", "server-timing"})
+_OF_THE_MOMENT = frozenset(
+    {"date", "content-length", "connection", "keep-alive", "age", "server-timing"}
+)
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?")
 
@@ -51,7 +73,9 @@ def concealed(world: HttpSession) -> Iterator[Outcome]:
             continue
         stranger = world.stranger(made.owner)
         if stranger is None:
-            yield not_exercised(_CLAUSE, "no two identities with credentials belong to different tenants")
+            yield not_exercised(
+                _CLAUSE, "no two identities with credentials belong to different tenants"
+            )
             return
         asked = True
         create = kind.operation("create")
@@ -81,11 +105,15 @@ def _items(
         own = marks(world, kind, create, made.body)
     known: tuple[Observation, object] | None = None
     # Where a change has to name what it changes, that too may be looked at before whose it is.
-    unconditional = any(each.http.allows(428) for each in world.taxonomy.live_codes())
+    unconditional = any(code.http.allows(428) for code in world.taxonomy.live_codes())
     for operation in _on_item(world, kind):
-        for condition in (_NEVER_GIVEN, None) if unconditional and operation.writes else (_NEVER_GIVEN,):
+        for condition in (
+            (_NEVER_GIVEN, None) if unconditional and operation.writes else (_NEVER_GIVEN,)
+        ):
             with world.guarded(_CLAUSE):
-                known = yield from _compared(world, rule, kind, operation, made, stranger, known, own, condition)
+                known = yield from _compared(
+                    world, rule, kind, operation, made, stranger, known, own, condition
+                )
             if namesake(world, kind, made, stranger, own):
                 return
 
@@ -93,12 +121,14 @@ def _items(
 def _on_item(world: HttpSession, kind: ResourceKind) -> list[ServiceOperation]:
     """What can be asked of an item: the operations on its path, then what lies below it; deleting comes last."""
     item = shape_of(kind.item or "")
-    found = [each for each in (kind.operation("read"), kind.operation("update")) if each is not None]
-    for each in world.description.operations:
-        shape = shape_of(each.template)
-        here = shape == item and each.method in ("GET", "PUT", "PATCH")
-        if (here or below(each, kind)) and each not in found:
-            found.append(each)
+    found = [
+        each for each in (kind.operation("read"), kind.operation("update")) if each is not None
+    ]
+    for operation in world.description.operations:
+        shape = shape_of(operation.template)
+        here = shape == item and operation.method in ("GET", "PUT", "PATCH")
+        if (here or below(operation, kind)) and operation not in found:
+            found.append(operation)
     delete = kind.operation("delete")
     return [*sorted(found, key=lambda each: each.writes), *([delete] if delete is not None else [])]
 
@@ -164,7 +194,9 @@ def _compared(
     result = (nothing, identifier) if operation.method == "GET" else known
     said = f"{operation.name} of another tenant's {kind.name}"
     if foreign.ok and not nothing.ok and namesake(world, kind, made, stranger, own_marks):
-        yield not_exercised(_CLAUSE, f"{said} is answered {foreign}, which may be one of the same id of its own")
+        yield not_exercised(
+            _CLAUSE, f"{said} is answered {foreign}, which may be one of the same id of its own"
+        )
         return result
     if foreign.ok and not nothing.ok:
         yield failed(_CLAUSE, f"{said} is answered {foreign}", made.sent, foreign)
@@ -177,7 +209,9 @@ def _compared(
         return result
     if operation.method == "PUT" and "201" in operation.responses:
         # RFC 9110, 9.3.4: it creates what is not there, so that a name that is taken shows, whatever refused this one.
-        yield not_exercised(_CLAUSE, f"{operation.name} creates what is not there, as its document says")
+        yield not_exercised(
+            _CLAUSE, f"{operation.name} creates what is not there, as its document says"
+        )
         return result
     differences = _differences(world, foreign, made.id, nothing, identifier)
     if differences:
@@ -188,9 +222,13 @@ def _compared(
         message = f"{said} can be told from one that is not there: {differences[0][1]}"
         yield failed(_CLAUSE, message, nothing, foreign)
     elif foreign.code in rule.never and not operation.writes and stranger.scopes is None:
-        yield failed(_CLAUSE, f"{said} is answered {foreign}, where {rule.answer} is to be told", foreign)
+        yield failed(
+            _CLAUSE, f"{said} is answered {foreign}, where {rule.answer} is to be told", foreign
+        )
     elif foreign.status == 403 and foreign.code != rule.answer:
-        yield not_exercised(_CLAUSE, f"{stranger.name} is answered {foreign} whether it is there or not")
+        yield not_exercised(
+            _CLAUSE, f"{stranger.name} is answered {foreign} whether it is there or not"
+        )
     else:
         yield passed(_CLAUSE)
     return result
@@ -266,7 +304,11 @@ def _without(world: HttpSession, sent: Observation, identifier: object, text: st
 
 
 def _listed(
-    world: HttpSession, kind: ResourceKind, made: CreatedResource, stranger: Identity, own: tuple[str, ...]
+    world: HttpSession,
+    kind: ResourceKind,
+    made: CreatedResource,
+    stranger: Identity,
+    own: tuple[str, ...],
 ) -> Iterator[Outcome]:
     listing = kind.operation("list")
     if listing is None or listing.placeholders:
@@ -281,16 +323,24 @@ def _listed(
         elif sent.ok:
             yield passed(_CLAUSE)
 
-    first = world.call("GET", listing.template, query=pagination.opening(listing), identity=stranger)
+    first = world.call(
+        "GET", listing.template, query=pagination.opening(listing), identity=stranger
+    )
     outcomes = list(shown(first))
     yield from outcomes
     following = pagination.following(listing, first)
-    if following is not None and [each.kind for each in outcomes] == ["held"]:
-        yield from shown(world.call("GET", listing.template, query=following, identity=stranger), first)
+    if following is not None and [outcome.kind for outcome in outcomes] == ["held"]:
+        yield from shown(
+            world.call("GET", listing.template, query=following, identity=stranger), first
+        )
 
 
 def _names(
-    world: HttpSession, kind: ResourceKind, made: CreatedResource, stranger: Identity, sent: Observation
+    world: HttpSession,
+    kind: ResourceKind,
+    made: CreatedResource,
+    stranger: Identity,
+    sent: Observation,
 ) -> bool:
     """Whether a refusal names a resource that is not its caller's: one that he may read under that id is his own, and an id that
     he sent himself, such as a name of a host, tells him nothing.
@@ -301,20 +351,37 @@ def _names(
     if unguessable(made.id):
         return str(made.id) in text
     # A count may stand anywhere, so it counts only where an id does.
-    keys = {each.name for each in world.taxonomy.detail_keys.values() if each.refers_to == "resource"}
-    named = (steps(pointer)[-1:] for pointer, value in leaves(sent.json) if str(value) == str(made.id))
+    keys = {
+        detail_key.name
+        for detail_key in world.taxonomy.detail_keys.values()
+        if detail_key.refers_to == "resource"
+    }
+    named = (
+        steps(pointer)[-1:] for pointer, value in leaves(sent.json) if str(value) == str(made.id)
+    )
     if not any(each and (each[0] in keys or _ID.search(each[0])) for each in named):
         return False
     read = kind.operation("read")
-    return read is None or not world.call("GET", read.template, identity=stranger, values=made.values).ok
+    return (
+        read is None
+        or not world.call("GET", read.template, identity=stranger, values=made.values).ok
+    )
 
 
 def _same_values(
-    world: HttpSession, rule: Concealment, kind: ResourceKind, made: CreatedResource, stranger: Identity
+    world: HttpSession,
+    rule: Concealment,
+    kind: ResourceKind,
+    made: CreatedResource,
+    stranger: Identity,
 ) -> Iterator[Outcome]:
     """A creation with the values of another tenant's resource: that they are taken must not show."""
     operation = kind.operation("create")
-    if operation is None or operation.placeholders or not (kind.config.unique or "409" in operation.responses):
+    if (
+        operation is None
+        or operation.placeholders
+        or not (kind.config.unique or "409" in operation.responses)
+    ):
         return
     sent = world.call(
         operation.method,
@@ -332,9 +399,7 @@ def _same_values(
             sent,
         )
     elif sent.code is not None and sent.code in rule.never and sent.status == 409:
-        message = (
-            f"{operation.name} with another tenant's values is answered {sent}: that they are taken elsewhere shows"
-        )
+        message = f"{operation.name} with another tenant's values is answered {sent}: that they are taken elsewhere shows"
         yield failed(_CLAUSE, message, made.sent, sent, level="warning")
     elif sent.ok:
         yield passed(_CLAUSE)

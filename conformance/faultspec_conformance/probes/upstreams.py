@@ -26,7 +26,14 @@ from faultspec_conformance.faults.retry_observer import (
 )
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.http import HttpSession
-from faultspec_conformance.session.observation import Observation, failed, not_exercised, parsed, passed, slot
+from faultspec_conformance.session.observation import (
+    Observation,
+    failed,
+    not_exercised,
+    parsed,
+    passed,
+    slot,
+)
 from faultspec_conformance.session.parameters import filled, text
 from faultspec_conformance.session.upstreams import Behaviour, ScriptedUpstream
 from faultspec_conformance.session.upstreams import UpstreamRequest as Seen
@@ -77,13 +84,21 @@ def retries(world: HttpSession) -> Iterator[Outcome]:
 class _UpstreamWatch:
     """One call of the service, and what it sends to one upstream because of it."""
 
-    def __init__(self, world: HttpSession, policy: RetryPolicy, upstream: ScriptedUpstream, call: UpstreamCall) -> None:
+    def __init__(
+        self,
+        world: HttpSession,
+        policy: RetryPolicy,
+        upstream: ScriptedUpstream,
+        call: UpstreamCall,
+    ) -> None:
         self.world = world
         self.policy = policy
         self.upstream = upstream
         self.call = call
         default = world.taxonomy.upstream.default if world.taxonomy.upstream is not None else None
-        self.idempotent = default != "not_idempotent" if call.idempotent is None else call.idempotent
+        self.idempotent = (
+            default != "not_idempotent" if call.idempotent is None else call.idempotent
+        )
         self.scaled = scaled(policy.policy, upstream.config.scale)
         self.waits: list[Wait] = []
         self.witness: Observation | None = None
@@ -96,7 +111,8 @@ class _UpstreamWatch:
             sent, seen = self.sent(behaviour)
             if not seen:
                 yield not_exercised(
-                    "upstream/attempts", f"{sent.exchange.operation} is answered {sent}, and calls nobody"
+                    "upstream/attempts",
+                    f"{sent.exchange.operation} is answered {sent}, and calls nobody",
                 )
                 continue
             code = self.code(name, sent)
@@ -118,7 +134,9 @@ class _UpstreamWatch:
             call.path,
             identity=self.world.target.identity(identity) if identity is not None else None,
             query={name: text(self.world.tokens, each, {}) for name, each in call.query.items()},
-            headers={name: text(self.world.tokens, each, {}) for name, each in call.headers.items()},
+            headers={
+                name: text(self.world.tokens, each, {}) for name, each in call.headers.items()
+            },
             body=filled(self.world.tokens, call.body),
             raw=text(self.world.tokens, call.raw, {}).encode() if call.raw is not None else None,
             patient=False,
@@ -131,10 +149,16 @@ class _UpstreamWatch:
         """The code that a failure is; an operation's own, where it has one of that name."""
         operation = self.world.contract.operation(sent.exchange)
         own = operation.errors.get(name) if operation is not None else None
-        known = (each.errors[name] for each in self.world.taxonomy.operations.values() if name in each.errors)
+        known = (
+            each.errors[name]
+            for each in self.world.taxonomy.operations.values()
+            if name in each.errors
+        )
         return own or self.world.taxonomy.codes.get(name) or next(known)
 
-    def eligible(self, code: Code, behaviour: Behaviour, sent: Observation, *, idempotent: bool) -> bool | None:
+    def eligible(
+        self, code: Code, behaviour: Behaviour, sent: Observation, *, idempotent: bool
+    ) -> bool | None:
         """Whether the policy is for the failure of such a call; None where nobody can tell."""
         details = slot(self.world.taxonomy, sent, "details") if sent.judgement.is_error else None
         # What the code has no place for is not there, and not merely unknown.
@@ -161,28 +185,43 @@ class _UpstreamWatch:
 
     # ---- what is found
 
-    def judged(self, code: Code, behaviour: Behaviour, sent: Observation, seen: Sequence[Seen]) -> Iterator[Outcome]:
+    def judged(
+        self, code: Code, behaviour: Behaviour, sent: Observation, seen: Sequence[Seen]
+    ) -> Iterator[Outcome]:
         eligible = self.eligible(code, behaviour, sent, idempotent=self.idempotent)
         asked = [each for each in seen if _same(each, seen[0])]
         did = "hung up" if behaviour == "closed" else f"answered {behaviour}"
         where = f"the upstream {self.upstream.config.name} {did}"
         if eligible is None:
             yield not_exercised(
-                "upstream/attempts", f"{where}, and nothing tells whether the policy is for {code.name} here"
+                "upstream/attempts",
+                f"{where}, and nothing tells whether the policy is for {code.name} here",
             )
         else:
             # What is not safe to repeat is told apart from what the policy is not for, whichever of the two says so.
-            unsafe = not self.idempotent and bool(self.eligible(code, behaviour, sent, idempotent=True))
-            failure = Failure(True, idempotent=not unsafe, eligible=eligible or unsafe, effect="unknown")
+            unsafe = not self.idempotent and bool(
+                self.eligible(code, behaviour, sent, idempotent=True)
+            )
+            failure = Failure(
+                True, idempotent=not unsafe, eligible=eligible or unsafe, effect="unknown"
+            )
             followed = follow(self.scaled, [Try(each.at, each.until, failure) for each in asked])
             yield from self.told(followed, where, sent)
         if len(asked) < len(seen):
             other = next(each.request for each in seen if not _same(each, seen[0]))
-            yield failed("upstream/stops", f"{where}, and then the service sent {other.method} {other.target}", sent)
+            yield failed(
+                "upstream/stops",
+                f"{where}, and then the service sent {other.method} {other.target}",
+                sent,
+            )
         else:
             yield passed("upstream/stops")
         if sent.code != code.name:
-            yield failed("upstream/surfaces", f"{where}, and the service answered {sent}; expected {code.name}", sent)
+            yield failed(
+                "upstream/surfaces",
+                f"{where}, and the service answered {sent}; expected {code.name}",
+                sent,
+            )
         else:
             yield passed("upstream/surfaces")
             yield from self.counted(len(asked) - 1, sent)
@@ -235,10 +274,14 @@ class _UpstreamWatch:
             return
         listed = " or ".join(names)
         if None in found:
-            yield failed("upstream/key", f"a {asked[0].request.method} upstream has no {listed}", sent)
+            yield failed(
+                "upstream/key", f"a {asked[0].request.method} upstream has no {listed}", sent
+            )
         elif len(set(found)) > 1:
             yield failed(
-                "upstream/key", f"the {len(found)} tries of one call upstream have {len(set(found))} keys", sent
+                "upstream/key",
+                f"the {len(found)} tries of one call upstream have {len(set(found))} keys",
+                sent,
             )
         elif (earlier := self.intents.setdefault(str(found[0]), sent)) is not sent:
             yield failed("upstream/key", "two calls upstream have one key", earlier, sent)
@@ -249,15 +292,26 @@ class _UpstreamWatch:
         """A failure that happens once; and once more with a wait that upstream asks for, where the policy obeys it."""
         sent, seen = self.sent(behaviour, times=1)
         if len(seen) > 1:
-            message = f"the upstream {self.upstream.config.name} failed once and answered the next try, "
+            message = (
+                f"the upstream {self.upstream.config.name} failed once and answered the next try, "
+            )
             message += f"and the service answered {sent}"
-            yield passed("upstream/recovers") if sent.ok else failed("upstream/recovers", message, sent)
+            yield (
+                passed("upstream/recovers")
+                if sent.ok
+                else failed("upstream/recovers", message, sent)
+            )
         if self.policy.policy.retry_after.honor and isinstance(behaviour, int):
             sent, seen = self.sent(behaviour, times=1, wait=_WAIT)
             failure = Failure(True, retry_after=float(_WAIT), effect="unknown")
-            tries = [Try(each.at, each.until, failure if each.behaviour == behaviour else None) for each in seen]
+            tries = [
+                Try(each.at, each.until, failure if each.behaviour == behaviour else None)
+                for each in seen
+            ]
             yield from self.told(
-                follow(self.scaled, tries), f"upstream answered {behaviour}, Retry-After {_WAIT}", sent
+                follow(self.scaled, tries),
+                f"upstream answered {behaviour}, Retry-After {_WAIT}",
+                sent,
             )
 
     def spread(self, behaviour: Behaviour) -> Iterator[Outcome]:
@@ -272,7 +326,9 @@ class _UpstreamWatch:
             if enough(len(positions(self.waits))) or not positions(self.waits) or spent:
                 break
             self.witness, seen = self.sent(behaviour)
-            self.waits += follow(self.scaled, [Try(each.at, each.until, failure) for each in seen]).waits
+            self.waits += follow(
+                self.scaled, [Try(each.at, each.until, failure) for each in seen]
+            ).waits
         told = spread({self.policy.name: self.waits}, self.upstream.config.scale)
         assert self.witness is not None
         if told.note is not None and told.note not in self.world.notes:

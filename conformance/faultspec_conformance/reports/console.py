@@ -5,7 +5,14 @@ from collections import Counter
 
 from faultspec.diagnostics.printers import visible
 from faultspec_conformance.reports import curl
-from faultspec_conformance.results.model import ClauseResult, Report, ReportedFinding, Result, Standing, Verdict
+from faultspec_conformance.results.model import (
+    ClauseResult,
+    Report,
+    ReportedFinding,
+    Result,
+    Standing,
+    Verdict,
+)
 
 #: How a verdict is written; three of the words are not one word in English.
 WORDS: dict[Verdict, str] = {
@@ -24,7 +31,13 @@ STATES: dict[Standing, Verdict] = {
     "known": "not_checkable",
 }
 
-_COLOURS = {"passed": "32", "failed": "1;31", "not_exercised": "33", "not_checkable": "2", "could_not_run": "1;33"}
+_COLOURS = {
+    "passed": "32",
+    "failed": "1;31",
+    "not_exercised": "33",
+    "not_checkable": "2",
+    "could_not_run": "1;33",
+}
 
 #: Columns of reason that fit beside a clause on a wide terminal.
 _WIDTH = 96
@@ -55,14 +68,17 @@ def findings(report: Report, *, colour: bool = False) -> str:
     """Each finding with a command line that reproduces it; of many alike, the first few."""
     out: list[str] = []
     shown: Counter[tuple[str, str]] = Counter()
-    for each in report.result.findings:
-        kind = (each.finding.clause, each.standing)
+    for finding in report.result.findings:
+        kind = (finding.finding.clause, finding.standing)
         shown[kind] += 1
         if shown[kind] <= _ALIKE:
-            out += [*_finding(report.base, each, colour), ""]
+            out += [*_finding(report.base, finding, colour), ""]
     for (clause, _), times in shown.items():
         if times > _ALIKE:
-            out += [f"… and {times - _ALIKE} more of {clause}; the JSON and HTML reports have them all", ""]
+            out += [
+                f"… and {times - _ALIKE} more of {clause}; the JSON and HTML reports have them all",
+                "",
+            ]
     return "".join(f"{line}\n" for line in out)
 
 
@@ -72,14 +88,17 @@ def beside(result: Result) -> list[str]:
     if result.fixed is not None:
         for each in result.fixed:
             out.append(f"fixed: {' '.join(filter(None, (each.clause, each.operation, each.code)))}")
-        new = sum(each.baseline == "new" for each in result.findings)
-        old = sum(each.baseline == "known" for each in result.findings)
+        new = sum(finding.baseline == "new" for finding in result.findings)
+        old = sum(finding.baseline == "known" for finding in result.findings)
         out.append(f"against the baseline: {new} new, {old} known, {len(result.fixed)} fixed")
     flaky = len(result.standing("flaky"))
     out += [f"flaky: {flaky} found once and not again; they fail nothing"] if flaky else []
-    out += [f"shard {each}: `faultspec report merge` makes one report of all" for each in result.shards]
+    out += [
+        f"shard {shard}: `faultspec report merge` makes one report of all"
+        for shard in result.shards
+    ]
     out += [f"could not run: {each}" for each in result.not_run]
-    return out + [f"FAILED: {each}" for each in result.failures]
+    return out + [f"FAILED: {failure}" for failure in result.failures]
 
 
 def summary(report: Report) -> str:
@@ -100,7 +119,9 @@ def _clause(clause: ClauseResult, wide: int, colour: bool) -> str:
     verdict = clause.verdict
     words = _painted(f"{WORDS[verdict]:13}", verdict, colour)
     if verdict in ("passed", "failed"):
-        said = f"{clause.failures} of {clause.occasions}" if clause.failures else str(clause.occasions)
+        said = (
+            f"{clause.failures} of {clause.occasions}" if clause.failures else str(clause.occasions)
+        )
         said += f", {clause.warnings} warnings" if clause.warnings else ""
         said += f", {clause.flaky} flaky" if clause.flaky else ""
         said += f", {clause.known} known" if clause.known else ""
@@ -117,7 +138,9 @@ def _coverage(report: Report) -> list[str]:
     for code, each in codes.items():
         if each.observed:
             statuses = ", ".join(map(str, each.statuses))
-            out.append(f"  {code:{wide}}  {statuses}  ({'once' if each.count == 1 else f'{each.count} times'})")
+            out.append(
+                f"  {code:{wide}}  {statuses}  ({'once' if each.count == 1 else f'{each.count} times'})"
+            )
         else:
             out.append(f"  {code:{wide}}  not observed: {visible(each.reason or '')}")
     return out
@@ -127,7 +150,9 @@ def _finding(base: str, reported: ReportedFinding, colour: bool) -> list[str]:
     finding = reported.finding
     kind = reported.standing
     verdict = STATES[kind]
-    place = " ".join(part for part in (finding.operation, str(finding.status or ""), finding.code) if part)
+    place = " ".join(
+        part for part in (finding.operation, str(finding.status or ""), finding.code) if part
+    )
     statements = f" [{', '.join(finding.statements)}]" if finding.statements else ""
     times = f" ({reported.count} times)" if reported.count > 1 else ""
     out = [f"{_painted(kind, verdict, colour)}: {finding.clause}{statements}{times}"]

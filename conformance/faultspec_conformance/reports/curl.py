@@ -63,7 +63,11 @@ def lines(base: str, evidence: tuple[Exchange, ...]) -> tuple[str, ...]:
         if each.transport == "http":
             found.append(line(base, request))
         elif each.transport == "jsonrpc" and request.body:
-            headers = (("Content-Type", "application/json"), ("Accept", "application/json"), *request.headers)
+            headers = (
+                ("Content-Type", "application/json"),
+                ("Accept", "application/json"),
+                *request.headers,
+            )
             found.append(line(base, replace(request, target="", headers=headers)))
     return tuple(found)
 
@@ -71,7 +75,10 @@ def lines(base: str, evidence: tuple[Exchange, ...]) -> tuple[str, ...]:
 def numbered(base: str, evidence: tuple[Exchange, ...]) -> tuple[tuple[str, str], ...]:
     """The command lines, each with its place, such as ``1 of 2``; with none where there is only one."""
     found = lines(base, evidence)
-    return tuple((f"{at} of {len(found)}" if len(found) > 1 else "", each) for at, each in enumerate(found, 1))
+    return tuple(
+        (f"{at} of {len(found)}" if len(found) > 1 else "", each)
+        for at, each in enumerate(found, 1)
+    )
 
 
 def _quoted(text: str) -> str:

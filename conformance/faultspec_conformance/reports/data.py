@@ -27,7 +27,11 @@ def json(report: Report) -> str:
 
 def schema() -> Mapping[str, object]:
     """The JSON Schema that every report obeys."""
-    text = files("faultspec_conformance.reports").joinpath("report.schema.json").read_text(encoding="utf-8")
+    text = (
+        files("faultspec_conformance.reports")
+        .joinpath("report.schema.json")
+        .read_text(encoding="utf-8")
+    )
     loaded: Mapping[str, object] = _json.loads(text)
     return loaded
 
@@ -45,7 +49,7 @@ def data(report: Report) -> dict[str, object]:
             "source": report.source,
             "only": report.only,
             "interrupted": report.interrupted,
-            "shards": [str(each) for each in result.shards],
+            "shards": [str(shard) for shard in result.shards],
             "complete": result.complete,
         },
         "summary": {
@@ -60,24 +64,24 @@ def data(report: Report) -> dict[str, object]:
         },
         "clauses": [
             {
-                "clause": each.address,
-                "title": each.title,
-                "statements": list(each.statements),
-                "verdict": each.verdict,
-                "occasions": each.occasions,
-                "failures": each.failures,
-                "warnings": each.warnings,
-                "flaky": each.flaky,
-                "known": each.known,
-                "reason": each.reason or None,
+                "clause": clause.address,
+                "title": clause.title,
+                "statements": list(clause.statements),
+                "verdict": clause.verdict,
+                "occasions": clause.occasions,
+                "failures": clause.failures,
+                "warnings": clause.warnings,
+                "flaky": clause.flaky,
+                "known": clause.known,
+                "reason": clause.reason or None,
                 "reasons": {
-                    "could_not_run": list(each.not_run),
-                    "not_exercised": list(each.not_exercised),
-                    "not_checkable": list(each.not_checkable),
+                    "could_not_run": list(clause.not_run),
+                    "not_exercised": list(clause.not_exercised),
+                    "not_checkable": list(clause.not_checkable),
                 },
-                "idle": each.idle,
+                "idle": clause.idle,
             }
-            for each in result.clauses.values()
+            for clause in result.clauses.values()
         ],
         "findings": [finding(report.base, each) for each in result.findings],
         "coverage": {code: coverage(each) for code, each in result.coverage.items()},
@@ -97,7 +101,12 @@ def _baseline(result: Result) -> dict[str, object] | None:
         "new": [each.finding.fingerprint for each in result.findings if each.baseline == "new"],
         "known": [each.finding.fingerprint for each in result.findings if each.baseline == "known"],
         "fixed": [
-            {"fingerprint": each.fingerprint, "clause": each.clause, "operation": each.operation, "code": each.code}
+            {
+                "fingerprint": each.fingerprint,
+                "clause": each.clause,
+                "operation": each.operation,
+                "code": each.code,
+            }
             for each in result.fixed
         ],
     }

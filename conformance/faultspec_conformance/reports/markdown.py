@@ -4,7 +4,13 @@ from collections.abc import Iterable, Sequence
 
 from faultspec.diagnostics.printers import markdown_text
 from faultspec_conformance.reports.console import WORDS, beside
-from faultspec_conformance.results.model import VERDICTS, Report, ReportedFinding, Standing, exit_code
+from faultspec_conformance.results.model import (
+    VERDICTS,
+    Report,
+    ReportedFinding,
+    Standing,
+    exit_code,
+)
 
 #: Rows of one table. A job summary holds 1 MiB, and nobody reads a hundred.
 _ROWS = 60
@@ -14,7 +20,12 @@ _CELL = 600
 
 _OVERALL = {0: "passed", 1: "failed", 2: "could not run"}
 
-_TITLES: dict[Standing, str] = {"error": "Failures", "warning": "Warnings", "flaky": "Flaky", "known": "Known"}
+_TITLES: dict[Standing, str] = {
+    "error": "Failures",
+    "warning": "Warnings",
+    "flaky": "Flaky",
+    "known": "Known",
+}
 
 
 def markdown(report: Report) -> str:
@@ -30,16 +41,28 @@ def markdown(report: Report) -> str:
     out += _list(beside(result)[::-1])
     for standing, title in _TITLES.items():
         out += _findings(title, result.standing(standing), folded=standing == "known")
-    missing = [(_cell(each.code), _cell(each.reason)) for each in result.coverage.values() if not each.observed]
+    missing = [
+        (_cell(each.code), _cell(each.reason))
+        for each in result.coverage.values()
+        if not each.observed
+    ]
     out += _folded(
         f"{len(result.coverage) - len(missing)} of {len(result.coverage)} codes observed",
         _table(("Not observed", "Why"), missing) if missing else ["All of them."],
     )
     verdicts = [
-        (WORDS[each.verdict].lower(), _cell(each.address), str(each.occasions), _cell(each.reason))
-        for each in result.clauses.values()
+        (
+            WORDS[clause.verdict].lower(),
+            _cell(clause.address),
+            str(clause.occasions),
+            _cell(clause.reason),
+        )
+        for clause in result.clauses.values()
     ]
-    out += _folded(f"{len(verdicts)} clauses", _table(("Verdict", "Clause", "Occasions", "Why"), verdicts, most=None))
+    out += _folded(
+        f"{len(verdicts)} clauses",
+        _table(("Verdict", "Clause", "Occasions", "Why"), verdicts, most=None),
+    )
     return "\n".join(out).rstrip() + "\n"
 
 
@@ -54,18 +77,24 @@ def _findings(title: str, findings: Sequence[ReportedFinding], *, folded: bool) 
         return []
     rows = [
         (
-            _cell(each.finding.clause),
-            _cell(_where(each)),
-            _cell(each.finding.message + (f"\n{each.excuse}" if each.excuse else "")),
-            str(each.count),
+            _cell(finding.finding.clause),
+            _cell(_where(finding)),
+            _cell(finding.finding.message + (f"\n{finding.excuse}" if finding.excuse else "")),
+            str(finding.count),
         )
-        for each in findings
+        for finding in findings
     ]
     table = _table(("Clause", "Where", "What", "Times"), rows)
-    return _folded(f"{len(findings)} {title.lower()}", table) if folded else [f"### {title}", "", *table, ""]
+    return (
+        _folded(f"{len(findings)} {title.lower()}", table)
+        if folded
+        else [f"### {title}", "", *table, ""]
+    )
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, most: int | None = _ROWS) -> list[str]:
+def _table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], *, most: int | None = _ROWS
+) -> list[str]:
     shown = rows if most is None else rows[:most]
     out = [_row(heads), "|" + "---|" * len(heads), *map(_row, shown)]
     if len(shown) < len(rows):

@@ -87,19 +87,32 @@ def html(report: Report) -> str:
         cost=f"{result.requests} requests{swept} in {result.seconds:.1f} s",
         counts=[(each, result.count(each)) for each in VERDICTS],
         notes=beside(result)[::-1],
-        findings=[_finding(report.base, each) for each in result.findings],
+        findings=[_finding(report.base, finding) for finding in result.findings],
         codes=[_code(each) for each in result.coverage.values()],
-        clauses=[_clause(each) for each in result.clauses.values()],
+        clauses=[_clause(clause) for clause in result.clauses.values()],
     )
 
 
 def _clause(clause: ClauseResult) -> ClauseRow:
-    seen = f"{clause.failures} of {clause.occasions}" if clause.failures else str(clause.occasions or "")
-    return ClauseRow(clause.verdict, clause.address, clause.title, ", ".join(clause.statements), seen, clause.reason)
+    seen = (
+        f"{clause.failures} of {clause.occasions}"
+        if clause.failures
+        else str(clause.occasions or "")
+    )
+    return ClauseRow(
+        clause.verdict,
+        clause.address,
+        clause.title,
+        ", ".join(clause.statements),
+        seen,
+        clause.reason,
+    )
 
 
 def _code(each: Coverage) -> CoverageRow:
-    state: Verdict = "passed" if each.observed else "not_checkable" if each.explained else "not_exercised"
+    state: Verdict = (
+        "passed" if each.observed else "not_checkable" if each.explained else "not_exercised"
+    )
     return CoverageRow(
         state,
         "observed" if each.observed else "explained" if each.explained else "not observed",
@@ -117,13 +130,20 @@ def _finding(base: str, reported: ReportedFinding) -> FindingRow:
         reported.standing,
         finding.clause,
         " ".join(
-            part for part in (finding.operation, str(finding.status or ""), finding.code, *reported.places) if part
+            part
+            for part in (
+                finding.operation,
+                str(finding.status or ""),
+                finding.code,
+                *reported.places,
+            )
+            if part
         ),
         finding.message,
         reported.count,
         reported.excuse,
         ", ".join(finding.statements),
-        tuple(_exchange(each) for each in finding.evidence),
+        tuple(_exchange(exchange_) for exchange_ in finding.evidence),
         curl.numbered(base, finding.evidence),
         finding.fingerprint,
     )
@@ -137,7 +157,12 @@ def _exchange(exchange: Exchange) -> tuple[str, str]:
         "",
         _body(request.body),
     ]
-    told = [str(response.status or ""), *(f"{n}: {v}" for n, v in shown(response.headers)), "", _body(response.body)]
+    told = [
+        str(response.status or ""),
+        *(f"{n}: {v}" for n, v in shown(response.headers)),
+        "",
+        _body(response.body),
+    ]
     return "\n".join(asked).strip(), "\n".join(told).strip()
 
 

@@ -50,7 +50,9 @@ def read(text: str) -> Report:
     if version is None:
         raise Unreadable("it is no report of `faultspec conform --format json`")
     if version != VERSION:
-        raise Unreadable(f"it is a report of version {version!r}; this program reads version {VERSION}")
+        raise Unreadable(
+            f"it is a report of version {version!r}; this program reads version {VERSION}"
+        )
     problem = jsonschema.Draft202012Validator(schema()).iter_errors(found)
     first = next(iter(sorted(problem, key=lambda each: list(map(str, each.absolute_path)))), None)
     if first is not None:
@@ -62,7 +64,12 @@ def read(text: str) -> Report:
 
 
 def _report(found: Data) -> Report:
-    run, summary, forms, baseline = found["run"], found["summary"], found["forms"], found["baseline"]
+    run, summary, forms, baseline = (
+        found["run"],
+        found["summary"],
+        found["forms"],
+        found["baseline"],
+    )
     result = Result(
         target=found["target"],
         taxonomy=found["taxonomy"],
@@ -159,9 +166,14 @@ def _reported(found: Data) -> ReportedFinding:
 def _exchange(found: Data) -> Exchange:
     request, response = found["request"], found["response"]
     return Exchange(
-        request=Request(request["method"], request["target"], _headers(request["headers"]), _body(request)),
+        request=Request(
+            request["method"], request["target"], _headers(request["headers"]), _body(request)
+        ),
         response=Response(
-            response["status"], _headers(response["headers"]), _body(response), float(response["elapsed"])
+            response["status"],
+            _headers(response["headers"]),
+            _body(response),
+            float(response["elapsed"]),
         ),
         transport=found["transport"],
         route=found["route"],
@@ -181,5 +193,9 @@ def _header(value: str) -> str:
 
 def _body(found: Data) -> bytes:
     shown: str = found["body"]
-    raw = base64.b64decode(shown, validate=True) if found.get("encoding") == "base64" else shown.encode()
+    raw = (
+        base64.b64decode(shown, validate=True)
+        if found.get("encoding") == "base64"
+        else shown.encode()
+    )
     return raw.ljust(found["size"], _BEYOND)

@@ -28,14 +28,16 @@ _LEVELS = {"error": "error", "warning": "warning", "flaky": "note", "known": "no
 def sarif(report: Report) -> str:
     """The whole report; what a waiver covers is suppressed with its reason, what a baseline has is unchanged."""
     result = report.result
-    wanted = {each.finding.clause for each in result.findings} | {each.clause for each in result.fixed or ()}
-    rules = [each for each in result.clauses.values() if each.address in wanted]
+    wanted = {finding.finding.clause for finding in result.findings} | {
+        each.clause for each in result.fixed or ()
+    }
+    rules = [clause for clause in result.clauses.values() if clause.address in wanted]
     indexes = {each.address: index for index, each in enumerate(rules)}
     told = [
         *(("error", each) for each in (*result.failures, *result.not_run)),
-        *(("note", each) for each in result.notes),
+        *(("note", note) for note in result.notes),
     ]
-    results = [_result(report, each, indexes) for each in result.findings]
+    results = [_result(report, finding, indexes) for finding in result.findings]
     results += [_absent(report, each, indexes) for each in result.fixed or ()]
     return as_json(
         {
@@ -48,18 +50,19 @@ def sarif(report: Report) -> str:
                             "name": "faultspec",
                             "rules": [
                                 {
-                                    "id": each.address,
-                                    "shortDescription": {"text": each.title or each.address},
-                                    "properties": {"tags": list(each.statements)},
+                                    "id": rule.address,
+                                    "shortDescription": {"text": rule.title or rule.address},
+                                    "properties": {"tags": list(rule.statements)},
                                 }
-                                for each in rules
+                                for rule in rules
                             ],
                         }
                     },
                     "automationDetails": {"id": f"faultspec conform/{result.taxonomy}/"},
                     "invocations": [
                         {
-                            "executionSuccessful": not report.interrupted and exit_code(result) != 2,
+                            "executionSuccessful": not report.interrupted
+                            and exit_code(result) != 2,
                             "toolExecutionNotifications": [
                                 {"level": level, "message": {"text": text}} for level, text in told
                             ],
@@ -73,7 +76,9 @@ def sarif(report: Report) -> str:
     )
 
 
-def _result(report: Report, reported: ReportedFinding, indexes: dict[str, int]) -> dict[str, object]:
+def _result(
+    report: Report, reported: ReportedFinding, indexes: dict[str, int]
+) -> dict[str, object]:
     finding = reported.finding
     again = curl.lines(report.base, finding.evidence)
     said = finding.message + "".join(f"\n{line}" for line in again)
@@ -82,7 +87,9 @@ def _result(report: Report, reported: ReportedFinding, indexes: dict[str, int]) 
         "ruleIndex": indexes[finding.clause],
         "level": _LEVELS[reported.standing],
         "message": {"text": said},
-        "locations": [_location(each, finding.operation) for each in reported.places or (report.source,)],
+        "locations": [
+            _location(place, finding.operation) for place in reported.places or (report.source,)
+        ],
         "partialFingerprints": {_FINGERPRINT: finding.fingerprint},
         "occurrenceCount": reported.count,
         "properties": {
@@ -105,7 +112,9 @@ def _result(report: Report, reported: ReportedFinding, indexes: dict[str, int]) 
 
 
 def _absent(report: Report, fixed: ResolvedFinding, indexes: dict[str, int]) -> dict[str, object]:
-    rule: dict[str, object] = {"ruleIndex": indexes[fixed.clause]} if fixed.clause in indexes else {}
+    rule: dict[str, object] = (
+        {"ruleIndex": indexes[fixed.clause]} if fixed.clause in indexes else {}
+    )
     return {
         "ruleId": fixed.clause,
         **rule,
@@ -123,7 +132,10 @@ def _location(place: str | None, operation: str | None) -> dict[str, object]:
     path, line = (recorded[1], int(recorded[2])) if recorded else (place or _NOWHERE, 1)
     uri = quote(path.encode("utf-8", "surrogatepass"), safe="/")
     found: dict[str, object] = {
-        "physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": line, "startColumn": 1}}
+        "physicalLocation": {
+            "artifactLocation": {"uri": uri},
+            "region": {"startLine": line, "startColumn": 1},
+        }
     }
     if operation is not None:
         found["logicalLocations"] = [{"fullyQualifiedName": operation, "kind": "resource"}]
@@ -142,7 +154,11 @@ def _request(exchange: Exchange) -> dict[str, object]:
 
 def _response(exchange: Exchange) -> dict[str, object]:
     response = exchange.response
-    return {"statusCode": response.status, "headers": _headers(response.headers), **_body(response.body)}
+    return {
+        "statusCode": response.status,
+        "headers": _headers(response.headers),
+        **_body(response.body),
+    }
 
 
 def _headers(headers: Headers) -> dict[str, str]:

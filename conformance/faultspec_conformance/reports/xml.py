@@ -45,7 +45,7 @@ def junit(report: Report) -> str:
 
 
 def _opening(family: str, members: list[ClauseResult]) -> str:
-    verdicts = [each.verdict for each in members]
+    verdicts = [member.verdict for member in members]
     skipped = verdicts.count("not_exercised") + verdicts.count("not_checkable")
     return (
         f'  <testsuite name={_attribute(family)} tests="{len(members)}" failures="{verdicts.count("failed")}"'
@@ -60,21 +60,21 @@ def _case(report: Report, clause: ClauseResult) -> list[str]:
     match clause.verdict:
         case "failed":
             findings = [
-                each
-                for each in report.result.findings
-                if each.finding.clause == clause.address and each.standing == "error"
+                finding
+                for finding in report.result.findings
+                if finding.finding.clause == clause.address and finding.standing == "error"
             ]
             message = findings[0].finding.message if findings else clause.title
             lines = "\n\n".join(
                 "\n".join(
                     (
-                        f"{each.finding.operation or ''} {each.finding.status or ''}",
-                        each.finding.message,
-                        *each.places,
-                        *curl.lines(report.base, each.finding.evidence),
+                        f"{finding.finding.operation or ''} {finding.finding.status or ''}",
+                        finding.finding.message,
+                        *finding.places,
+                        *curl.lines(report.base, finding.finding.evidence),
                     )
                 )
-                for each in findings
+                for finding in findings
             )
             inner = [f"      <failure message={_attribute(message)}>{_text(lines)}</failure>"]
         case "could_not_run":

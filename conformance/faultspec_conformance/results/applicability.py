@@ -6,7 +6,17 @@ from faultspec_conformance.config import Transport
 
 #: Families of clauses that one transport alone gives a meaning.
 _OF_HTTP = (
-    *("http", "headers", "framework", "auth", "idempotency", "preconditions", "duplicates", "retry", "stream"),
+    *(
+        "http",
+        "headers",
+        "framework",
+        "auth",
+        "idempotency",
+        "preconditions",
+        "duplicates",
+        "retry",
+        "stream",
+    ),
     *(
         "correlation",
         "tenancy",

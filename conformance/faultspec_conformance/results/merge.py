@@ -5,7 +5,16 @@ from dataclasses import replace
 from datetime import date
 from functools import reduce
 
-from faultspec_conformance.results.model import Report, ResolvedFinding, Result, Shard, counted, merge, ranked, settled
+from faultspec_conformance.results.model import (
+    Report,
+    ResolvedFinding,
+    Result,
+    Shard,
+    counted,
+    merge,
+    ranked,
+    settled,
+)
 
 
 class Unmergeable(Exception):
@@ -33,8 +42,12 @@ def merged(reports: Mapping[str, Report], today: date) -> Report:
         return first
     missing = _missing(reports)
     whole = reduce(merge, (each.result for each in reports.values()))
-    result = settled(replace(whole, shards=(), not_run=(*whole.not_run, *missing)), today, only=first.only)
-    return replace(first, result=result, interrupted=any(each.interrupted for each in reports.values()))
+    result = settled(
+        replace(whole, shards=(), not_run=(*whole.not_run, *missing)), today, only=first.only
+    )
+    return replace(
+        first, result=result, interrupted=any(each.interrupted for each in reports.values())
+    )
 
 
 def _missing(reports: Mapping[str, Report]) -> Sequence[str]:
@@ -65,7 +78,9 @@ def compared(result: Result, earlier: Result) -> Result:
     What the earlier report has and this one has not is fixed, if its clause was exercised; a waiver's findings are the
     waiver's. Warnings fail nothing and are not compared.
     """
-    before = {each.finding.fingerprint: each.finding for each in earlier.findings if each.level == "error"}
+    before = {
+        each.finding.fingerprint: each.finding for each in earlier.findings if each.level == "error"
+    }
     clauses = dict(result.clauses)
     findings = []
     for each in result.findings:
@@ -79,6 +94,8 @@ def compared(result: Result, earlier: Result) -> Result:
     fixed = tuple(
         ResolvedFinding(fingerprint, finding.clause, finding.operation, finding.code)
         for fingerprint, finding in before.items()
-        if fingerprint not in now and finding.clause in clauses and clauses[finding.clause].occasions
+        if fingerprint not in now
+        and finding.clause in clauses
+        and clauses[finding.clause].occasions
     )
     return replace(result, clauses=clauses, findings=ranked(findings), fixed=fixed)

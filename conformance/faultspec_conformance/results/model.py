@@ -14,7 +14,13 @@ from faultspec_conformance.results.waivers import Waiver, expired, needless
 Verdict = Literal["failed", "passed", "could_not_run", "not_exercised", "not_checkable"]
 
 #: From the strongest to the weakest: of two runs the stronger verdict stands.
-VERDICTS: tuple[Verdict, ...] = ("failed", "passed", "could_not_run", "not_exercised", "not_checkable")
+VERDICTS: tuple[Verdict, ...] = (
+    "failed",
+    "passed",
+    "could_not_run",
+    "not_exercised",
+    "not_checkable",
+)
 
 #: Two reasons explain; a list of twenty does not.
 _REASONS = 4
@@ -198,16 +204,18 @@ class Result:
     def count(self, verdict: Verdict) -> int:
         """How many clauses have this verdict; what else was asked for and could not run is counted with those."""
         beside = len(self.not_run) if verdict == "could_not_run" else 0
-        return beside + sum(1 for each in self.clauses.values() if each.verdict == verdict)
+        return beside + sum(1 for clause in self.clauses.values() if clause.verdict == verdict)
 
     def standing(self, wanted: Standing) -> tuple[ReportedFinding, ...]:
         """The findings that count as this."""
-        return tuple(each for each in self.findings if each.standing == wanted)
+        return tuple(finding for finding in self.findings if finding.standing == wanted)
 
     @property
     def unobserved(self) -> tuple[Coverage, ...]:
         """Codes that were neither seen nor declared impossible to bring about."""
-        return tuple(each for each in self.coverage.values() if not each.observed and not each.explained)
+        return tuple(
+            each for each in self.coverage.values() if not each.observed and not each.explained
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,22 +280,35 @@ def settled(result: Result, today: date, *, only: str | None = None) -> Result:
     fails the run; a recipe that was carried out, without what it is for, did not bring it about.
     """
     everywhere = {clause for clause, times in result.forms.items() if 2 * times > result.ordinary}
-    gone = [each for each in result.findings if each.form in everywhere]
+    gone = [finding for finding in result.findings if finding.form in everywhere]
     clauses = dict(result.clauses)
     for each in gone:
         clause = clauses[each.finding.clause]
-        clauses[clause.address] = replace(counted(clause, each, -1), occasions=clause.occasions - each.count)
+        clauses[clause.address] = replace(
+            counted(clause, each, -1), occasions=clause.occasions - each.count
+        )
     exercised = {address for address, each in clauses.items() if each.occasions}
     used = _used_without(result, gone)
-    rotten = [*expired(used, today), *(needless(used, exercised) if result.complete and only is None else ())]
+    rotten = [
+        *expired(used, today),
+        *(needless(used, exercised) if result.complete and only is None else ()),
+    ]
     coverage = {
-        code: replace(each, reason="its recipe did not bring it about") if not (each.observed or each.reason) else each
+        code: replace(each, reason="its recipe did not bring it about")
+        if not (each.observed or each.reason)
+        else each
         for code, each in result.coverage.items()
     }
     return replace(
         result,
         clauses=clauses,
-        findings=ranked(folded(replace(each, form=None) for each in result.findings if each.form not in everywhere)),
+        findings=ranked(
+            folded(
+                replace(finding, form=None)
+                for finding in result.findings
+                if finding.form not in everywhere
+            )
+        ),
         coverage=coverage,
         failures=_union(result.failures, tuple(rotten)),
         waivers=used,
@@ -298,7 +319,9 @@ def settled(result: Result, today: date, *, only: str | None = None) -> Result:
 
 def overdue(result: Result, today: date) -> Result:
     """The result of a shard with what fails it already: waivers that expired, of findings that no other shard decides on."""
-    used = _used_without(result, [each for each in result.findings if each.form is not None])
+    used = _used_without(
+        result, [finding for finding in result.findings if finding.form is not None]
+    )
     return replace(result, failures=_union(result.failures, tuple(expired(used, today))))
 
 
@@ -329,17 +352,19 @@ def counted(clause: ClauseResult, reported: ReportedFinding, sign: int = 1) -> C
 def folded(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
     """One of each fingerprint, the first, with the counts summed; it is flaky only if all of them are."""
     kept: dict[tuple[str, str | None], ReportedFinding] = {}
-    for each in findings:
-        key = (each.finding.fingerprint, each.form)
+    for finding in findings:
+        key = (finding.finding.fingerprint, finding.form)
         known = kept.get(key)
-        kept[key] = each if known is None else both(known, each)
+        kept[key] = finding if known is None else both(known, finding)
     return tuple(kept.values())
 
 
 def both(first: ReportedFinding, second: ReportedFinding) -> ReportedFinding:
     """Two reports of one finding as one: the first example, with the counts summed."""
     places = _union(first.places, second.places)[:PLACES]
-    return replace(first, count=first.count + second.count, flaky=first.flaky and second.flaky, places=places)
+    return replace(
+        first, count=first.count + second.count, flaky=first.flaky and second.flaky, places=places
+    )
 
 
 def ranked(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
@@ -395,4 +420,6 @@ _Key = TypeVar("_Key")
 
 
 def _sum(first: Mapping[_Key, int], second: Mapping[_Key, int]) -> dict[_Key, int]:
-    return {each: first.get(each, 0) + second.get(each, 0) for each in dict.fromkeys((*first, *second))}
+    return {
+        each: first.get(each, 0) + second.get(each, 0) for each in dict.fromkeys((*first, *second))
+    }

@@ -25,7 +25,11 @@ def required(text: str) -> RequiredCoverage | None:
     if percent is not None:
         return RequiredCoverage(float(percent[1])) if float(percent[1]) <= 100 else None
     codes = tuple(dict.fromkeys(each.strip() for each in text.split(",")))
-    return RequiredCoverage(codes=codes) if all(re.fullmatch(r"[\w.:/-]+", each) for each in codes) else None
+    return (
+        RequiredCoverage(codes=codes)
+        if all(re.fullmatch(r"[\w.:/-]+", code) for code in codes)
+        else None
+    )
 
 
 def uncovered(result: Result, wanted: RequiredCoverage) -> Iterator[str]:

@@ -37,7 +37,9 @@ class Waiver:
 
     def holds(self, environment: Mapping[str, str]) -> bool:
         """Whether it is in force here: each variable that its condition names has a value of that pattern."""
-        return all(fnmatchcase(environment.get(name, ""), pattern) for name, pattern in self.condition)
+        return all(
+            fnmatchcase(environment.get(name, ""), pattern) for name, pattern in self.condition
+        )
 
     def covers(self, finding: Finding) -> bool:
         """Whether the finding is the known failure."""
@@ -49,7 +51,12 @@ class Waiver:
         )
 
     def __str__(self) -> str:
-        parts = [self.clause, self.operation, self.code, str(self.status) if self.status is not None else None]
+        parts = [
+            self.clause,
+            self.operation,
+            self.code,
+            str(self.status) if self.status is not None else None,
+        ]
         return " ".join(part for part in parts if part)
 
 
@@ -57,7 +64,9 @@ _DAY = Text(r"\d{4}-\d\d-\d\d", "a day such as 2026-12-31")
 WAIVER = Record(
     "a waiver",
     {
-        "clause": Key(Text(), "The address of the clause that fails, or a pattern such as `leaks/*`.", True),
+        "clause": Key(
+            Text(), "The address of the clause that fails, or a pattern such as `leaks/*`.", True
+        ),
         "operation": Key(Text(), "Where it fails, such as `GET /orders/{id}`."),
         "code": Key(Text(), "The code it fails with."),
         "status": Key(Integer(100, 599), "The status it fails with."),
@@ -71,7 +80,9 @@ WAIVER = Record(
     },
 )
 LIST = Many(WAIVER)
-FILE = Either((LIST, Record("the file of waivers", {"waivers": Key(LIST, "The known failures.", True)})))
+FILE = Either(
+    (LIST, Record("the file of waivers", {"waivers": Key(LIST, "The known failures.", True)}))
+)
 
 
 class LoadedWaivers(NamedTuple):
@@ -96,34 +107,53 @@ def read(path: str) -> LoadedWaivers:
     except SourceError as error:
         if error.document is None:
             return LoadedWaivers(
-                diagnostics=error.diagnostics, sources={} if error.text is None else {path: error.text}
+                diagnostics=error.diagnostics,
+                sources={} if error.text is None else {path: error.text},
             )
         document, before = error.document, error.diagnostics
     data = document.data
     place: Place = ()
     if isinstance(data, dict):
-        if "target" not in data:  # else it is the configuration, and what is wrong around the list is told with it
-            around = (each for each in _problems(document, FILE, data, ()) if each.pointer[:1] != ("waivers",))
+        if (
+            "target" not in data
+        ):  # else it is the configuration, and what is wrong around the list is told with it
+            around = (
+                each
+                for each in _problems(document, FILE, data, ())
+                if each.pointer[:1] != ("waivers",)
+            )
             before = (*before, *around)
         data, place = data.get("waivers", []), ("waivers",)
     waivers, found = understand(document, data, place)
-    return LoadedWaivers(waivers, ordered((*before, *found)), document, data, place, {path: document.text})
+    return LoadedWaivers(
+        waivers, ordered((*before, *found)), document, data, place, {path: document.text}
+    )
 
 
-def understand(document: Document, data: object, place: Place) -> tuple[tuple[Waiver, ...], tuple[Diagnostic, ...]]:
+def understand(
+    document: Document, data: object, place: Place
+) -> tuple[tuple[Waiver, ...], tuple[Diagnostic, ...]]:
     """The waivers of a list that stands at ``place`` of a document; those that are broken are reported and left out."""
     found = list(_problems(document, LIST, data, place))
     broken = {each.pointer[: len(place) + 1] for each in found}
     waivers: list[Waiver] = []
     for index, each in enumerate(data if isinstance(data, list) else ()):
-        if (*place, index) in broken or not isinstance(each, dict) or UNTOLD in (*each, *each.values()):
+        if (
+            (*place, index) in broken
+            or not isinstance(each, dict)
+            or UNTOLD in (*each, *each.values())
+        ):
             continue
         try:
             expires = date.fromisoformat(each["expires"])
         except ValueError:
             message = f"`{each['expires']}` is no day of the calendar"
             hint = "write year, month and day, such as 2026-12-31"
-            found.append(document.diagnostic("bad-value", message, (*place, index, "expires"), key=False, hint=hint))
+            found.append(
+                document.diagnostic(
+                    "bad-value", message, (*place, index, "expires"), key=False, hint=hint
+                )
+            )
             continue
         waivers.append(
             Waiver(
@@ -149,28 +179,48 @@ def problems(loaded: LoadedWaivers, taxonomy: Taxonomy) -> Iterator[Diagnostic]:
         return
     say = loaded.document.diagnostic
     addresses = (*service_clauses(taxonomy), *client_clauses(taxonomy))
-    codes = tuple(dict.fromkeys(name for each in taxonomy.every_code() for name in (each.name, str(each.wire))))
+    codes = tuple(
+        dict.fromkeys(
+            name for each in taxonomy.every_code() for name in (each.name, str(each.wire))
+        )
+    )
     for index, each in enumerate(loaded.data if isinstance(loaded.data, list) else ()):
         at: Place = (*loaded.place, index)
         clause, operation, code = (
             value if isinstance(value, str) and value else None
-            for value in (each.get(key) if isinstance(each, dict) else None for key in ("clause", "operation", "code"))
+            for value in (
+                each.get(key) if isinstance(each, dict) else None
+                for key in ("clause", "operation", "code")
+            )
         )
         if clause is not None and not any(fnmatchcase(address, clause) for address in addresses):
             hint = (
                 grammar.closest(clause, addresses)
                 or "write an address such as leaks/sql, or a pattern such as leaks/*; the report lists them"
             )
-            yield say("unknown-clause", f"there is no clause `{clause}`", (*at, "clause"), key=False, hint=hint)
-        named = any(each.transport in ("jsonrpc", "mcp") for each in taxonomy.surfaces.values())
+            yield say(
+                "unknown-clause",
+                f"there is no clause `{clause}`",
+                (*at, "clause"),
+                key=False,
+                hint=hint,
+            )
+        named = any(
+            surface.transport in ("jsonrpc", "mcp") for surface in taxonomy.surfaces.values()
+        )
         if operation is not None and not named and not _OPERATION.match(operation):
             message = f"`{operation}` is no operation"
             hint = "write a method and a path, such as `GET /orders/{id}`, or a pattern of both"
             yield say("bad-value", message, (*at, "operation"), key=False, hint=hint)
         if code is not None and code not in codes:
             message = f"the taxonomy {taxonomy.name} has no code `{code}`"
-            hint = grammar.closest(code, codes) or "that is right only for what the service sends undeclared"
-            yield say("unknown-code", message, (*at, "code"), key=False, severity="warning", hint=hint)
+            hint = (
+                grammar.closest(code, codes)
+                or "that is right only for what the service sends undeclared"
+            )
+            yield say(
+                "unknown-code", message, (*at, "code"), key=False, severity="warning", hint=hint
+            )
 
 
 #: A method and a path, or a pattern that may match both.
@@ -182,13 +232,19 @@ def unknown_clauses(waivers: Iterable[Waiver], known: Iterable[str]) -> Iterator
     addresses = tuple(known)
     for waiver in waivers:
         if not any(fnmatchcase(each, waiver.clause) for each in addresses):
-            hint = grammar.closest(waiver.clause, addresses) if not re.search(r"[*?\[]", waiver.clause) else None
-            yield f"the waiver {waiver} names a clause that there is not" + (f"; {hint}" if hint else "")
+            hint = (
+                grammar.closest(waiver.clause, addresses)
+                if not re.search(r"[*?\[]", waiver.clause)
+                else None
+            )
+            yield f"the waiver {waiver} names a clause that there is not" + (
+                f"; {hint}" if hint else ""
+            )
 
 
 def in_force(waivers: Iterable[Waiver], environment: Mapping[str, str]) -> tuple[Waiver, ...]:
     """The waivers whose condition holds in the environment."""
-    return tuple(each for each in waivers if each.holds(environment))
+    return tuple(waiver for waiver in waivers if waiver.holds(environment))
 
 
 def excused(finding: Finding, waivers: Iterable[Waiver], used: Counter[Waiver]) -> str | None:
@@ -215,7 +271,9 @@ def needless(used: Mapping[Waiver, int], exercised: Iterable[str]) -> Iterator[s
             yield f"the waiver {waiver} is not needed any more: its clause was exercised and nothing it names failed"
 
 
-def _problems(document: Document, wanted: grammar.Type, data: object, place: Place) -> tuple[Diagnostic, ...]:
+def _problems(
+    document: Document, wanted: grammar.Type, data: object, place: Place
+) -> tuple[Diagnostic, ...]:
     return ordered(
         document.diagnostic(each.code, each.message, each.path, key=each.on_key, hint=each.hint)
         for each in grammar.problems(wanted, data, place)

@@ -90,14 +90,20 @@ def watch(
     """Judge the clients of a configuration."""
     known = client_clauses(taxonomy)
     start = _launcher(Path(target.path or ".").resolve().parent) if launch is None else launch
-    concerned = tuple(each for each in options.waivers if any(fnmatchcase(one, each.clause) for one in known))
+    concerned = tuple(
+        waiver
+        for waiver in options.waivers
+        if any(fnmatchcase(one, waiver.clause) for one in known)
+    )
     interrupted = False
     world = Session(
         taxonomy, contract(taxonomy), target, Driver(target.limits)
     )  # nothing is asked: the clients do that
     try:
         for client in target.clients:
-            options.progress(f"{' '.join(client.command)} ({client.request.method} {client.request.path})")
+            options.progress(
+                f"{' '.join(client.command)} ({client.request.method} {client.request.path})"
+            )
             world.outcomes += _ClientWatch(world, client, start).outcomes()
     except StartFailed as error:
         return Unreachable(str(error), "check `client.command` in the configuration")
@@ -118,7 +124,9 @@ def watch(
 
 
 def _explained(seen: Coverage) -> Coverage:
-    reason = None if seen.observed else "it is no answer to a request that a client of the file makes"
+    reason = (
+        None if seen.observed else "it is no answer to a request that a client of the file makes"
+    )
     return replace(seen, reason=seen.reason if seen.explained else reason)
 
 
@@ -171,14 +179,18 @@ class _ClientWatch:
         rehearsed = self.run(Script(), 1)
         if not rehearsed.tries:
             said = rehearsed.cut or "it ended"
-            self.world.not_run.append(f"{' '.join(self.client.command)} makes no {self.name}: {said} without one")
+            self.world.not_run.append(
+                f"{' '.join(self.client.command)} makes no {self.name}: {said} without one"
+            )
             return
         request = rehearsed.tries[0].request
         spreading: tuple[int, Fault, Code] | None = None
         for code, played in self.codes(request):
             for fault, times in self.faults(code, played, request):
                 if self.world.driver.remaining <= 0:
-                    self.world.ended = f"the budget of {self.world.driver.limits.seconds:g} seconds is spent"
+                    self.world.ended = (
+                        f"the budget of {self.world.driver.limits.seconds:g} seconds is spent"
+                    )
                     return
                 before = len(self.positions)
                 yield from self.played(code, fault, times)
@@ -205,11 +217,13 @@ class _ClientWatch:
                     yield code, played
                     break
 
-    def faults(self, code: Code, played: Fault, request: Request) -> Iterator[tuple[Fault, int | None]]:
+    def faults(
+        self, code: Code, played: Fault, request: Request
+    ) -> Iterator[tuple[Fault, int | None]]:
         """The failure every time, without a wait asked for; and once, with one, where the client may go on."""
         status = failure(self.contract, request, played, "v1").status or 0
         rules = self.contract.headers(code, status).get("retry-after", ())
-        required = any(each.presence == "required" for each in rules)
+        required = any(rule.presence == "required" for rule in rules)
         policy = self.policy(code)
         yield played._replace(retry_after="0" if required else ""), None
         if code.client_action == "refetch":
@@ -226,7 +240,9 @@ class _ClientWatch:
     def run(self, script: Script, enough_tries: int) -> _Run:
         """Have the client make its call; it is ended after so many tries."""
         method, path = self.client.request.method, self.client.request.path.partition("?")[0]
-        server = FaultServer(self.contract, Turns(script, Random(0)), route=route(f"{method} {path}"))
+        server = FaultServer(
+            self.contract, Turns(script, Random(0)), route=route(f"{method} {path}")
+        )
 
         def tries() -> tuple[Served, ...]:
             return tuple(each for each in server.served if each.due)
@@ -241,7 +257,7 @@ class _ClientWatch:
         policy = self.policy(code)
         most = policy.max_attempts if policy is not None else None
         seen = self.run(Script((fault,), times=times), most or _UNLIMITED)
-        sent = [self.sent(each) for each in seen.tries]
+        sent = [self.sent(try_) for try_ in seen.tries]
         self.world.exchanges += sent
         where = f"{self.name} was answered {fault}{'' if times is None else ' once'}"
         if not sent:
@@ -255,19 +271,26 @@ class _ClientWatch:
         if code.client_action == "refetch":
             yield from self.refetched(where, seen, sent)
             return
-        tries = [self.judged_try(code, each, one) for each, one in zip(seen.tries, sent, strict=True)]
-        if any(each is None for each in tries):
+        tries = [
+            self.judged_try(code, each, one) for each, one in zip(seen.tries, sent, strict=True)
+        ]
+        if any(try_ is None for try_ in tries):
             yield not_exercised(
-                "client/gives-up", f"{where}, and nothing tells whether that is for the policy {code.retry}"
+                "client/gives-up",
+                f"{where}, and nothing tells whether that is for the policy {code.retry}",
             )
             return
-        followed = follow(policy or UNTOLD, [each for each in tries if each is not None], spans=policy is not None)
+        followed = follow(
+            policy or UNTOLD, [try_ for try_ in tries if try_ is not None], spans=policy is not None
+        )
         if policy is not None:
             self.waits.setdefault(policy.name, []).extend(followed.waits)
         yield from self.told(followed, where, sent, seen.cut)
         yield from self.keyed(where, sent)
 
-    def wrong(self, clause: str, message: str, *evidence: Observation, level: Level = "error") -> Outcome:
+    def wrong(
+        self, clause: str, message: str, *evidence: Observation, level: Level = "error"
+    ) -> Outcome:
         """The clause is broken, by a try after the first answer of the evidence, which is the failure that was played."""
         finding = Finding(
             clause,
@@ -276,7 +299,7 @@ class _ClientWatch:
             operation=self.name,
             code=evidence[0].code,
             status=evidence[0].status,
-            evidence=tuple(each.exchange for each in evidence),
+            evidence=tuple(exchange_.exchange for exchange_ in evidence),
         )
         return Outcome(clause, "broken", finding=finding)
 
@@ -292,22 +315,35 @@ class _ClientWatch:
             return Try(served.at, served.until, None)
         taxonomy = self.world.taxonomy
         operation = self.contract.operation(sent.exchange)
-        key = taxonomy.idempotency is not None and served.request.method in taxonomy.idempotency.methods
-        keyed = key and taxonomy.idempotency is not None and sent.exchange.sent(taxonomy.idempotency.key) is not None
+        key = (
+            taxonomy.idempotency is not None
+            and served.request.method in taxonomy.idempotency.methods
+        )
+        keyed = (
+            key
+            and taxonomy.idempotency is not None
+            and sent.exchange.sent(taxonomy.idempotency.key) is not None
+        )
         told = operation.idempotent if operation is not None else None
         idempotent = keyed or (served.request.method in _IDEMPOTENT if told is None else told)
         named = taxonomy.retry_policies.get(code.retry or "")
         eligible = True
         if named is not None and named.eligible:
             details = slot(taxonomy, sent, "details")
-            facts = ConditionFacts(sent.status, told, None, details if isinstance(details, dict) else {})
+            facts = ConditionFacts(
+                sent.status, told, None, details if isinstance(details, dict) else {}
+            )
             decided = possible_outcomes(named.eligible_when, facts) or (True,)
             if code.name in named.eligible and len(decided) > 1:
                 return None
             eligible = code.name in named.eligible and bool(decided[0])
         flag = slot(taxonomy, sent, "retriable")
         hint = sent.header("Retry-After")
-        wait = retry_after.parse(hint, now=time.time(), lenient=True).seconds if hint is not None else None
+        wait = (
+            retry_after.parse(hint, now=time.time(), lenient=True).seconds
+            if hint is not None
+            else None
+        )
         return Try(
             served.at,
             served.until,
@@ -336,7 +372,9 @@ class _ClientWatch:
             # Who gives up early has a reason of his own, perhaps; who never tries again has not read the contract.
             early = each.kind == "abandoned" and each.number > 0
             evidence = sent[: max(1, each.number + 1)]
-            yield self.wrong(clause, f"{where}: {each.message}", *evidence, level="warning" if early else "error")
+            yield self.wrong(
+                clause, f"{where}: {each.message}", *evidence, level="warning" if early else "error"
+            )
 
     def refetched(self, where: str, seen: _Run, sent: Sequence[Observation]) -> Iterator[Outcome]:
         """Whether something was read between a refusal and the next try, and the next try has another validator."""
@@ -349,7 +387,11 @@ class _ClientWatch:
             if served.fault is None:
                 break
             later = seen.tries[number + 1] if number + 1 < len(seen.tries) else None
-            read = [each for each in reads if served.until <= each.at <= (later.at if later is not None else each.at)]
+            read = [
+                each
+                for each in reads
+                if served.until <= each.at <= (later.at if later is not None else each.at)
+            ]
             if later is None and not read and number == 0:
                 yield self.wrong(clause, f"{where}, and nothing was read again", sent[number])
                 return
@@ -363,7 +405,9 @@ class _ClientWatch:
             if stale in (None, "*") or stale != first(later.request.headers, "If-Match"):
                 continue
             if not any(first(each.response.headers, "ETag") not in (None, stale) for each in read):
-                yield not_exercised(clause, f"{where}, and what was read again had no other validator than {stale}")
+                yield not_exercised(
+                    clause, f"{where}, and what was read again had no other validator than {stale}"
+                )
                 return
             message = f"{where}, and try {number + 2} has the If-Match that was refused, {stale}"
             yield self.wrong(clause, message, *sent[: number + 2])
@@ -407,7 +451,11 @@ class _ClientWatch:
             return
         half = self.world.driver.remaining / 2  # other clients have to be watched as well
         for _ in range(ROUNDS):
-            if enough(len(self.positions)) or spreading is None or self.world.driver.remaining < half:
+            if (
+                enough(len(self.positions))
+                or spreading is None
+                or self.world.driver.remaining < half
+            ):
                 break
             yield from self.played(spreading[2], spreading[1], None)
         told = spread(self.waits, self.client.scale)

@@ -8,7 +8,13 @@ from random import Random
 
 from faultspec.language.model import Code, Taxonomy
 from faultspec_conformance.openapi import sampling
-from faultspec_conformance.openapi.document import Description, DocumentedResource, Scheme, ServiceOperation, resources
+from faultspec_conformance.openapi.document import (
+    Description,
+    DocumentedResource,
+    Scheme,
+    ServiceOperation,
+    resources,
+)
 
 #: What the probes bring about by themselves on any service with a route, a body and a token.
 _GENERAL = frozenset({400, 401, 404, 405, 406, 413, 415})
@@ -17,7 +23,9 @@ _GENERAL = frozenset({400, 401, 404, 405, 406, 413, 415})
 _RESOURCES = 4
 
 
-def draft(description: Description, taxonomy: Taxonomy, *, http: str, openapi: str, taxonomy_path: str) -> str:
+def draft(
+    description: Description, taxonomy: Taxonomy, *, http: str, openapi: str, taxonomy_path: str
+) -> str:
     """The text of the file; it reads back without a diagnostic once its variables are set."""
     out = [
         "# How `faultspec conform` judges this service. Drafted from its OpenAPI document: check what it guessed, and fill in",
@@ -39,7 +47,7 @@ def draft(description: Description, taxonomy: Taxonomy, *, http: str, openapi: s
 
 
 def _identities(description: Description) -> Iterator[str]:
-    schemes = [each for each in description.schemes if each.where == "header"]
+    schemes = [scheme for scheme in description.schemes if scheme.where == "header"]
     if not schemes and description.schemes:
         yield "# identities: the document shows credentials in a place that needs a header of your own, such as Cookie"
         return
@@ -82,7 +90,11 @@ def _resource(description: Description, resource: DocumentedResource) -> Iterato
     yield f"    create: {{{', '.join(create)}}}"
     if "409" in resource.create.responses:
         yield "    # which members must be unique, for the test of duplicates: add `unique: [name]` to create"
-    for role, operation in (("read", resource.read), ("update", resource.update), ("delete", resource.delete)):
+    for role, operation in (
+        ("read", resource.read),
+        ("update", resource.update),
+        ("delete", resource.delete),
+    ):
         if operation is None:
             continue
         if role == "update" and operation.body is not None:
@@ -106,14 +118,17 @@ def _body(description: Description, operation: ServiceOperation) -> str:
     free = sampling.free_texts(description.document, schema)
     if isinstance(body, dict):
         body = {
-            key: f"{each}-${{unique}}" if key in free and isinstance(each, str) else each for key, each in body.items()
+            key: f"{each}-${{unique}}" if key in free and isinstance(each, str) else each
+            for key, each in body.items()
         }
     return json.dumps(body, ensure_ascii=False)
 
 
 def _provoke(description: Description, taxonomy: Taxonomy) -> Iterator[str]:
     wanted = [code for code in taxonomy.live_codes() if not _general(code, description)]
-    switched = {code.name: found for code in wanted if (found := _switch(description, code)) is not None}
+    switched = {
+        code.name: found for code in wanted if (found := _switch(description, code)) is not None
+    }
     if switched:
         yield "# Codes that nothing general brings about. These have a switch in the document:"
         yield "provoke:"
@@ -132,10 +147,11 @@ def _general(code: Code, description: Description) -> bool:
     if not statuses:
         return True  # never on HTTP
     able = set(_GENERAL)
-    if any("409" in each.responses for each in description.operations):
+    if any("409" in operation.responses for operation in description.operations):
         able.add(409)
     if any(
-        each.parameter("If-Match", "header") is not None or "412" in each.responses for each in description.operations
+        operation.parameter("If-Match", "header") is not None or "412" in operation.responses
+        for operation in description.operations
     ):
         able.add(412)
     return bool(statuses & able)
@@ -143,7 +159,9 @@ def _general(code: Code, description: Description) -> bool:
 
 def _switch(description: Description, code: Code) -> tuple[ServiceOperation, str] | None:
     """An operation that a header makes fail with the code, because its parameter lists the code's name."""
-    for operation in sorted(description.operations, key=lambda each: (each.method != "GET", len(each.placeholders))):
+    for operation in sorted(
+        description.operations, key=lambda each: (each.method != "GET", len(each.placeholders))
+    ):
         for parameter in operation.parameters:
             values = description.schema(parameter.schema).get("enum")
             if parameter.where == "header" and isinstance(values, list) and code.wire in values:
@@ -153,7 +171,10 @@ def _switch(description: Description, code: Code) -> tuple[ServiceOperation, str
 
 def _suggestion(description: Description, code: Code) -> str:
     status = code.http.default or next(iter(code.http.all()), 500)
-    documented = next((each for each in description.operations if str(status) in each.responses), None)
+    documented = next(
+        (operation for operation in description.operations if str(status) in operation.responses),
+        None,
+    )
     request = _request(documented) if documented is not None else _quoted("GET /path")
     if status == 429:
         return f"{{request: {request}, repeat: {{until: 429, at_most: 60}}}}"
@@ -164,4 +185,8 @@ def _suggestion(description: Description, code: Code) -> str:
 
 def _quoted(text: str) -> str:
     """The text as YAML, in quotes where it needs them."""
-    return text if re.fullmatch(r"[A-Za-z/][\w./\-]*( /[\w./\-]*)?", text) else json.dumps(text, ensure_ascii=False)
+    return (
+        text
+        if re.fullmatch(r"[A-Za-z/][\w./\-]*( /[\w./\-]*)?", text)
+        else json.dumps(text, ensure_ascii=False)
+    )

@@ -24,11 +24,15 @@ class ProbeRun:
     outcomes: range
 
 
-def chosen(probes: Iterable[Probe[Asking]], only: str | None, known: Iterable[str]) -> tuple[Probe[Asking], ...]:
+def chosen(
+    probes: Iterable[Probe[Asking]], only: str | None, known: Iterable[str]
+) -> tuple[Probe[Asking], ...]:
     """The probes that can exercise what is asked for: all of them, unless only relations are."""
     if only is None:
         return tuple(probes)
-    known_only = (each.clauses for group in (PROBES, OF_CALLS, OF_JSONRPC, OF_MCP) for each in group)
+    known_only = (
+        each.clauses for group in (PROBES, OF_CALLS, OF_JSONRPC, OF_MCP) for each in group
+    )
     exclusive = {clause for clauses in known_only for clause in clauses}
     wanted = {each for each in known if fnmatchcase(each, only)}
     if wanted - exclusive:
@@ -36,11 +40,15 @@ def chosen(probes: Iterable[Probe[Asking]], only: str | None, known: Iterable[st
     return tuple(probe for probe in probes if not probe.clauses or wanted & set(probe.clauses))
 
 
-def mine(probes: tuple[Probe[HttpSession], ...], shard: Shard | None) -> tuple[Probe[HttpSession], ...]:
+def mine(
+    probes: tuple[Probe[HttpSession], ...], shard: Shard | None
+) -> tuple[Probe[HttpSession], ...]:
     """The probes of a shard, to which units are dealt out by turns; those that others need are in all of them."""
     if shard is None:
         return probes
-    return tuple(each for each in probes if each.everywhere or shard.has(UNITS.index(each.unit)))
+    return tuple(
+        probe for probe in probes if probe.everywhere or shard.has(UNITS.index(probe.unit))
+    )
 
 
 def title(probe: Probe[HttpSession], turn: Iterable[ResourceKind]) -> str:
@@ -59,7 +67,12 @@ def played(world: HttpSession, probe: Probe[HttpSession], options: RunOptions) -
     exchanges, outcomes = len(world.exchanges), len(world.outcomes)
     play(world, probe)
     world.repeated += world.exchanges[exchanges:] if probe.everywhere else ()
-    return ProbeRun(probe, world.turn, range(exchanges, len(world.exchanges)), range(outcomes, len(world.outcomes)))
+    return ProbeRun(
+        probe,
+        world.turn,
+        range(exchanges, len(world.exchanges)),
+        range(outcomes, len(world.outcomes)),
+    )
 
 
 def play(world: Asking, probe: Probe[Asking]) -> None:

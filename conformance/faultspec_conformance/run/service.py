@@ -18,7 +18,16 @@ from faultspec_conformance.drivers.jsonrpc import Peer, Remote
 from faultspec_conformance.drivers.processes import StartFailed
 from faultspec_conformance.drivers.stdio import Process
 from faultspec_conformance.openapi.document import Description
-from faultspec_conformance.probes import OF_A_KIND, OF_CALLS, OF_FAILURES, OF_JSONRPC, OF_MCP, PROBES, UNITS, Probe
+from faultspec_conformance.probes import (
+    OF_A_KIND,
+    OF_CALLS,
+    OF_FAILURES,
+    OF_JSONRPC,
+    OF_MCP,
+    PROBES,
+    UNITS,
+    Probe,
+)
 from faultspec_conformance.results.model import Report, overdue, settled
 from faultspec_conformance.run.flakiness import anew, flaky_places
 from faultspec_conformance.run.schedule import ProbeRun, chosen, mine, play, played
@@ -41,7 +50,9 @@ Talking = TypeVar("Talking", bound=CallSession)
 _KINDS = 4
 
 
-def run(target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions = RunOptions()) -> Report | Unreachable:
+def run(
+    target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions = RunOptions()
+) -> Report | Unreachable:
     """Judge one service, which the file may start, and whose upstreams it may script."""
     if target.transport != "http":
         return by_name(target, taxonomy, options)
@@ -53,13 +64,17 @@ def run(target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions = RunOpti
 
 
 def over_http(
-    target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions, upstreams: Mapping[str, ScriptedUpstream]
+    target: ServiceConfig,
+    taxonomy: Taxonomy,
+    options: RunOptions,
+    upstreams: Mapping[str, ScriptedUpstream],
 ) -> Report | Unreachable:
     """Judge a service over HTTP that runs already, by probes and by generated traffic."""
     unfit = no_address(target.http)
     if unfit is not None:
         return Unreachable(
-            f"{target.http} is no address of a service: {unfit}", "give it as http://HOST:PORT or https://HOST"
+            f"{target.http} is no address of a service: {unfit}",
+            "give it as http://HOST:PORT or https://HOST",
         )
     parts = urlsplit(target.http)
     base = f"{parts.scheme}://{parts.netloc}"
@@ -116,9 +131,13 @@ def by_name(target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions) -> R
                 interrupted = True
                 world.ended = "the run was interrupted"
     except ImportError as error:
-        return Unreachable(f"judging MCP needs {error.name or 'mcp'}", "pip install 'faultspec[conformance,mcp]'")
+        return Unreachable(
+            f"judging MCP needs {error.name or 'mcp'}", "pip install 'faultspec[conformance,mcp]'"
+        )
     except OSError as error:
-        return Unreachable(f"{target.address} cannot be started: {error.strerror or error}", "check `target`")
+        return Unreachable(
+            f"{target.address} cannot be started: {error.strerror or error}", "check `target`"
+        )
     return concluded(world, known, options, target.address, frozenset(), interrupted=interrupted)
 
 
@@ -136,9 +155,13 @@ def concluded(
     world.not_run += ("the run was interrupted",) if interrupted else ()
     seen = summarize(world, known, options, flaky)
     day = today(options)
-    result = overdue(seen, day) if options.shard is not None else settled(seen, day, only=options.only)
+    result = (
+        overdue(seen, day) if options.shard is not None else settled(seen, day, only=options.only)
+    )
     hidden = hiding(world)
-    return Report(shown(hidden, result), hidden.text(base), options.only, world.target.path, interrupted)
+    return Report(
+        shown(hidden, result), hidden.text(base), options.only, world.target.path, interrupted
+    )
 
 
 def dialled(target: ServiceConfig) -> "Peer | McpDriver":
@@ -147,13 +170,19 @@ def dialled(target: ServiceConfig) -> "Peer | McpDriver":
         return Process(target.stdio, target.limits, framing=target.framing, cwd=target.directory)
     if target.transport == "jsonrpc":
         return Remote(target.jsonrpc, target.limits)
-    from faultspec_conformance.drivers.mcp import McpDriver  # an extra of its own: nobody else needs the library
+    from faultspec_conformance.drivers.mcp import (
+        McpDriver,
+    )  # an extra of its own: nobody else needs the library
 
     return McpDriver(target.mcp, target.limits)
 
 
 def spoken(
-    driver: "Peer | McpDriver", taxonomy: Taxonomy, rules: Contract, target: ServiceConfig, options: RunOptions
+    driver: "Peer | McpDriver",
+    taxonomy: Taxonomy,
+    rules: Contract,
+    target: ServiceConfig,
+    options: RunOptions,
 ) -> tuple[CallSession, Iterator[Callable[[], None]]]:
     """The run over a driver, and its parts: the calls of the file, the probes of the protocol, the recipes."""
     samples, recipes, *after = OF_CALLS
@@ -164,9 +193,13 @@ def spoken(
     return tools, _parts(tools, (samples, *OF_MCP, recipes, *after), options)
 
 
-def _parts(world: Talking, probes: tuple[Probe[Talking], ...], options: RunOptions) -> Iterator[Callable[[], None]]:
+def _parts(
+    world: Talking, probes: tuple[Probe[Talking], ...], options: RunOptions
+) -> Iterator[Callable[[], None]]:
     mine = [
-        each for turn, each in enumerate(probes) if each.everywhere or options.shard is None or options.shard.has(turn)
+        each
+        for turn, each in enumerate(probes)
+        if each.everywhere or options.shard is None or options.shard.has(turn)
     ]
     for probe in chosen(mine, options.only, world.contract.clauses):
         options.progress(probe.name)
@@ -185,7 +218,9 @@ def probed(world: HttpSession, options: RunOptions, known: Iterable[str]) -> Ite
 
 def generate(world: HttpSession, options: RunOptions) -> int:
     """Send generated traffic; how many requests that took."""
-    from faultspec_conformance.run.sweep import sweep  # what needs schemathesis stays out of a run of probes only
+    from faultspec_conformance.run.sweep import (
+        sweep,
+    )  # what needs schemathesis stays out of a run of probes only
 
     options.progress("sweep")
     before = world.driver.requests
@@ -197,7 +232,9 @@ def generate(world: HttpSession, options: RunOptions) -> int:
     return world.driver.requests - before
 
 
-def other_kinds(world: HttpSession, options: RunOptions, known: Iterable[str]) -> Iterator[ProbeRun]:
+def other_kinds(
+    world: HttpSession, options: RunOptions, known: Iterable[str]
+) -> Iterator[ProbeRun]:
     """Test the kinds of resource after the first few, one probe after another, with half of the requests that are left."""
     later = world.kinds[_KINDS:]
     ceiling = (world.driver.requests + world.driver.limits.requests) // 2
@@ -219,8 +256,14 @@ def refused_identities(world: HttpSession) -> tuple[str, ...]:
     Each is asked for something ordinary before that is said of him: whatever else this part of the run has asked of him.
     """
     expected = unwelcome(world)
-    suspect = [(each, refused(world, each, world.exchanges)) for each in world.identities()]
-    said = (_confirmed(world, who, why) for who, why in suspect if why is not None and who.name not in expected)
+    suspect = [
+        (identity, refused(world, identity, world.exchanges)) for identity in world.identities()
+    ]
+    said = (
+        _confirmed(world, who, why)
+        for who, why in suspect
+        if why is not None and who.name not in expected
+    )
     return tuple(each for each in said if each is not None)
 
 

@@ -9,7 +9,15 @@ from faultspec.contract.applicability import not_applicable
 from faultspec.contract.clauses import Clause
 from faultspec.exchange.finding import Finding
 from faultspec_conformance.results.applicability import unspoken_over
-from faultspec_conformance.results.model import ClauseResult, Coverage, ReportedFinding, Result, counted, folded, ranked
+from faultspec_conformance.results.model import (
+    ClauseResult,
+    Coverage,
+    ReportedFinding,
+    Result,
+    counted,
+    folded,
+    ranked,
+)
 from faultspec_conformance.results.waivers import Waiver, excused, unknown_clauses
 from faultspec_conformance.sanitize.masking import Masking, masking
 from faultspec_conformance.sanitize.traffic_secrets import traffic_secrets
@@ -38,7 +46,7 @@ def summarize(
         occasions["service/alive"] += 1
     for sent in world.exchanges:
         occasions.update(sent.judgement.exercised)
-        findings += ((each, None) for each in sent.judgement.findings)
+        findings += ((finding, None) for finding in sent.judgement.findings)
     reasons: dict[str, dict[str, dict[str, None]]] = {}
     for outcome in world.outcomes:
         if outcome.kind in ("held", "broken"):
@@ -46,7 +54,9 @@ def summarize(
         if outcome.finding is not None:
             findings.append((with_statements(outcome.finding, known), outcome.form))
         if outcome.reason:
-            reasons.setdefault(outcome.clause, {}).setdefault(outcome.kind, {})[outcome.reason] = None
+            reasons.setdefault(outcome.clause, {}).setdefault(outcome.kind, {})[outcome.reason] = (
+                None
+            )
     silent = {**unspoken_over(world.target.transport), **not_applicable(world.taxonomy)}
     results: dict[str, ClauseResult] = {}
     for address, clause in known.items():
@@ -69,11 +79,16 @@ def summarize(
         for name, obligation in world.taxonomy.obligations.items():
             address = f"obligations/{name}"
             results[address] = ClauseResult(
-                address, obligation.text, obligation.source.statements, not_checkable=(obligation.reason,)
+                address,
+                obligation.text,
+                obligation.source.statements,
+                not_checkable=(obligation.reason,),
             )
     used: Counter[Waiver] = Counter()
     kept = [
-        ReportedFinding(each, waived=excused(each, options.waivers, used), flaky=place(each) in flaky, form=form)
+        ReportedFinding(
+            each, waived=excused(each, options.waivers, used), flaky=place(each) in flaky, form=form
+        )
         for each, form in findings
         if each.clause in results
     ]
@@ -92,7 +107,7 @@ def summarize(
         notes=tuple(dict.fromkeys(world.notes)),
         failures=tuple(unknown_clauses(options.waivers, known)) if whole else (),
         not_run=tuple(dict.fromkeys(world.not_run)),
-        waivers={each: used[each] for each in options.waivers},
+        waivers={waiver: used[waiver] for waiver in options.waivers},
         ordinary=ordinary,
         forms=forms,
         shards=() if options.shard is None else (options.shard,),
@@ -103,7 +118,11 @@ def summarize(
 def with_statements(finding: Finding, known: Mapping[str, Clause]) -> Finding:
     """The finding of a relation, with the statements of its clause."""
     clause = known.get(finding.clause)
-    return finding if finding.statements or clause is None else replace(finding, statements=clause.statements)
+    return (
+        finding
+        if finding.statements or clause is None
+        else replace(finding, statements=clause.statements)
+    )
 
 
 def formed(world: Session, *, first: bool) -> tuple[int, Mapping[str, int]]:
@@ -112,14 +131,23 @@ def formed(world: Session, *, first: bool) -> tuple[int, Mapping[str, int]]:
     ``first``: this is the shard that counts what every shard has.
     """
     apart = {
-        id(each) for outcome in world.outcomes if outcome.form and outcome.finding for each in outcome.finding.evidence
+        id(each)
+        for outcome in world.outcomes
+        if outcome.form and outcome.finding
+        for each in outcome.finding.evidence
     }
     apart |= set() if first else {id(each.exchange) for each in world.repeated}
-    ordinary = [sent for sent in world.exchanges if sent.judgement.is_error and id(sent.exchange) not in apart]
+    ordinary = [
+        sent
+        for sent in world.exchanges
+        if sent.judgement.is_error and id(sent.exchange) not in apart
+    ]
     broken = Counter(
         clause
         for sent in ordinary
-        for clause in {each.clause for each in sent.judgement.findings if each.level == "error"}
+        for clause in {
+            finding.clause for finding in sent.judgement.findings if finding.level == "error"
+        }
     )
     return len(ordinary), broken
 
@@ -137,7 +165,11 @@ def covered(world: Session) -> dict[str, Coverage]:
             statuses.setdefault(sent.code, set()).add(sent.exchange.response.status)
         if sent.exchange.operation is not None:
             operations.setdefault(sent.code, {})[sent.exchange.operation] = None
-    declared = {recipe.code: recipe.not_provokable for recipe in world.target.recipes if recipe.not_provokable}
+    declared = {
+        recipe.code: recipe.not_provokable
+        for recipe in world.target.recipes
+        if recipe.not_provokable
+    }
     tried = {recipe.code for recipe in world.target.recipes if recipe.steps}
     found: dict[str, Coverage] = {}
     for code in world.taxonomy.live_codes():
@@ -172,13 +204,18 @@ def provokable(world: Session) -> Iterator[str]:
 
 def shown(hidden: Masking, result: Result) -> Result:
     """The result as it may be shown: without the secrets of the run, and without those that the service gave away."""
-    findings = tuple((hidden | traffic_secrets(each.finding.evidence)).reported(each) for each in result.findings)
+    findings = tuple(
+        (hidden | traffic_secrets(finding.finding.evidence)).reported(finding)
+        for finding in result.findings
+    )
     return replace(hidden.result(replace(result, findings=())), findings=findings)
 
 
 def hiding(world: Session) -> Masking:
     """What must not be shown of a run: credentials, what came from the environment, what was planted."""
-    planted = ((each.value, _STANDS_FOR[each.kind]) for each in world.planted if each.kind in _STANDS_FOR)
+    planted = (
+        (each.value, _STANDS_FOR[each.kind]) for each in world.planted if each.kind in _STANDS_FOR
+    )
     return masking(world.target.identities.values(), [*world.target.secrets, *planted])
 
 

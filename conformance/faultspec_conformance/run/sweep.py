@@ -58,7 +58,16 @@ _REASONS = 4
 
 #: Headers that belong to one connection or to the client; the driver sends its own.
 _HOP = frozenset(
-    {"host", "connection", "keep-alive", "accept-encoding", "content-length", "transfer-encoding", "user-agent", "te"}
+    {
+        "host",
+        "connection",
+        "keep-alive",
+        "accept-encoding",
+        "content-length",
+        "transfer-encoding",
+        "user-agent",
+        "te",
+    }
 )
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -68,7 +77,16 @@ _VALUE = re.compile(r"[\t\x20-\x7e\x80-\uffff]*")
 _TARGET = re.compile(r"/[\x21-\x7e]{0,8000}")
 
 #: Nothing of the caller's environment is the generator's business but where programs and temporary files are.
-_ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "PYTHONPATH", "LD_LIBRARY_PATH")
+_ENVIRONMENT = (
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "SYSTEMROOT",
+    "PYTHONPATH",
+    "LD_LIBRARY_PATH",
+)
 
 #: What it says at length when it cannot load a document, and the one line of any other trouble.
 _UNLOADED = re.compile(r"Schema Loading Error\s+(.+?)\n\s*(?:\n|\Z)", re.DOTALL)
@@ -99,17 +117,32 @@ def sweep(world: HttpSession, *, seed: int) -> Swept:
 
     Which requests are written depends on the document alone, which of them are sent on ``seed`` as well.
     """
-    operations = [each for each in world.description.operations if world.writable or each.method in SAFE_METHODS]
+    operations = [
+        operation
+        for operation in world.description.operations
+        if world.writable or operation.method in SAFE_METHODS
+    ]
     if not operations:
-        return Swept(notes=("no sweep: no OpenAPI document names an operation that may be asked",), complete=True)
+        return Swept(
+            notes=("no sweep: no OpenAPI document names an operation that may be asked",),
+            complete=True,
+        )
     if world.ended is not None:
         return Swept(not_run=(f"the sweep: {world.ended}",))
     budget = min(world.driver.limits.requests - world.driver.requests, REQUESTS)
     if budget <= 0 or world.driver.remaining <= 0:
-        return Swept(not_run=("the sweep: the probes have spent the limits of requests or seconds",))
+        return Swept(
+            not_run=("the sweep: the probes have spent the limits of requests or seconds",)
+        )
     if find_spec("schemathesis") is None:
-        return Swept(not_run=("the sweep: schemathesis is not installed (`pip install faultspec[conformance]`)",))
-    written = write(world.description, seconds=min(SECONDS, world.driver.remaining / 2), writes=world.writable)
+        return Swept(
+            not_run=(
+                "the sweep: schemathesis is not installed (`pip install faultspec[conformance]`)",
+            )
+        )
+    written = write(
+        world.description, seconds=min(SECONDS, world.driver.remaining / 2), writes=world.writable
+    )
     if not written.requests:
         return Swept(not_run=(f"the sweep: {written.trouble or 'no request was generated'}",))
     notes = (f"the sweep is not complete: {written.trouble}",) if written.trouble else ()
@@ -128,7 +161,12 @@ class Planned:
 
 
 def thinned(
-    requests: Iterable[Request], description: Description, budget: int, random: Random, *, writes: bool
+    requests: Iterable[Request],
+    description: Description,
+    budget: int,
+    random: Random,
+    *,
+    writes: bool,
 ) -> tuple[Planned, ...]:
     """At most ``budget`` of the requests, by turns of each operation, so that none goes without for another's sake."""
     groups: dict[str, dict[Request, Planned]] = {}
@@ -137,21 +175,28 @@ def thinned(
             continue
         template = template_of(description, request)
         if template is not None and sendable(request):
-            groups.setdefault(f"{request.method} {template}", {})[request] = Planned(request, template)
+            groups.setdefault(f"{request.method} {template}", {})[request] = Planned(
+                request, template
+            )
     # Undeclared methods are written for every path alike, so all those of a path count as one operation.
-    declared = {each.name for each in description.operations}
+    declared = {operation.name for operation in description.operations}
     turns: dict[str, list[Planned]] = {}
     for name, group in groups.items():
-        turns.setdefault(name if name in declared else name.partition(" ")[2], []).extend(group.values())
+        turns.setdefault(name if name in declared else name.partition(" ")[2], []).extend(
+            group.values()
+        )
     picked = [
-        _sample(group, PER_OPERATION if name in declared else _UNDECLARED, random) for name, group in turns.items()
+        _sample(group, PER_OPERATION if name in declared else _UNDECLARED, random)
+        for name, group in turns.items()
     ]
     mixed = (each for each in chain.from_iterable(zip_longest(*picked)) if each is not None)
     return tuple(each for each, _ in zip(mixed, range(budget), strict=False))
 
 
 def _sample(group: Sequence[Planned], most: int, random: Random) -> Sequence[Planned]:
-    return [group[index] for index in sorted(random.sample(range(len(group)), min(most, len(group))))]
+    return [
+        group[index] for index in sorted(random.sample(range(len(group)), min(most, len(group))))
+    ]
 
 
 def template_of(description: Description, request: Request) -> str | None:
@@ -160,7 +205,10 @@ def template_of(description: Description, request: Request) -> str | None:
     exact = description.at(request.method, path)
     if exact is not None:
         return exact.template
-    found = (description.at(method, path) for method in dict.fromkeys(each.method for each in description.operations))
+    found = (
+        description.at(method, path)
+        for method in dict.fromkeys(operation.method for operation in description.operations)
+    )
     return next((each.template for each in found if each is not None), None)
 
 
@@ -209,7 +257,10 @@ def dressed(world: HttpSession, planned: Planned, who: Identity, random: Random)
     dropped = own | (CREDENTIALS if own else set())
     if random.random() < 0.5:
         dropped |= {
-            name.lower() for recipe in world.target.recipes for step in recipe.steps for name in step.call.headers
+            name.lower()
+            for recipe in world.target.recipes
+            for step in recipe.steps
+            for name in step.call.headers
         }
     headers = [("User-Agent", "faultspec-conform"), *who.headers]
     if world.echo is not None:
@@ -239,7 +290,9 @@ def write(description: Description, *, seconds: float, writes: bool) -> Prepared
     began = time.monotonic()
     with TemporaryDirectory(prefix="faultspec-sweep-") as name, _Catcher() as catcher:
         directory = Path(name)
-        (directory / "openapi.json").write_text(json.dumps(_rebased(description), default=str), encoding="utf-8")
+        (directory / "openapi.json").write_text(
+            json.dumps(_rebased(description), default=str), encoding="utf-8"
+        )
         # Checks of its own would only cost time: the judge is ours.
         configuration = f'base-url = "{catcher.address}"\n[checks]\nenabled = false\n'
         (directory / "schemathesis.toml").write_text(configuration, encoding="utf-8")
@@ -259,7 +312,9 @@ def write(description: Description, *, seconds: float, writes: bool) -> Prepared
             with process:
                 try:
                     while (
-                        process.poll() is None and time.monotonic() < began + seconds and len(catcher.caught) < _CAUGHT
+                        process.poll() is None
+                        and time.monotonic() < began + seconds
+                        and len(catcher.caught) < _CAUGHT
                     ):
                         catcher.handle_request()
                 finally:
@@ -269,18 +324,26 @@ def write(description: Description, *, seconds: float, writes: bool) -> Prepared
         if stopped:
             spent = time.monotonic() - began
             return PreparedRequest(
-                requests, f"writing was stopped after {spent:.0f} s, with {len(requests)} requests written"
+                requests,
+                f"writing was stopped after {spent:.0f} s, with {len(requests)} requests written",
             )
         if process.returncode == 0 and requests:
             return PreparedRequest(requests)
         return PreparedRequest(
-            requests, _trouble(said.read_text(encoding="utf-8", errors="replace"), process.returncode)
+            requests,
+            _trouble(said.read_text(encoding="utf-8", errors="replace"), process.returncode),
         )
 
 
 def _command(writes: bool) -> list[str]:
     # Coverage alone: a few dozen requests an operation, the same in every run; the other phases cost ten times as much.
-    options = ["--phases=coverage", "--generation-deterministic", "--workers=1", "--warnings=off", "--no-color"]
+    options = [
+        "--phases=coverage",
+        "--generation-deterministic",
+        "--workers=1",
+        "--warnings=off",
+        "--no-color",
+    ]
     methods = [] if writes else [f"--include-method={method}" for method in sorted(SAFE_METHODS)]
     program = [sys.executable, "-m", "schemathesis.cli", "--config-file=schemathesis.toml"]
     return [*program, "run", "openapi.json", *options, *methods]
@@ -303,10 +366,16 @@ def _rebased(description: Description) -> Mapping[str, object]:
     """The document with the base path in its paths, so that what arrives at the listener is what the service would see."""
     paths = description.document.get("paths")
     items = paths if isinstance(paths, dict) else {}
-    document = {key: value for key, value in description.document.items() if key not in ("servers", "host", "basePath")}
+    document = {
+        key: value
+        for key, value in description.document.items()
+        if key not in ("servers", "host", "basePath")
+    }
     whole = description.operations[0].template
     base = next((whole.removesuffix(each) for each in items if whole.endswith(each)), "")
-    return document | {"paths": {base + each: item for each, item in items.items() if each.startswith("/")}}
+    return document | {
+        "paths": {base + each: item for each, item in items.items() if each.startswith("/")}
+    }
 
 
 def _trouble(said: str, code: int) -> str:
@@ -363,7 +432,9 @@ def _handler(note: Callable[[Request], bool]) -> type[BaseHTTPRequestHandler]:
         def answer(self) -> None:
             length = self.headers.get("Content-Length", "0")
             body = self.rfile.read(int(length)) if length.isdigit() else b""
-            headers: Headers = tuple((name, _decoded(value)) for name, value in self.headers.items())
+            headers: Headers = tuple(
+                (name, _decoded(value)) for name, value in self.headers.items()
+            )
             target = self.path if self.path.startswith("/") else urlsplit(self.path).path
             good = note(Request(self.command, target, headers, body))
             content = b"{}"

@@ -94,7 +94,9 @@ def forms(value: str) -> tuple[Form, ...]:
     if not value.isascii():
         raw = value.encode("utf-8", "surrogatepass")
         plain.append(raw.decode("latin-1"))  # as headers are read
-        plain += [value.encode("latin-1").decode("utf-8", "surrogateescape")] if _latin(value) else []
+        plain += (
+            [value.encode("latin-1").decode("utf-8", "surrogateescape")] if _latin(value) else []
+        )
     found = [Form(folded(each)) for each in plain]
     raw = value.encode("utf-8", "surrogatepass")
     found.append(Form(raw.hex()))
@@ -135,7 +137,9 @@ def cut_off(layered: tuple[Layer, ...], value: str) -> Iterator[tuple[int, int]]
                 ends.append(at)
                 at = layer.folded.find("…", at + 1)
             for end in ends:
-                start = layer.folded.rfind(form.text[:_BEGINNING], max(0, end - len(form.text)), end)
+                start = layer.folded.rfind(
+                    form.text[:_BEGINNING], max(0, end - len(form.text)), end
+                )
                 if start >= 0 and form.text.startswith(layer.folded[start:end]):
                     yield layer.source(start), layer.source(end)
 

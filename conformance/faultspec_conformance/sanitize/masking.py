@@ -52,7 +52,9 @@ class Masking:
         read = body[:_SEARCHED]
         text = read.decode("utf-8", "surrogateescape")
         masked = self._without(text, whole=len(body) <= _SEARCHED)
-        return (read if masked == text else masked.encode("utf-8", "surrogateescape")) + b" " * (len(body) - len(read))
+        return (read if masked == text else masked.encode("utf-8", "surrogateescape")) + b" " * (
+            len(body) - len(read)
+        )
 
     def _without(self, text: str, *, whole: bool) -> str:
         if len(text) < _SHORTEST or not self.secrets:
@@ -61,7 +63,10 @@ class Masking:
         found = [
             (start, end, word)
             for secret, word in self.secrets
-            for start, end in (*places(layered, secret), *(() if whole else cut_off(layered, secret)))
+            for start, end in (
+                *places(layered, secret),
+                *(() if whole else cut_off(layered, secret)),
+            )
         ]
         if not found:
             return text
@@ -77,9 +82,15 @@ class Masking:
 
         Of a message with more than anybody reads the first `FIELDS`, and one that says how many there are beyond.
         """
-        shown = tuple((self.text(name), self.header(name, value)) for name, value in headers[:FIELDS])
+        shown = tuple(
+            (self.text(name), self.header(name, value)) for name, value in headers[:FIELDS]
+        )
         more = len(headers) - FIELDS
-        return shown if more <= 0 else (*shown, ("…", f"{more} more header fields, which are not shown"))
+        return (
+            shown
+            if more <= 0
+            else (*shown, ("…", f"{more} more header fields, which are not shown"))
+        )
 
     def header(self, name: str, value: str) -> str:
         """One header value without secrets."""
@@ -97,10 +108,16 @@ class Masking:
         return replace(
             exchange,
             request=Request(
-                request.method, self.text(request.target), self.headers(request.headers), self.body(request.body)
+                request.method,
+                self.text(request.target),
+                self.headers(request.headers),
+                self.body(request.body),
             ),
             response=Response(
-                response.status, self.headers(response.headers), self.body(response.body), response.elapsed
+                response.status,
+                self.headers(response.headers),
+                self.body(response.body),
+                response.elapsed,
             ),
             route=self._maybe(exchange.route),
             operation=self._maybe(exchange.operation),
@@ -114,7 +131,7 @@ class Masking:
             message=self.text(finding.message),
             operation=self._maybe(finding.operation),
             pointer=self._maybe(finding.pointer),
-            evidence=tuple(self.exchange(each) for each in finding.evidence),
+            evidence=tuple(self.exchange(exchange_) for exchange_ in finding.evidence),
         )
 
     def result(self, result: Result) -> Result:
@@ -123,7 +140,7 @@ class Masking:
             result,
             target=self.text(result.target),
             clauses={address: self._clause(each) for address, each in result.clauses.items()},
-            findings=tuple(self.reported(each) for each in result.findings),
+            findings=tuple(self.reported(finding) for finding in result.findings),
             coverage={code: self._coverage(each) for code, each in result.coverage.items()},
             notes=self._all(result.notes),
             failures=self._all(result.failures),
@@ -144,7 +161,9 @@ class Masking:
 
     def reported(self, reported: ReportedFinding) -> ReportedFinding:
         """The finding and its excuse as they may be shown."""
-        return replace(reported, finding=self.finding(reported.finding), waived=self._maybe(reported.waived))
+        return replace(
+            reported, finding=self.finding(reported.finding), waived=self._maybe(reported.waived)
+        )
 
     def _clause(self, clause: ClauseResult) -> ClauseResult:
         return replace(
@@ -155,10 +174,12 @@ class Masking:
         )
 
     def _coverage(self, coverage: Coverage) -> Coverage:
-        return replace(coverage, operations=self._all(coverage.operations), reason=self._maybe(coverage.reason))
+        return replace(
+            coverage, operations=self._all(coverage.operations), reason=self._maybe(coverage.reason)
+        )
 
     def _all(self, texts: Iterable[str]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self.text(each) for each in texts))
+        return tuple(dict.fromkeys(self.text(text) for text in texts))
 
     def _maybe(self, text: str | None) -> str | None:
         return text if text is None else self.text(text)
@@ -166,8 +187,10 @@ class Masking:
 
 def masking(identities: Iterable[Identity], secrets: Iterable[tuple[str, str]] = ()) -> Masking:
     """What must not be shown of these identities, and of other secret texts with the word that stands for each."""
-    pairs = [*(pair for each in identities for pair in each.secrets), *secrets]
-    return _longest_first({secret: word for secret, word in reversed(pairs) if len(secret) >= _SHORTEST})
+    pairs = [*(pair for identity in identities for pair in identity.secrets), *secrets]
+    return _longest_first(
+        {secret: word for secret, word in reversed(pairs) if len(secret) >= _SHORTEST}
+    )
 
 
 def _longest_first(words: Mapping[str, str]) -> Masking:

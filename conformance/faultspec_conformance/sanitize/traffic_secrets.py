@@ -28,13 +28,21 @@ _SEARCHED = 256 * 1024
 
 def hiding(exchanges: Iterable[Exchange]) -> Masking:
     """A masking of everything that looks like a secret or a person, in exchanges that somebody else recorded."""
-    found = (part for each in exchanges for part in (*_asked(each), *_told(each.response.headers, each.response.body)))
+    found = (
+        part
+        for exchange in exchanges
+        for part in (*_asked(exchange), *_told(exchange.response.headers, exchange.response.body))
+    )
     return _masked(found)
 
 
 def traffic_secrets(exchanges: Iterable[Exchange]) -> Masking:
     """The same of what a service answered to a run of ours, whose own secrets are known."""
-    return _masked(part for each in exchanges for part in _told(each.response.headers, each.response.body))
+    return _masked(
+        part
+        for exchange in exchanges
+        for part in _told(exchange.response.headers, exchange.response.body)
+    )
 
 
 def _masked(found: Iterable[str]) -> Masking:
@@ -89,13 +97,20 @@ def _named(text: str) -> Iterator[str]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        for name, given in parse_qsl(text[:4096]) if "=" in text[:4096] and "<" not in text[:64] else ():
+        for name, given in (
+            parse_qsl(text[:4096]) if "=" in text[:4096] and "<" not in text[:64] else ()
+        ):
             if _SECRET_NAME.search(name):
                 yield given
         return
     for pointer, each in leaves(value):
         names = [name for name in steps(pointer) if not name.isdigit()]
-        if names and _SECRET_NAME.search(names[-1]) and isinstance(each, str | int) and not isinstance(each, bool):
+        if (
+            names
+            and _SECRET_NAME.search(names[-1])
+            and isinstance(each, str | int)
+            and not isinstance(each, bool)
+        ):
             yield str(each)
         if isinstance(each, str):
             yield from _seen(each)

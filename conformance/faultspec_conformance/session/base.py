@@ -57,7 +57,9 @@ class Session:
 
     def identities(self) -> tuple[Identity, ...]:
         """Every caller with credentials, in the order of the file."""
-        return tuple(each for each in self.target.identities.values() if not each.anonymous)
+        return tuple(
+            identity for identity in self.target.identities.values() if not identity.anonymous
+        )
 
     def canary(self, kind: Literal["secret", "email", "value", "address"]) -> Canary:
         """A new value that must not come back: one that looks like a secret or an address of a person, or a plain one."""
@@ -113,8 +115,16 @@ class Session:
         listens = answer.kind == "timeout" or self.driver.listens()
         if not (may_close and listens):
             self.outcomes.append(lost(asked, answer, last, listens=listens))
-        request = last.exchange.request if answer.kind == "refused" and last is not None else asked.request
-        what = f"{request.method} {request.target.partition('?')[0]}" if asked.transport == "http" else request.target
+        request = (
+            last.exchange.request
+            if answer.kind == "refused" and last is not None
+            else asked.request
+        )
+        what = (
+            f"{request.method} {request.target.partition('?')[0]}"
+            if asked.transport == "http"
+            else request.target
+        )
         if not listens:
             self.ended = f"nobody listens any more since {what}"
         elif answer.kind == "timeout" and self._silent >= _SILENT:

@@ -20,7 +20,13 @@ from faultspec_conformance.drivers.jsonrpc import Message, Peer, ReceivedMessage
 from faultspec_conformance.openapi.tokens import seeded
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.base import Session
-from faultspec_conformance.session.observation import Observation, failed, parsed, passed, protocol_error
+from faultspec_conformance.session.observation import (
+    Observation,
+    failed,
+    parsed,
+    passed,
+    protocol_error,
+)
 
 if TYPE_CHECKING:
     from faultspec_conformance.drivers.mcp import Answered, McpDriver
@@ -104,11 +110,15 @@ class RpcSession(CallSession):
         who = self.caller if identity is None else identity
         body = request(name, params, self.new_id() if id is None else id)
         sent = self.said(
-            Message(name, encoded(body), (body["id"],), harmless=harmless, headers=who.headers), who, plant
+            Message(name, encoded(body), (body["id"],), harmless=harmless, headers=who.headers),
+            who,
+            plant,
         )
         return sent[0]
 
-    def notify(self, name: str, params: object = ABSENT, *, harmless: bool = False) -> Observation | None:
+    def notify(
+        self, name: str, params: object = ABSENT, *, harmless: bool = False
+    ) -> Observation | None:
         """Send a notification; what came back although nothing is due, or None."""
         message = Message(name, encoded(notification(name, params)), due=False, harmless=harmless)
         found = self.said(message, self.caller, single=False)
@@ -122,13 +132,20 @@ class RpcSession(CallSession):
         ids = tuple(each["id"] for each in many if "id" in each)
         headers = self.caller.headers
         message = Message(
-            "a batch" if many else "an empty batch", encoded(many), ids, due=due, harmless=harmless, headers=headers
+            "a batch" if many else "an empty batch",
+            encoded(many),
+            ids,
+            due=due,
+            harmless=harmless,
+            headers=headers,
         )
         return self.said(message, self.caller, single=False, parts=many)
 
     def raw(self, what: str, body: bytes, ids: tuple[object, ...] = ()) -> Observation:
         """Send what is no request; ``what`` names it in reports."""
-        return self.said(Message(what, body, ids, harmless=True, headers=self.caller.headers), self.caller)[0]
+        return self.said(
+            Message(what, body, ids, harmless=True, headers=self.caller.headers), self.caller
+        )[0]
 
     @property
     def hears(self) -> bool:
@@ -192,7 +209,9 @@ class RpcSession(CallSession):
         """A message of the peer's own is an event, and may carry an error."""
         value = parsed(body)
         name = str(value.get("method")) if isinstance(value, dict) else ""
-        told = Exchange(Message(name, b"").request, Response(None, (), body), transport="event", operation=name)
+        told = Exchange(
+            Message(name, b"").request, Response(None, (), body), transport="event", operation=name
+        )
         self._judged(told)
 
 
@@ -233,7 +252,9 @@ class ToolSession(CallSession):
         transport: Literal["jsonrpc", "mcp"] = "jsonrpc" if answered.protocol else "mcp"
         exchange = replace(asked, response=answered.response, transport=transport)
         judgement = judge(self.contract, exchange)
-        return self._kept(exchange, judgement if judged or judgement.code is not None else _searched(judgement))
+        return self._kept(
+            exchange, judgement if judged or judgement.code is not None else _searched(judgement)
+        )
 
     def schemas(self) -> Mapping[str, Mapping[str, object]]:
         """The schema of the arguments of each tool that the server lists; none where it lists none."""
@@ -250,7 +271,9 @@ class ToolSession(CallSession):
 
     def resource(self, uri: str) -> Observation:
         """Read a resource; raises Unanswered. The body is its text."""
-        asked = Exchange(Request("POST", uri, self.caller.headers), Response(None), "mcp", operation=uri)
+        asked = Exchange(
+            Request("POST", uri, self.caller.headers), Response(None), "mcp", operation=uri
+        )
         self.still(asked)
         answered = self.driver.read(uri, self.caller.headers)
         if isinstance(answered, NoAnswer):
@@ -263,7 +286,9 @@ class ToolSession(CallSession):
         """An error of the protocol to what is no call of a tool."""
         who = self.caller
         identity = None if who.anonymous else who.name
-        exchange = Exchange(asked, answered.response, "jsonrpc", None, asked.target, identity, self.forbidden(who))
+        exchange = Exchange(
+            asked, answered.response, "jsonrpc", None, asked.target, identity, self.forbidden(who)
+        )
         return self._kept(exchange, _searched(judge(self.contract, exchange)))
 
     def _kept(self, exchange: Exchange, judgement: Judgement) -> Observation:
@@ -276,7 +301,9 @@ def _searched(judgement: Judgement) -> Judgement:
     """What a judgement says of leaks."""
     return replace(
         judgement,
-        findings=tuple(each for each in judgement.findings if each.clause.startswith(_ANYWHERE)),
+        findings=tuple(
+            finding for finding in judgement.findings if finding.clause.startswith(_ANYWHERE)
+        ),
         exercised=frozenset(each for each in judgement.exercised if each.startswith(_ANYWHERE)),
     )
 
@@ -309,8 +336,12 @@ def formed(sent: Observation, ids: tuple[object, ...]) -> list[Outcome]:
     if ("result" in body) == ("error" in body):
         which = "both `result` and `error`" if "result" in body else "neither `result` nor `error`"
         return [failed(clause, f"the answer has {which}", sent)]
-    if "error" in body and (isinstance(protocol_error(body), bool) or not isinstance(protocol_error(body), int)):
-        return [failed(clause, "`code` of the error is no whole number", sent, pointer="/error/code")]
+    if "error" in body and (
+        isinstance(protocol_error(body), bool) or not isinstance(protocol_error(body), int)
+    ):
+        return [
+            failed(clause, "`code` of the error is no whole number", sent, pointer="/error/code")
+        ]
     if "id" not in body:
         return [failed(clause, "the answer has no `id`", sent)]
     return [passed(clause), *_whose(sent, body["id"], ids)]
@@ -320,30 +351,47 @@ def _whose(sent: Observation, found: object, ids: tuple[object, ...]) -> list[Ou
     if not ids:
         return []
     # Who cannot read the id of what is no request answers with null (section 5).
-    if any(same(found, each) for each in ids) or (found is None and protocol_error(sent.json) in (-32700, -32600)):
+    if any(same(found, each) for each in ids) or (
+        found is None and protocol_error(sent.json) in (-32700, -32600)
+    ):
         return [passed("rpc/id")]
     wanted = " or ".join(json.dumps(each) for each in ids)
-    return [failed("rpc/id", f"the id is {json.dumps(found)}; the request has {wanted}", sent, pointer="/id")]
+    return [
+        failed(
+            "rpc/id",
+            f"the id is {json.dumps(found)}; the request has {wanted}",
+            sent,
+            pointer="/id",
+        )
+    ]
 
 
-def _parted(asked: Exchange, heard: ReceivedMessage, parts: Sequence[Mapping[str, object]]) -> list[Exchange]:
+def _parted(
+    asked: Exchange, heard: ReceivedMessage, parts: Sequence[Mapping[str, object]]
+) -> list[Exchange]:
     """The exchanges of an answer: one, or as many as there are answers in it."""
     whole = Exchange(
-        asked.request, heard.response, asked.transport, None, asked.operation, asked.identity, asked.forbidden
+        asked.request,
+        heard.response,
+        asked.transport,
+        None,
+        asked.operation,
+        asked.identity,
+        asked.forbidden,
     )
     answers = parsed(heard.response.body)
     if not parts or not isinstance(answers, list):
         return [whole]
     found = []
-    for each in answers:
-        own = each.get("id") if isinstance(each, dict) else None
+    for answer in answers:
+        own = answer.get("id") if isinstance(answer, dict) else None
         part = next((one for one in parts if "id" in one and same(one["id"], own)), None)
         name = str(part["method"]) if part is not None else asked.request.target
         body = encoded(part) if part is not None else asked.request.body
         found.append(
             Exchange(
                 Message(name, body, headers=asked.request.headers).request,
-                Response(None, heard.response.headers, encoded(each), heard.response.elapsed),
+                Response(None, heard.response.headers, encoded(answer), heard.response.elapsed),
                 "jsonrpc",
                 None,
                 name,

@@ -23,15 +23,15 @@ class EchoRule(NamedTuple):
 def echo_rule(taxonomy: Taxonomy) -> EchoRule | None:
     """The correlation id that a taxonomy has echoed, or None."""
     for envelope in taxonomy.envelopes.values():
-        for each in envelope.fields.values():
-            if each.echo is not None:
-                return EchoRule(each.echo, each)
+        for field in envelope.fields.values():
+            if field.echo is not None:
+                return EchoRule(field.echo, field)
     return None
 
 
 def new_id(echo: EchoRule | None, tokens: Tokens) -> str:
     """A new correlation id, of the first allowed format; a word where none is declared."""
-    return next((tokens.id(each) for each in _formats(echo)), "none")
+    return next((tokens.id(format_) for format_ in _formats(echo)), "none")
 
 
 def valid(echo: EchoRule | None, value: str) -> bool:
@@ -49,23 +49,36 @@ def lenient(echo: EchoRule | None, exchange: Exchange, judgement: Judgement) -> 
     if echo is None or inbound is None or valid(echo, inbound) or not ids.FORMATS["uuid"](inbound):
         return judgement
     overlooked = ("ids/format", f"headers/{echo.header.lower()}")
-    kept = tuple(each for each in judgement.findings if each.clause not in overlooked)
+    kept = tuple(finding for finding in judgement.findings if finding.clause not in overlooked)
     return replace(judgement, findings=kept)
 
 
 def _formats(echo: EchoRule | None) -> tuple[str, ...]:
-    return tuple(each for each in (echo.slot.schema.format if echo is not None else ()) if each in ids.FORMATS)
+    return tuple(
+        each
+        for each in (echo.slot.schema.format if echo is not None else ())
+        if each in ids.FORMATS
+    )
 
 
 def check_echo(
-    taxonomy: Taxonomy, echo: EchoRule, generated: MutableMapping[str, Observation], sent: Observation
+    taxonomy: Taxonomy,
+    echo: EchoRule,
+    generated: MutableMapping[str, Observation],
+    sent: Observation,
 ) -> Iterator[Outcome]:
     """Whether an answer brings back the id of its request, or has a new one; ``generated`` are those seen, which it adds to."""
     header, rule = echo
-    back = [value for name, value in sent.exchange.response.headers if name.lower() == (rule.mirror or header).lower()]
+    back = [
+        value
+        for name, value in sent.exchange.response.headers
+        if name.lower() == (rule.mirror or header).lower()
+    ]
     body = slot(taxonomy, sent, rule.slot) if sent.judgement.is_error else None
     inbound = sent.exchange.sent(header)
-    streamed = sent.exchange.transport == "stream"  # its header is that of the answer around it, checked there
+    streamed = (
+        sent.exchange.transport == "stream"
+    )  # its header is that of the answer around it, checked there
     found = [*([] if streamed else back), *([body] if isinstance(body, str) else [])]
     if streamed and inbound is None:
         return
@@ -79,18 +92,26 @@ def check_echo(
         if wrong is None:
             yield passed("correlation/echo")
         elif len(back) > 1 and inbound in back:
-            yield failed("correlation/echo", f"{header} comes back {len(back)} times, with different values", sent)
+            yield failed(
+                "correlation/echo",
+                f"{header} comes back {len(back)} times, with different values",
+                sent,
+            )
         else:
             place = f"the header {header}" if wrong in back else f"the body's {rule.slot}"
             where = "an error" if sent.judgement.is_error else "a success"
-            yield failed("correlation/echo", f"{place} of {where} is not the {header} that was sent", sent)
+            yield failed(
+                "correlation/echo", f"{place} of {where} is not the {header} that was sent", sent
+            )
         return
     if not sent.judgement.is_error and not back:
         return
     value = next((each for each in found if each), None)
     if value is None:
         if body is None and sent.judgement.is_error and isinstance(sent.json, dict):
-            message = "an error to a request without an id has none, neither in a header nor in its body"
+            message = (
+                "an error to a request without an id has none, neither in a header nor in its body"
+            )
             yield failed("correlation/generated", message, sent)
         return
     earlier = generated.get(value)

@@ -45,7 +45,9 @@ def refused(world: HttpSession, who: Identity, exchanges: Iterable[Observation])
         asked = sent.exchange
         if asked.identity != who.name or not set(who.headers) <= set(asked.request.headers):
             continue
-        known = world.description.at(asked.request.method, (asked.route or asked.request.target).partition("?")[0])
+        known = world.description.at(
+            asked.request.method, (asked.route or asked.request.target).partition("?")[0]
+        )
         if known is not None and known.secured is False:
             continue
         if sent.ok or sent.status in _PAST_CREDENTIALS:
@@ -54,7 +56,10 @@ def refused(world: HttpSession, who: Identity, exchanges: Iterable[Observation])
             first = sent
     if first is None:
         return None
-    operation = first.exchange.operation or f"{first.exchange.request.method} {first.exchange.request.target}"
+    operation = (
+        first.exchange.operation
+        or f"{first.exchange.request.method} {first.exchange.request.target}"
+    )
     return f"{who.name}'s credentials are refused (401 on {operation})"
 
 

@@ -12,7 +12,13 @@ from faultspec_conformance.openapi.document import Description
 from faultspec_conformance.session.options import Unreachable
 
 #: Where services commonly publish their document, when nobody says.
-_USUAL_PLACES = ("/openapi.json", "/openapi.yaml", "/swagger.json", "/v1/openapi.json", "/api/openapi.json")
+_USUAL_PLACES = (
+    "/openapi.json",
+    "/openapi.yaml",
+    "/swagger.json",
+    "/v1/openapi.json",
+    "/api/openapi.json",
+)
 
 
 def no_address(url: str) -> str | None:
@@ -46,7 +52,13 @@ def describe(
         if isinstance(alive, NoAnswer):
             return _unheard(alive)
         return openapi.understood(document, path)
-    places = [where] if where is not None else [path + each for each in _USUAL_PLACES] if target.path is None else ["/"]
+    places = (
+        [where]
+        if where is not None
+        else [path + each for each in _USUAL_PLACES]
+        if target.path is None
+        else ["/"]
+    )
     reason = ""
     for place in places:
         answer = _fetched(place, target, driver)
@@ -60,14 +72,20 @@ def describe(
         if status in (401, 403) and where is not None:
             hint = "it is fetched without credentials: save it, and give the file, such as `openapi: openapi.json`"
             return Unreachable(f"the OpenAPI document {place} was answered {status}", hint)
-        found, problem = openapi.parse(answer.body.decode("utf-8", "replace")) if status == 200 else (None, f"{status}")
+        found, problem = (
+            openapi.parse(answer.body.decode("utf-8", "replace"))
+            if status == 200
+            else (None, f"{status}")
+        )
         if found is not None:
             return openapi.understood(found, path)
         reason = f"{place} holds no OpenAPI document ({problem})"
     if where is not None:
         hint = "check `openapi`: give the document's path, URL or file, or `none` where there is no document"
         return Unreachable(reason, hint)
-    return Description(base=path.rstrip("/")), (f"no OpenAPI document was found at {', '.join(places)}",)
+    return Description(base=path.rstrip("/")), (
+        f"no OpenAPI document was found at {', '.join(places)}",
+    )
 
 
 def _unheard(answer: NoAnswer) -> Unreachable | NoAnswer:
@@ -87,4 +105,8 @@ def _fetched(place: str, target: ServiceConfig, driver: HttpDriver) -> Response 
 
 
 def _get(path: str) -> Request:
-    return Request("GET", path, (("Accept", "application/json, */*;q=0.8"), ("User-Agent", "faultspec-conform")))
+    return Request(
+        "GET",
+        path,
+        (("Accept", "application/json, */*;q=0.8"), ("User-Agent", "faultspec-conform")),
+    )

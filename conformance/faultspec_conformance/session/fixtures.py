@@ -10,7 +10,12 @@ from faultspec_conformance.session.credentials import authority
 from faultspec_conformance.session.http import Correlation, HttpSession
 from faultspec_conformance.session.observation import Observation, failed, said
 from faultspec_conformance.session.parameters import filled
-from faultspec_conformance.session.resources import CreatedResource, ResourceKind, content_type, identifier_of
+from faultspec_conformance.session.resources import (
+    CreatedResource,
+    ResourceKind,
+    content_type,
+    identifier_of,
+)
 
 
 def fixture(world: HttpSession, kind: ResourceKind) -> CreatedResource | str:
@@ -19,7 +24,9 @@ def fixture(world: HttpSession, kind: ResourceKind) -> CreatedResource | str:
         made = world.made[kind.name] = make(world, kind)
         if isinstance(made, str) and world.writable and kind.operation("create") is not None:
             asked = kind.config.create is not None
-            (world.not_run if asked else world.notes).append(f"no {kind.name} could be made: {made}")
+            (world.not_run if asked else world.notes).append(
+                f"no {kind.name} could be made: {made}"
+            )
     return world.made[kind.name]
 
 
@@ -69,7 +76,9 @@ def make(
             if sent.ok:
                 return _identified(kind, operation, sent, values, who, candidate)
             stopped = sent.status in (401, 403)
-            refusals.append((stopped, f"{operation.name} was answered {said(world.taxonomy, sent)}"))
+            refusals.append(
+                (stopped, f"{operation.name} was answered {said(world.taxonomy, sent)}")
+            )
             if stopped:
                 break
     # What is wrong with the request says more than what another caller may not do.
@@ -95,7 +104,9 @@ def restore(world: HttpSession) -> None:
     for kind in world.kinds:
         if kind.name in world.touched:
             made = make(world, kind)
-            world.made[kind.name] = made if isinstance(made, CreatedResource) else world.made[kind.name]
+            world.made[kind.name] = (
+                made if isinstance(made, CreatedResource) else world.made[kind.name]
+            )
     world.touched.clear()
 
 
@@ -117,11 +128,15 @@ def _identified(
             if pointer is not None:
                 return f"no {pointer} in the answer ({sent}) of {operation.name}"
             return f"the answer to {operation.name} does not tell the id of what was made"
-    places = dict(zip(names, [*list(values.values())[: max(0, len(names) - 1)], identifier], strict=False))
+    places = dict(
+        zip(names, [*list(values.values())[: max(0, len(names) - 1)], identifier], strict=False)
+    )
     return CreatedResource(kind, identifier, places, who, body, sent)
 
 
-def likely_owners(world: HttpSession, kind: ResourceKind, operation: ServiceOperation) -> Sequence[Identity]:
+def likely_owners(
+    world: HttpSession, kind: ResourceKind, operation: ServiceOperation
+) -> Sequence[Identity]:
     """Who might create one, the likeliest first."""
     if kind.config.identity is not None:
         return [world.target.identity(kind.config.identity)]
@@ -130,10 +145,12 @@ def likely_owners(world: HttpSession, kind: ResourceKind, operation: ServiceOper
 
 def allowed(world: HttpSession, operation: ServiceOperation) -> Sequence[Identity]:
     """Who may do it, as far as anyone says."""
-    return [each for each in world.identities() if authority(each, operation)]
+    return [identity for identity in world.identities() if authority(identity, operation)]
 
 
-def likely_bodies(world: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None) -> Iterator[object]:
+def likely_bodies(
+    world: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None
+) -> Iterator[object]:
     """Bodies that ought to be accepted, the likeliest first."""
     if call is not None and (call.body is not ABSENT or call.raw is not None):
         yield filled(world.tokens, call.body)
@@ -151,7 +168,9 @@ def likely_bodies(world: HttpSession, operation: ServiceOperation, call: Configu
         yield example
 
 
-def likely_body(world: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None = None) -> object:
+def likely_body(
+    world: HttpSession, operation: ServiceOperation, call: ConfiguredCall | None = None
+) -> object:
     """The likeliest body."""
     return next(likely_bodies(world, operation, call))
 
@@ -164,7 +183,10 @@ def parent_values(world: HttpSession, operation: ServiceOperation) -> dict[str, 
     own = operation.template.rstrip("/").endswith("}")
     for name in operation.placeholders[: -1 if own else None]:
         prefix = operation.template.partition("{" + name + "}")[0] + "{" + name + "}"
-        kind = next((k for k in world.kinds if k.item is not None and shape_of(k.item) == shape_of(prefix)), None)
+        kind = next(
+            (k for k in world.kinds if k.item is not None and shape_of(k.item) == shape_of(prefix)),
+            None,
+        )
         if kind is None:
             parameter = operation.parameter(name, "path")
             if parameter is None or parameter.example is None:
@@ -181,7 +203,11 @@ def parent_values(world: HttpSession, operation: ServiceOperation) -> dict[str, 
 def fresh_key(world: HttpSession, operation: ServiceOperation) -> dict[str, str | None]:
     """An idempotency key of its own for a write that takes one: a UUID, as most clients make them."""
     rule = world.taxonomy.idempotency
-    return {rule.key: world.tokens.id("uuid4")} if rule is not None and _keyed(world, operation) else {}
+    return (
+        {rule.key: world.tokens.id("uuid4")}
+        if rule is not None and _keyed(world, operation)
+        else {}
+    )
 
 
 def _keyed(world: HttpSession, operation: ServiceOperation) -> bool:

@@ -101,7 +101,11 @@ class HttpSession(Session):
     @property
     def visible(self) -> Sequence[Observation]:
         """The exchanges that a probe may draw conclusions from."""
-        return self.own.exchanges if self.own is self.common else [*self.common.exchanges, *self.own.exchanges]
+        return (
+            self.own.exchanges
+            if self.own is self.common
+            else [*self.common.exchanges, *self.own.exchanges]
+        )
 
     @property
     def generated(self) -> MutableMapping[str, Observation]:
@@ -122,8 +126,16 @@ class HttpSession(Session):
 
     def stranger(self, owner: Identity) -> Identity | None:
         """A caller of another tenant than ``owner``, the most able first."""
-        others = [each for each in self.identities() if each.tenant is not None and each.tenant != owner.tenant]
-        return min(others, key=lambda each: each.scopes is not None, default=None) if owner.tenant is not None else None
+        others = [
+            identity
+            for identity in self.identities()
+            if identity.tenant is not None and identity.tenant != owner.tenant
+        ]
+        return (
+            min(others, key=lambda each: each.scopes is not None, default=None)
+            if owner.tenant is not None
+            else None
+        )
 
     # ---- what is there
 
@@ -134,9 +146,13 @@ class HttpSession(Session):
     @property
     def wires(self) -> frozenset[object]:
         """What stands in the code slot of errors, where it is text."""
-        return frozenset(code.wire for code in self.taxonomy.live_codes() if isinstance(code.wire, str))
+        return frozenset(
+            code.wire for code in self.taxonomy.live_codes() if isinstance(code.wire, str)
+        )
 
-    def begin(self, part: str, seed: int | None, unit: str | None = None, *, again: bool = False) -> None:
+    def begin(
+        self, part: str, seed: int | None, unit: str | None = None, *, again: bool = False
+    ) -> None:
         """Begin a part of the run, whose values depend on no other part: with a seed all of them, else those that may recur.
 
         ``unit``: whose knowledge it shares; without one it adds to what all share. ``again``: the same part, with what must be
@@ -181,16 +197,34 @@ class HttpSession(Session):
         """
         who = self.caller if identity is None else identity
         request, path = self._written(
-            method, template, who, values, query, headers, body, raw, content_type, accept, correlation
+            method,
+            template,
+            who,
+            values,
+            query,
+            headers,
+            body,
+            raw,
+            content_type,
+            accept,
+            correlation,
         )
         known = route if route != "same" else path
         sent = self.ask(
-            request, who, route=known, plant=plant, patient=patient, may_close=may_close, unbearable=unbearable
+            request,
+            who,
+            route=known,
+            plant=plant,
+            patient=patient,
+            may_close=may_close,
+            unbearable=unbearable,
         )
         if sent.status == 429 and patient:
             after = sent.header("Retry-After")
             reason = f"the service limits the rate: {method} {path} is answered 429"
-            raise Unanswered(NoAnswer(request, "limited", f"{reason}, Retry-After {after}" if after else reason))
+            raise Unanswered(
+                NoAnswer(request, "limited", f"{reason}, Retry-After {after}" if after else reason)
+            )
         return sent
 
     def ask(
@@ -212,7 +246,12 @@ class HttpSession(Session):
         if unbearable and self.of_the_server(full):
             return Observation(full, judge(self.contract, full))
         sent = self.judged(full)
-        if sent.status == 429 and patient and (wait := self.wait_asked(sent)) is not None and self.driver.pause(wait):
+        if (
+            sent.status == 429
+            and patient
+            and (wait := self.wait_asked(sent)) is not None
+            and self.driver.pause(wait)
+        ):
             sent = self.judged(replace(asked, response=self._answered(asked, hangs_up)))
         return sent
 
@@ -231,15 +270,29 @@ class HttpSession(Session):
     ) -> list[Observation]:
         """Send one request so often at the same time, and have the answers judged; raises Unanswered where one has none."""
         request, path = self._written(
-            method, template, identity, values, None, headers, body, None, content_type, _ACCEPT, correlation
+            method,
+            template,
+            identity,
+            values,
+            None,
+            headers,
+            body,
+            None,
+            content_type,
+            _ACCEPT,
+            correlation,
         )
         asked = self._asked(request, identity, path)
         self.still(asked)
         answers = self.driver.together([request] * times)
-        found = [self.judged(replace(asked, response=each)) for each in answers if isinstance(each, Response)]
-        for each in answers:
-            if isinstance(each, NoAnswer):
-                raise self.failed(asked, each)
+        found = [
+            self.judged(replace(asked, response=answer))
+            for answer in answers
+            if isinstance(answer, Response)
+        ]
+        for answer in answers:
+            if isinstance(answer, NoAnswer):
+                raise self.failed(asked, answer)
         self.heard()
         return found
 
@@ -255,8 +308,12 @@ class HttpSession(Session):
         if exchange.sent("Host") is None:
             headers = (("Host", self.driver.host), *exchange.request.headers)
             exchange = replace(exchange, request=replace(exchange.request, headers=headers))
-        inner = tuple(Observation(each, judge(self.contract, each)) for each in streamed(exchange, self.wires))
-        sent = Observation(exchange, lenient(self.echo, exchange, judge(self.contract, exchange)), inner)
+        inner = tuple(
+            Observation(each, judge(self.contract, each)) for each in streamed(exchange, self.wires)
+        )
+        sent = Observation(
+            exchange, lenient(self.echo, exchange, judge(self.contract, exchange)), inner
+        )
         self.exchanges += [sent, *inner]
         self.own.exchanges += [sent, *inner]
         for each in (sent, *inner):
@@ -268,7 +325,10 @@ class HttpSession(Session):
     def of_the_server(self, exchange: Exchange) -> bool:
         """Whether an error is none of the application's, as far as can be told: it does not bring back the correlation id."""
         if self.echo is not None:
-            sent, back = exchange.sent(self.echo.header), exchange.received(self.echo.slot.mirror or self.echo.header)
+            sent, back = (
+                exchange.sent(self.echo.header),
+                exchange.received(self.echo.slot.mirror or self.echo.header),
+            )
             if back is not None and back == sent:
                 return False
         return (exchange.response.status or 0) >= 400
@@ -276,7 +336,9 @@ class HttpSession(Session):
     def wait_asked(self, sent: Observation) -> float | None:
         """Seconds that the answer asks to wait, with a grace; None where it does not say, or asks for more than our patience."""
         value = sent.header("Retry-After")
-        parsed_value = retry_after.parse(value, now=time(), lenient=True) if value is not None else None
+        parsed_value = (
+            retry_after.parse(value, now=time(), lenient=True) if value is not None else None
+        )
         seconds = parsed_value.seconds if parsed_value is not None else None
         return seconds + _GRACE if seconds is not None and seconds <= PATIENCE else None
 
@@ -304,7 +366,9 @@ class HttpSession(Session):
         if pairs:
             target += "?" + "&".join(pairs)
         content = raw if raw is not None else b"" if body is ABSENT else json.dumps(body).encode()
-        fields: dict[str, tuple[str, str | None]] = {"user-agent": ("User-Agent", "faultspec-conform")}
+        fields: dict[str, tuple[str, str | None]] = {
+            "user-agent": ("User-Agent", "faultspec-conform")
+        }
         if accept is not None:
             fields["accept"] = ("Accept", accept)
         if content_type is not None and (content or raw is not None):
@@ -316,7 +380,9 @@ class HttpSession(Session):
             fields[name.lower()] = (name, value)
         for name, wanted in (headers or {}).items():
             fields[name.lower()] = (name, wanted)
-        sent_headers: Headers = tuple((name, value) for name, value in fields.values() if value is not None)
+        sent_headers: Headers = tuple(
+            (name, value) for name, value in fields.values() if value is not None
+        )
         return Request(method, target, sent_headers, content), path
 
     def inbound(self, correlation: Correlation | str = "auto", operation: str = "") -> str | None:
@@ -336,7 +402,9 @@ class HttpSession(Session):
         known = [each for each in self.echo[1].schema.format or ("uuid4",) if each in ids.FORMATS]
         return self.tokens.id(known[turn % len(known)]) if known else None
 
-    def _asked(self, request: Request, who: Identity, route: str | None, plant: Sequence[Canary] = ()) -> Exchange:
+    def _asked(
+        self, request: Request, who: Identity, route: str | None, plant: Sequence[Canary] = ()
+    ) -> Exchange:
         return Exchange(
             request=request,
             response=Response(None),
@@ -360,13 +428,19 @@ class HttpSession(Session):
         if privacy is not None and "tenant" in privacy.never_echoed:
             learnt = (each.tenants.get(who.name) for each in (self.common, self.own))
             tenants = {who.tenant, *learnt} - {None}
-            found += [Canary("tenant", tenant) for tenant in sorted(t for t in tenants if t is not None)]
+            found += [
+                Canary("tenant", tenant) for tenant in sorted(t for t in tenants if t is not None)
+            ]
         return tuple(found)
 
     def _learn(self, sent: Observation) -> None:
         """A tenant's real name, where a success tells its own caller; and that a shared resource is not what it was."""
         if sent.ok and sent.exchange.request.method in ("PUT", "PATCH", "DELETE"):
-            self.touched |= {name for name, made in self.made.items() if sent.exchange.request.target == _place(made)}
+            self.touched |= {
+                name
+                for name, made in self.made.items()
+                if sent.exchange.request.target == _place(made)
+            }
         who = sent.exchange.identity
         if who is None or not sent.ok or who in self.own.tenants:
             return
@@ -380,7 +454,11 @@ class HttpSession(Session):
 
 def _place(made: CreatedResource | str) -> str | None:
     """The path of a resource that was made."""
-    return None if isinstance(made, str) or made.kind.item is None else path_of(made.kind.item, made.values)
+    return (
+        None
+        if isinstance(made, str) or made.kind.item is None
+        else path_of(made.kind.item, made.values)
+    )
 
 
 def _flat(value: object) -> str:

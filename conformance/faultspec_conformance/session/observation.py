@@ -78,7 +78,7 @@ class Observation:
     @property
     def sound(self) -> bool:
         """Whether the judge found nothing of level error."""
-        return not any(each.level == "error" for each in self.judgement.findings)
+        return not any(finding.level == "error" for finding in self.judgement.findings)
 
     @property
     def json(self) -> object:
@@ -92,7 +92,13 @@ class Observation:
     def __str__(self) -> str:
         if self.exchange.response.status is None:
             number = protocol_error(self.json)
-            return self.code or (f"error {number}" if number is not None else "an error" if not self.ok else "a result")
+            return self.code or (
+                f"error {number}"
+                if number is not None
+                else "an error"
+                if not self.ok
+                else "a result"
+            )
         return f"{self.status} {self.code}" if self.code else str(self.status)
 
 
@@ -140,7 +146,11 @@ def difference(one: object, two: object) -> tuple[str, str, str]:
 
 
 def _brief(value: object) -> str:
-    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False)
+    text = (
+        value.decode("utf-8", "replace")
+        if isinstance(value, bytes)
+        else json.dumps(value, ensure_ascii=False)
+    )
     return text if len(text) <= _BRIEF else text[: _BRIEF - 1] + "…"
 
 
@@ -178,7 +188,9 @@ def streamed(exchange: Exchange, codes: frozenset[object]) -> tuple[Exchange, ..
     """The error events of a stream, each as an exchange of its own."""
     return tuple(
         replace(
-            exchange, response=replace(exchange.response, status=None, body=event.data.encode()), transport="stream"
+            exchange,
+            response=replace(exchange.response, status=None, body=event.data.encode()),
+            transport="stream",
         )
         for event in events(exchange)
         if event.tells(codes)
@@ -186,7 +198,9 @@ def streamed(exchange: Exchange, codes: frozenset[object]) -> tuple[Exchange, ..
 
 
 def _speaks(data: object, codes: frozenset[object]) -> bool:
-    return isinstance(data, dict) and any(isinstance(each, str | int) and each in codes for each in data.values())
+    return isinstance(data, dict) and any(
+        isinstance(each, str | int) and each in codes for each in data.values()
+    )
 
 
 def slot(taxonomy: Taxonomy, sent: Observation, name: str) -> object:
@@ -203,7 +217,11 @@ def slot(taxonomy: Taxonomy, sent: Observation, name: str) -> object:
 def said(taxonomy: Taxonomy, sent: Observation) -> str:
     """An answer in a line: its status, code and message."""
     message = slot(taxonomy, sent, "message")
-    body = message if isinstance(message, str) else sent.exchange.response.body.decode("utf-8", "replace")
+    body = (
+        message
+        if isinstance(message, str)
+        else sent.exchange.response.body.decode("utf-8", "replace")
+    )
     text = " ".join(body[: 2 * _QUOTED].split())
     # The ellipsis also tells what masks the text that something may have been cut in two.
     text = text if len(text) <= _QUOTED else text[: _QUOTED - 1] + "…"
@@ -238,7 +256,7 @@ def failed(
         code=last.code,
         status=last.exchange.response.status,
         pointer=pointer,
-        evidence=tuple(each.exchange for each in evidence),
+        evidence=tuple(exchange_.exchange for exchange_ in evidence),
     )
     return Outcome(clause, "broken", finding=finding)
 
@@ -258,5 +276,7 @@ def lost(asked: Exchange, answer: NoAnswer, last: Observation | None, *, listens
         message = f"nobody listens any more since this was answered: {answer.reason}"
     else:
         message = f"{answer.reason}, and nobody listens any more: the service ended on this request"
-    finding = Finding("service/alive", message, operation=culprit.operation, evidence=(*before, asked))
+    finding = Finding(
+        "service/alive", message, operation=culprit.operation, evidence=(*before, asked)
+    )
     return Outcome("service/alive", "broken", finding=finding)

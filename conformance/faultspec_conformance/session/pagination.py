@@ -11,10 +11,32 @@ from faultspec_conformance.session.observation import Observation
 _SIZES = frozenset({"limit", "perpage", "pagesize", "size", "maxresults", "count", "first", "top"})
 _NUMBERS = frozenset({"page", "pagenumber", "pageno"})
 _OFFSETS = frozenset({"offset", "skip", "start", "startindex"})
-_CURSORS = frozenset({"cursor", "after", "pagetoken", "nexttoken", "token", "startingafter", "continuation", "marker"})
+_CURSORS = frozenset(
+    {
+        "cursor",
+        "after",
+        "pagetoken",
+        "nexttoken",
+        "token",
+        "startingafter",
+        "continuation",
+        "marker",
+    }
+)
 
 #: Where an answer tells the cursor of what follows, spelt likewise.
-_NEXT = frozenset({"next", "nextcursor", "nextpagetoken", "nexttoken", "cursor", "endcursor", "continuation", "marker"})
+_NEXT = frozenset(
+    {
+        "next",
+        "nextcursor",
+        "nextpagetoken",
+        "nexttoken",
+        "cursor",
+        "endcursor",
+        "continuation",
+        "marker",
+    }
+)
 
 #: Items of the longest page that is asked for where the document sets no maximum.
 _MOST = 100
@@ -32,14 +54,20 @@ def following(listing: ServiceOperation, first: Observation) -> dict[str, object
     """The query for what follows the first item or page; None where there is no telling how to ask, or nothing follows."""
     if _next_link(first) is not None:
         return _next_link(first)
-    offset, number, cursor = (_parameter(listing, names) for names in (_OFFSETS, _NUMBERS, _CURSORS))
+    offset, number, cursor = (
+        _parameter(listing, names) for names in (_OFFSETS, _NUMBERS, _CURSORS)
+    )
     if offset is not None:
         return {**_longest(listing), offset.name: 1}
     if number is not None:
         size = _parameter(listing, _SIZES)
         return {number.name: 2, **({size.name: 1} if size is not None else {})}
     told = _told(first.json) if cursor is not None else None
-    return {**_longest(listing), cursor.name: told} if cursor is not None and told is not None else None
+    return (
+        {**_longest(listing), cursor.name: told}
+        if cursor is not None and told is not None
+        else None
+    )
 
 
 def _longest(listing: ServiceOperation) -> dict[str, object]:
@@ -57,7 +85,11 @@ def _next_link(sent: Observation) -> dict[str, object] | None:
 
 
 def _told(body: object) -> str | None:
-    layers = [body, *(each for each in body.values() if isinstance(each, dict))] if isinstance(body, dict) else []
+    layers = (
+        [body, *(each for each in body.values() if isinstance(each, dict))]
+        if isinstance(body, dict)
+        else []
+    )
     for layer in layers:
         assert isinstance(layer, Mapping)
         for name, value in layer.items():
@@ -67,7 +99,14 @@ def _told(body: object) -> str | None:
 
 
 def _parameter(listing: ServiceOperation, names: frozenset[str]) -> OperationParameter | None:
-    return next((each for each in listing.parameters if each.where == "query" and _plain(each.name) in names), None)
+    return next(
+        (
+            parameter
+            for parameter in listing.parameters
+            if parameter.where == "query" and _plain(parameter.name) in names
+        ),
+        None,
+    )
 
 
 def _plain(name: str) -> str:

@@ -43,19 +43,27 @@ def absent_value(world: HttpSession, operation: ServiceOperation, name: str) -> 
     parameter = operation.parameter(name, "path")
     if parameter is None:
         return world.tokens.hex(8)
-    example = parameter.example if parameter.example is not None else sampling.value(world.source, parameter.schema)
+    example = (
+        parameter.example
+        if parameter.example is not None
+        else sampling.value(world.source, parameter.schema)
+    )
     return sampling.another(world.source, example)
 
 
 def readable(world: HttpSession) -> ServiceOperation | None:
     """An operation that can be read without knowing an id, preferably a list of a resource."""
-    lists = [found for each in world.kinds if (found := each.operation("list")) is not None and not found.placeholders]
+    lists = [
+        found
+        for kind in world.kinds
+        if (found := kind.operation("list")) is not None and not found.placeholders
+    ]
     reads = [
-        each
-        for each in world.description.operations
-        if each.method == "GET"
-        and not each.placeholders
-        and any("json" in media for media in each.media_types or ("json",))
+        operation
+        for operation in world.description.operations
+        if operation.method == "GET"
+        and not operation.placeholders
+        and any("json" in media for media in operation.media_types or ("json",))
     ]
     return next(iter([*lists, *sorted(reads, key=lambda each: each.secured is not True)]), None)
 
@@ -63,9 +71,11 @@ def readable(world: HttpSession) -> ServiceOperation | None:
 def required_query(world: HttpSession, operation: ServiceOperation) -> dict[str, object]:
     """Values for the parameters that a query must have."""
     return {
-        each.name: each.example if each.example is not None else sampling.value(world.source, each.schema)
-        for each in operation.parameters
-        if each.where == "query" and each.required
+        parameter.name: parameter.example
+        if parameter.example is not None
+        else sampling.value(world.source, parameter.schema)
+        for parameter in operation.parameters
+        if parameter.where == "query" and parameter.required
     }
 
 

@@ -65,7 +65,9 @@ class CreatedResource:
     sent: Observation
 
 
-def find_resource_kinds(target: ServiceConfig, description: Description) -> tuple[ResourceKind, ...]:
+def find_resource_kinds(
+    target: ServiceConfig, description: Description
+) -> tuple[ResourceKind, ...]:
     """The resources: those of the file first, then those that the document implies beside them."""
     inferred = list(resources(description))
     found: list[ResourceKind] = []
@@ -74,23 +76,39 @@ def find_resource_kinds(target: ServiceConfig, description: Description) -> tupl
         if match is not None:
             inferred.remove(match)
         found.append(
-            ResourceKind(config.name, _completed(config, match or DocumentedResource(config.name), description), config)
+            ResourceKind(
+                config.name,
+                _completed(config, match or DocumentedResource(config.name), description),
+                config,
+            )
         )
     if not found:
         found = [ResourceKind(each.name, each, ResourceConfig(each.name)) for each in inferred]
     return tuple(found)
 
 
-def _describes(config: ResourceConfig, inferred: DocumentedResource, description: Description) -> bool:
-    pairs = ((config.create, inferred.create), (config.read, inferred.read), (config.update, inferred.update))
+def _describes(
+    config: ResourceConfig, inferred: DocumentedResource, description: Description
+) -> bool:
+    pairs = (
+        (config.create, inferred.create),
+        (config.read, inferred.read),
+        (config.update, inferred.update),
+    )
     return any(
-        call is not None and found is not None and located(description, call.method, call.path).name == found.name
+        call is not None
+        and found is not None
+        and located(description, call.method, call.path).name == found.name
         for call, found in pairs
     )
 
 
-def _completed(config: ResourceConfig, inferred: DocumentedResource, description: Description) -> DocumentedResource:
-    def chosen(call: ConfiguredCall | None, found: ServiceOperation | None) -> ServiceOperation | None:
+def _completed(
+    config: ResourceConfig, inferred: DocumentedResource, description: Description
+) -> DocumentedResource:
+    def chosen(
+        call: ConfiguredCall | None, found: ServiceOperation | None
+    ) -> ServiceOperation | None:
         return located(description, call.method, call.path) if call is not None else found
 
     return DocumentedResource(
@@ -106,7 +124,11 @@ def _completed(config: ResourceConfig, inferred: DocumentedResource, description
 def below(operation: ServiceOperation, kind: ResourceKind) -> bool:
     """Whether an operation lies below an item, and leads to it with no other id."""
     under = shape_of(operation.template).startswith(shape_of(kind.item or "") + "/")
-    return under and operation.method in _BELOW and len(operation.placeholders) == (kind.item or "").count("{")
+    return (
+        under
+        and operation.method in _BELOW
+        and len(operation.placeholders) == (kind.item or "").count("{")
+    )
 
 
 def placed(description: Description, method: str, path: str) -> str:
@@ -117,9 +139,9 @@ def placed(description: Description, method: str, path: str) -> str:
         return path
     if base and (not description.operations or _documented(description, base + bare)):
         return base + path
-    for each in description.operations:
-        prefix = each.template.removesuffix(bare)
-        if each.method == method and prefix != each.template and "{" not in prefix:
+    for operation in description.operations:
+        prefix = operation.template.removesuffix(bare)
+        if operation.method == method and prefix != operation.template and "{" not in prefix:
             return prefix + bare + mark + query
     return path
 
@@ -146,10 +168,18 @@ def identifier_of(sent: Observation, parameter: str, kind: ResourceKind) -> obje
     if kind.config.id is not None:
         return point(body, kind.config.id)
     names = (parameter, "id", f"{kind.name}_id", f"{kind.name}Id", "uuid", "_id", "key", "name")
-    layers = [body, *(each for each in body.values() if isinstance(each, dict))] if isinstance(body, dict) else []
+    layers = (
+        [body, *(each for each in body.values() if isinstance(each, dict))]
+        if isinstance(body, dict)
+        else []
+    )
     for layer in layers:
         for name in names:
-            if isinstance(layer, dict) and isinstance(layer.get(name), str | int) and not isinstance(layer[name], bool):
+            if (
+                isinstance(layer, dict)
+                and isinstance(layer.get(name), str | int)
+                and not isinstance(layer[name], bool)
+            ):
                 return layer[name]
     location = sent.header("Location")
     return urlsplit(location).path.rstrip("/").rpartition("/")[2] or None if location else None
@@ -159,7 +189,11 @@ def path_of(template: str, values: Mapping[str, object]) -> str:
     """A template with its placeholders filled; what has no value stays, percent-encoded."""
 
     def fill(found: re.Match[str]) -> str:
-        return quote(str(values[found[1]]), safe="") if found[1] in values else quote(found[0], safe="")
+        return (
+            quote(str(values[found[1]]), safe="")
+            if found[1] in values
+            else quote(found[0], safe="")
+        )
 
     return re.sub(r"{([^{}]+)}", fill, template)
 

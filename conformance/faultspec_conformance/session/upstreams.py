@@ -58,7 +58,9 @@ class ScriptedUpstream:
         if self.times != 0:
             behaviour, self.times = self.failing, None if self.times is None else self.times - 1
         query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
-        headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
+        headers = tuple(
+            (name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]
+        )
         request = Request(scope["method"], scope["path"] + query, headers, await body_of(receive))
         calls.append(UpstreamRequest(request, at, time.monotonic(), behaviour))
         if behaviour == "closed":
@@ -66,8 +68,13 @@ class ScriptedUpstream:
             while (await receive())["type"] != "http.disconnect":
                 pass
             return
-        body = json.dumps(self.config.answer if behaviour == 200 else {"error": f"scripted {behaviour}"}).encode()
-        fields = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        body = json.dumps(
+            self.config.answer if behaviour == 200 else {"error": f"scripted {behaviour}"}
+        ).encode()
+        fields = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+        ]
         if self.wait is not None and behaviour != 200:
             fields.append((b"retry-after", str(self.wait).encode()))
         await send({"type": "http.response.start", "status": behaviour, "headers": fields})
@@ -93,5 +100,7 @@ def attended(target: ServiceConfig) -> Iterator[Mapping[str, ScriptedUpstream]]:
                 environment[config.env] = url
         if target.command:
             folder = Path(target.path or ".").resolve().parent
-            listening(stack.enter_context(running(target.command, environment, folder)), target.http)
+            listening(
+                stack.enter_context(running(target.command, environment, folder)), target.http
+            )
         yield found

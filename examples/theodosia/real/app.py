@@ -49,7 +49,12 @@ def build() -> ApplicationBuilder:
         ApplicationBuilder()
         .with_actions(take_order, add_modifier, pay, fetch_report, cancel)
         .with_transitions(
-            *((one, other, when(stage=stage)) for stage, many in leads.items() for one in many for other in ordered),
+            *(
+                (one, other, when(stage=stage))
+                for stage, many in leads.items()
+                for one in many
+                for other in ordered
+            ),
             ("pay", "cancel", when(stage="paid")),
             ("cancel", "take_order", when(stage="empty")),
         )
@@ -69,6 +74,9 @@ def known_modifier(state: dict[str, Any], inputs: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     server = theodosia.mount(
-        build, name="coffee", action_timeout_seconds=0.5, input_validators={"add_modifier": known_modifier}
+        build,
+        name="coffee",
+        action_timeout_seconds=0.5,
+        input_validators={"add_modifier": known_modifier},
     )
     server.run(transport="http", host="127.0.0.1", port=int(sys.argv[1]), show_banner=False)

@@ -21,14 +21,20 @@ def main(arguments: list[str]) -> int:
     python = installed("theodosia", HERE / "requirements.txt") / "python"
     port, log = free_port(), cache("theodosia") / "theodosia.log"
     # Settings of a developer's own must not leak into the run, and what it records belongs into the cache.
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("THEODOSIA_")}
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith("THEODOSIA_")
+    }
     environment["THEODOSIA_HOME"] = str(cache("theodosia") / "home")
     with log.open("wb") as output:
         command = [str(python), str(HERE / "app.py"), str(port)]
         with running(command, env=environment, cwd=log.parent, stdout=output) as server:
             url = f"http://127.0.0.1:{port}/mcp"
             wait_for(url, server, log)
-            return judged(HERE / "conformance.yaml", {"MCP_URL": url}, ["--require-coverage", "all", *arguments])
+            return judged(
+                HERE / "conformance.yaml",
+                {"MCP_URL": url},
+                ["--require-coverage", "all", *arguments],
+            )
 
 
 if __name__ == "__main__":

@@ -4,9 +4,30 @@ That one text is the hint of a message, the description in the editor and the se
 """
 
 from faultspec.language.constructs.failures import CODE, OPERATION
-from faultspec.language.constructs.parts import ACTION_VALUE, HEADER, NAME, SOURCE_KEY, STATUS_KEY, TERM, TERM_VALUE
-from faultspec.language.constructs.policies import IDEMPOTENCY, PRIVACY, RETRY_POLICY, TELEMETRY, UNKNOWN, UPSTREAM
-from faultspec.language.constructs.surroundings import AUDIT, IMPORTED, NAVIGATION, PUBLICATION, RENDERING
+from faultspec.language.constructs.parts import (
+    ACTION_VALUE,
+    HEADER,
+    NAME,
+    SOURCE_KEY,
+    STATUS_KEY,
+    TERM,
+    TERM_VALUE,
+)
+from faultspec.language.constructs.policies import (
+    IDEMPOTENCY,
+    PRIVACY,
+    RETRY_POLICY,
+    TELEMETRY,
+    UNKNOWN,
+    UPSTREAM,
+)
+from faultspec.language.constructs.surroundings import (
+    AUDIT,
+    IMPORTED,
+    NAVIGATION,
+    PUBLICATION,
+    RENDERING,
+)
 from faultspec.language.constructs.wire import DETAIL_KEY, ENVELOPE, HEADER_RULES, SURFACE
 from faultspec.language.grammar import Either, Integer, Key, Many, Named, Nothing, Record, Text
 
@@ -18,9 +39,14 @@ DOCUMENT = Record(
             Record(
                 "the header",
                 {
-                    "name": Key(NAME, "The taxonomy's name; generated packages are called after it.", True),
+                    "name": Key(
+                        NAME, "The taxonomy's name; generated packages are called after it.", True
+                    ),
                     "version": Key(
-                        Text(r"\d+\.\d+\.\d+(-[0-9A-Za-z.\-]+)?(\+[0-9A-Za-z.\-]+)?", "a version such as 1.0.0"),
+                        Text(
+                            r"\d+\.\d+\.\d+(-[0-9A-Za-z.\-]+)?(\+[0-9A-Za-z.\-]+)?",
+                            "a version such as 1.0.0",
+                        ),
                         "The taxonomy's own semantic version.",
                         True,
                     ),
@@ -59,8 +85,13 @@ DOCUMENT = Record(
         "domains": Key(Named(TERM_VALUE, NAME), "Groups of codes by responsibility."),
         "boundaries": Key(Named(TERM_VALUE, NAME), "The layers that produce errors."),
         "actions": Key(Named(ACTION_VALUE, NAME), "The closed vocabulary of recovery actions."),
-        "vocabularies": Key(Named(Named(TERM_VALUE, TERM), NAME), "Other closed vocabularies, e.g. phases."),
-        "detail_keys": Key(Named(DETAIL_KEY, NAME), "The registry of details keys: one name, one meaning, everywhere."),
+        "vocabularies": Key(
+            Named(Named(TERM_VALUE, TERM), NAME), "Other closed vocabularies, e.g. phases."
+        ),
+        "detail_keys": Key(
+            Named(DETAIL_KEY, NAME),
+            "The registry of details keys: one name, one meaning, everywhere.",
+        ),
         "envelopes": Key(Named(ENVELOPE, NAME, least=1), "Pictures of the wire.", True),
         "surfaces": Key(Named(SURFACE, NAME), "Where each envelope applies."),
         "headers": Key(Named(HEADER_RULES, HEADER), "Response headers by status."),
@@ -94,7 +125,9 @@ DOCUMENT = Record(
             "The form of the codes that an importer makes of the statuses of another service's operations. It declares none: each is among "
             "the `errors` of the operation that was imported, or it is an undeclared code like any other.",
         ),
-        "renderings": Key(Named(RENDERING, NAME), "Errors as text, for readers without an envelope."),
+        "renderings": Key(
+            Named(RENDERING, NAME), "Errors as text, for readers without an envelope."
+        ),
         "navigation": Key(NAVIGATION, "How callers walk: what is offered may be taken."),
         "audit": Key(AUDIT, "The record of every failure, and where it is looked up."),
         "discovery": Key(Named(PUBLICATION, NAME), "Where services publish what they declare."),

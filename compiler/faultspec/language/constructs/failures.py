@@ -12,7 +12,19 @@ from faultspec.language.constructs.parts import (
     WORDS,
 )
 from faultspec.language.constructs.wire import HEADER_RULES, SURFACE
-from faultspec.language.grammar import Anything, Choice, Either, Flag, Integer, Key, Many, Named, Nothing, Record, Text
+from faultspec.language.grammar import (
+    Anything,
+    Choice,
+    Either,
+    Flag,
+    Integer,
+    Key,
+    Many,
+    Named,
+    Nothing,
+    Record,
+    Text,
+)
 
 _STATUS_RULE = Record(
     "a status rule",
@@ -22,7 +34,14 @@ _STATUS_RULE = Record(
         "else": Key(STATUS, "The status where no rule before held."),
     },
 )
-HTTP = Either((STATUS.branches[0], STATUS.branches[1], Nothing(), Many(Either((*STATUS.branches, _STATUS_RULE)), 1)))
+HTTP = Either(
+    (
+        STATUS.branches[0],
+        STATUS.branches[1],
+        Nothing(),
+        Many(Either((*STATUS.branches, _STATUS_RULE)), 1),
+    )
+)
 
 RETRIABLE = Either(
     (
@@ -91,9 +110,14 @@ CODE_KEYS = {
     "wire": Key(Either((Text(), Integer())), "What stands in the code slot; default the name."),
     "domain": Key(Text(), "The domain it belongs to."),
     "boundary": Key(WORDS, "The layer that produces it; the first of a list is the default."),
-    "http": Key(HTTP, "The HTTP status, a list or range of them, rules by condition, or null with `http_reason`."),
+    "http": Key(
+        HTTP,
+        "The HTTP status, a list or range of them, rules by condition, or null with `http_reason`.",
+    ),
     "http_reason": Key(Text(), "Why the code never travels over HTTP."),
-    "envelope": Key(WORDS, "The envelopes it travels in, where its surfaces have several; default each of them."),
+    "envelope": Key(
+        WORDS, "The envelopes it travels in, where its surfaces have several; default each of them."
+    ),
     "on": Key(
         Record(
             "the carriers",
@@ -105,7 +129,8 @@ CODE_KEYS = {
                         {
                             "is_error": Key(Flag(), "The result's `isError`.", True),
                             "strict": Key(
-                                Flag(), "`isError` where a server marks every refusal; either value may be seen."
+                                Flag(),
+                                "`isError` where a server marks every refusal; either value may be seen.",
                             ),
                         },
                     ),
@@ -120,7 +145,10 @@ CODE_KEYS = {
             "a deadline",
             {
                 "equals": Key(
-                    Text(r"details\.[A-Za-z_][A-Za-z0-9_]*", "a detail such as details.timeout_seconds"),
+                    Text(
+                        r"details\.[A-Za-z_][A-Za-z0-9_]*",
+                        "a detail such as details.timeout_seconds",
+                    ),
                     "The detail that holds the budget, in seconds.",
                     True,
                 ),
@@ -151,16 +179,22 @@ CODE_KEYS = {
     ),
     "schema": Key(Named(Anything()), "An imported JSON Schema of the details, kept as it is."),
     "example": Key(Either((EXAMPLE, Many(EXAMPLE, 1))), "An instance of the code, or several."),
-    "actions": Key(Many(Text(), 1), "The recovery actions it may suggest; its errors suggest no others."),
+    "actions": Key(
+        Many(Text(), 1), "The recovery actions it may suggest; its errors suggest no others."
+    ),
     "facts": Key(Named(WORDS, NAME), "The members of a vocabulary this code goes with, by slot."),
     "lifecycle": Key(
         Choice(("stable", "deprecated", "reserved", "removed")),
         "`reserved`: not produced yet. `removed`: a tombstone, never reused.",
     ),
     "since": Key(Text(), "The taxonomy version that introduced it."),
-    "sunset": Key(Text(r"\d{4}-\d{2}-\d{2}", "a date such as 2027-01-31"), "The date it stops being produced."),
+    "sunset": Key(
+        Text(r"\d{4}-\d{2}-\d{2}", "a date such as 2027-01-31"), "The date it stops being produced."
+    ),
     "replaced_by": Key(Text(), "The code that takes its place."),
-    "level": Key(Choice(("protocol", "operation")), "`protocol`: means the same for every operation."),
+    "level": Key(
+        Choice(("protocol", "operation")), "`protocol`: means the same for every operation."
+    ),
     "passthrough": Key(
         Many(Text(), 1),
         "Members that carry foreign text by contract, exempt from the ban on its shape, never on secrets.",
@@ -176,7 +210,10 @@ OPERATION = Record(
         "wire": Key(Text(), "What callers call it, such as `fs/readFile`; default the name."),
         "match": Key(SURFACE.keys["match"].type, "Which exchanges are this operation."),
         "idempotent": Key(Flag(), "Whether sending it twice does what sending it once does."),
-        "codes": Key(Many(Text(), 1), "The shared codes it may answer with; default all that its surface allows."),
+        "codes": Key(
+            Many(Text(), 1),
+            "The shared codes it may answer with; default all that its surface allows.",
+        ),
         "errors": Key(Named(CODE, NAME), "The codes only this operation has."),
         "source": SOURCE_KEY,
     },

@@ -13,7 +13,18 @@ from faultspec.language.constructs.parts import (
     STATUSES,
     TERM,
 )
-from faultspec.language.grammar import Choice, Either, Flag, Integer, Key, Many, Named, Number, Record, Text
+from faultspec.language.grammar import (
+    Choice,
+    Either,
+    Flag,
+    Integer,
+    Key,
+    Many,
+    Named,
+    Number,
+    Record,
+    Text,
+)
 
 PHASE = Record(
     "a backoff",
@@ -23,7 +34,10 @@ PHASE = Record(
         "factor": Key(Number(1), "What an exponential delay is multiplied by; default 2."),
         "step": Key(DURATION, "What a linear delay grows by; default the base."),
         "max": Key(DURATION, "The longest delay."),
-        "for": Key(DURATION, "How long this phase lasts, counted from the first failure; the last phase has no end."),
+        "for": Key(
+            DURATION,
+            "How long this phase lasts, counted from the first failure; the last phase has no end.",
+        ),
     },
 )
 
@@ -32,9 +46,13 @@ RETRY_POLICY = Record(
     {
         "summary": Key(Text(), "For what it is, in one sentence."),
         "max_attempts": Key(
-            Integer(1), "Requests in all, the first one included: three retries are four attempts.", True
+            Integer(1),
+            "Requests in all, the first one included: three retries are four attempts.",
+            True,
         ),
-        "backoff": Key(Either((PHASE, Many(PHASE, 1))), "How delays grow; a list is phase after phase."),
+        "backoff": Key(
+            Either((PHASE, Many(PHASE, 1))), "How delays grow; a list is phase after phase."
+        ),
         "jitter": Key(
             Record(
                 "a jitter",
@@ -56,9 +74,12 @@ RETRY_POLICY = Record(
                     "honor": Key(Flag(), "Whether the server's hint counts.", True),
                     "max": Key(DURATION, "The longest hint that is obeyed."),
                     "beyond": Key(
-                        Choice(("cap", "ignore")), "A longer hint is cut to the maximum, or ignored; default cap."
+                        Choice(("cap", "ignore")),
+                        "A longer hint is cut to the maximum, or ignored; default cap.",
                     ),
-                    "over": Key(DURATION, "The hint may lengthen the computed delay by at most this."),
+                    "over": Key(
+                        DURATION, "The hint may lengthen the computed delay by at most this."
+                    ),
                     "at_least_computed": Key(Flag(), "The hint never shortens the computed delay."),
                 },
             ),
@@ -70,7 +91,9 @@ RETRY_POLICY = Record(
                 {
                     "tokens": Key(Integer(0), "The size of the token bucket.", True),
                     "cost": Key(Integer(0), "What a retry costs.", True),
-                    "idle_refund": Key(Integer(0), "What a success without a retry puts back; default 1."),
+                    "idle_refund": Key(
+                        Integer(0), "What a success without a retry puts back; default 1."
+                    ),
                 },
             ),
             "A token bucket shared by the calls of one client.",
@@ -120,20 +143,28 @@ IDEMPOTENCY = Record(
     "the idempotency rule",
     {
         "key": Key(HEADER, "The request header that names an intent.", True),
-        "methods": Key(Many(Text(r"[A-Z]+", "an HTTP method"), 1), "The methods that accept it; default POST."),
+        "methods": Key(
+            Many(Text(r"[A-Z]+", "an HTTP method"), 1), "The methods that accept it; default POST."
+        ),
         "window": Key(DURATION, "How long a replay returns the same result."),
         "replay": Key(
             Record(
                 "a replay",
                 {
                     "equal": Key(Many(Choice(("status", "body")), 1), "What must be equal."),
-                    "headers": Key(Many(HEADER), "Headers that must be equal where the first answer had them."),
+                    "headers": Key(
+                        Many(HEADER), "Headers that must be equal where the first answer had them."
+                    ),
                 },
             ),
             "What a replay repeats.",
         ),
-        "mismatch": Key(Text(), "The code for one key with two different bodies, or `unspecified`."),
-        "default": Key(Choice(("idempotent", "not_idempotent")), "What an operation is that says nothing."),
+        "mismatch": Key(
+            Text(), "The code for one key with two different bodies, or `unspecified`."
+        ),
+        "default": Key(
+            Choice(("idempotent", "not_idempotent")), "What an operation is that says nothing."
+        ),
         "source": SOURCE_KEY,
     },
 )
@@ -142,12 +173,16 @@ UPSTREAM = Record(
     "the way upstream",
     {
         "retry": Key(Text(), "The retry policy of the service's own calls."),
-        "default": Key(Choice(("idempotent", "not_idempotent")), "What an operation is that says nothing."),
+        "default": Key(
+            Choice(("idempotent", "not_idempotent")), "What an operation is that says nothing."
+        ),
         "keys": Key(
             Many(Text(), 1),
             "What names one intent, the same in each retry of a call: request headers, or members of the body.",
         ),
-        "status": Key(Text(), "The details key that tells the status which the service behind answered with."),
+        "status": Key(
+            Text(), "The details key that tells the status which the service behind answered with."
+        ),
         "source": SOURCE_KEY,
     },
 )
@@ -168,14 +203,18 @@ PRIVACY = Record(
     "the privacy rules",
     {
         "detectors": Key(Many(Choice(DETECTORS), 1), "What must never be seen in an error."),
-        "never_echoed": Key(Many(Choice(("tenant",))), "Attributes of an identity whose value never comes back."),
+        "never_echoed": Key(
+            Many(Choice(("tenant",))), "Attributes of an identity whose value never comes back."
+        ),
         "conceal": Key(
             Many(
                 Record(
                     "a concealment",
                     {
                         "across": Key(
-                            Choice(("tenant", "owner")), "The border across which existence is not revealed.", True
+                            Choice(("tenant", "owner")),
+                            "The border across which existence is not revealed.",
+                            True,
                         ),
                         "answer": Key(Text(), "The code of a resource that is not there.", True),
                         "never": Key(Many(Text()), "Codes that would reveal it."),
@@ -192,7 +231,8 @@ PRIVACY = Record(
 
 _SIDE = {
     "headers": Key(
-        POINTER, "Where its headers stand: a mapping of names to values, or a list of pairs or of `{name, value}`."
+        POINTER,
+        "Where its headers stand: a mapping of names to values, or a list of pairs or of `{name, value}`.",
     ),
     "body": Key(POINTER, "Where its body stands: as text, or as the JSON it is."),
 }
@@ -201,7 +241,8 @@ RECORDING = Record(
     "a kind of recorded line",
     {
         "when": Key(
-            Named(SCALAR, POINTER, least=1), "What stands in lines of this kind, by pointer; default: any line."
+            Named(SCALAR, POINTER, least=1),
+            "What stands in lines of this kind, by pointer; default: any line.",
         ),
         "status": Key(POINTER, "Where the status of the answer stands.", True),
         "url": Key(
@@ -215,10 +256,12 @@ RECORDING = Record(
         "milliseconds": Key(POINTER, "The same in milliseconds."),
         "request": Key(Record("the request of a line", _SIDE), "What is recorded of the request."),
         "response": Key(
-            Record("the answer of a line", _SIDE), "What is recorded of the answer; a body makes `slots` superfluous."
+            Record("the answer of a line", _SIDE),
+            "What is recorded of the answer; a body makes `slots` superfluous.",
         ),
         "slots": Key(
-            Named(POINTER, NAME, least=1), "Where single slots of the error's envelope stand, where its body does not."
+            Named(POINTER, NAME, least=1),
+            "Where single slots of the error's envelope stand, where its body does not.",
         ),
         "source": SOURCE_KEY,
     },
@@ -233,7 +276,9 @@ TELEMETRY = Record(
                     "a metric",
                     {
                         "kind": Key(
-                            Choice(("counter", "gauge", "histogram", "ratio")), "What kind of instrument.", True
+                            Choice(("counter", "gauge", "histogram", "ratio")),
+                            "What kind of instrument.",
+                            True,
                         ),
                         "labels": Key(Many(Text()), "Its labels."),
                         "counts": Key(
@@ -264,22 +309,34 @@ TELEMETRY = Record(
                         "when": Key(Text(), "When it fires, in a sentence.", True),
                         "codes": Key(Many(Text(), 1), "The codes it counts."),
                         "statuses": Key(STATUSES, "The statuses it counts."),
-                        "threshold": Key(Number(0, 1), "The share of requests above which it fires."),
+                        "threshold": Key(
+                            Number(0, 1), "The share of requests above which it fires."
+                        ),
                         "rise": Key(
                             Record(
                                 "a rise",
                                 {
-                                    "times": Key(Number(1), "How many times the rate of before.", True),
-                                    "over": Key(DURATION, "How long before the window that rate is taken over.", True),
+                                    "times": Key(
+                                        Number(1), "How many times the rate of before.", True
+                                    ),
+                                    "over": Key(
+                                        DURATION,
+                                        "How long before the window that rate is taken over.",
+                                        True,
+                                    ),
                                     "at_least": Key(
-                                        Integer(1), "How many there must be in the window at least; default 1."
+                                        Integer(1),
+                                        "How many there must be in the window at least; default 1.",
                                     ),
                                 },
                             ),
                             "The growth above which it fires, instead of a threshold.",
                         ),
                         "window": Key(DURATION, "The time the share, or the rate, is taken over."),
-                        "for": Key(DURATION, "How long that must last before it fires; default: not at all."),
+                        "for": Key(
+                            DURATION,
+                            "How long that must last before it fires; default: not at all.",
+                        ),
                         "runbook": Key(Many(Text(), 1), "What to do, step by step.", True),
                         "source": SOURCE_KEY,
                     },
@@ -293,7 +350,9 @@ TELEMETRY = Record(
             "Which slot or detail of the error is repeated by the labels, log members and span attributes of this name; "
             "`$retryable`: whether the client action is retry.",
         ),
-        "runbooks": Key(Text(), "Where the runbooks are published: what the links in alerts begin with."),
+        "runbooks": Key(
+            Text(), "Where the runbooks are published: what the links in alerts begin with."
+        ),
         "source": SOURCE_KEY,
     },
 )

@@ -7,7 +7,9 @@ RENDERING = Record(
     "a rendering",
     {
         "summary": Key(Text(), "For whom it is."),
-        "given": Key(Named(Text(), NAME), "Values that the error does not know, each with what it is."),
+        "given": Key(
+            Named(Text(), NAME), "Values that the error does not know, each with what it is."
+        ),
         "shape": Key(
             Anything(),
             "A picture as under `envelopes`; `${details.key}` and `${given}` stand in text too, and a line whose parameter "
@@ -21,20 +23,29 @@ RENDERING = Record(
 AUDIT = Record(
     "the audit contract",
     {
-        "id": Key(Text(r"\$[A-Za-z_][A-Za-z0-9_]*", "a slot such as $audit_id"), "The slot that leads to the record."),
+        "id": Key(
+            Text(r"\$[A-Za-z_][A-Za-z0-9_]*", "a slot such as $audit_id"),
+            "The slot that leads to the record.",
+        ),
         "lookup": Key(
             Record(
                 "a look-up",
                 {
                     "request": Key(Text(), "`GET /path`, or the URI of a resource.", True),
-                    "items": Key(POINTER, "Where the list of records stands; default the whole answer."),
+                    "items": Key(
+                        POINTER, "Where the list of records stands; default the whole answer."
+                    ),
                     "id": Key(POINTER, "Where a record keeps the id."),
-                    "order": Key(Choice(("newest-first", "oldest-first")), "How the list is ordered."),
+                    "order": Key(
+                        Choice(("newest-first", "oldest-first")), "How the list is ordered."
+                    ),
                 },
             ),
             "How records are read back; left out where they can't be.",
         ),
-        "record": Key(Named(MEMBER, TERM, optional=True, least=1), "The members of a record.", True),
+        "record": Key(
+            Named(MEMBER, TERM, optional=True, least=1), "The members of a record.", True
+        ),
         "means": Key(
             Named(
                 MEANING,
@@ -42,7 +53,9 @@ AUDIT = Record(
             ),
             "Which slot or detail of the error a member repeats.",
         ),
-        "per": Key(Choice(("failure", "exchange")), "Whether successes are recorded too; default failure."),
+        "per": Key(
+            Choice(("failure", "exchange")), "Whether successes are recorded too; default failure."
+        ),
         "source": SOURCE_KEY,
     },
 )
@@ -51,13 +64,22 @@ PUBLICATION = Record(
     "a publication",
     {
         "request": Key(Text(), "How it is asked for; `${operation}` is an operation's name.", True),
-        "kind": Key(Choice(("errors", "openapi", "mcp-tools", "actions")), "What is published there.", True),
+        "kind": Key(
+            Choice(("errors", "openapi", "mcp-tools", "actions")), "What is published there.", True
+        ),
         "at": Key(POINTER, "Where the list stands; default the whole answer."),
         "item": Key(
-            Named(POINTER, Text(r"code|summary|http|details", "code, summary, http or details"), least=1),
+            Named(
+                POINTER,
+                Text(r"code|summary|http|details", "code, summary, http or details"),
+                least=1,
+            ),
             "Where an item of the list keeps what.",
         ),
-        "empty": Key(Choice(("list", "absent", "null")), "What stands there when there is nothing; default list."),
+        "empty": Key(
+            Choice(("list", "absent", "null")),
+            "What stands there when there is nothing; default list.",
+        ),
         "source": SOURCE_KEY,
     },
 )
@@ -65,12 +87,15 @@ PUBLICATION = Record(
 NAVIGATION = Record(
     "the navigation",
     {
-        "offers": Key(POINTER, "Where an answer, success or refusal, lists what may come next.", True),
+        "offers": Key(
+            POINTER, "Where an answer, success or refusal, lists what may come next.", True
+        ),
         "takes": Key(POINTER, "Where a request says what it wants.", True),
         "refused": Key(Text(), "The code of what exists and is not offered.", True),
         "unknown": Key(Text(), "The code of what does not exist."),
         "all": Key(
-            Text(r"\$[A-Za-z_][A-Za-z0-9_]*", "a slot such as $known_actions"), "The slot that lists all there is."
+            Text(r"\$[A-Za-z_][A-Za-z0-9_]*", "a slot such as $known_actions"),
+            "The slot that lists all there is.",
         ),
         "source": SOURCE_KEY,
     },
@@ -80,7 +105,10 @@ IMPORTED = Record(
     "imported codes",
     {
         "pattern": Key(
-            Text(r"[A-Za-z0-9_.\-]*\$\{status\}[A-Za-z0-9_.\-]*", "text with ${status} in it, such as HTTP_${status}"),
+            Text(
+                r"[A-Za-z0-9_.\-]*\$\{status\}[A-Za-z0-9_.\-]*",
+                "text with ${status} in it, such as HTTP_${status}",
+            ),
             "What such a code looks like; `${status}` is the status that it travels under.",
             True,
         ),

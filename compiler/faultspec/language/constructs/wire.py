@@ -32,14 +32,17 @@ DETAIL_KEY = Record(
         **SCHEMA_KEYS,
         "summary": Key(Text(), "What the key means, wherever it stands."),
         "everywhere": Key(Flag(), "Every code may carry the key."),
-        "role": Key(Choice(("retriable",)), "`retriable`: the key is the wire form of the retry flag."),
+        "role": Key(
+            Choice(("retriable",)), "`retriable`: the key is the wire form of the retry flag."
+        ),
         "equals_header": Key(
             HEADER,
             "The response header that this value repeats: a validator without quotes and `W/`, or the seconds of Retry-After, "
             "which are whole.",
         ),
         "refers_to": Key(
-            Choice(("resource",)), "`resource`: the value identifies a resource that the caller can read."
+            Choice(("resource",)),
+            "`resource`: the value identifies a resource that the caller can read.",
         ),
         "source": SOURCE_KEY,
     },
@@ -54,7 +57,8 @@ FIELD = Record(
             "The request header whose value comes back here and in that response header; one is made if it is absent.",
         ),
         "invalid_inbound": Key(
-            Choice(("replace", "reject", "unspecified")), "What happens to a malformed value in that request header."
+            Choice(("replace", "reject", "unspecified")),
+            "What happens to a malformed value in that request header.",
         ),
         "mirror": Key(HEADER, "A response header that repeats the slot."),
         "source": SOURCE_KEY,
@@ -66,7 +70,8 @@ ENVELOPE = Record(
     {
         "summary": Key(Text(), "Where the envelope is used, in one sentence."),
         "media_type": Key(
-            Either((MEDIA_TYPE, Many(MEDIA_TYPE, 1))), "The Content-Type it travels with; default application/json."
+            Either((MEDIA_TYPE, Many(MEDIA_TYPE, 1))),
+            "The Content-Type it travels with; default application/json.",
         ),
         "shape": Key(
             Anything(),
@@ -88,17 +93,28 @@ SURFACE = Record(
     "a surface",
     {
         "transport": Key(
-            Choice(("http", "jsonrpc", "mcp", "event", "stream", "tool_message", "log")), "What carries it.", True
+            Choice(("http", "jsonrpc", "mcp", "event", "stream", "tool_message", "log")),
+            "What carries it.",
+            True,
         ),
         "match": Key(
             Record(
                 "a match",
                 {
                     "routes": Key(
-                        Many(Text(r"([A-Z]+ )?/\S*", "a route such as `/orders/**` or `GET /orders/{id}`"), 1),
+                        Many(
+                            Text(
+                                r"([A-Z]+ )?/\S*",
+                                "a route such as `/orders/**` or `GET /orders/{id}`",
+                            ),
+                            1,
+                        ),
                         "Routes claimed; default all.",
                     ),
-                    "methods": Key(Many(Text(r"[A-Z]+", "an HTTP method"), 1), "HTTP methods claimed; default all."),
+                    "methods": Key(
+                        Many(Text(r"[A-Z]+", "an HTTP method"), 1),
+                        "HTTP methods claimed; default all.",
+                    ),
                     "statuses": Key(STATUSES, "Statuses claimed; default all."),
                     "tools": Key(Many(Text(), 1), "Tools or JSON-RPC methods claimed."),
                     "request": Key(
@@ -114,9 +130,12 @@ SURFACE = Record(
                 "an error condition",
                 {
                     "status": Key(STATUSES, "The statuses that make the exchange an error."),
-                    "present": Key(POINTER, "The member whose presence makes the exchange an error."),
+                    "present": Key(
+                        POINTER, "The member whose presence makes the exchange an error."
+                    ),
                     "equals": Key(
-                        Named(SCALAR, POINTER, least=1), "Members and their values that together make it an error."
+                        Named(SCALAR, POINTER, least=1),
+                        "Members and their values that together make it an error.",
                     ),
                 },
             ),
@@ -159,11 +178,16 @@ SURFACE = Record(
             Record(
                 "the protocol's errors",
                 {
-                    "envelope": Key(Text(), "Their picture, with the protocol's own number as `$code`.", True),
+                    "envelope": Key(
+                        Text(), "Their picture, with the protocol's own number as `$code`.", True
+                    ),
                     "codes": Key(
                         Named(
                             Text(),
-                            Text(r"-?\d+(\.\.-?\d+)?", "a number such as -32601, or a range such as -32099..-32000"),
+                            Text(
+                                r"-?\d+(\.\.-?\d+)?",
+                                "a number such as -32601, or a range such as -32099..-32000",
+                            ),
                             least=1,
                         ),
                         "Its numbers and when each is sent; they are no codes of this taxonomy.",
@@ -176,17 +200,24 @@ SURFACE = Record(
         ),
         "repeats": Key(Text(), "The surface whose every error is carried here too."),
         "sink": Key(Text(), "The file or topic that the record is written to."),
-        "level": Key(Choice(("must", "should")), "Whether errors must be carried here; default must."),
+        "level": Key(
+            Choice(("must", "should")), "Whether errors must be carried here; default must."
+        ),
         "reason": Key(
             Text(),
             "Why errors here carry no envelope; beside one, why bodies of another shape pass. What has a declared code in "
             "the place of the code, or a bare string above it, is no such body.",
         ),
-        "items": Key(_ALTERNATIVES, "Where a multi-status body keeps its outcomes; a list names alternatives."),
+        "items": Key(
+            _ALTERNATIVES,
+            "Where a multi-status body keeps its outcomes; a list names alternatives.",
+        ),
         "status": Key(_ALTERNATIVES, "Where an outcome keeps its status."),
         "body": Key(_ALTERNATIVES, "Where an outcome keeps its envelope."),
         "mixed_only": Key(Flag(), "Multi-status is for heterogeneous outcomes only."),
-        "bad_items": Key(Text(), "The details key that lists the bad items when the whole batch fails."),
+        "bad_items": Key(
+            Text(), "The details key that lists the bad items when the whole batch fails."
+        ),
         "requires_details": Key(Many(Text(), 1), "Details keys every error here must carry."),
         "source": SOURCE_KEY,
     },
@@ -199,13 +230,18 @@ HEADER_RULE_KEYS = {
         Choice(("required", "expected", "optional", "forbidden")),
         "Whether it must be there; `expected` is a SHOULD. Default required.",
     ),
-    "format": Key(WORDS, "retry-after, etag, http-date, methods, challenge, or an identifier format."),
+    "format": Key(
+        WORDS, "retry-after, etag, http-date, methods, challenge, or an identifier format."
+    ),
     "token": Key(Text(), "A directive the header must contain, e.g. no-store."),
     "equals": Key(
-        Text(r"\$[A-Za-z_][A-Za-z0-9_]*", "a slot such as $correlation_id"), "The slot of the envelope it repeats."
+        Text(r"\$[A-Za-z_][A-Za-z0-9_]*", "a slot such as $correlation_id"),
+        "The slot of the envelope it repeats.",
     ),
     "summary": Key(Text(), "What the header is for."),
     "source": SOURCE_KEY,
 }
 HEADER_RULE = Record("a header rule", HEADER_RULE_KEYS)
-HEADER_RULES = Either((Choice(("required", "expected", "optional", "forbidden")), HEADER_RULE, Many(HEADER_RULE, 1)))
+HEADER_RULES = Either(
+    (Choice(("required", "expected", "optional", "forbidden")), HEADER_RULE, Many(HEADER_RULE, 1))
+)

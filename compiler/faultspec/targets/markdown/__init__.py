@@ -42,13 +42,19 @@ def view(taxonomy: Taxonomy, model: Model) -> MarkdownView:
         *(page(operation, code, taxonomy, anchors) for operation, code in live),
         *sections.every(taxonomy, gone, anchors),
     ]
-    return MarkdownView(comment(model.header), tuple(MarkdownSection(tuple(each[:-1])) for each in parts if each))
+    return MarkdownView(
+        comment(model.header), tuple(MarkdownSection(tuple(part[:-1])) for part in parts if part)
+    )
 
 
 def declared(taxonomy: Taxonomy) -> list[tuple[str | None, Code]]:
     """Every code, those no service sends included, with the operation that alone has it."""
     shared = [(None, code) for code in taxonomy.codes.values()]
-    own = [(each.name, code) for each in taxonomy.operations.values() for code in each.errors.values()]
+    own = [
+        (operation.name, code)
+        for operation in taxonomy.operations.values()
+        for code in operation.errors.values()
+    ]
     return [*shared, *own]
 
 
@@ -70,4 +76,8 @@ def _index(codes: list[tuple[str | None, Code]], anchors: Anchors) -> list[str]:
         )
         for operation, code in codes
     )
-    return ["## Codes", "", *table(("code", "status", "retriable", "client action", "what happened"), rows)]
+    return [
+        "## Codes",
+        "",
+        *table(("code", "status", "retriable", "client action", "what happened"), rows),
+    ]

@@ -44,7 +44,9 @@ def page(operation: str | None, code: Code, taxonomy: Taxonomy, anchors: Anchors
     return lines
 
 
-def _facts(operation: str | None, code: Code, taxonomy: Taxonomy, anchors: Anchors) -> Iterator[str]:
+def _facts(
+    operation: str | None, code: Code, taxonomy: Taxonomy, anchors: Anchors
+) -> Iterator[str]:
     yield from lifecycle(operation, code, anchors)
     if code.wire != code.name:
         yield f"On the wire: {data(code.wire)}"
@@ -59,8 +61,8 @@ def _facts(operation: str | None, code: Code, taxonomy: Taxonomy, anchors: Ancho
     if code.retry:
         yield f"Retried by {link(typed(code.retry), f'policy:{code.retry}')}"
     yield words.EFFECTS[code.effect]
-    for each in words.statuses(code):
-        yield f"Status: {each}"
+    for status in words.statuses(code):
+        yield f"Status: {status}"
     if code.grpc:
         yield f"gRPC status: {inline(code.grpc)}"
     if code.mcp is not None:
@@ -101,13 +103,17 @@ def lifecycle(operation: str | None, code: Code, anchors: Anchors) -> Iterator[s
 
 def _headers(code: Code, taxonomy: Taxonomy) -> list[str]:
     """The headers it travels with: its own rules, and those by status that its statuses fall under."""
-    shared = [rule for rule in taxonomy.headers if _concerns(rule, code)] if code.http.statuses else []
+    shared = (
+        [rule for rule in taxonomy.headers if _concerns(rule, code)] if code.http.statuses else []
+    )
     rows = (words.header_rule(rule) for rule in (*code.headers, *shared))
     return table(("header", "presence", "on", "what it says"), rows)
 
 
 def _concerns(rule: HeaderRule, code: Code) -> bool:
-    return rule.names(code.name) and any(each.meets(status) for each in rule.on for status in code.http.statuses)
+    return rule.names(code.name) and any(
+        each.meets(status) for each in rule.on for status in code.http.statuses
+    )
 
 
 def _details(code: Code, taxonomy: Taxonomy) -> list[str]:
@@ -120,14 +126,27 @@ def _details(code: Code, taxonomy: Taxonomy) -> list[str]:
     rows = []
     for member in code.details.values():
         row = detail_row(member, taxonomy)
-        rows.append((typed(row.name), row.presence, _schema(member.schema, taxonomy), inline(row.description)))
+        rows.append(
+            (
+                typed(row.name),
+                row.presence,
+                _schema(member.schema, taxonomy),
+                inline(row.description),
+            )
+        )
     return table(("detail", "presence", "schema", "what it says"), rows)
 
 
 @memoized
 def _schema(schema: Schema, taxonomy: Taxonomy) -> str:
     """What a value has to be; what it is stands beside it."""
-    return data({key: each for key, each in schemas.known_value(schema, taxonomy).items() if key != "description"})
+    return data(
+        {
+            key: each
+            for key, each in schemas.known_value(schema, taxonomy).items()
+            if key != "description"
+        }
+    )
 
 
 def _examples(operation: str | None, code: Code, taxonomy: Taxonomy) -> list[str]:
@@ -136,26 +155,43 @@ def _examples(operation: str | None, code: Code, taxonomy: Taxonomy) -> list[str
         return []
     envelope = schemas.own_envelope(taxonomy, operation, code)
     http = any(
-        surface.transport == "http" and envelope.name in surface.envelopes for surface in taxonomy.surfaces.values()
+        surface.transport == "http" and envelope.name in surface.envelopes
+        for surface in taxonomy.surfaces.values()
     )
     lines: list[str] = []
     for _, example, body in openapi.bodies(envelope, code, taxonomy):
         said = f": {inline(example.summary)}" if example.summary else ":"
-        lines.append(f"For example, in {link(typed(envelope.name), f'envelope:{envelope.name}')}{said}")
+        lines.append(
+            f"For example, in {link(typed(envelope.name), f'envelope:{envelope.name}')}{said}"
+        )
         status = example.status or code.http.default
         if http and status is not None:
-            given = {"Content-Type": envelope.media_types[0], **_owed(code, status, envelope, body, taxonomy)}
-            fields = [f"{name}: {visible(value)}" for name, value in (given | dict(example.headers)).items()]
+            given = {
+                "Content-Type": envelope.media_types[0],
+                **_owed(code, status, envelope, body, taxonomy),
+            }
+            fields = [
+                f"{name}: {visible(value)}"
+                for name, value in (given | dict(example.headers)).items()
+            ]
             lines += ["", *fence("\n".join([f"HTTP/1.1 {status}", *fields]), "http")[:-1]]
         lines += ["", *fence(json_text(body), "json")]
     return lines
 
 
-def _owed(code: Code, status: int, envelope: Envelope, body: object, taxonomy: Taxonomy) -> dict[str, str]:
+def _owed(
+    code: Code, status: int, envelope: Envelope, body: object, taxonomy: Taxonomy
+) -> dict[str, str]:
     """The headers that an answer has whatever the occasion, as far as their value is known: slots and directives."""
     slots = shape.extract(envelope.shape, body).slots
-    repeated = {each.echo or each.mirror: slots.get(each.slot) for each in envelope.fields.values()}
-    found = {name: str(value) for name, value in repeated.items() if name is not None and value is not None}
+    repeated = {
+        field.echo or field.mirror: slots.get(field.slot) for field in envelope.fields.values()
+    }
+    found = {
+        name: str(value)
+        for name, value in repeated.items()
+        if name is not None and value is not None
+    }
     for rule in taxonomy.header_rules(code, status):
         if rule.presence != "required":
             continue

@@ -16,7 +16,9 @@ from faultspec.targets.model import phrase
 Section = Callable[[Taxonomy, Anchors], list[str]]
 
 
-def every(taxonomy: Taxonomy, gone: list[tuple[str | None, Code]], anchors: Anchors) -> Iterator[list[str]]:
+def every(
+    taxonomy: Taxonomy, gone: list[tuple[str | None, Code]], anchors: Anchors
+) -> Iterator[list[str]]:
     """The sections in their order; those of which nothing is declared are empty. ``gone``: codes no service sends."""
     yield _titled("gone", "Codes no service sends", _gone(gone, anchors))
     for kind, title, make in _SECTIONS:
@@ -38,7 +40,11 @@ def _gone(gone: list[tuple[str | None, Code]], anchors: Anchors) -> list[str]:
 
 def _entries(kind: str, entries: Iterable[tuple[str, list[str]]]) -> list[str]:
     """Named things, each with a heading."""
-    return [line for name, lines in entries for line in (*heading(3, typed(name), f"{kind}:{name}"), *lines)]
+    return [
+        line
+        for name, lines in entries
+        for line in (*heading(3, typed(name), f"{kind}:{name}"), *lines)
+    ]
 
 
 def _said(*facts: str | None) -> list[str]:
@@ -58,8 +64,8 @@ def _paragraph(text: str | None) -> list[str]:
 
 def _terms(kind: str, terms: Mapping[str, Term]) -> list[str]:
     rows = (
-        (f'<a id="{kind}:{each.name}"></a>{typed(each.name)}', inline(each.summary), each.lifecycle)
-        for each in terms.values()
+        (f'<a id="{kind}:{term.name}"></a>{typed(term.name)}', inline(term.summary), term.lifecycle)
+        for term in terms.values()
     )
     return table(("name", "what it is", "lifecycle"), rows)
 
@@ -78,19 +84,29 @@ def _actions(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
 
 def _vocabularies(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     return _entries(
-        "vocabulary", ((name, _terms(f"vocabulary:{name}", terms)) for name, terms in taxonomy.vocabularies.items())
+        "vocabulary",
+        (
+            (name, _terms(f"vocabulary:{name}", terms))
+            for name, terms in taxonomy.vocabularies.items()
+        ),
     )
 
 
 def _detail_keys(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     rows = (
         (
-            f'<a id="detail:{each.name}"></a>{typed(each.name)}',
-            data({k: v for k, v in schemas.of_value(each.schema, taxonomy).items() if k != "description"}),
-            "any" if each.everywhere else "those that declare it",
-            inline(each.summary or ""),
+            f'<a id="detail:{detail_key.name}"></a>{typed(detail_key.name)}',
+            data(
+                {
+                    k: v
+                    for k, v in schemas.of_value(detail_key.schema, taxonomy).items()
+                    if k != "description"
+                }
+            ),
+            "any" if detail_key.everywhere else "those that declare it",
+            inline(detail_key.summary or ""),
         )
-        for each in taxonomy.detail_keys.values()
+        for detail_key in taxonomy.detail_keys.values()
     )
     return table(("detail", "schema", "codes", "what it says"), rows)
 
@@ -106,7 +122,13 @@ def _envelopes(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         fields = (
             (
                 typed(field.slot),
-                data({k: v for k, v in schemas.of_value(field.schema, taxonomy).items() if k != "description"}),
+                data(
+                    {
+                        k: v
+                        for k, v in schemas.of_value(field.schema, taxonomy).items()
+                        if k != "description"
+                    }
+                ),
                 _field(field.echo, field.invalid_inbound, field.mirror),
             )
             for field in each.fields.values()
@@ -126,7 +148,9 @@ def _field(echo: str | None, invalid: str, mirror: str | None) -> str:
 
 
 def _surfaces(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
-    return _entries("surface", ((each.name, _surface(each)) for each in taxonomy.surfaces.values()))
+    return _entries(
+        "surface", ((surface.name, _surface(surface)) for surface in taxonomy.surfaces.values())
+    )
 
 
 def _surface(each: Surface) -> list[str]:
@@ -135,7 +159,10 @@ def _surface(each: Surface) -> list[str]:
         facts.append(f"An answer is an error under {' or '.join(map(str, each.error_when))}")
     if each.error_pointer is not None:
         facts.append(f"It is an error where there is {typed(each.error_pointer)}")
-    facts += [f"It is an error where {typed(pointer)} is {data(value)}" for pointer, value in each.error_equals.items()]
+    facts += [
+        f"It is an error where {typed(pointer)} is {data(value)}"
+        for pointer, value in each.error_equals.items()
+    ]
     facts += [f"Envelope: {link(typed(name), f'envelope:{name}')}" for name in each.envelopes]
     if each.at:
         facts.append(f"The envelope stands at {typed(each.at)}")
@@ -144,16 +171,31 @@ def _surface(each: Surface) -> list[str]:
     if each.foreign:
         facts.append("Its codes are another namespace's")
     elif each.envelopes:
-        facts.append("Codes that are not declared may come" if each.codes is None else "No code but those declared")
+        facts.append(
+            "Codes that are not declared may come"
+            if each.codes is None
+            else "No code but those declared"
+        )
     if each.default_status is not None:
         facts.append(f"Codes without a status come as {each.default_status}")
     if each.batch is not None:
-        places = (("Outcomes", each.batch.items), ("their status", each.batch.status), ("their body", each.batch.body))
-        facts += [f"{what}: {' or '.join(data(place) for place in where)}" for what, where in places]
+        places = (
+            ("Outcomes", each.batch.items),
+            ("their status", each.batch.status),
+            ("their body", each.batch.body),
+        )
+        facts += [
+            f"{what}: {' or '.join(data(place) for place in where)}" for what, where in places
+        ]
     facts += [f"Every error has {typed(f'details.{name}')}" for name in each.requires_details]
-    facts += [f"Every success has {typed(pointer)} ({member.presence})" for pointer, member in each.success.items()]
+    facts += [
+        f"Every success has {typed(pointer)} ({member.presence})"
+        for pointer, member in each.success.items()
+    ]
     if each.repeats:
-        facts.append(f"Repeats the errors of {link(typed(each.repeats), f'surface:{each.repeats}')}")
+        facts.append(
+            f"Repeats the errors of {link(typed(each.repeats), f'surface:{each.repeats}')}"
+        )
     if each.sink:
         facts.append(f"Written to {typed(each.sink)}")
     if each.level == "should":
@@ -166,7 +208,10 @@ def _surface(each: Surface) -> list[str]:
     lines = bullets([*facts, *([f"Source: {source}"] if source else [])])
     if each.protocol is not None:
         rows = (
-            (str(span.low) if span.low == span.high else f"{span.low} to {span.high}", inline(span.summary))
+            (
+                str(span.low) if span.low == span.high else f"{span.low} to {span.high}",
+                inline(span.summary),
+            )
             for span in each.protocol.codes
         )
         lines += table(("number", "when"), rows)
@@ -175,9 +220,9 @@ def _surface(each: Surface) -> list[str]:
 
 def _match(match: Match) -> list[str]:
     facts = [f"Route: {typed(route)}" for route in match.routes]
-    facts += [f"Status: {each}" for each in match.statuses]
-    facts += [f"Tool: {typed(each)}" for each in match.tools]
-    facts += [f"Method: {typed(each)}" for each in match.methods]
+    facts += [f"Status: {status}" for status in match.statuses]
+    facts += [f"Tool: {typed(tool)}" for tool in match.tools]
+    facts += [f"Method: {typed(method)}" for method in match.methods]
     return facts + [
         f"Where the request has at {typed(pointer)}: {' or '.join(map(data, values))}"
         for pointer, values in match.request.items()
@@ -194,7 +239,10 @@ def _operations(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         facts += [f"May answer {anchors.code(code)}" for code in each.codes or ()]
         facts += [f"Has {anchors.code(code, name)}" for code in each.errors]
         source = words.source(each.source)
-        return [*_paragraph(each.summary), *bullets([*facts, *([f"Source: {source}"] if source else [])])]
+        return [
+            *_paragraph(each.summary),
+            *bullets([*facts, *([f"Source: {source}"] if source else [])]),
+        ]
 
     return _entries("operation", ((name, entry(name)) for name in taxonomy.operations))
 
@@ -206,23 +254,37 @@ def _statuses(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         for operation, code in schemas.live(taxonomy)
         for each in code.http.statuses
         for span in (
-            [each] if each.width > 10 else [each._replace(low=s, high=s) for s in range(each.low, each.high + 1)]
+            [each]
+            if each.width > 10
+            else [each._replace(low=s, high=s) for s in range(each.low, each.high + 1)]
         )
     ]
     rows = [
-        (str(low) if low == high else f"{low}–{high}", phrase(low) if low == high else "", link(typed(name), name))
+        (
+            str(low) if low == high else f"{low}–{high}",
+            phrase(low) if low == high else "",
+            link(typed(name), name),
+        )
         for low, high, name in sorted(pairs, key=lambda pair: pair[:2])
     ]
     rows += [
-        (f"any other of {each.on}", inline(each.reason), anchors.code(each.code) if each.code else "not sent")
-        for each in taxonomy.fallbacks
+        (
+            f"any other of {fallback.on}",
+            inline(fallback.reason),
+            anchors.code(fallback.code) if fallback.code else "not sent",
+        )
+        for fallback in taxonomy.fallbacks
     ]
     return table(("status", "what it is", "code"), rows)
 
 
 def _headers(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     rows = (
-        (*words.header_rule(rule), ", ".join(map(anchors.code, rule.codes)), words.source(rule.source) or "")
+        (
+            *words.header_rule(rule),
+            ", ".join(map(anchors.code, rule.codes)),
+            words.source(rule.source) or "",
+        )
         for rule in taxonomy.headers
     )
     return table(("header", "presence", "on", "what it says", "codes", "source"), rows)
@@ -238,13 +300,20 @@ def _policies(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         if each.eligible:
             facts += [f"For {anchors.code(code)}" for code in each.eligible]
         else:
-            using = ((operation, code) for operation, code in schemas.live(taxonomy) if code.retry == name)
+            using = (
+                (operation, code)
+                for operation, code in schemas.live(taxonomy)
+                if code.retry == name
+            )
             facts += [f"For {anchors.code(code.name, operation)}" for operation, code in using]
         for kind in each.policy.kinds:
             of = [anchors.code(code) for code, its in each.kind_of.items() if its == kind]
             facts += [f"Of the kind {typed(kind)}: {', '.join(of)}"] if of else []
         source = words.source(each.source)
-        return [*_paragraph(each.summary), *bullets([*facts, *([f"Source: {source}"] if source else [])])]
+        return [
+            *_paragraph(each.summary),
+            *bullets([*facts, *([f"Source: {source}"] if source else [])]),
+        ]
 
     return _entries("policy", ((name, entry(name)) for name in taxonomy.retry_policies))
 
@@ -256,7 +325,7 @@ def _idempotency(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     return _said(
         f"The request header {typed(rule.key)} names an intent, on {', '.join(rule.methods)}",
         f"A replay repeats {' and '.join(rule.equal)}" if rule.equal else None,
-        *(f"A replay repeats the header {typed(each)}" for each in rule.headers),
+        *(f"A replay repeats the header {typed(header)}" for header in rule.headers),
         f"A replay counts for {durations.render(rule.window)}" if rule.window is not None else None,
         f"One key with two bodies: {anchors.code(rule.mismatch)}"
         if rule.mismatch
@@ -274,9 +343,13 @@ def _upstream(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         f"Services behind are called by the policy {link(typed(rule.retry), f'policy:{rule.retry}')}"
         if rule.retry
         else None,
-        f"An operation that says nothing is {rule.default.replace('_', ' ')}" if rule.default else None,
-        *(f"The same in each retry: {typed(each)}" for each in rule.keys),
-        f"What the service behind answered stands in {typed(f'details.{rule.status}')}" if rule.status else None,
+        f"An operation that says nothing is {rule.default.replace('_', ' ')}"
+        if rule.default
+        else None,
+        *(f"The same in each retry: {typed(key)}" for key in rule.keys),
+        f"What the service behind answered stands in {typed(f'details.{rule.status}')}"
+        if rule.status
+        else None,
         _cited(words.source(rule.source)),
     )
 
@@ -289,7 +362,9 @@ def _unknown(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     ):
         if rule is not None:
             again = "may be sent again" if rule.retriable else "is not sent again"
-            kept = f"; its code is kept at {typed(rule.original_code)}" if rule.original_code else ""
+            kept = (
+                f"; its code is kept at {typed(rule.original_code)}" if rule.original_code else ""
+            )
             facts.append(f"{what} is {anchors.code(rule.becomes)}, and {again}{kept}")
     if taxonomy.imported is not None:
         again = "may be sent again" if taxonomy.imported.retriable else "is not sent again"
@@ -303,12 +378,18 @@ def _privacy(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     rule = taxonomy.privacy
     if rule is None:
         return []
-    facts = [f"Never seen in an error: {inline(each)}" for each in rule.detectors]
+    facts = [f"Never seen in an error: {inline(detector)}" for detector in rule.detectors]
     facts += [f"Never comes back: the {inline(each)} of the caller" for each in rule.never_echoed]
-    facts += [f"Stays inside: {typed(each)}" for each in rule.internal_names]
-    for each in rule.conceal:
-        never = f", never {' or '.join(map(anchors.code, each.never))}" if each.never else ""
-        facts.append(f"What is another {each.across}'s is answered {anchors.code(each.answer)}{never}")
+    facts += [f"Stays inside: {typed(name)}" for name in rule.internal_names]
+    for concealment in rule.conceal:
+        never = (
+            f", never {' or '.join(map(anchors.code, concealment.never))}"
+            if concealment.never
+            else ""
+        )
+        facts.append(
+            f"What is another {concealment.across}'s is answered {anchors.code(concealment.answer)}{never}"
+        )
     return _said(*facts, _cited(words.source(rule.source)))
 
 
@@ -317,15 +398,28 @@ def _telemetry(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     if found is None:
         return []
     metrics = (
-        (typed(each.name), each.kind, each.counts or "", ", ".join(map(typed, each.labels)), inline(each.summary))
-        for each in found.metrics.values()
+        (
+            typed(metric.name),
+            metric.kind,
+            metric.counts or "",
+            ", ".join(map(typed, metric.labels)),
+            inline(metric.summary),
+        )
+        for metric in found.metrics.values()
     )
     repeated = {name: typed(meant) for name, meant in found.means.items()}
     log = (
-        (typed(each.name), each.presence, repeated.get(each.name, ""), inline(each.schema.description or ""))
+        (
+            typed(each.name),
+            each.presence,
+            repeated.get(each.name, ""),
+            inline(each.schema.description or ""),
+        )
         for each in found.log.values()
     )
-    spans = ((typed(name), repeated.get(name, ""), inline(said)) for name, said in found.span.items())
+    spans = (
+        (typed(name), repeated.get(name, ""), inline(said)) for name, said in found.span.items()
+    )
     lines = table(("metric", "kind", "counts", "labels", "what it measures"), metrics)
     lines += table(("log member", "presence", "repeats", "what it says"), log)
     lines += table(("span attribute", "repeats", "what it holds"), spans)
@@ -337,7 +431,10 @@ def _telemetry(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
             "",
         ]
         lines += bullets(
-            [*(f"Counts {anchors.code(each)}" for each in alert.codes), *(f"Counts {each}" for each in alert.statuses)]
+            [
+                *(f"Counts {anchors.code(code)}" for code in alert.codes),
+                *(f"Counts {status}" for status in alert.statuses),
+            ]
         )
         lines += ["What to do:", "", *steps, ""]
         lines += _said(_cited(words.source(alert.source)))
@@ -379,7 +476,13 @@ def _audit(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
         (
             typed(each.name),
             each.presence,
-            data({k: v for k, v in schemas.of_value(each.schema, taxonomy).items() if k != "description"}),
+            data(
+                {
+                    k: v
+                    for k, v in schemas.of_value(each.schema, taxonomy).items()
+                    if k != "description"
+                }
+            ),
             typed(found.means[each.name]) if each.name in found.means else "",
         )
         for each in found.record.values()
@@ -388,7 +491,9 @@ def _audit(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
 
 
 def _discovery(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
-    return _entries("publication", ((each.name, _publication(each)) for each in taxonomy.discovery.values()))
+    return _entries(
+        "publication", ((each.name, _publication(each)) for each in taxonomy.discovery.values())
+    )
 
 
 def _publication(each: Publication) -> list[str]:
@@ -433,8 +538,13 @@ def _rulings(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
 
 def _obligations(taxonomy: Taxonomy, anchors: Anchors) -> list[str]:
     rows = (
-        (typed(each.name), inline(each.text), inline(each.reason), words.source(each.source) or "")
-        for each in taxonomy.obligations.values()
+        (
+            typed(obligation.name),
+            inline(obligation.text),
+            inline(obligation.reason),
+            words.source(obligation.source) or "",
+        )
+        for obligation in taxonomy.obligations.values()
     )
     return table(("name", "what is owed", "why no one can check it from outside", "source"), rows)
 

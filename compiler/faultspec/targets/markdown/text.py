@@ -7,7 +7,9 @@ from faultspec.targets.filters import line, visible
 
 #: What CommonMark, tables of GitHub, its formulas and Jekyll's tags would take for something else, and at the start of a
 #: text what would begin a list or underline a heading. An underscore inside a word stays: it emphasises nothing there.
-_SPECIAL = re.compile(r"[\\`*\[\]<>&|~#$!{}]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[-+=](?=[-= ]|$)|^\d+(?=[.)]( |$))")
+_SPECIAL = re.compile(
+    r"[\\`*\[\]<>&|~#$!{}]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[-+=](?=[-= ]|$)|^\d+(?=[.)]( |$))"
+)
 
 
 def inline(text: str) -> str:
@@ -28,7 +30,11 @@ def code(text: str) -> str:
     shown = visible(text)
     if shown and not _UNQUOTABLE.search(shown):
         return f"`{shown}`"
-    return "<code>" + "".join(e if e.isalnum() or e == " " else f"&#{ord(e)};" for e in shown) + "</code>"
+    return (
+        "<code>"
+        + "".join(e if e.isalnum() or e == " " else f"&#{ord(e)};" for e in shown)
+        + "</code>"
+    )
 
 
 def data(value: object) -> str:
@@ -56,7 +62,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 def bullets(items: Iterable[str]) -> list[str]:
     """A list of Markdown lines, one item a line."""
-    lines = [f"* {each}" for each in items]
+    lines = [f"* {item}" for item in items]
     return [*lines, ""] if lines else []
 
 

@@ -31,7 +31,13 @@ RETRIABLE = {
 }
 
 #: The shortest form of it, for a table.
-RETRIABLE_SHORT = {"always": "yes", "never": "no", "caller": "either", "none": "—", "conditional": "depends"}
+RETRIABLE_SHORT = {
+    "always": "yes",
+    "never": "no",
+    "caller": "either",
+    "none": "—",
+    "conditional": "depends",
+}
 
 #: How many delays of a policy are shown.
 _SHOWN = 5
@@ -41,18 +47,31 @@ def retriability(code: Code) -> list[str]:
     """Whether the same request may be sent again: a sentence, then the rules, of which the first that holds decides."""
     found = RETRIABLE[code.retriable.kind]
     if code.retriable.until:
-        found = f"{found.removesuffix(':').removesuffix('.')}, until {inline(code.retriable.until)}."
-    return [found, *(f"{_when(rule)}: {'yes' if rule.then else 'no'}." for rule in code.retriable.rules)]
+        found = (
+            f"{found.removesuffix(':').removesuffix('.')}, until {inline(code.retriable.until)}."
+        )
+    return [
+        found,
+        *(f"{_when(rule)}: {'yes' if rule.then else 'no'}." for rule in code.retriable.rules),
+    ]
 
 
 def statuses(code: Code) -> list[str]:
     """The statuses of a code, one a line: the default, the others, and which is chosen when."""
     if not code.http.statuses:
-        return [f"None: {inline(code.http.reason)}" if code.http.reason else "None: it never travels over HTTP."]
+        return [
+            f"None: {inline(code.http.reason)}"
+            if code.http.reason
+            else "None: it never travels over HTTP."
+        ]
     found = []
-    for each in code.http.statuses:
-        mark = " by default" if each.low == code.http.default and len(list(code.http.all())) > 1 else ""
-        found.append(f"{each}{mark}")
+    for status in code.http.statuses:
+        mark = (
+            " by default"
+            if status.low == code.http.default and len(list(code.http.all())) > 1
+            else ""
+        )
+        found.append(f"{status}{mark}")
     return [*found, *(f"{_when(rule)}: {rule.then}" for rule in code.http.rules)]
 
 
@@ -69,7 +88,7 @@ _FACTS = {
 def _test(test: Test) -> str:
     if test.fact in _FACTS and len(test.values) == 1 and isinstance(test.values[0], bool):
         return _FACTS[test.fact][0 if test.values[0] else 1]
-    wanted = [*map(data, test.values), *(f"in {each}" for each in test.ranges)]
+    wanted = [*map(data, test.values), *(f"in {range_}" for range_ in test.ranges)]
     name = f"the {test.fact}" if test.fact in ("status", "cause") else typed(test.fact)
     return f"{name} is {' or '.join(wanted)}"
 
@@ -88,7 +107,11 @@ def source(found: Source) -> str | None:
     """Where a rule comes from: statements, a section, rulings (links to them), a note."""
     said = [", ".join(map(inline, found.statements))] if found.statements else []
     said += [inline(found.section)] if found.section else []
-    said += ["ruling " + ", ".join(f"[{inline(e)}](#ruling:{e})" for e in found.rulings)] if found.rulings else []
+    said += (
+        ["ruling " + ", ".join(f"[{inline(e)}](#ruling:{e})" for e in found.rulings)]
+        if found.rulings
+        else []
+    )
     said += [inline(found.note)] if found.note else []
     return "; ".join(said) or None
 
@@ -142,7 +165,11 @@ def _phase(phase: Phase, count: int) -> str:
         "constant": "always the same",
     }[phase.kind]
     most = f", at most {seconds(phase.max)}" if phase.max is not None else ""
-    lasts = f", for {seconds(phase.for_seconds)} from the first failure" if phase.for_seconds is not None else ""
+    lasts = (
+        f", for {seconds(phase.for_seconds)} from the first failure"
+        if phase.for_seconds is not None
+        else ""
+    )
     return f"{', '.join(map(seconds, delays))} ({growth}{most}){lasts}"
 
 

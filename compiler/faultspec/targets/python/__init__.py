@@ -26,7 +26,13 @@ from faultspec.targets.python.constructors import (
     beyond,
     package_of,
 )
-from faultspec.targets.python.wire import PythonEnvelopeRow, PythonSlotRow, carried_headers, envelope_row, slot_rows
+from faultspec.targets.python.wire import (
+    PythonEnvelopeRow,
+    PythonSlotRow,
+    carried_headers,
+    envelope_row,
+    slot_rows,
+)
 
 #: What every error keeps, beside the slots of the envelopes.
 _ATTRIBUTES = ("_details", "_retriable", "boundary", "headers", "message", "retry_after", "status")
@@ -158,77 +164,109 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
     slots = slot_rows(taxonomy, types)
     base = names.base_class(taxonomy.name)
     taken = {base, *names.MODULE}
-    tells = any(beyond(r for code in taxonomy.every_code() for r in (*code.retriable.rules, *code.http.rules)))
+    tells = any(
+        beyond(
+            r for code in taxonomy.every_code() for r in (*code.retriable.rules, *code.http.rules)
+        )
+    )
     package = package_of(taxonomy, types, base, slots)
     errors = tuple(
-        _error_row(operation, code, members[code.name], names.exception(operation, code.name, taken), package)
+        _error_row(
+            operation,
+            code,
+            members[code.name],
+            names.exception(operation, code.name, taken),
+            package,
+        )
         for operation, code in schemas.live(taxonomy)
     )
     unknown = taxonomy.unknown.becomes if taxonomy.unknown else None
-    standin = next((each for each in errors if each.member == members.get(unknown or "")), None)
-    internal = taxonomy.undeclared.becomes if taxonomy.undeclared else _fallback(taxonomy, 500) or unknown
+    standin = next((error for error in errors if error.member == members.get(unknown or "")), None)
+    internal = (
+        taxonomy.undeclared.becomes if taxonomy.undeclared else _fallback(taxonomy, 500) or unknown
+    )
     place = (taxonomy.undeclared.original_code or "") if taxonomy.undeclared else ""
-    correlation = next((each for each in taxonomy.fields() if each.echo), None)
+    correlation = next((field for field in taxonomy.fields() if field.echo), None)
     policies = tuple(
         PythonPolicyRow(
-            each.name,
-            each.summary or "",
-            broken(plain_policy(each.policy), 4),
-            tuple(f"ErrorCode.{members[code]}" for code in each.eligible if code in members),
+            policy.name,
+            policy.summary or "",
+            broken(plain_policy(policy.policy), 4),
+            tuple(f"ErrorCode.{members[code]}" for code in policy.eligible if code in members),
         )
-        for each in taxonomy.retry_policies.values()
+        for policy in taxonomy.retry_policies.values()
     )
-    imports = _imports(base, tuple(each.name for each in errors), bool(taxonomy.idempotency))
+    imports = _imports(base, tuple(error.name for error in errors), bool(taxonomy.idempotency))
     return PythonView(
         header=model.header,
         title=taxonomy.title,
         package=names.package(taxonomy.name),
         base=base,
-        codes=tuple(_code_row(code, members[code.name], taxonomy) for code in names.distinct(taxonomy)),
+        codes=tuple(
+            _code_row(code, members[code.name], taxonomy) for code in names.distinct(taxonomy)
+        ),
         errors=errors,
-        shared=tuple(each for each in errors if each.operation is None),
+        shared=tuple(error for error in errors if error.operation is None),
         operations=names.wire_names(taxonomy),
         slots=slots,
-        needed=tuple(each for each in slots if each.needed and each.generate is None),
+        needed=tuple(slot for slot in slots if slot.needed and slot.generate is None),
         aliases=tuple(Alias(name, text) for name, text in types.named.items()),
-        attributes=tuple(sorted({*_ATTRIBUTES, *(("_told",) if tells else ()), *(each.attribute for each in slots)})),
+        attributes=tuple(
+            sorted(
+                {*_ATTRIBUTES, *(("_told",) if tells else ()), *(slot.attribute for slot in slots)}
+            )
+        ),
         correlation_attribute=None
         if correlation is None
         else next(e.attribute for e in slots if e.slot == correlation.slot),
         correlation_slot=None if correlation is None else correlation.slot,
         correlation_header=(correlation.echo if correlation else None) or "X-Request-Id",
         correlation_formats=source(
-            tuple(each for each in (correlation.schema.format if correlation else ()) if each in ids.PATTERNS)
+            tuple(
+                each
+                for each in (correlation.schema.format if correlation else ())
+                if each in ids.PATTERNS
+            )
             or ("token",),
             0,
             len("CORRELATION_FORMATS = "),
         ),
-        envelopes=tuple(envelope_row(each) for each in taxonomy.envelopes.values()),
+        envelopes=tuple(envelope_row(envelope) for envelope in taxonomy.envelopes.values()),
         envelope_names=subscript(
-            "t.Literal", [literal(each) for each in taxonomy.envelopes], 0, len("EnvelopeName = "), 0
+            "t.Literal",
+            [literal(envelope) for envelope in taxonomy.envelopes],
+            0,
+            len("EnvelopeName = "),
+            0,
         ),
         envelope=_first_envelope(taxonomy),
         http_envelope=_first_envelope(taxonomy, "http"),
         headers=source(
-            facts.general_constants(taxonomy), 0, len("HEADERS: Sequence[tuple[str, str, Sequence[range]]] = "), 0
+            facts.general_constants(taxonomy),
+            0,
+            len("HEADERS: Sequence[tuple[str, str, Sequence[range]]] = "),
+            0,
         ),
         fallbacks=source(
             tuple(
-                (Raw(facts.span(each.on)), None if each.code is None else Raw(f"ErrorCode.{members[each.code]}"))
-                for each in sorted(taxonomy.fallbacks, key=_width)
-                if each.code is None or each.code in members
+                (
+                    Raw(facts.span(fallback.on)),
+                    None if fallback.code is None else Raw(f"ErrorCode.{members[fallback.code]}"),
+                )
+                for fallback in sorted(taxonomy.fallbacks, key=_width)
+                if fallback.code is None or fallback.code in members
             ),
             0,
             len("FALLBACKS: Sequence[tuple[range, ErrorCode | None]] = "),
             0,
         ),
         policies=policies,
-        selective=tuple(each for each in policies if each.eligible),
+        selective=tuple(policy for policy in policies if policy.eligible),
         eligible_when=source(
             {
-                each.name: facts.retriable_rules(each.eligible_when)
-                for each in taxonomy.retry_policies.values()
-                if each.eligible_when
+                policy.name: facts.retriable_rules(policy.eligible_when)
+                for policy in taxonomy.retry_policies.values()
+                if policy.eligible_when
             },
             0,
             len("ELIGIBLE_WHEN: t.Final[Mapping[str, Sequence[RetriableRule]]] = "),
@@ -236,11 +274,13 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         ),
         kind_of=source(
             {
-                each.name: {
-                    Raw(f"ErrorCode.{members[code]}"): kind for code, kind in each.kind_of.items() if code in members
+                policy.name: {
+                    Raw(f"ErrorCode.{members[code]}"): kind
+                    for code, kind in policy.kind_of.items()
+                    if code in members
                 }
-                for each in taxonomy.retry_policies.values()
-                if each.kind_of
+                for policy in taxonomy.retry_policies.values()
+                if policy.kind_of
             },
             0,
             len("KIND_OF: t.Final[Mapping[str, Mapping[ErrorCode, str]]] = "),
@@ -258,7 +298,9 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
         else None,
         carried=carried_headers(taxonomy),
         internal=members.get(internal) if internal else None,
-        internal_code=layout.name(f"ErrorCode.{members[internal]}", 0, len("INTERNAL: ErrorCode | None = "))
+        internal_code=layout.name(
+            f"ErrorCode.{members[internal]}", 0, len("INTERNAL: ErrorCode | None = ")
+        )
         if internal in members
         else "None",
         bare=bare_rows(taxonomy, members),
@@ -272,7 +314,14 @@ def view(taxonomy: Taxonomy, model: Model) -> PythonView:
 
 def _fallback(taxonomy: Taxonomy, status: int) -> str | None:
     """The code that the taxonomy names for a status that no code claims."""
-    return next((each.code for each in sorted(taxonomy.fallbacks, key=_width) if status in each.on), None)
+    return next(
+        (
+            fallback.code
+            for fallback in sorted(taxonomy.fallbacks, key=_width)
+            if status in fallback.on
+        ),
+        None,
+    )
 
 
 def _width(fallback: Fallback) -> int:
@@ -284,7 +333,11 @@ def _surfaces(taxonomy: Taxonomy) -> str | None:
 
     A surface that only a request's body tells apart is left out: the boundary does not read it.
     """
-    http = [each for each in taxonomy.surfaces.values() if each.transport == "http" and not each.match.request]
+    http = [
+        surface
+        for surface in taxonomy.surfaces.values()
+        if surface.transport == "http" and not surface.match.request
+    ]
     last = max((index for index, each in enumerate(http) if not _enveloped(each)), default=None)
     return None if last is None else layout.broken(tuple(map(_surface, http[: last + 1])))
 
@@ -297,23 +350,30 @@ def _surface(surface: Surface) -> object:
     """The call that tells the boundary of a surface."""
     from faultspec.runtime import asgi  # here, since most taxonomies have no such surface
 
-    statuses: Any = tuple(Raw(repr(range(each.low, each.high + 1))) for each in surface.match.statuses)
+    statuses: Any = tuple(
+        Raw(repr(range(status.low, status.high + 1))) for status in surface.match.statuses
+    )
     return asgi.BoundarySurface(
         _enveloped(surface),
         tuple(method.upper() for method in surface.match.methods),
-        tuple((compiled.method, compiled.path.pattern) for compiled in map(route, surface.match.routes)),
+        tuple(
+            (compiled.method, compiled.path.pattern)
+            for compiled in map(route, surface.match.routes)
+        ),
         statuses,
     )
 
 
 def _first_envelope(taxonomy: Taxonomy, transport: str | None = None) -> str:
     """The first envelope of the first surface of the transport, else of any surface, else the first declared."""
-    surfaces = [each for each in taxonomy.surfaces.values() if each.envelopes]
-    own = [each for each in surfaces if each.transport == transport]
+    surfaces = [surface for surface in taxonomy.surfaces.values() if surface.envelopes]
+    own = [surface for surface in surfaces if surface.transport == transport]
     return next((each.envelopes[0] for each in (*own, *surfaces)), next(iter(taxonomy.envelopes)))
 
 
-def _imports(base: str, errors: tuple[str, ...], idempotent: bool) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _imports(
+    base: str, errors: tuple[str, ...], idempotent: bool
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """What the package re-exports, by module, in the order import sorters keep."""
     keys = ("IDEMPOTENCY_HEADER", "new_idempotency_key") if idempotent else ()
     found = {
@@ -346,7 +406,9 @@ def runtime_files(view: PythonView) -> Iterator[tuple[str, Path]]:
         yield f"{view.package}/_runtime/{each.name}", each
 
 
-def _error_row(operation: str | None, code: Code, member: str, name: str, package: Package) -> PythonErrorRow:
+def _error_row(
+    operation: str | None, code: Code, member: str, name: str, package: Package
+) -> PythonErrorRow:
     taxonomy, flag, keys = package.taxonomy, package.flag, allowed(code)
     envelope = schemas.own_envelope(taxonomy, operation, code)
     made = Constructor(code, name, envelope, package)
@@ -354,7 +416,10 @@ def _error_row(operation: str | None, code: Code, member: str, name: str, packag
     for key, each in keys.items():
         kind = package.types.of(each.schema, name + pascal(key), key, prefix="")
         annotations.append((key, kind if each.presence == "required" else f"t.NotRequired[{kind}]"))
-    plain = all(key.isidentifier() and not keyword.iskeyword(key) and not key.startswith("__") for key in keys)
+    plain = all(
+        key.isidentifier() and not keyword.iskeyword(key) and not key.startswith("__")
+        for key in keys
+    )
     return PythonErrorRow(
         name=name,
         member=member,
@@ -363,11 +428,15 @@ def _error_row(operation: str | None, code: Code, member: str, name: str, packag
         class_=bracketed(f"class {name}(", [package.base], "):", 0),
         code=layout.name(f"ErrorCode.{member}", 4, len("    code = ")),
         defaults=source(
-            tuple((each.attribute, code.facts[each.slot][0]) for each in package.slots if code.facts.get(each.slot)),
+            tuple(
+                (slot.attribute, code.facts[slot.slot][0])
+                for slot in package.slots
+                if code.facts.get(slot.slot)
+            ),
             4,
             len("    defaults = "),
         )
-        if any(code.facts.get(each.slot) for each in package.slots)
+        if any(code.facts.get(slot.slot) for slot in package.slots)
         else None,
         facts=bracketed("facts = FACTS[", [f"ErrorCode.{member}"], "]", 4).removeprefix("facts = ")
         if operation is None
@@ -382,9 +451,15 @@ def _error_row(operation: str | None, code: Code, member: str, name: str, packag
         details_class=bracketed(f"class {name}Details(", ["t.TypedDict"], "):", 0),
         cast="self._details"
         if code.details_schema is not None
-        else bracketed("return t.cast(", [f"d.{name}Details", "self._details"], ")", 8).removeprefix("return "),
-        fields=tuple(typed(f"{key}: ", kind, "", 4, statement=True) for key, kind in annotations) if plain else (),
-        pairs=() if plain else tuple(typed(f"{literal(key)}: ", kind, ",", 8) for key, kind in annotations),
+        else bracketed(
+            "return t.cast(", [f"d.{name}Details", "self._details"], ")", 8
+        ).removeprefix("return "),
+        fields=tuple(typed(f"{key}: ", kind, "", 4, statement=True) for key, kind in annotations)
+        if plain
+        else (),
+        pairs=()
+        if plain
+        else tuple(typed(f"{literal(key)}: ", kind, ",", 8) for key, kind in annotations),
         flagless=flag is not None and (flag not in keys or code.details_schema is not None),
         opaque=code.details_schema is not None,
     )
@@ -392,13 +467,20 @@ def _error_row(operation: str | None, code: Code, member: str, name: str, packag
 
 def _code_row(code: Code, member: str, taxonomy: Taxonomy) -> PythonCodeRow:
     return PythonCodeRow(
-        member, string(code.name, 4, len(f"    {member} = ")), summary(code), facts.source_of(code, taxonomy)
+        member,
+        string(code.name, 4, len(f"    {member} = ")),
+        summary(code),
+        facts.source_of(code, taxonomy),
     )
 
 
 def _doc(code: Code, parameters: list[ConstructorParameter]) -> str:
     paragraphs = described(code)
-    explained = [f"``{each.name}``: {each.doc.rstrip('.')}." for each in parameters if each.doc]
+    explained = [
+        f"``{parameter.name}``: {parameter.doc.rstrip('.')}."
+        for parameter in parameters
+        if parameter.doc
+    ]
     if explained:
         paragraphs.append(" ".join(explained))
     return "\n\n".join(paragraphs)

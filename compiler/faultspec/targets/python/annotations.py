@@ -31,7 +31,7 @@ class Annotations:
             return self.choice(values, name, key, prefix)
         if not schema.types or schema.opaque is not None:
             return "object"
-        parts = [self._plain(each, schema, name, key, prefix) for each in schema.types]
+        parts = [self._plain(type_, schema, name, key, prefix) for type_ in schema.types]
         if "float" in parts and "int" in parts:
             parts.remove("int")
         return union(parts)
@@ -41,12 +41,18 @@ class Annotations:
         flat = f"t.Literal[{', '.join(map(literal, values))}]"
         if len(flat) + len(key) + max(_AROUND, len(f"        :  = {literal(values[0])},")) <= WIDTH:
             return flat
-        self.named[name] = subscript("t.Literal", [literal(each) for each in values], 0, len(f"{name} = "), 0)
+        self.named[name] = subscript(
+            "t.Literal", [literal(value) for value in values], 0, len(f"{name} = "), 0
+        )
         return f"{prefix}{name}"
 
     def _plain(self, kind: str, schema: Schema, name: str, key: str, prefix: str) -> str:
         if kind == "array":
-            item = self.of(schema.items, name, f"{key}Sequence[]", prefix) if schema.items else "object"
+            item = (
+                self.of(schema.items, name, f"{key}Sequence[]", prefix)
+                if schema.items
+                else "object"
+            )
             return f"Sequence[{item}]"
         return _PYTHON.get(kind, "Mapping[str, object]")
 
@@ -55,7 +61,11 @@ def listed(schema: Schema, taxonomy: Taxonomy) -> list[object]:
     """The values of a closed list that a Literal can hold, or nothing."""
     terms = schemas.vocabulary(schema.vocabulary, taxonomy) if schema.vocabulary else []
     values = list(schema.enum) or list(terms)
-    return values if all(each is None or isinstance(each, (str, int, bool)) for each in values) else []
+    return (
+        values
+        if all(value is None or isinstance(value, (str, int, bool)) for value in values)
+        else []
+    )
 
 
 def union(parts: Iterable[str]) -> str:

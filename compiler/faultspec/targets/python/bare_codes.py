@@ -39,5 +39,7 @@ def _is_bare(code: Code, envelope: Envelope) -> bool:
 def _travels(http: HttpMapping) -> bool:
     """Whether some status is the code's whatever its details are; a first rule without tests, say, is for all."""
     return bool(http.statuses) and not any(
-        test.fact.startswith("details.") or test.fact == "cause" for rule in http.rules for test in rule.when
+        test.fact.startswith("details.") or test.fact == "cause"
+        for rule in http.rules
+        for test in rule.when
     )

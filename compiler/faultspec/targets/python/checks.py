@@ -37,9 +37,15 @@ def _laid(schema: Schema, taxonomy: Taxonomy) -> str | Laid | None:
     return None if check == _NOTHING else laid(check)
 
 
-def _members(members: Mapping[str, DetailMember], taxonomy: Taxonomy, *, closed: bool) -> Mapping[str, Check]:
+def _members(
+    members: Mapping[str, DetailMember], taxonomy: Taxonomy, *, closed: bool
+) -> Mapping[str, Check]:
     """The checks of the members; where the object is ``closed``, those of which nothing is said too."""
-    checks = {name: check_of(each.schema, taxonomy) for name, each in members.items() if each.presence != "forbidden"}
+    checks = {
+        name: check_of(each.schema, taxonomy)
+        for name, each in members.items()
+        if each.presence != "forbidden"
+    }
     return {name: each for name, each in checks.items() if closed or each != _NOTHING}
 
 
@@ -51,7 +57,11 @@ def of_slots(slots: Iterable[PythonSlotRow], taxonomy: Taxonomy) -> str | None:
     """Source of the checks of slots by attribute: of those that every envelope describes alike; None where there is none."""
     found = {}
     for row in slots:
-        said = [check_of(field.schema, taxonomy) for field in taxonomy.fields() if field.slot == row.slot]
+        said = [
+            check_of(field.schema, taxonomy)
+            for field in taxonomy.fields()
+            if field.slot == row.slot
+        ]
         implied = taxonomy.implied(row.slot)
         if implied is not None and not said:
             said = [check_of(implied, taxonomy)]

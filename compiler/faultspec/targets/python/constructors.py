@@ -18,7 +18,11 @@ from faultspec.targets.python.wire import PythonSlotRow
 #: Facts that rules may ask for and that an error does not know of itself: the parameter by which whoever raises it tells
 #: one, its type, and what it is.
 BEYOND = {
-    "operation.idempotent": ("idempotent", "bool", "whether the operation that failed is idempotent"),
+    "operation.idempotent": (
+        "idempotent",
+        "bool",
+        "whether the operation that failed is idempotent",
+    ),
     "cause": ("cause", "str", "what the error comes from, as the rules of the code name it"),
     "caller.authenticated": ("authenticated", "bool", "whether the caller was let in"),
 }
@@ -35,7 +39,12 @@ class ConstructorParameter(NamedTuple):
     @property
     def line(self) -> str:
         """The parameter as it stands in a signature, the comma behind it."""
-        return typed(f"{self.name}: ", self.annotation, "," if self.default is None else f" = {self.default},", 8)
+        return typed(
+            f"{self.name}: ",
+            self.annotation,
+            "," if self.default is None else f" = {self.default},",
+            8,
+        )
 
 
 class Package(NamedTuple):
@@ -51,9 +60,11 @@ class Package(NamedTuple):
     given: Mapping[str, frozenset[str]]
 
 
-def package_of(taxonomy: Taxonomy, types: Annotations, base: str, slots: tuple[PythonSlotRow, ...]) -> Package:
+def package_of(
+    taxonomy: Taxonomy, types: Annotations, base: str, slots: tuple[PythonSlotRow, ...]
+) -> Package:
     """The package of a taxonomy; ``base``: its base class."""
-    given = {each.name: frozenset(_given(each)) for each in taxonomy.envelopes.values()}
+    given = {envelope.name: frozenset(_given(envelope)) for envelope in taxonomy.envelopes.values()}
     return Package(taxonomy, types, base, slots, flag_key(taxonomy), given)
 
 
@@ -101,7 +112,9 @@ class Constructor:
             self.parameters.append(ConstructorParameter("details", "Mapping[str, object]", None))
             self.arguments.append("details=details,")
         else:
-            self.parameters.append(ConstructorParameter("details", "Mapping[str, object] | None", "None"))
+            self.parameters.append(
+                ConstructorParameter("details", "Mapping[str, object] | None", "None")
+            )
             self.arguments.append("details=details or {},")
 
     def add_details(self) -> None:
@@ -115,13 +128,20 @@ class Constructor:
                 self.parameters.append(self.detail(key, member))
                 if nullable(member.schema):
                     free.append(key)
-        self.arguments.append(_mapping("details", [f"{literal(key)}: {name}" for key, name in self.keys.items()]))
+        self.arguments.append(
+            _mapping("details", [f"{literal(key)}: {name}" for key, name in self.keys.items()])
+        )
         if free:
-            self.arguments.append(f"nullable={source(tuple(free), 12, len('            nullable='))},")
+            self.arguments.append(
+                f"nullable={source(tuple(free), 12, len('            nullable='))},"
+            )
 
     def detail(self, key: str, member: DetailMember) -> ConstructorParameter:
         """The parameter of one key."""
-        name, kind = self.keys[key], self.types.of(member.schema, self.name + pascal(key), self.keys[key])
+        name, kind = (
+            self.keys[key],
+            self.types.of(member.schema, self.name + pascal(key), self.keys[key]),
+        )
         registered = self.taxonomy.detail_keys.get(key)
         doc = member.schema.description or (registered.summary if registered else None) or ""
         if key == "retry_after":
@@ -164,15 +184,22 @@ class Constructor:
         if retriable.kind == "conditional":
             if any(beyond(retriable.rules)):
                 doc = "whether this one may be sent again; by the rules of the code where it is left out"
-                self.parameters.append(ConstructorParameter("retriable", "bool | None", "None", doc))
+                self.parameters.append(
+                    ConstructorParameter("retriable", "bool | None", "None", doc)
+                )
                 self.arguments.append("retriable=retriable,")
             return
         if retriable.kind != "caller":
             return
-        places = [slot_places(each.shape).get("retriable", ()) for each in self.taxonomy.envelopes.values()]
+        places = [
+            slot_places(envelope.shape).get("retriable", ())
+            for envelope in self.taxonomy.envelopes.values()
+        ]
         must = any(place.required for each in places for place in each)
         kind, default = ("bool", None) if must else ("bool | None", "None")
-        self.parameters.append(ConstructorParameter("retriable", kind, default, "whether this one may be sent again"))
+        self.parameters.append(
+            ConstructorParameter("retriable", kind, default, "whether this one may be sent again")
+        )
         self.arguments.append("retriable=retriable,")
 
     def add_told(self) -> None:
@@ -208,34 +235,50 @@ class Constructor:
                 name = unique(parameter(snake(rule.name)), self.taken)
                 items[rule.name] = name
                 self.parameters.append(self.header(rule, name, "str", f"the value of {rule.name}"))
-            elif self.statuses_of(rule):  # not for a status that is only borrowed: no wait is known there
+            elif self.statuses_of(
+                rule
+            ):  # not for a status that is only borrowed: no wait is known there
                 told = self.wait_among_details()
                 if told is None:
-                    doc = "seconds to wait" + " (the header Retry-After)" * ("retry_after" in self.keys)
+                    doc = "seconds to wait" + " (the header Retry-After)" * (
+                        "retry_after" in self.keys
+                    )
                     self.parameters.append(self.header(rule, "retry_after", "float", doc))
                 self.arguments.append(f"retry_after={told or 'retry_after'},")
         items |= derived
         lines = [f"{literal(name)}: {value}" for name, value in items.items()]
-        self.arguments.append(_mapping("headers", [*lines, "**(headers or {})"]) if items else "headers=headers,")
+        self.arguments.append(
+            _mapping("headers", [*lines, "**(headers or {})"]) if items else "headers=headers,"
+        )
 
     def says(self, rule: HeaderRule) -> bool:
         """Whether the rules themselves say the value of the header wherever the code asks for it."""
         header, statuses = rule.name.lower(), self.statuses_of(rule)
-        groups = [by_header(self.taxonomy.header_rules(self.code, status))[header] for status in statuses]
+        groups = [
+            by_header(self.taxonomy.header_rules(self.code, status))[header] for status in statuses
+        ]
         return all(map(constant, groups or [[rule]]))
 
     def header(self, rule: HeaderRule, name: str, kind: str, doc: str) -> ConstructorParameter:
         """The parameter of a header; mandatory where every status of the code asks for it."""
         own = tuple(self.code.http.all())
         must = rule.presence == "required" and bool(own) and self.statuses_of(rule) == own
-        return ConstructorParameter(name, kind if must else f"{kind} | None", None if must else "None", doc)
+        return ConstructorParameter(
+            name, kind if must else f"{kind} | None", None if must else "None", doc
+        )
 
     def wait_among_details(self) -> str | None:
         """The parameter of the detail that repeats the seconds of Retry-After."""
         for key in self.taxonomy.detail_keys.values():
             member = self.code.details.get(key.name)
-            if (key.equals_header or "").lower() == "retry-after" and key.name in self.keys and member is not None:
-                return self.keys[key.name] if {*member.schema.types} <= {"number", "integer"} else None
+            if (
+                (key.equals_header or "").lower() == "retry-after"
+                and key.name in self.keys
+                and member is not None
+            ):
+                return (
+                    self.keys[key.name] if {*member.schema.types} <= {"number", "integer"} else None
+                )
         return None
 
     def derived_headers(self) -> dict[str, str]:
@@ -249,17 +292,21 @@ class Constructor:
                 continue
             name = self.keys[key.name]
             quoted = "entity_tag" if member.presence == "required" else "_entity_tag"
-            found[key.equals_header] = f"{quoted}({name})" if key.equals_header.lower() == "etag" else name
+            found[key.equals_header] = (
+                f"{quoted}({name})" if key.equals_header.lower() == "etag" else name
+            )
         return found
 
     @property
     def borrows(self) -> bool:
         """Whether the code stands for statuses that no code claims."""
-        return any(each.code == self.code.name for each in self.taxonomy.fallbacks)
+        return any(fallback.code == self.code.name for fallback in self.taxonomy.fallbacks)
 
     def statuses_of(self, rule: HeaderRule) -> tuple[int, ...]:
         """The statuses of the code that the rule is for."""
-        return tuple(status for status in self.code.http.all() if rule.applies(self.code.name, status))
+        return tuple(
+            status for status in self.code.http.all() if rule.applies(self.code.name, status)
+        )
 
     def concerns(self, rule: HeaderRule) -> bool:
         """Whether the rule is for a status of the code, or singles out one that the code is borrowed for."""
@@ -271,22 +318,34 @@ class Constructor:
     def lent(self, status: int) -> bool:
         """Whether the code stands for the status because no code names it; one that claims a whole class names none."""
         named = any(
-            status in each for code in self.taxonomy.live_codes() for each in code.http.statuses if each.width < 100
+            status in each
+            for code in self.taxonomy.live_codes()
+            for each in code.http.statuses
+            if each.width < 100
         )
-        lending = [each for each in self.taxonomy.fallbacks if status in each.on]
-        return not named and bool(lending) and min(lending, key=lambda each: each.on.width).code == self.code.name
+        lending = [fallback for fallback in self.taxonomy.fallbacks if status in fallback.on]
+        return (
+            not named
+            and bool(lending)
+            and min(lending, key=lambda each: each.on.width).code == self.code.name
+        )
 
     def add_slot(self, slot: PythonSlotRow) -> None:
         """What the envelopes hold beside the well-known slots; mandatory where the code's own cannot do without."""
         values = self.code.facts.get(slot.slot)
         if values:
-            kind, default = self.types.choice(values, self.name + pascal(slot.slot), slot.attribute), literal(values[0])
+            kind, default = (
+                self.types.choice(values, self.name + pascal(slot.slot), slot.attribute),
+                literal(values[0]),
+            )
             self.parameters.append(ConstructorParameter(slot.attribute, kind, default))
         elif slot.slot in self.given:
             self.parameters.append(ConstructorParameter(slot.attribute, slot.annotation, None))
         else:
             self.parameters.append(
-                ConstructorParameter(slot.attribute, union((*parts(slot.annotation), "None")), "None")
+                ConstructorParameter(
+                    slot.attribute, union((*parts(slot.annotation), "None")), "None"
+                )
             )
         self.arguments.append(f"{slot.attribute}={slot.attribute},")
 
@@ -310,4 +369,6 @@ def _mapping(name: str, lines: list[str]) -> str:
     """``name={…},`` as an argument of the constructor's call, one item a line."""
     if not lines:
         return f"{name}={{}},"
-    return f"{name}={{\n" + "".join(f"                {each},\n" for each in lines) + "            },"
+    return (
+        f"{name}={{\n" + "".join(f"                {line},\n" for line in lines) + "            },"
+    )

@@ -67,7 +67,9 @@ def source_of(code: Code, taxonomy: Taxonomy) -> str:
         actions=code.actions,
         rules=retriable_rules(code.retriable.rules),
         deprecated=code.lifecycle == "deprecated",
-        status_rules=tuple(StatusRule(rule.then, tuple(map(_test, rule.when))) for rule in code.http.rules),
+        status_rules=tuple(
+            StatusRule(rule.then, tuple(map(_test, rule.when))) for rule in code.http.rules
+        ),
         headers=required_headers(code, taxonomy),
         constants=own_constants(code, taxonomy),
     )
@@ -91,30 +93,37 @@ def required_headers(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
     rules = [each for each in (*taxonomy.headers, *code.headers) if each.names(code.name)]
     if all(each.presence != "required" for each in rules):
         return ()
-    filled = {(each.echo or each.mirror or "").lower() for each in taxonomy.fields()}
-    spans = [*code.http.statuses, *(each.on for each in taxonomy.fallbacks if each.code == code.name)]
+    filled = {(field.echo or field.mirror or "").lower() for field in taxonomy.fields()}
+    spans = [
+        *code.http.statuses,
+        *(fallback.on for fallback in taxonomy.fallbacks if fallback.code == code.name),
+    ]
     found: dict[str, list[StatusRange]] = {}
-    for status in sorted({status for each in spans for status in range(each.low, each.high + 1) if status in _ERRORS}):
+    for status in sorted(
+        {status for each in spans for status in range(each.low, each.high + 1) if status in _ERRORS}
+    ):
         for group in by_header(each for each in rules if each.spans(status)).values():
             rule = group[-1]  # it decides on the presence
             given = rule.equals or constant(group) or rule.name.lower() in filled
             if rule.presence == "required" and not given:
                 found.setdefault(rule.name, []).append(StatusRange(status, status))
-    return tuple((name, tuple(Raw(span(each)) for each in merged(on))) for name, on in found.items())
+    return tuple(
+        (name, tuple(Raw(span(each)) for each in merged(on))) for name, on in found.items()
+    )
 
 
 def by_header(rules: Iterable[HeaderRule]) -> dict[str, list[HeaderRule]]:
     """Rules by the header that they are for, in lower case."""
     found: dict[str, list[HeaderRule]] = {}
-    for each in rules:
-        found.setdefault(each.name.lower(), []).append(each)
+    for rule in rules:
+        found.setdefault(rule.name.lower(), []).append(rule)
     return found
 
 
 def constant(rules: Sequence[HeaderRule]) -> str | None:
     """The value that all rules for one header ask for together; None where they leave it open."""
-    value = ", ".join({each.token.lower(): each.token for each in rules if each.token}.values())
-    open_ = any(each.equals or formats.problem(each.format, value) for each in rules)
+    value = ", ".join({rule.token.lower(): rule.token for rule in rules if rule.token}.values())
+    open_ = any(rule.equals or formats.problem(rule.format, value) for rule in rules)
     return None if open_ else value or None
 
 
@@ -130,24 +139,31 @@ def _general(taxonomy: Taxonomy) -> dict[tuple[str, int], tuple[str, str | None]
 
 def own_constants(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
     """The same, of those that differ for a code; the value is None where it has not got the header."""
-    if not any(each.codes for each in taxonomy.headers if each.names(code.name)) and not code.headers:
+    if (
+        not any(header.codes for header in taxonomy.headers if header.names(code.name))
+        and not code.headers
+    ):
         return ()
     general, own = _general(taxonomy), _constants(code, taxonomy)
     differing = {key: own.get(key, (name, None)) for key, (name, _) in {**general, **own}.items()}
     return _rows({key: each for key, each in differing.items() if general.get(key) != each})
 
 
-def _constants(code: Code | None, taxonomy: Taxonomy) -> dict[tuple[str, int], tuple[str, str | None]]:
+def _constants(
+    code: Code | None, taxonomy: Taxonomy
+) -> dict[tuple[str, int], tuple[str, str | None]]:
     """Name and value of each constant header by its name in lower case and the status."""
     found: dict[tuple[str, int], tuple[str, str | None]] = {}
-    filled = {(each.echo or each.mirror or "").lower() for each in taxonomy.fields()}
+    filled = {(field.echo or field.mirror or "").lower() for field in taxonomy.fields()}
     name = None if code is None else code.name
-    named = (each for each in (*taxonomy.headers, *(code.headers if code else ())) if each.names(name))
+    named = (
+        each for each in (*taxonomy.headers, *(code.headers if code else ())) if each.names(name)
+    )
     for header, rules in by_header(named).items():
-        if header in filled or not any(each.token for each in rules):
+        if header in filled or not any(rule.token for rule in rules):
             continue
         for status in _STATUSES:
-            spanning = [each for each in rules if each.spans(status)]
+            spanning = [rule for rule in rules if rule.spans(status)]
             value = constant(spanning)
             if value is not None and spanning[-1].presence in ("required", "expected"):
                 found[header, status] = (rules[0].name, value)
@@ -178,4 +194,4 @@ def merged(ranges: Sequence[StatusRange]) -> list[StatusRange]:
 
 
 def _test(test: Test) -> object:
-    return (test.fact, (*test.values, *(Raw(f"*{span(each)}") for each in test.ranges)))
+    return (test.fact, (*test.values, *(Raw(f"*{span(range_)}") for range_ in test.ranges)))

@@ -11,7 +11,16 @@ from faultspec.targets.filters import constant, pascal, snake, unique
 PARAMETERS = frozenset(
     {
         *("self", "super", "frozenset", "entity_tag", "Unset"),
-        *("message", "details", "boundary", "status", "retriable", "headers", "retry_after", "actions"),
+        *(
+            "message",
+            "details",
+            "boundary",
+            "status",
+            "retriable",
+            "headers",
+            "retry_after",
+            "actions",
+        ),
     }
 )
 
@@ -33,7 +42,17 @@ ATTRIBUTES = frozenset(
             "nullable",
         ),
         *("args", "add_note", "with_traceback"),
-        *("raw", "original_code", "name", "way", "under", "told", "retriable_when", "slot", "check"),
+        *(
+            "raw",
+            "original_code",
+            "name",
+            "way",
+            "under",
+            "told",
+            "retriable_when",
+            "slot",
+            "check",
+        ),
         *("getattr", "hasattr", "object", "str", "type"),
         *("lacking", "refuse", "said"),
     }
@@ -93,20 +112,29 @@ def distinct(taxonomy: Taxonomy) -> tuple[Code, ...]:
 def wire_names(taxonomy: Taxonomy) -> tuple[tuple[str, str], ...]:
     """(tool, method or route, operation) where it calls that operation, which has codes of its own, and no other."""
     found: dict[str, list[str]] = {}
-    for each in taxonomy.operations.values():
-        for wire in (*({each.wire} - {each.name}), *each.match.tools, *each.match.routes):
-            found.setdefault(wire, []).append(each.name)
+    for operation in taxonomy.operations.values():
+        for wire in (
+            *({operation.wire} - {operation.name}),
+            *operation.match.tools,
+            *operation.match.routes,
+        ):
+            found.setdefault(wire, []).append(operation.name)
     return tuple(
         (wire, owners[0])
         for wire, owners in found.items()
-        if len(owners) == 1 and wire not in taxonomy.operations and taxonomy.operations[owners[0]].errors
+        if len(owners) == 1
+        and wire not in taxonomy.operations
+        and taxonomy.operations[owners[0]].errors
     )
 
 
 def members(taxonomy: Taxonomy) -> dict[str, str]:
     """The member of ``ErrorCode`` for each live code, by name."""
     taken: set[str] = set()
-    return {code.name: unique(identifier(constant(code.name), "CODE").upper(), taken) for code in distinct(taxonomy)}
+    return {
+        code.name: unique(identifier(constant(code.name), "CODE").upper(), taken)
+        for code in distinct(taxonomy)
+    }
 
 
 def exception(operation: str | None, code: str, taken: set[str]) -> str:

@@ -27,14 +27,21 @@ class Module(NamedTuple):
 def modules(taxonomy: Taxonomy) -> tuple[Module, ...]:
     """The one module, or none."""
     taken = {"filled", "slot_values", "t"}
-    rows = tuple(_row(each, taken) for each in taxonomy.renderings.values())
+    rows = tuple(_row(rendering, taken) for rendering in taxonomy.renderings.values())
     return (Module(names.package(taxonomy.name), rows),) if rows else ()
 
 
 def _row(rendering: Rendering, taken: set[str]) -> PythonRenderingRow:
     parameters = {"error", "picture", "given", "filled", "object", "dict"}
-    given = tuple((unique(names.identifier(snake(each), "value"), parameters), each) for each in rendering.given)
+    given = tuple(
+        (unique(names.identifier(snake(each), "value"), parameters), each)
+        for each in rendering.given
+    )
     told = [f"``{parameter}``: {rendering.given[name]}" for parameter, name in given]
-    doc = "\n\n".join([rendering.summary or f"The error as {rendering.name}.", " ".join(told)]).strip()
+    doc = "\n\n".join(
+        [rendering.summary or f"The error as {rendering.name}.", " ".join(told)]
+    ).strip()
     name = unique(names.identifier(snake(rendering.name), "rendering"), taken)
-    return PythonRenderingRow(name, doc, given, source(rendering.picture, 4, len("    picture = "), 0))
+    return PythonRenderingRow(
+        name, doc, given, source(rendering.picture, 4, len("    picture = "), 0)
+    )

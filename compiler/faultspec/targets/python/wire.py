@@ -13,7 +13,9 @@ from faultspec.targets.python.annotations import Annotations, listed, nullable, 
 from faultspec.targets.python.names import ATTRIBUTES, parameter
 
 #: Slots whose value a code decides, or that the base class keeps under a name of its own.
-DECIDED = frozenset({"code", "message", "summary", "status", "retriable", "boundary", "domain", "details"})
+DECIDED = frozenset(
+    {"code", "message", "summary", "status", "retriable", "boundary", "domain", "details"}
+)
 
 #: What a value from the wire must be an instance of to be taken.
 _KINDS = {
@@ -61,7 +63,9 @@ def slot_rows(taxonomy: Taxonomy, types: Annotations) -> tuple[PythonSlotRow, ..
     for envelope in taxonomy.envelopes.values():
         for slot in slot_places(envelope.shape):
             if slot not in found and slot not in DECIDED:
-                found[slot] = _actions(taxonomy) if slot == "actions" else _slot(slot, taxonomy, types, taken)
+                found[slot] = (
+                    _actions(taxonomy) if slot == "actions" else _slot(slot, taxonomy, types, taken)
+                )
     return tuple(found.values())
 
 
@@ -81,8 +85,12 @@ def _actions(taxonomy: Taxonomy) -> PythonSlotRow:
 def _slot(slot: str, taxonomy: Taxonomy, types: Annotations, taken: set[str]) -> PythonSlotRow:
     field = taxonomy.field_of(slot)
     known = field.schema if field is not None else Schema()
-    formats = [each for each in known.format if each in ids.PATTERNS] if field is not None and field.echo else []
-    places = [slot_places(each.shape).get(slot, ()) for each in taxonomy.envelopes.values()]
+    formats = (
+        [each for each in known.format if each in ids.PATTERNS]
+        if field is not None and field.echo
+        else []
+    )
+    places = [slot_places(envelope.shape).get(slot, ()) for envelope in taxonomy.envelopes.values()]
     attribute = unique(parameter(slot, ATTRIBUTES), taken)
     row = _row(
         slot,
@@ -99,7 +107,9 @@ def _slot(slot: str, taxonomy: Taxonomy, types: Annotations, taken: set[str]) ->
     )
 
 
-def _row(slot: str, attribute: str, annotation: str, kinds: str, header: str | None) -> PythonSlotRow:
+def _row(
+    slot: str, attribute: str, annotation: str, kinds: str, header: str | None
+) -> PythonSlotRow:
     return PythonSlotRow(
         slot=slot,
         attribute=attribute,
@@ -148,19 +158,33 @@ def picture(node: Node) -> object:
         case Literal(value=value):
             return value.replace("$", "$$") if isinstance(value, str) else value
         case Template(texts=texts, slots=slots):
-            rest = "".join(f"${{{slot}}}{text.replace('$', '$$')}" for slot, text in zip(slots, texts[1:], strict=True))
+            rest = "".join(
+                f"${{{slot}}}{text.replace('$', '$$')}"
+                for slot, text in zip(slots, texts[1:], strict=True)
+            )
             return texts[0].replace("$", "$$") + rest
         case Array(item=item):
             return [picture(item)]
         case Object(members=members, spread=spread):
-            found = {each.name + "?" * each.optional: picture(each.node) for each in members}
+            found = {
+                member.name + "?" * member.optional: picture(member.node) for member in members
+            }
             return found if spread is None else {**found, "...": f"${spread}"}
 
 
 def carried_headers(taxonomy: Taxonomy) -> tuple[str, ...]:
     """Lower-case names of the headers that belong to an error and not to the one answer it came with, sorted."""
-    rules = [*taxonomy.headers, *(rule for _, code in schemas.live(taxonomy) for rule in code.headers)]
-    named = {rule.name.lower() for rule in rules if rule.presence != "forbidden" and not rule.token and not rule.equals}
-    derived = {key.equals_header.lower() for key in taxonomy.detail_keys.values() if key.equals_header}
+    rules = [
+        *taxonomy.headers,
+        *(rule for _, code in schemas.live(taxonomy) for rule in code.headers),
+    ]
+    named = {
+        rule.name.lower()
+        for rule in rules
+        if rule.presence != "forbidden" and not rule.token and not rule.equals
+    }
+    derived = {
+        key.equals_header.lower() for key in taxonomy.detail_keys.values() if key.equals_header
+    }
     repeated = {(field.echo or field.mirror or "").lower() for field in taxonomy.fields()}
     return tuple(sorted((named | derived | {"retry-after"}) - repeated))

@@ -20,7 +20,16 @@ from faultspec.targets.python.facts import merged
 from faultspec.targets.python.names import distinct, members, wire_names
 from faultspec.targets.python.wire import DECIDED, carried_headers, header_of, picture
 from faultspec.targets.typescript import names
-from faultspec.targets.typescript.layout import alias, body, extending, key, literal, member, source, typed
+from faultspec.targets.typescript.layout import (
+    alias,
+    body,
+    extending,
+    key,
+    literal,
+    member,
+    source,
+    typed,
+)
 from faultspec.targets.typescript.types import Types, envelope_type
 
 
@@ -140,29 +149,39 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
     taken: set[str] = set()
     shapes = {name: names.envelope(name, taken) for name in taxonomy.envelopes}
     flag = flag_key(taxonomy)
-    errors = tuple(_error_row(operation, code, taken, flag, types) for operation, code in schemas.live(taxonomy))
+    errors = tuple(
+        _error_row(operation, code, taken, flag, types)
+        for operation, code in schemas.live(taxonomy)
+    )
     envelopes = tuple(
         TypeScriptEnvelopeRow(
-            shapes[each.name],
-            tsdoc(each.summary or f"The envelope `{each.name}` on the wire."),
-            envelope_type(each, shapes[each.name], types),
-            member(each.name, picture(each.shape), 2),
+            shapes[envelope.name],
+            tsdoc(envelope.summary or f"The envelope `{envelope.name}` on the wire."),
+            envelope_type(envelope, shapes[envelope.name], types),
+            member(envelope.name, picture(envelope.shape), 2),
         )
-        for each in taxonomy.envelopes.values()
+        for envelope in taxonomy.envelopes.values()
     )
     slots = _slots(taxonomy, types)
     policies = tuple(
         TypeScriptPolicyRow(
-            key(each.name),
-            tsdoc(each.summary, 2) if each.summary else "",
-            source(_policy(each.policy), 2, 2),
-            _set(key(each.name), [code for code in each.eligible if code in enum]) if each.eligible else "null",
-            member(each.name, _rules(each.eligible_when), 2),
-            _map(key(each.name), [(code, kind) for code, kind in each.kind_of.items() if code in enum]),
+            key(policy.name),
+            tsdoc(policy.summary, 2) if policy.summary else "",
+            source(_policy(policy.policy), 2, 2),
+            _set(key(policy.name), [code for code in policy.eligible if code in enum])
+            if policy.eligible
+            else "null",
+            member(policy.name, _rules(policy.eligible_when), 2),
+            _map(
+                key(policy.name),
+                [(code, kind) for code, kind in policy.kind_of.items() if code in enum],
+            ),
         )
-        for each in taxonomy.retry_policies.values()
+        for policy in taxonomy.retry_policies.values()
     )
-    unknown = taxonomy.unknown.becomes if taxonomy.unknown and taxonomy.unknown.becomes in enum else None
+    unknown = (
+        taxonomy.unknown.becomes if taxonomy.unknown and taxonomy.unknown.becomes in enum else None
+    )
     retriable = bool(taxonomy.unknown and taxonomy.unknown.retriable)
     known = tuple(_code_row(code, enum[code.name]) for code in distinct(taxonomy))
     return TypeScriptView(
@@ -175,23 +194,25 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
         slots=slots,
         operations=source(dict(wire_names(taxonomy))),
         envelopes=envelopes,
-        envelope=alias("Envelope", [each.name for each in envelopes]),
+        envelope=alias("Envelope", [envelope.name for envelope in envelopes]),
         wire=any(
             place.node == Slot("code")
-            for each in taxonomy.envelopes.values()
-            for place in slot_places(each.shape).get("code", ())
+            for envelope in taxonomy.envelopes.values()
+            for place in slot_places(envelope.shape).get("code", ())
         ),
         carried=source(dict.fromkeys(carried_headers(taxonomy), True)),
         policies=policies,
-        policy_names=alias("PolicyName", [literal(each) for each in taxonomy.retry_policies] or ["string"]),
+        policy_names=alias(
+            "PolicyName", [literal(policy) for policy in taxonomy.retry_policies] or ["string"]
+        ),
         unknown=literal(unknown),
         unknown_facts=_UNKNOWN_FACTS if unknown is None else f"FACTS{_at(unknown)}",
         unknown_retriable=literal(retriable),
         unknown_action=literal("retry" if retriable else "none"),
         idempotency_header=literal(taxonomy.idempotency.key) if taxonomy.idempotency else None,
         ranges=any("range(" in each.facts for each in known),
-        entry_ranges=any("range(" in each.entry for each in errors),
-        rule_ranges=any("range(" in each.eligible_when for each in policies),
+        entry_ranges=any("range(" in error.entry for error in errors),
+        rule_ranges=any("range(" in policy.eligible_when for policy in policies),
         renderings=_renderings(taxonomy, slots),
     )
 
@@ -205,7 +226,9 @@ def runtime_files(view: TypeScriptView) -> Iterator[tuple[str, Path]]:
 
 
 def _code_row(code: Code, enum: str) -> TypeScriptCodeRow:
-    return TypeScriptCodeRow(member(enum, code.name, 2), tsdoc(summary(code), 2), _facts_member(code))
+    return TypeScriptCodeRow(
+        member(enum, code.name, 2), tsdoc(summary(code), 2), _facts_member(code)
+    )
 
 
 def _error_row(
@@ -306,7 +329,9 @@ def _common_body(given: tuple[tuple[str, object], ...]) -> str:
 
 
 def _rules(rules: Sequence[ConditionalRule]) -> list[dict[str, object]]:
-    return [{"then": bool(rule.then), "when": [_test(test) for test in rule.when]} for rule in rules]
+    return [
+        {"then": bool(rule.then), "when": [_test(test) for test in rule.when]} for rule in rules
+    ]
 
 
 def _test(test: Test) -> dict[str, object]:
@@ -351,12 +376,14 @@ def _set(name: str, codes: list[str]) -> str:
 def _map(name: str, pairs: list[tuple[str, str]]) -> str:
     """What codes stand for, as a member of an object."""
     lead = "new Map<ErrorCode, string>("
-    return f"{lead}{source([list(each) for each in pairs], 2, 2 + columns(f'{name}: {lead}'), 2) if pairs else ''})"
+    return f"{lead}{source([list(pair) for pair in pairs], 2, 2 + columns(f'{name}: {lead}'), 2) if pairs else ''})"
 
 
 def _policy(policy: Policy) -> Mapping[str, object]:
     """A policy as the runtime's port takes it."""
-    found = {names.camel(name): _data(each) for name, each in plain_policy(policy)._asdict().items()}
+    found = {
+        names.camel(name): _data(each) for name, each in plain_policy(policy)._asdict().items()
+    }
     return {**found, "kinds": {name: _data(each) for name, each in policy.kinds.items()}}
 
 
@@ -369,17 +396,19 @@ def _data(value: object) -> object:
 def _renderings(taxonomy: Taxonomy, slots: tuple[TypeScriptSlotRow, ...]) -> tuple[Renderings, ...]:
     rows = tuple(
         TypeScriptRenderingRow(
-            key(each.name),
-            tsdoc(each.summary or f"The rendering `{each.name}`.", 2),
-            _given(each.given),
-            member(each.name, each.picture, 2),
+            key(rendering.name),
+            tsdoc(rendering.summary or f"The rendering `{rendering.name}`.", 2),
+            _given(rendering.given),
+            member(rendering.name, rendering.picture, 2),
         )
-        for each in taxonomy.renderings.values()
+        for rendering in taxonomy.renderings.values()
     )
-    return (Renderings(rows, source({each.slot: each.member for each in slots})),) if rows else ()
+    return (Renderings(rows, source({slot.slot: slot.member for slot in slots})),) if rows else ()
 
 
 def _given(given: Mapping[str, str]) -> str:
     """The type of what a rendering needs beside the error."""
-    lines = [f"    {tsdoc(what, 4)}\n    readonly {key(name)}: string;\n" for name, what in given.items()]
+    lines = [
+        f"    {tsdoc(what, 4)}\n    readonly {key(name)}: string;\n" for name, what in given.items()
+    ]
     return "{\n" + "".join(lines) + "  }" if lines else "Readonly<Record<string, never>>"

@@ -31,7 +31,11 @@ def literal(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
-        return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value).replace("e+", "e")
+        return (
+            str(int(value))
+            if value == int(value) and abs(value) < 2**53
+            else repr(value).replace("e+", "e")
+        )
     raise TypeError(f"{type(value).__name__} has no TypeScript literal here")
 
 
@@ -74,7 +78,11 @@ def member(name: str, value: object, indent: int) -> str:
     before = indent + columns(lead)
     text = source(value, indent, before)
     # A string, or a name, that is too long goes to a line of its own, unless the key is so short that this would win nothing.
-    if isinstance(value, str) and before + columns(text) + 1 > WIDTH and before - indent >= _WORTH_A_LINE + len(": "):
+    if (
+        isinstance(value, str)
+        and before + columns(text) + 1 > WIDTH
+        and before - indent >= _WORTH_A_LINE + len(": ")
+    ):
         return f"{lead.rstrip()}\n{' ' * (indent + 2)}{text}"
     return lead + text
 
@@ -91,8 +99,8 @@ def _array(value: Sequence[object], indent: int, before: int, after: int) -> str
     if all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in value):
         # Prettier fills lines with numbers.
         lines = textwrap.wrap(", ".join(items) + ",", WIDTH - inner)
-        return "[\n" + "".join(f"{pad}{each}\n" for each in lines) + " " * indent + "]"
-    return "[\n" + "".join(f"{pad}{each},\n" for each in items) + " " * indent + "]"
+        return "[\n" + "".join(f"{pad}{line}\n" for line in lines) + " " * indent + "]"
+    return "[\n" + "".join(f"{pad}{item},\n" for item in items) + " " * indent + "]"
 
 
 def _flat(value: Sequence[object]) -> str:
@@ -110,7 +118,7 @@ def typed(lead: str, parts: Sequence[str], indent: int) -> str:
     if len(parts) == 1 or "\n" in flat or indent + columns(flat) <= WIDTH:
         return flat
     pad = " " * (indent + 2)
-    return lead + "".join(f"\n{pad}| {each}" for each in parts) + ";"
+    return lead + "".join(f"\n{pad}| {part}" for part in parts) + ";"
 
 
 def alias(name: str, parts: Sequence[str]) -> str:
@@ -120,7 +128,9 @@ def alias(name: str, parts: Sequence[str]) -> str:
         return flat
     if len(parts) == 1:
         return f"export type {name} =\n  {parts[0]};"
-    return f"export type {name} =\n" + "\n".join(f"  | {each}" for each in dict.fromkeys(parts)) + ";"
+    return (
+        f"export type {name} =\n" + "\n".join(f"  | {each}" for each in dict.fromkeys(parts)) + ";"
+    )
 
 
 def extending(name: str, base: str) -> str:

@@ -6,7 +6,17 @@ from faultspec.targets.python.names import package as python_package
 #: What the modules declare, import or use of the language: an interface of that name would hide it.
 RESERVED = frozenset(
     {
-        *("Answer", "AnyError", "Budget", "ClientAction", "Common", "Condition", "Details", "Effect", "ErrorCode"),
+        *(
+            "Answer",
+            "AnyError",
+            "Budget",
+            "ClientAction",
+            "Common",
+            "Condition",
+            "Details",
+            "Effect",
+            "ErrorCode",
+        ),
         *(
             "Errors",
             "Failure",
@@ -19,10 +29,42 @@ RESERVED = frozenset(
             "PolicyName",
             "Phase",
         ),
-        *("Plan", "Policy", "Reason", "Refusal", "Retriability", "RetriableRule", "Retry", "RetryAfterRule", "State"),
+        *(
+            "Plan",
+            "Policy",
+            "Reason",
+            "Refusal",
+            "Retriability",
+            "RetriableRule",
+            "Retry",
+            "RetryAfterRule",
+            "State",
+        ),
         *("UnknownError", "Wire", "Json"),
-        *("Array", "Boolean", "Date", "Error", "Exclude", "Extract", "Function", "Iterable", "JSON", "Map", "Math"),
-        *("Number", "Object", "Omit", "Partial", "Pick", "Promise", "Readonly", "ReadonlyArray", "ReadonlyMap"),
+        *(
+            "Array",
+            "Boolean",
+            "Date",
+            "Error",
+            "Exclude",
+            "Extract",
+            "Function",
+            "Iterable",
+            "JSON",
+            "Map",
+            "Math",
+        ),
+        *(
+            "Number",
+            "Object",
+            "Omit",
+            "Partial",
+            "Pick",
+            "Promise",
+            "Readonly",
+            "ReadonlyArray",
+            "ReadonlyMap",
+        ),
         *("ReadonlySet", "Record", "RegExp", "Required", "Set", "String", "Symbol"),
         *("EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError"),
     }
@@ -31,7 +73,17 @@ RESERVED = frozenset(
 #: Members of every error, which no slot can take.
 MEMBERS = frozenset(
     {
-        *("boundary", "code", "details", "headers", "known", "message", "operation", "originalCode", "raw"),
+        *(
+            "boundary",
+            "code",
+            "details",
+            "headers",
+            "known",
+            "message",
+            "operation",
+            "originalCode",
+            "raw",
+        ),
         *("retriable", "flag", "retryAfter", "status"),
     }
 )
@@ -62,7 +114,7 @@ def envelope(name: str, taken: set[str]) -> str:
 
 def camel(name: str) -> str:
     """``correlationId`` for ``correlation_id``."""
-    first, *rest = [each.lower() for each in words(name)] or ["value"]
+    first, *rest = [word.lower() for word in words(name)] or ["value"]
     found = first + "".join(each[:1].upper() + each[1:] for each in rest)
     return f"slot{found}" if found[0].isdigit() else found
 

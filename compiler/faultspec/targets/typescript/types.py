@@ -9,7 +9,13 @@ from faultspec.targets.filters import columns, pascal, tsdoc
 from faultspec.targets.python.annotations import listed
 from faultspec.targets.typescript.layout import alias, key, literal, typed, union
 
-_PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
+_PLAIN = {
+    "string": "string",
+    "integer": "number",
+    "number": "number",
+    "boolean": "boolean",
+    "null": "null",
+}
 
 #: The types of the slots whose value a code decides; `Wire` and `d.Details` are the modules' own.
 _DECIDED = {
@@ -38,13 +44,15 @@ class Types:
         self.taxonomy = taxonomy
         self.named: dict[str, str] = {}
 
-    def of(self, schema: Schema, name: str, indent: int, prefix: str = "", inline: int = _INLINE) -> list[str]:
+    def of(
+        self, schema: Schema, name: str, indent: int, prefix: str = "", inline: int = _INLINE
+    ) -> list[str]:
         """The members of the union that a value's type is; ``unknown`` where nothing is known of it. ``name``: what a long
         union of literals is called, and ``inline`` the columns that are too many.
         """
         values = listed(schema, self.taxonomy)
         if values:
-            parts = [literal(each) for each in values]
+            parts = [literal(value) for value in values]
             if len(parts) == 1 or columns(union(parts)) <= inline:
                 return parts
             self.named[name] = alias(name, parts)
@@ -52,35 +60,49 @@ class Types:
         if not schema.types or schema.opaque is not None:
             return ["unknown"]
         # Members of objects are only said where the braces have no neighbour but null.
-        plain = len([each for each in schema.types if each != "null"]) > 1
-        return list(dict.fromkeys(self._kind(each, schema, name, indent, prefix, plain) for each in schema.types))
+        plain = len([type_ for type_ in schema.types if type_ != "null"]) > 1
+        return list(
+            dict.fromkeys(
+                self._kind(type_, schema, name, indent, prefix, plain) for type_ in schema.types
+            )
+        )
 
-    def _kind(self, kind: str, schema: Schema, name: str, indent: int, prefix: str, plain: bool) -> str:
+    def _kind(
+        self, kind: str, schema: Schema, name: str, indent: int, prefix: str, plain: bool
+    ) -> str:
         if kind == "array":
-            parts = self.of(schema.items, f"{name}Item", indent, prefix, inline=0) if schema.items else ["unknown"]
+            parts = (
+                self.of(schema.items, f"{name}Item", indent, prefix, inline=0)
+                if schema.items
+                else ["unknown"]
+            )
             return f"readonly ({union(parts)})[]" if len(parts) > 1 else f"readonly {parts[0]}[]"
         if kind == "object" and schema.properties and not plain:
             return self.object(schema.properties, name, indent, prefix)
         return _PLAIN.get(kind, f"{prefix}Details")
 
-    def object(self, members: Mapping[str, DetailMember], name: str, indent: int, prefix: str = "") -> str:
+    def object(
+        self, members: Mapping[str, DetailMember], name: str, indent: int, prefix: str = ""
+    ) -> str:
         """The type of an object with these members, its braces and all."""
         pad = " " * (indent + 2)
-        lines = [f"{pad}{each}\n" for each in self.members(members, name, indent + 2, prefix)]
+        lines = [f"{pad}{member}\n" for member in self.members(members, name, indent + 2, prefix)]
         return "{\n" + "".join(lines) + " " * indent + "}" if lines else f"{prefix}Details"
 
-    def members(self, members: Mapping[str, DetailMember], name: str, indent: int, prefix: str = "") -> list[str]:
+    def members(
+        self, members: Mapping[str, DetailMember], name: str, indent: int, prefix: str = ""
+    ) -> list[str]:
         """The lines of the members, each with what is said of it."""
         found = []
-        for each in members.values():
-            if each.presence == "forbidden":
+        for member in members.values():
+            if member.presence == "forbidden":
                 continue
-            registered = self.taxonomy.detail_keys.get(each.name)
-            doc = each.schema.description or (registered.summary if registered else None)
-            mark = "" if each.presence == "required" else "?"
-            kind = self.of(each.schema, name + pascal(each.name), indent, prefix)
+            registered = self.taxonomy.detail_keys.get(member.name)
+            doc = member.schema.description or (registered.summary if registered else None)
+            mark = "" if member.presence == "required" else "?"
+            kind = self.of(member.schema, name + pascal(member.name), indent, prefix)
             said = f"{tsdoc(doc, indent)}\n{' ' * indent}" if doc else ""
-            found.append(said + typed(f"readonly {key(each.name)}{mark}:", kind, indent))
+            found.append(said + typed(f"readonly {key(member.name)}{mark}:", kind, indent))
         return found
 
     def slot(self, slot: str) -> list[str]:
@@ -113,18 +135,20 @@ def _node(node: Node, envelope: Envelope, types: Types, indent: int) -> list[str
             return ["string"]
         case Array(item=item):
             inner = union(_node(item, envelope, types, indent))
-            return [f"readonly ({inner})[]" if "|" in inner or "&" in inner else f"readonly {inner}[]"]
+            return [
+                f"readonly ({inner})[]" if "|" in inner or "&" in inner else f"readonly {inner}[]"
+            ]
         case Object(members=members, spread=spread):
             pad = " " * (indent + 2)
             lines = [
                 pad
                 + typed(
-                    f"readonly {key(each.name)}{'?' * each.optional}:",
-                    _node(each.node, envelope, types, indent + 2),
+                    f"readonly {key(member.name)}{'?' * member.optional}:",
+                    _node(member.node, envelope, types, indent + 2),
                     indent + 2,
                 )
                 + "\n"
-                for each in members
+                for member in members
             ]
             text = "{\n" + "".join(lines) + " " * indent + "}" if lines else "d.Details"
             return [text if spread is None or not lines else f"d.Details & {text}"]

@@ -50,16 +50,24 @@ def opened(path: str, contract: Contract, form: str | None = None) -> Iterator[O
         packed = raw.read(2) == _GZIP
         raw.seek(0)
         unpacked = _Unpacked(raw) if packed else None
-        stream = io.BufferedReader(raw, _HEAD) if unpacked is None else io.BufferedReader(unpacked, _HEAD)
+        stream = (
+            io.BufferedReader(raw, _HEAD)
+            if unpacked is None
+            else io.BufferedReader(unpacked, _HEAD)
+        )
         head = stream.peek(_HEAD)[:_HEAD]
         name = form or told(head, path)
         if unpacked is not None and unpacked.error is not None and not head:
             raise NotARecording(f"it cannot be decompressed: {unpacked.error}")
         if name is None:
             content = "HAR, a VCR cassette, or one JSON object a line"
-            raise NotARecording(f"its content is none of {content}; if it is one of them, say which by --from")
+            raise NotARecording(
+                f"its content is none of {content}; if it is one of them, say which by --from"
+            )
         items = FORMATS[name](stream, path, contract)
-        yield OpenedRecording(items if unpacked is None else _to_the_end(items, unpacked), lambda: raw.tell() / size)
+        yield OpenedRecording(
+            items if unpacked is None else _to_the_end(items, unpacked), lambda: raw.tell() / size
+        )
 
 
 class _Unpacked(io.RawIOBase):

@@ -40,7 +40,11 @@ def read(stream: BinaryIO, name: str) -> Iterator[Item]:
         if last is not None:
             yield last
         place = f"{name}:{each.line}"
-        last = Skipped(place, each.problem, ends=each.ends) if each.problem is not None else item(each.value, place)
+        last = (
+            Skipped(place, each.problem, ends=each.ends)
+            if each.problem is not None
+            else item(each.value, place)
+        )
     if isinstance(last, Skipped) and last.reason == _PART and not last.ends:
         # YAML that is cut between two lines is YAML all the same.
         last = Skipped(last.place, f"the file seems to break off: {_PART}", ends=True)
@@ -51,7 +55,9 @@ def read(stream: BinaryIO, name: str) -> Iterator[Item]:
 def item(interaction: object, place: str) -> Item:
     """One interaction."""
     match interaction:
-        case {"request": {"method": str(method), **asked}, "response": {**told}} if _url(asked) is not None:
+        case {"request": {"method": str(method), **asked}, "response": {**told}} if (
+            _url(asked) is not None
+        ):
             pass
         case {"response": None}:
             return Skipped(place, "there was no answer", broken=False)
@@ -70,7 +76,8 @@ def item(interaction: object, place: str) -> Item:
         lacks |= {"elapsed"}
     request = Request(method.upper(), _url(asked) or "", sent, _body(asked.get("body")))
     return RecordedExchange(
-        Exchange(request, Response(status, received, body or b"", elapsed or 0.0), lacks=lacks), place
+        Exchange(request, Response(status, received, body or b"", elapsed or 0.0), lacks=lacks),
+        place,
     )
 
 

@@ -28,15 +28,25 @@ def read(stream: BinaryIO, name: str) -> Iterator[Item]:
     text = stream.read().decode("utf-8-sig", "replace")
     for each in of_json(text, "log", "entries"):
         place = f"{name}:{each.line}"
-        yield Skipped(place, each.problem, ends=each.ends) if each.problem is not None else _item(each.value, place)
+        yield (
+            Skipped(place, each.problem, ends=each.ends)
+            if each.problem is not None
+            else _item(each.value, place)
+        )
 
 
 def _item(entry: object, place: str) -> Item:
     match entry:
-        case {"request": {"method": str(method), "url": str(url), **asked}, "response": {"status": status, **told}}:
+        case {
+            "request": {"method": str(method), "url": str(url), **asked},
+            "response": {"status": status, **told},
+        }:
             pass
         case _:
-            return Skipped(place, "this entry has no request with a method and a URL, or no response with a status")
+            return Skipped(
+                place,
+                "this entry has no request with a method and a URL, or no response with a status",
+            )
     code = status_of(status)
     if code is None:
         # Browsers write 0 where a request was blocked or broken off.
@@ -59,7 +69,9 @@ def _item(entry: object, place: str) -> Item:
     question = _text(posted) if isinstance(posted, dict) else b""
     return RecordedExchange(
         Exchange(
-            Request(method, url, sent, question), Response(code, received, body or b"", elapsed or 0.0), lacks=lacks
+            Request(method, url, sent, question),
+            Response(code, received, body or b"", elapsed or 0.0),
+            lacks=lacks,
         ),
         place,
     )

@@ -46,9 +46,15 @@ def of_json(text: str, *names: str) -> Iterator[ListedItem]:
             if text[offset : offset + 1] != "]":
                 offset = _expect(text, offset, ",")
     except (ValueError, RecursionError) as error:
-        reason = f"{error.msg} (column {error.colno})" if isinstance(error, json.JSONDecodeError) else str(error)
+        reason = (
+            f"{error.msg} (column {error.colno})"
+            if isinstance(error, json.JSONDecodeError)
+            else str(error)
+        )
         place = error.pos if isinstance(error, json.JSONDecodeError) else offset
-        yield ListedItem(at(max(place, counted)), None, f"from here on it cannot be read: {reason}", ends=True)
+        yield ListedItem(
+            at(max(place, counted)), None, f"from here on it cannot be read: {reason}", ends=True
+        )
 
 
 def _past(text: str, offset: int) -> int:
@@ -137,7 +143,9 @@ def of_yaml(stream: BinaryIO, *names: str) -> Iterator[ListedItem]:
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else line
-        yield ListedItem(line, None, f"from here on it cannot be read: {_first_line(error)}", ends=True)
+        yield ListedItem(
+            line, None, f"from here on it cannot be read: {_first_line(error)}", ends=True
+        )
 
 
 def _composed(loader: _Loader) -> yaml.Node:

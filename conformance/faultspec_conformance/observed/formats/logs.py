@@ -68,7 +68,11 @@ def read(stream: BinaryIO, name: str, contract: Contract) -> Iterator[Item]:
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
-            why = error.msg if isinstance(error, json.JSONDecodeError) else "it is nested too deep or not UTF-8"
+            why = (
+                error.msg
+                if isinstance(error, json.JSONDecodeError)
+                else "it is nested too deep or not UTF-8"
+            )
             yield Skipped(place, f"the line is not JSON: {why}")
             continue
         if not isinstance(value, dict):
@@ -78,7 +82,12 @@ def read(stream: BinaryIO, name: str, contract: Contract) -> Iterator[Item]:
 
 
 def _items(
-    value: dict[str, object], text: bytes, place: str, kinds: tuple[RecordingRule, ...], sink: str, contract: Contract
+    value: dict[str, object],
+    text: bytes,
+    place: str,
+    kinds: tuple[RecordingRule, ...],
+    sink: str,
+    contract: Contract,
 ) -> Iterator[Item]:
     kind = next((each for each in kinds if _is_of(each, value)), None)
     if kind is not None:
@@ -91,12 +100,16 @@ def _items(
         if contract.claim(line) is not None:
             yield RecordedExchange(line, place)
         else:
-            yield Skipped(place, "no kind of line that `telemetry: records:` declares", broken=False)
+            yield Skipped(
+                place, "no kind of line that `telemetry: records:` declares", broken=False
+            )
 
 
 def _sink(name: str, contract: Contract) -> str:
     """The declared sink that a file is, told by the end of its path, or by its own name where it lies elsewhere now."""
-    sinks = [each.sink for each in contract.taxonomy.surfaces.values() if each.sink is not None]
+    sinks = [
+        surface.sink for surface in contract.taxonomy.surfaces.values() if surface.sink is not None
+    ]
     parts = PurePath(name).parts
     whole = (each for each in sinks if parts[-len(PurePath(each).parts) :] == PurePath(each).parts)
     return next(whole, next((each for each in sinks if PurePath(each).name == parts[-1]), name))
@@ -104,7 +117,8 @@ def _sink(name: str, contract: Contract) -> str:
 
 def _is_of(kind: RecordingRule, value: object) -> bool:
     if any(
-        not (found := resolve(value, pointer))[0] or not same(found[1], want) for pointer, want in kind.when.items()
+        not (found := resolve(value, pointer))[0] or not same(found[1], want)
+        for pointer, want in kind.when.items()
     ):
         return False
     return resolve(value, kind.status)[0] and resolve(value, kind.url)[0]
@@ -157,7 +171,9 @@ def _item(kind: RecordingRule, value: object, place: str, contract: Contract) ->
     body = _whole(_at(value, kind.response.body), received or ())
     if body is not None:
         lacks -= ABOUT_BODY
-    elif slots := {slot: found for slot, at in kind.slots.items() if (found := _at(value, at)) is not None}:
+    elif slots := {
+        slot: found for slot, at in kind.slots.items() if (found := _at(value, at)) is not None
+    }:
         claim = contract.claim(exchange)
         body = _rendered(claim, slots) if claim is not None else None
         if body is not None:
@@ -168,7 +184,9 @@ def _item(kind: RecordingRule, value: object, place: str, contract: Contract) ->
 def _with(exchange: Exchange, body: bytes, lacks: frozenset[str]) -> Exchange:
     answer = exchange.response
     whole = Response(answer.status, answer.headers, body, answer.elapsed)
-    return Exchange(exchange.request, whole, route=exchange.route, operation=exchange.operation, lacks=lacks)
+    return Exchange(
+        exchange.request, whole, route=exchange.route, operation=exchange.operation, lacks=lacks
+    )
 
 
 def _at(value: object, pointer: str | None) -> object:
@@ -207,12 +225,14 @@ def _filled(node: Node, slots: Mapping[str, object]) -> object:
         case Literal(value=value):
             return value
         case Template(texts=texts, slots=names) if all(name in slots for name in names):
-            return texts[0] + "".join(str(slots[name]) + text for name, text in zip(names, texts[1:], strict=True))
+            return texts[0] + "".join(
+                str(slots[name]) + text for name, text in zip(names, texts[1:], strict=True)
+            )
         case Array(item=item):
             inner = _filled(item, slots)
             return _MISSING if inner is _MISSING else [inner]
         case Object(members=members, spread=spread):
-            filled = {each.name: _filled(each.node, slots) for each in members}
+            filled = {member.name: _filled(member.node, slots) for member in members}
             found = {name: each for name, each in filled.items() if each is not _MISSING}
             beside = slots.get(spread) if spread is not None else None
             return {**(beside if isinstance(beside, dict) else {}), **found}

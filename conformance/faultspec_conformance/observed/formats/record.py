@@ -12,14 +12,17 @@ from faultspec.contract.clauses import header_address
 from faultspec.exchange.model import Exchange, Headers, first
 
 ABOUT_HEADERS = frozenset({"headers", "header-values"})
-ABOUT_BODY = frozenset({"body", "shape", "code", "flag", "boundary", "details", "detail-values", "ids", "message"})
+ABOUT_BODY = frozenset(
+    {"body", "shape", "code", "flag", "boundary", "details", "detail-values", "ids", "message"}
+)
 """The facts that an answer's body tells."""
 
 ALWAYS = frozenset({"identity"})
 """No recording tells who called: credentials are what tools leave out first."""
 
 _MASK = re.compile(
-    r"\W*(?:filtered|redacted|masked|hidden|removed|sanitized|scrubbed|dummy|x{3,})\W*|\*{2,}|", re.IGNORECASE
+    r"\W*(?:filtered|redacted|masked|hidden|removed|sanitized|scrubbed|dummy|x{3,})\W*|\*{2,}|",
+    re.IGNORECASE,
 )
 """What stands where a tool left out a value, such as ``[Filtered]``."""
 
@@ -60,11 +63,13 @@ def pairs(headers: object) -> Headers | None:
         case dict():
             found = ((name, each) for name, value in headers.items() for each in _values(value))
         case list():
-            found = (pair for each in headers if (pair := _pair(each)) is not None)
+            found = (pair for header in headers if (pair := _pair(header)) is not None)
         case _:
             return None
     # HTTP/2 in browsers' recordings has `:status` and the like beside the fields.
-    return tuple((str(name), _text(value)) for name, value in found if name and not str(name).startswith(":"))
+    return tuple(
+        (str(name), _text(value)) for name, value in found if name and not str(name).startswith(":")
+    )
 
 
 def _values(value: object) -> list[object]:
@@ -80,12 +85,16 @@ def _pair(each: object) -> tuple[object, object] | None:
 
 
 def _text(value: object) -> str:
-    return value.decode("latin-1") if isinstance(value, bytes) else "" if value is None else str(value)
+    return (
+        value.decode("latin-1") if isinstance(value, bytes) else "" if value is None else str(value)
+    )
 
 
 def left_out(headers: Headers) -> frozenset[str]:
     """The clauses about headers whose value a tool left out, so that only their presence is known."""
-    return frozenset(address for name, value in headers if _MASK.fullmatch(value) for address in _about(name))
+    return frozenset(
+        address for name, value in headers if _MASK.fullmatch(value) for address in _about(name)
+    )
 
 
 def _about(name: str) -> Iterator[str]:
@@ -101,7 +110,11 @@ def unpacked(body: bytes, headers: Headers) -> bytes | None:
         return body
     try:
         if coding in ("gzip", "x-gzip"):
-            return gzip.GzipFile(fileobj=BytesIO(body)).read(_UNPACKED) if body.startswith(b"\x1f\x8b") else body
+            return (
+                gzip.GzipFile(fileobj=BytesIO(body)).read(_UNPACKED)
+                if body.startswith(b"\x1f\x8b")
+                else body
+            )
         if coding == "deflate":
             return zlib.decompressobj().decompress(body, _UNPACKED)
     except (OSError, EOFError, zlib.error):
@@ -123,14 +136,22 @@ def as_bytes(body: object) -> bytes:
     """A recorded body: text, bytes, or the JSON it is."""
     if isinstance(body, bytes):
         return body
-    return body.encode("utf-8", "surrogatepass") if isinstance(body, str) else json.dumps(body).encode()
+    return (
+        body.encode("utf-8", "surrogatepass")
+        if isinstance(body, str)
+        else json.dumps(body).encode()
+    )
 
 
 def status_of(value: object) -> int | None:
     """A status as an int; None for what is none, such as 0 for an answer that never came."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) == 3:
         value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 100 <= value <= 599 else None
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and 100 <= value <= 599
+        else None
+    )
 
 
 def seconds_of(value: object, unit: float = 1.0) -> float | None:

@@ -31,7 +31,11 @@ def told(head: bytes, name: str = "") -> str | None:
     if _JSON_CASSETTE.match(head) or _YAML_CASSETTE.search(head):
         return "vcr"
     named = PurePath(name.removesuffix(".gz")).suffix.lower() in _LOGS
-    return "ndjson" if named or head.lstrip()[:1] == b"{" or any(map(_object, head.splitlines())) else None
+    return (
+        "ndjson"
+        if named or head.lstrip()[:1] == b"{" or any(map(_object, head.splitlines()))
+        else None
+    )
 
 
 def _object(line: bytes) -> bool:
