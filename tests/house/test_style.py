@@ -1,0 +1,179 @@
+"""The style of CONTRIBUTING.md, as far as a machine sees it: names, sentences, calls and widths."""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from paths import ROOT
+
+PRODUCT = sorted(
+    path
+    for folder in ("compiler", "conformance")
+    for path in (ROOT / folder).rglob("*.py")
+    if not path.resolve().is_relative_to(ROOT / "generated")
+)
+TEMPLATES = sorted((ROOT / "templates").rglob("*.jinja"))
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("templates/*.md"),
+        *ROOT.glob("examples/*/README.md"),
+    ]
+)
+
+#: Parts of identifiers that name neither a value nor an act.
+BANNED_NAMES = frozenset({"told", "said", "tells", "untold", "whoever"})
+
+BANNED_PHRASES: Mapping[str, str] = {
+    r"\b(?:is|are|was|were|be|been) (?:told|said)\b": "name who reports it: `the report shows`, `lint warns`",
+    r"\b[Ww]hoever\b": "name the person or program",
+    r"(?:^|[.;:] )Who (?!else\b)[a-z]": "begin with the person or program",
+    r"(?<![Tt]here )(?<!there )\b(?:is|are|was|were) no (?!longer\b|more\b|less\b|later\b|other\b|such\b|one\b)[a-z`]": "write `is not a`",
+    r"\bthat there (?:is|are|was|were)\b": "name what exists",
+    r"\bwhat there (?:is|are|was|were)\b": "name what exists",
+    r"\bbe it\b": "write `whether`",
+    r"(?<![`\w.])(?:he|she|his|hers|him|himself)(?![`\w])": "write `they` for people, `it` for programs",
+}
+"""What is not plain technical English, with the remedy."""
+
+PATTERNS = {re.compile(pattern): remedy for pattern, remedy in BANNED_PHRASES.items()}
+
+#: Pages that quote what is banned: the style page itself, and texts of others.
+QUOTING = frozenset({"CONTRIBUTING.md"})
+
+#: A call with more arguments than this names them.
+POSITIONAL = 4
+
+#: Columns of prose on a page. Tables, code blocks and links do not wrap.
+WIDTH = 100
+
+
+def relative(path: Path) -> str:
+    """The path of a file in the checkout."""
+    return str(path.relative_to(ROOT))
+
+
+def identifiers(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Every name that a module defines, with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name, node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id, node.lineno
+
+
+def texts(source: str) -> Iterator[tuple[str, int]]:
+    """Docstrings, comments and messages of a module, with the line on which each begins."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string.lstrip("#: "), token.start[0]
+        elif token.type == tokenize.STRING and " " in token.string:
+            yield token.string.lstrip("rbfRBF").strip("\"'"), token.start[0]
+
+
+def banned(text: str) -> Iterator[str]:
+    """The banned phrases of a text, each with its remedy; line breaks count as spaces."""
+    flat = " ".join(text.split())
+    for pattern, remedy in PATTERNS.items():
+        for match in pattern.finditer(flat):
+            yield f"{flat[max(0, match.start() - 30) : match.end() + 20]!r}: {remedy}"
+
+
+def prose(page: str) -> Iterator[tuple[str, int]]:
+    """The lines of a page outside code blocks, with their numbers."""
+    fenced = False
+    for number, line in enumerate(page.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+            yield "", number
+        elif not fenced and not line.startswith("    "):
+            yield line, number
+
+
+def paragraphs(page: str) -> Iterator[tuple[str, int]]:
+    """The paragraphs and table rows of a page, with the line on which each begins; quoted code is left out."""
+    block: list[str] = []
+    start = 0
+    for line, number in (*prose(page), ("", 0)):
+        if block and (not line.strip() or line.startswith("|") or block[0].startswith("|")):
+            yield re.sub(r"`[^`]*`", "`code`", " ".join(block)), start
+            block = []
+        if line.strip():
+            start = start if block else number
+            block.append(line)
+
+
+@pytest.mark.parametrize("path", PRODUCT, ids=relative)
+def test_names_are_words_of_the_field(path: Path) -> None:
+    """No identifier of the product has a banned part."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = [
+        f"{line}: {name}"
+        for name, line in identifiers(tree)
+        if BANNED_NAMES & set(name.lower().split("_"))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("path", [*PRODUCT, *TEMPLATES], ids=relative)
+def test_code_speaks_plainly(path: Path) -> None:
+    """No docstring, comment or message has a banned construction."""
+    source = path.read_text(encoding="utf-8")
+    parts = texts(source) if path.suffix == ".py" else [(source, 1)]
+    assert [f"{line}: {phrase}" for text, line in parts for phrase in banned(text)] == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=relative)
+def test_pages_speak_plainly(path: Path) -> None:
+    """No page has a banned construction, but for the one that quotes them."""
+    if relative(path) in QUOTING:
+        return
+    page = path.read_text(encoding="utf-8")
+    assert [f"{line}: {phrase}" for text, line in paragraphs(page) for phrase in banned(text)] == []
+
+
+@pytest.mark.parametrize("path", PRODUCT, ids=relative)
+def test_long_calls_name_their_arguments(path: Path) -> None:
+    """A call passes at most four arguments by position."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    assert [node.lineno for node in calls if len(node.args) > POSITIONAL] == []
+
+
+def test_no_class_name_twice() -> None:
+    """A class name means one thing in both packages."""
+    places: dict[str, list[str]] = {}
+    for path in PRODUCT:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(f"{relative(path)}:{node.lineno}")
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=relative)
+def test_prose_wraps(path: Path) -> None:
+    """Prose of a page ends at 100 columns; tables, headings, code and links may be wider."""
+    page = path.read_text(encoding="utf-8")
+    wide = [
+        number
+        for text, number in prose(page)
+        if len(text) > WIDTH and not text.startswith(("|", "#", "<!--")) and "](" not in text
+    ]
+    assert wide == []
+
+
+def test_the_check_sees_what_it_forbids() -> None:
+    """Planted sins of style are found, so silence above means something."""
+    source = '"""Who is told 429 is no client."""\ndef said(told): f(1, 2, 3, 4, 5)  # his\n'
+    phrases = [phrase for text, _ in texts(source) for phrase in banned(text)]
+    assert len(phrases) == 4
+    assert {name for name, _ in identifiers(ast.parse(source))} == {"said", "told"}
+    assert list(banned("There is no retry policy; it is no longer used.")) == []
