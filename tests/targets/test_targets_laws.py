@@ -26,6 +26,7 @@ from faultspec.lint import check
 from faultspec.render import Tree, render, write
 from faultspec.targets import SHIPPED
 from paths import ROOT
+from support.command_line import faultspec
 
 FLAGSHIP = ROOT / "taxonomy.yaml"
 TAXONOMIES = [FLAGSHIP, *sorted((ROOT / "tests/taxonomies").glob("*.yaml"))]
@@ -98,9 +99,7 @@ def test_the_bytes_depend_on_the_taxonomy_alone(
 
 def test_the_generated_folder_is_up_to_date() -> None:
     """`generated/` is what the taxonomy compiles to, no more and no less."""
-    found = subprocess.run(
-        [*FAULTSPEC, "compile", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    found = faultspec("compile", "--check", cwd=ROOT)
     assert (found.returncode, found.stdout) == (0, "")
 
 
