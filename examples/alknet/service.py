@@ -76,14 +76,15 @@ class Operation:
 
 
 class Upstream:
-    """The market of machines, which limits the rate."""
+    """The market of machines, which limits the rate; ``clock`` returns seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.clock = clock
         self.calls: list[float] = []
 
     async def create(self, given: Mapping[str, Any]) -> object:
         """Rent a machine."""
-        now = time.monotonic()
+        now = self.clock()
         self.calls = [each for each in self.calls if now - each < 1]
         if len(self.calls) >= RATE:
             raise CreateMachineRateLimited(details_retry_after=1)
@@ -114,14 +115,14 @@ async def nothing(given: Mapping[str, Any]) -> object:
     return {}
 
 
-def registry() -> Mapping[str, Operation]:
+def registry(clock: Callable[[], float]) -> Mapping[str, Operation]:
     """The operations of one gateway."""
     return {
         "demo/add": Operation(add, inputs={"a": int, "b": int}),
         "demo/sleep": Operation(sleep, inputs={"seconds": int}),
         "demo/fail": Operation(fail, inputs={"how": str}),
         "fs/readFile": Operation(nothing, local=True),
-        "vastai/createMachine": Operation(Upstream().create, "machines", {"gpus": int}),
+        "vastai/createMachine": Operation(Upstream(clock).create, "machines", {"gpus": int}),
         "agent/chat": Operation(nothing, subscription=True),
     }
 
@@ -129,8 +130,8 @@ def registry() -> Mapping[str, Operation]:
 class Gateway:
     """The door from HTTP to the operations."""
 
-    def __init__(self) -> None:
-        self.operations = registry()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.operations = registry(clock)
 
     def app(self) -> ASGIApp:
         """The ASGI application, error boundary included."""

@@ -22,6 +22,7 @@ from faultspec_conformance import config
 from faultspec_conformance.openapi import document
 from faultspec_conformance.results import waivers
 from paths import ROOT
+from support.examples import examples
 
 HEAD = "faultspec: 1\ntaxonomy: {name: shop, version: 1.0.0}\n"
 SHAPE = "envelopes: {error: {shape: {code: $code, message: $message}}}\n"
@@ -376,9 +377,8 @@ def check_places(found: list[Diagnostic], text: str, name: str) -> None:
         assert isinstance(printer(found, {name: text}), str)
 
 
-FAST = settings(
-    deadline=None,
-    max_examples=100,
+FAST = examples(
+    100,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 REAL_TAXONOMIES, REAL_CONFIGURATIONS = (

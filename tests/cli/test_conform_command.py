@@ -26,6 +26,7 @@ from miniatures.core_platform import ENVIRONMENT
 from miniatures.serve import serving
 from miniatures.sins import sinning
 from paths import TESTS
+from support import command_line
 
 HERE = TESTS
 ROOT = HERE.parent
@@ -36,16 +37,8 @@ CONFIG = str(HERE / "miniatures" / "notebooks.yaml")
 def faultspec(
     *arguments: str, cwd: Path = ROOT, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command line."""
-    return subprocess.run(
-        [*PROGRAM, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env={**os.environ, **ENVIRONMENT, **environment},
-        timeout=120,
-        check=False,
-    )
+    """Run the command line with the callers of the notebooks."""
+    return command_line.faultspec(*arguments, cwd=cwd, environment={**ENVIRONMENT, **environment})
 
 
 @pytest.fixture(scope="module")

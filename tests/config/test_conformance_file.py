@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec import language, source
@@ -13,6 +13,7 @@ from faultspec_conformance import config
 from faultspec_conformance.results import waivers
 from faultspec_conformance.sanitize.masking import masking
 from paths import ROOT, TESTS
+from support.examples import examples
 
 ENVIRONMENT = {"TOKEN_A": "alpha-secret-1", "TOKEN_B": "beta-secret-2", "EMPTY": ""}
 BASE = 'taxonomy: taxonomy.yaml\ntarget: {http: "http://127.0.0.1:8080", openapi: /openapi.json}\n'
@@ -258,7 +259,7 @@ def test_every_key_of_the_configuration_has_a_golden() -> None:
         assert f"\n{name}:" in said, name
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=8),

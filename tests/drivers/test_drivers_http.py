@@ -50,6 +50,9 @@ def answering(*answers: bytes) -> Iterator[tuple[str, list[bytes]]]:
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}", seen
     finally:
+        listener.shutdown(
+            socket.SHUT_RDWR
+        )  # which ends the wait for a connection; closing does not
         listener.close()
         thread.join(3)
 

@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.runtime.retry import Failure, Jitter, Phase, Policy, RetryAfterRule, plan, start
@@ -18,6 +18,7 @@ from faultspec_conformance.faults.retry_observer import (
     positions,
     scaled,
 )
+from support.examples import examples
 
 TIMES = st.floats(0.05, 20)
 PHASES = st.builds(
@@ -82,7 +83,7 @@ def behaving(policy: Policy, failures: list[Failure], seed: int, busy: float) ->
     return tries
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     POLICIES,
     st.lists(FAILURES, max_size=8),

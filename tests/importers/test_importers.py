@@ -5,7 +5,6 @@ import functools
 import gzip
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -36,13 +35,14 @@ from faultspec.targets import SHIPPED
 from faultspec.targets import openapi as target
 from faultspec.targets.model import model_of
 from paths import ROOT
+from support.command_line import faultspec
+from support.examples import examples
 
 OURS = [ROOT / "taxonomy.yaml", *sorted(ROOT.glob("examples/*/taxonomy.yaml"))]
 OTHERS = [
     *sorted((ROOT / "tests/taxonomies").glob("*.yaml")),
     ROOT / "compiler/faultspec/cli/starter.yaml",
 ]
-FAULTSPEC = [sys.executable, "-c", "from faultspec.cli import main; main()"]
 DIALECTS = pytest.mark.parametrize("dialect", ["v31", "v30"])
 
 #: What a library of schemas says of itself, which is its file's business and no taxonomy's.
@@ -242,7 +242,7 @@ class Plain(yaml.SafeDumper):
 
 @DIALECTS
 @given(taxonomies())
-@settings(max_examples=150)
+@examples(150)
 def test_any_taxonomy_comes_back(dialect: str, made: dict[str, Any]) -> None:
     """Law 4 for taxonomies that nobody wrote, and with which nothing is wrong."""
     loaded = read(yaml.dump(made, Dumper=Plain, sort_keys=False, allow_unicode=True), "made.yaml")
@@ -691,7 +691,7 @@ JUNK = st.one_of(
 
 @pytest.mark.full
 @given(st.sampled_from(MUTABLE), st.data())
-@settings(max_examples=250)
+@examples(250)
 def test_a_broken_document_is_imported_or_refused(good: Any, data: st.DataObject) -> None:
     """Whatever is done to a document, it is imported soundly or refused with a reason; nothing else is ever raised."""
     broken = copy.deepcopy(good)
@@ -839,7 +839,7 @@ def test_the_page_of_all_services_is_current() -> None:
 
 @pytest.mark.full
 @given(st.data())
-@settings(max_examples=80)
+@examples(80)
 def test_a_broken_model_is_imported_or_refused(data: st.DataObject) -> None:
     """Whatever is done to a model, it is imported soundly or refused with a reason."""
     broken: Any = copy.deepcopy(SMALL)
@@ -999,9 +999,7 @@ def test_what_is_said_of_a_document_is_said_of_its_lines(tmp_path: Path) -> None
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """The command line in a folder."""
-    return subprocess.run(
-        [*FAULTSPEC, "import", *arguments], cwd=cwd, capture_output=True, text=True, check=False
-    )
+    return faultspec("import", *arguments, cwd=cwd)
 
 
 def test_the_command_writes_once_and_reports(tmp_path: Path) -> None:
@@ -1014,13 +1012,7 @@ def test_the_command_writes_once_and_reports(tmp_path: Path) -> None:
     report = json.loads(done.stderr[done.stderr.index("[") :])
     assert report[0]["losses"][0]["kind"] == "redirect"
     for command in ("lint", "compile"):
-        again = subprocess.run(
-            [*FAULTSPEC, command, "taxonomy.yaml"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        again = faultspec(command, "taxonomy.yaml", cwd=tmp_path)
         assert again.returncode == 0, again.stdout + again.stderr
     before = (tmp_path / "taxonomy.yaml").read_text()
     (tmp_path / "taxonomy.yaml").write_text("mine")

@@ -5,7 +5,7 @@ from functools import cache
 from textwrap import dedent
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.contract.model import Contract, contract
@@ -14,6 +14,7 @@ from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import load, read
 from paths import ROOT
+from support.examples import examples
 
 EXAMPLES = ROOT / "examples"
 
@@ -191,7 +192,7 @@ bodies = (
 
 
 @given(bodies, st.sampled_from([410, 502]))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_a_body_passes_or_is_judged_like_everywhere(body: object, status: int) -> None:
     """Whatever passes tells no declared code; whatever does not is judged as if nothing passed."""
     through = answer(made(BOTH.format(reason=", reason: upstreams")), "GET /", status, body)

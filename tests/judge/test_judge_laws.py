@@ -19,6 +19,7 @@ from faultspec.judge import judge
 from faultspec.language import load, read
 from faultspec.runtime.nodes import Array, Node, Object, Slot, Template
 from paths import ROOT
+from support.examples import examples
 
 ULID = "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T"
 
@@ -116,7 +117,7 @@ def lawful(judged: Judgement, rules: Contract | None = None) -> None:
 
 
 @given(exchanges)
-@settings(max_examples=400)
+@examples(400)
 def test_any_exchange_is_judged(seen: Exchange) -> None:
     """No bytes, headers, status or transport make the judge fail; a finding is always of a clause that was exercised."""
     judged = judge(platform(), seen)
@@ -230,7 +231,7 @@ def fillings(draw: st.DrawFn, node: Node) -> object:
     st.sampled_from([404, 409, 500]),
     st.data(),
 )
-@settings(max_examples=250, deadline=None)
+@examples(250)
 def test_any_list_is_judged(
     picture: str, additional: str, status: int, data: st.DataObject
 ) -> None:
@@ -245,7 +246,7 @@ def test_any_list_is_judged(
 
 
 @given(st.sampled_from(PICTURES[:2]), st.sampled_from([404, 409]), st.data())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_the_items_of_a_list_are_judged_each_for_itself(
     picture: str, status: int, data: st.DataObject
 ) -> None:
@@ -397,7 +398,7 @@ def edited(
     {"code": "conflict", "message": "x", "correlation_id": ULID, "details": {"existing_id": 1.0}},
     [],
 )
-@settings(max_examples=300)
+@examples(300)
 def test_the_judge_and_the_schema_agree(
     body: dict[str, object], changes: list[tuple[tuple[str, ...], object]]
 ) -> None:
@@ -409,7 +410,7 @@ def test_the_judge_and_the_schema_agree(
 
 
 @given(json_values | st.dictionaries(keys, json_values, max_size=6))
-@settings(max_examples=200)
+@examples(200)
 def test_the_judge_and_the_schema_agree_on_anything(body: object) -> None:
     """Law 9, for bodies that were never meant to be envelopes."""
     judged = judge(platform(), answered(500, json.dumps(body).encode()))
@@ -418,7 +419,7 @@ def test_the_judge_and_the_schema_agree_on_anything(body: object) -> None:
 
 
 @given(st.sampled_from(list(good_bodies())), edits, st.sampled_from([400, 404, 409, 412, 429, 500]))
-@settings(max_examples=300)
+@examples(300)
 def test_a_presupposed_clause_masks(
     body: dict[str, object], changes: list[tuple[tuple[str, ...], object]], status: int
 ) -> None:

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import click.testing
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.cli.explain import command as explain
 from faultspec.cli.init import command as init
 from faultspec.cli.lint import command as lint_command
 from faultspec.diagnostics.model import Diagnostic
-from faultspec.language import read, reference
+from faultspec.language import load, read, reference
 from faultspec.lint import BY_ID, LOCAL, RULES, LintRule, check, lint, whole
 from paths import ROOT
+from support.examples import examples
 
 
 def found(text: str, *rules: LintRule) -> tuple[Diagnostic, ...]:
@@ -914,7 +915,7 @@ SIGNS = (
 )
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(
     st.lists(
         st.tuples(st.integers(0, len(SILENCED)), st.sampled_from(SIGNS)), min_size=1, max_size=3
@@ -1083,7 +1084,9 @@ def test_explain_suggests(folder: Path) -> None:
     assert "did you mean `retriable-status`?" in err
 
 
-def test_explain_explains_everything() -> None:
+def test_explain_explains_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     """No name that the tool itself gives out is without an explanation."""
+    whole = load(str(ROOT / "taxonomy.yaml"))
+    monkeypatch.setattr("faultspec.cli.explain.load", lambda path: whole)
     for name in (*BY_ID, *list(reference.constructs())[::9]):
         assert run(explain, name, "--taxonomy", str(ROOT / "taxonomy.yaml"))[0] == 0, name

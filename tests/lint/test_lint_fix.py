@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click.testing
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.cli.lint import command as lint_command
@@ -15,6 +15,7 @@ from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import read
 from faultspec.lint import check
 from faultspec.lint.fixing import edited, fix_text
+from support.examples import examples
 
 SOUND = """\
 # A comment that stays.
@@ -103,7 +104,7 @@ def test_the_sound_text_is_sound() -> None:
         assert SOUND.count(before) == 1, before
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(
     chosen=st.sets(st.integers(0, len(CERTAIN) - 1)),
     line_end=st.sampled_from(["\n", "\r\n"]),

@@ -1,6 +1,7 @@
 """A miniature on a real connection: `with serving(app) as base_url`, or `python -m miniatures.serve --sin NAME`."""
 
 import argparse
+import asyncio
 import socket
 import threading
 import time
@@ -41,6 +42,18 @@ def serving(
 ) -> Iterator[str]:
     """Serve an application on 127.0.0.1 in a thread and yield its base URL; port 0 takes a free one.
 
+    Raises RuntimeError and OSError as `serving_on` does.
+    """
+    with serving_on(app, port, lifespan=lifespan) as (base, _):
+        yield base
+
+
+@contextmanager
+def serving_on(
+    app: ASGIApp, port: int = 0, *, lifespan: Literal["on", "off"] = "off"
+) -> Iterator[tuple[str, asyncio.AbstractEventLoop]]:
+    """Serve an application as `serving` does, and yield the event loop too, on which others may call it.
+
     Raises RuntimeError when it hasn't started after `START_SECONDS`, OSError when the port is taken.
     """
     # With the protocol named, asyncio turns Nagle's algorithm off; else every answer in two parts waits 40 ms for the second.
@@ -61,7 +74,13 @@ def serving(
             timeout_graceful_shutdown=0,
         )
     )
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    loop = asyncio.new_event_loop()
+
+    def serve() -> None:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            runner.run(server.serve(sockets=[listening]))
+
+    thread = threading.Thread(target=serve, daemon=True)
     thread.start()
     try:
         deadline = time.monotonic() + START_SECONDS
@@ -69,7 +88,7 @@ def serving(
             if time.monotonic() > deadline or not thread.is_alive():
                 raise RuntimeError("the miniature did not start")
             time.sleep(0.002)
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}", loop
     finally:
         server.should_exit = True
         thread.join(START_SECONDS)

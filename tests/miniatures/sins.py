@@ -16,6 +16,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from .clock import Unhurried
 from .core_platform import CALLERS, RETRYABLE, SWITCHES, ULID, UUID7, make_app, uuid7
 from .wire import RAW_WRITE, Answer, Asked, Wrapper, readdressing, rewriting
 
@@ -38,10 +39,10 @@ class Sin:
     report_only: str | None = None
 
 
-def sinning(*names: str, clock: Callable[[], float] = time.time) -> ASGIApp:
+def sinning(*names: str, clock: Callable[[], float] | None = None) -> ASGIApp:
     """A fresh service that commits these sins; none at all: the behaving one. Raises KeyError for an unknown name."""
     chosen = [SINS[name] for name in names]
-    app = make_app(frozenset(names) & SWITCHES, clock=clock)
+    app = make_app(frozenset(names) & SWITCHES, clock=clock or Unhurried())
     for sin in chosen:
         app = sin.apply(app)
     return app

@@ -23,9 +23,9 @@ class Variant:
     apply: Wrapper
 
 
-def varied(variant: Variant) -> ASGIApp:
+def varied(variant: Variant, *, clock: Callable[[], float] = time.time) -> ASGIApp:
     """A fresh service that behaves in this way."""
-    return variant.apply(make_app())
+    return variant.apply(make_app(clock=clock))
 
 
 def _read_only(name: str, value: Callable[[], object]) -> Wrapper:

@@ -5,13 +5,14 @@ from random import Random
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.runtime import ids
 from faultspec_conformance.openapi import document as openapi
 from faultspec_conformance.openapi import sampling
 from miniatures.core_platform import openapi as notebooks
+from support.examples import examples
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=6),
@@ -156,7 +157,7 @@ def test_what_is_no_document_is_said_to_be_none(text: str) -> None:
     assert reason
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     st.dictionaries(
         st.sampled_from(["paths", "components", "servers", "security", "info"]), JSON_VALUES

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.contract.model import Contract, contract
@@ -20,6 +20,7 @@ from faultspec_conformance.results.model import Result
 from faultspec_conformance.run.service import run
 from faultspec_conformance.session.observation import Observation
 from faultspec_conformance.session.options import RunOptions, Unreachable
+from support.examples import examples
 
 TAXONOMY = """
 faultspec: 1
@@ -87,7 +88,7 @@ def verdicts(exchanges: list[Observation], rules: Contract = RULES, unkept: int 
 
 
 @given(st.lists(errors, max_size=6), st.integers(0, 6), st.randoms())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_as_many_are_missed_as_were_not_told(
     failed: list[dict[str, Any]], dropped: int, random: Random
 ) -> None:

@@ -29,6 +29,7 @@ from faultspec_conformance.results.model import (
     ranked,
 )
 from faultspec_conformance.results.waivers import Waiver
+from support.examples import examples
 
 NASTY = "</script><img src=x onerror=alert(1)>\"'&@title@ é \x1b[31m {{ 7*7 }} ]]>"
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.just(NASTY)
@@ -77,7 +78,7 @@ def test_the_schema_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(dict(reports.schema()))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(TEXT, st.binary(max_size=20), st.none() | TEXT)
 def test_json_obeys_its_schema(text: str, body: bytes, waived: str | None) -> None:
     """Whatever stands in a report, its JSON is valid under the published schema."""
@@ -124,7 +125,7 @@ def test_json_says_what_the_contract_names() -> None:
     }
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(TEXT, st.binary(max_size=20))
 def test_junit_is_well_formed_and_counts_right(text: str, body: bytes) -> None:
     """Whatever stands in a report, its XML parses, and its counts are those of its parts."""
@@ -156,7 +157,7 @@ class Tags(HTMLParser):
         self.handlers += [name for name, _ in attrs if name.startswith("on")]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(TEXT, st.binary(max_size=20))
 def test_the_page_escapes_everything_and_loads_nothing(text: str, body: bytes) -> None:
     """No text of a service becomes markup, and the page refers to nothing outside itself."""
@@ -169,7 +170,7 @@ def test_the_page_escapes_everything_and_loads_nothing(text: str, body: bytes) -
     assert all(not re.match(r"(?:https?:)?//", each) for each in nasty.references)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(TEXT, st.binary(max_size=20))
 def test_the_table_obeys_no_terminal_codes(text: str, body: bytes) -> None:
     """No control character of a service reaches the terminal."""
@@ -259,7 +260,7 @@ def test_sarif_tells_what_counts_as_what() -> None:
     assert run["results"][0]["webResponse"]["statusCode"] == 404
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(TEXT, st.binary(max_size=20))
 def test_markdown_keeps_its_tables(text: str, body: bytes) -> None:
     """Whatever a service sends, each row has the cells of its head, and nothing of it is HTML."""
@@ -275,7 +276,7 @@ def test_markdown_keeps_its_tables(text: str, body: bytes) -> None:
     assert not re.search(r"<(?!br>|/?details>|/?summary>)", shown)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(TEXT, st.binary(max_size=20))
 def test_annotations_are_one_line_each(text: str, body: bytes) -> None:
     """A text of a service never begins a workflow command of its own, and its colons and commas end no property."""

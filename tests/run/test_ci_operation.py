@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
@@ -47,10 +48,12 @@ from faultspec_conformance.results.model import (
 )
 from faultspec_conformance.results.required_coverage import RequiredCoverage, required, uncovered
 from faultspec_conformance.results.waivers import Waiver
-from faultspec_conformance.run.service import run
+from faultspec_conformance.run.service import over_http, run
 from faultspec_conformance.sanitize.masking import masking
 from faultspec_conformance.session.options import RunOptions
+from miniatures.clock import Unhurried
 from paths import ROOT
+from support.in_process import Clock
 
 TAXONOMY = str(ROOT / "taxonomy.yaml")
 CONFIG = ROOT / "conformance/faultspec_conformance/orders/conformance.yaml"
@@ -84,7 +87,7 @@ def judged(app: ASGIApp, taxonomy: Taxonomy, options: RunOptions, **limits: obje
 
 def sinful(*sins: str) -> ASGIApp:
     """The orders service with these sins."""
-    app = Orders().app()
+    app = Orders(Unhurried()).app()
     for each in sins:
         app = PAGES[each].apply(app)
     return app
@@ -510,7 +513,7 @@ def sometimes(
     times: int, sin: Callable[[ASGIApp], ASGIApp], wanted: Callable[[Scope], bool]
 ) -> ASGIApp:
     """The orders service, whose first requests of a kind meet a sin and whose others do not."""
-    good, seen = Orders().app(), [0]
+    good, seen = Orders(Unhurried()).app(), [0]
     bad = sin(good)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -610,7 +613,11 @@ def test_a_condition_on_the_command_line(deployment: str, code: int, tmp_path: P
 # ---- production
 
 
-def noting(app: ASGIApp, seen: list[tuple[float, str, str, bytes]]) -> ASGIApp:
+def noting(
+    app: ASGIApp,
+    seen: list[tuple[float, str, str, bytes]],
+    clock: Callable[[], float] = time.monotonic,
+) -> ASGIApp:
     """The application, and what arrived at it: when, method, target and headers with the body."""
 
     async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
@@ -624,7 +631,7 @@ def noting(app: ASGIApp, seen: list[tuple[float, str, str, bytes]]) -> ASGIApp:
         headers = b"\n".join(
             name + b": " + value for name, value in scope["headers"] if name != b"host"
         )
-        seen.append((time.monotonic(), scope["method"], target, headers + b"\n\n" + body))
+        seen.append((clock(), scope["method"], target, headers + b"\n\n" + body))
         done = False
 
         async def again() -> Message:
@@ -643,7 +650,7 @@ def noting(app: ASGIApp, seen: list[tuple[float, str, str, bytes]]) -> ASGIApp:
 def test_production_meets_no_write(more: tuple[str, ...], tmp_path: Path) -> None:
     """With --read-only no method but GET, HEAD and OPTIONS arrives, though the file allows writes and the sweep runs."""
     seen: list[tuple[float, str, str, bytes]] = []
-    with serving(noting(Orders().app(), seen)) as url:
+    with serving(noting(Orders(Unhurried()).app(), seen)) as url:
         done = faultspec(
             "conform", str(CONFIG), "--read-only", "--rate", "40/s", "--requests", "60", "--seconds", "30",
             "--format", "json", *more, cwd=tmp_path, **demo.environment(url, TAXONOMY),
@@ -662,24 +669,26 @@ def test_production_meets_no_write(more: tuple[str, ...], tmp_path: Path) -> Non
 def test_a_rate_is_kept(taxonomy: Taxonomy) -> None:
     """Between two requests at the service lies the time that the rate gives, and the budget of seconds still holds."""
     seen: list[tuple[float, str, str, bytes]] = []
-    report = judged(
-        noting(Orders().app(), seen),
-        taxonomy,
-        RunOptions(sweep=False),
-        rate=20.0,
-        writes=False,
-        seconds=0.8,
-    )
+    clock = Clock()
+    with serving(noting(Orders(Unhurried()).app(), seen, clock)) as url:
+        report = over_http(
+            target(url, rate=20.0, writes=False, seconds=0.8),
+            taxonomy,
+            RunOptions(sweep=False),
+            {},
+            connect=partial(HttpDriver, clock=clock, pause=clock.pause),
+        )
+    assert isinstance(report, Report)
     times = [when for when, *_ in seen]
-    gaps = [later - sooner for sooner, later in itertools.pairwise(times)]
-    assert len(seen) > 10
-    # What is on its way may be late and the next in time; over any ten the rate is kept.
-    assert all(times[at + 10] - times[at] > 10 / 20 - 0.05 for at in range(len(times) - 10))
-    assert sum(gaps) < 1
+    assert len(times) > 10
+    assert all(
+        later - sooner == pytest.approx(1 / 20) for sooner, later in itertools.pairwise(times)
+    )
+    assert times[-1] - times[0] < 0.8
     assert any(
-        "seconds" in each.reason
-        for each in report.result.clauses.values()
-        if each.verdict == "could_not_run"
+        "seconds" in judgement.reason
+        for judgement in report.result.clauses.values()
+        if judgement.verdict == "could_not_run"
     )
 
 
@@ -736,7 +745,7 @@ def counted_ids(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 def asked(taxonomy: Taxonomy, options: RunOptions) -> list[tuple[str, str, bytes]]:
     """What arrives at a fresh service."""
     seen: list[tuple[float, str, str, bytes]] = []
-    judged(noting(Orders().app(), seen), taxonomy, options)
+    judged(noting(Orders(Unhurried()).app(), seen), taxonomy, options)
     return [each[1:] for each in seen]
 
 
@@ -761,7 +770,7 @@ def test_the_same_seed_asks_the_same(
 
 def test_without_a_seed_what_must_be_new_is(taxonomy: Taxonomy) -> None:
     """A service that keeps what it was sent can be judged twice: nothing collides."""
-    with serving(Orders().app()) as url:
+    with serving(Orders(Unhurried()).app()) as url:
         for _ in range(2):
             report = run(target(url), taxonomy, RunOptions(sweep=False, only="duplicates/*"))
             assert isinstance(report, Report)

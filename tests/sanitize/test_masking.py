@@ -13,7 +13,7 @@ from dataclasses import replace
 from urllib.parse import quote, quote_plus, unquote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -38,6 +38,7 @@ from faultspec_conformance.sanitize.encodings import layers
 from faultspec_conformance.sanitize.masking import MASK, Masking, masking
 from faultspec_conformance.sanitize.traffic_secrets import hiding
 from faultspec_conformance.session.http import HttpSession
+from support.examples import examples
 
 TOKEN = "s3cr3t-token-0123456789"
 ALICE = Identity(
@@ -175,7 +176,7 @@ def strings(value: object) -> Iterator[str]:
             yield from strings(each)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     SECRETS,
     st.sampled_from(sorted(ENCODINGS)),

@@ -3,7 +3,8 @@
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
@@ -23,6 +24,9 @@ from paths import ROOT
 EXAMPLES = ROOT / "examples"
 
 SYSTEMS = ("aileron", "alknet", "theodosia", "keenbench")
+
+OVER_HTTP = ("aileron", "alknet")
+"""The systems whose service is an application over HTTP."""
 
 TOKENS = {"ADA_TOKEN": "demo-ada", "ANNA_TOKEN": "demo-anna", "READER_TOKEN": "demo-reader"}
 
@@ -70,21 +74,28 @@ def started(system: str, wrapped: Wrapper | None = None) -> Iterator[dict[str, s
 
     An answer of MCP is then plain JSON instead of a stream of events, so that it can be changed.
     """
-    environment = {**TOKENS, "PYTHON": sys.executable, "PATH": os.environ["PATH"]}
     if system == "keenbench":
-        yield environment
+        yield environment()
     elif system == "theodosia":
         app = service(system).app() if wrapped is None else wrapped(_plain(service(system)))
         with serving(app, lifespan="on") as base:
-            yield {**environment, "MCP_URL": f"{base}/mcp"}
+            yield environment(MCP_URL=f"{base}/mcp")
     else:
-        app = (
-            service(system).Runtime().app()
-            if system == "aileron"
-            else service(system).Gateway().app()
-        )
+        app = application(system)
         with serving(app if wrapped is None else wrapped(app)) as base:
-            yield {**environment, "BASE_URL": base}
+            yield environment(BASE_URL=base)
+
+
+def application(system: str, clock: Callable[[], float] = time.monotonic) -> ASGIApp:
+    """A fresh service of a system over HTTP. Only that of alknet limits a rate, by the ``clock``."""
+    module = service(system)
+    app: ASGIApp = (module.Gateway(clock) if system == "alknet" else module.Runtime()).app()
+    return app
+
+
+def environment(**more: str) -> dict[str, str]:
+    """What the configuration of a system takes from the environment."""
+    return {**TOKENS, "PYTHON": sys.executable, "PATH": os.environ["PATH"], **more}
 
 
 def _plain(module: ModuleType) -> ASGIApp:

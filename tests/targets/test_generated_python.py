@@ -28,6 +28,7 @@ from faultspec.render import render, write
 from faultspec.targets import SHIPPED
 from faultspec.targets.python.wire import DECIDED
 from paths import ROOT
+from support.examples import examples
 
 ULID = "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T"
 
@@ -249,7 +250,7 @@ json_values = st.recursive(
     st.binary(max_size=60) | json_values.map(lambda each: json.dumps(each).encode()),
     st.none() | st.integers(100, 599),
 )
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_parse_never_raises(folder: Path, body: bytes, status: int | None) -> None:
     """Whatever a service answers, parse returns an error that can be completed, rendered, pickled and planned for."""
     for name in (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -20,6 +20,7 @@ from faultspec.language.model import Schema, Surface
 from faultspec.render import render
 from faultspec.targets import SHIPPED, schema
 from paths import ROOT
+from support.examples import examples
 
 TAXONOMIES = [ROOT / "taxonomy.yaml", *sorted((ROOT / "tests/taxonomies").glob("*.yaml"))]
 
@@ -175,7 +176,7 @@ changes = st.lists(
 
 
 @given(st.sampled_from(TAXONOMIES), st.integers(0, 40), changes)
-@settings(max_examples=500, deadline=None)
+@examples(500)
 def test_the_judge_and_the_schemas_agree(
     path: Path, chosen: int, edits: list[tuple[int, str, object]]
 ) -> None:
@@ -246,7 +247,7 @@ def suggesting(field: str) -> tuple[Contract, Mapping[str, jsonschema_rs.Draft20
     ways=st.lists(st.sampled_from(["retry", "edit", "leave", "later", "dance", 1]), max_size=3)
     | st.none(),
 )
-@settings(max_examples=800, deadline=None)
+@examples(800)
 def test_a_code_suggests_its_own_actions(
     field: str, envelope: tuple[str, str], code: str, flag: bool | None, ways: list[object] | None
 ) -> None:
@@ -351,7 +352,7 @@ def conditional() -> tuple[Contract, jsonschema_rs.Draft202012Validator]:
     ),
     told=st.sampled_from([None, True, False]),
 )
-@settings(max_examples=1500, deadline=None)
+@examples(1500)
 def test_the_schema_knows_the_rules_by_condition(
     code: str, status: int, flag: bool | None, details: dict[str, object], told: bool | None
 ) -> None:

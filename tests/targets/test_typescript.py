@@ -439,7 +439,7 @@ def switch(taxonomy: Taxonomy, folder: str) -> str:
     cases = "".join(f"    case {json.dumps(each)}:\n" for each in dict.fromkeys(codes))
     unknown = "" if taxonomy.unknown else "    case null:\n"
     return (
-        f'import type {{ AnyError, KnownError }} from "./{folder}/index.js";\n'
+        f'import type {{ AnyError, KnownError }} from "{folder}/index.js";\n'
         f"export function any(error: AnyError): string {{\n  switch (error.code) {{\n{cases}{unknown}"
         "      return error.message;\n    default: {\n      const rest: never = error;\n      return rest;\n    }\n  }\n}\n"
         f"export function known(error: KnownError): string {{\n  switch (error.code) {{\n{cases}"
@@ -447,78 +447,86 @@ def switch(taxonomy: Taxonomy, folder: str) -> str:
     )
 
 
-def test_a_switch_that_lacks_a_code_does_not_compile(tmp_path: Path) -> None:
-    """With every code it compiles; when the taxonomy gets one more it does not, and says which."""
-    done = {}
-    for name in ("before", "after"):
-        for system, (path, *_) in SYSTEMS.items():
-            before = load(str(ROOT / path)).taxonomy
-            assert before is not None
-            wire = (
-                {"wire": 999}
-                if any(isinstance(each.wire, int) for each in before.codes.values())
-                else {}
-            )
-            added = {
-                "summary": "New.",
-                "retriable": False,
-                "http": None,
-                "http_reason": "Not over HTTP.",
-                **wire,
-            }
-            taxonomy = before if name == "before" else with_code(ROOT / path, 1, "brand_new", added)
-            folder = tmp_path / name / system
-            write(render(taxonomy, TARGETS[1:], "x.yaml"), folder, ["typescript"])
-            (folder / "typescript/client.ts").write_text(switch(before, names.folder(before.name)))
-        clients = [f"{system}/typescript/client.ts" for system in SYSTEMS]
-        done[name] = tsc(tmp_path / name, "--noEmit", "--module", "nodenext", *clients)
-    assert (done["before"].returncode, done["before"].stdout) == (0, "")
-    for system in SYSTEMS:
-        errors = [
-            line
-            for line in done["after"].stdout.splitlines()
-            if line.startswith(f"{system}/typescript/client.ts")
-        ]
-        assert len(errors) == 2
-        assert all(
-            "error TS2322: Type 'BrandNew' is not assignable to type 'never'" in each
-            for each in errors
-        )
+#: A client that asks for details; the gap is for what it may not ask.
+DETAILS = """\
+declare const console: {{ log(x: unknown): void }};
+import {{ ErrorCode, hasCode, isKnown, parse }} from "{package}/index.js";
+const error = parse({{}});
+if (hasCode(error, ErrorCode.RATE_LIMITED)) {{
+  const limit: number | undefined = error.details.limit;
+  console.log(limit);
+}}
+if (isKnown(error) && error.code === "stale_read") {{
+  const etag: string | undefined = error.details.expected_etag;
+  console.log(etag);
+{gap}}}
+"""
 
 
-def test_the_code_decides_the_type_of_the_details(compiled: Compiled) -> None:
-    """In its case an error has its own details, and no other's."""
-    client = (
-        'import { ErrorCode, hasCode, isKnown, parse } from "./platform-errors/index.js";\n'
-        "const error = parse({});\n"
-        "if (hasCode(error, ErrorCode.RATE_LIMITED)) {\n"
-        "  const limit: number | undefined = error.details.limit;\n  console.log(limit);\n"
-        "}\n"
-        'if (isKnown(error) && error.code === "stale_read") {\n'
-        "  const etag: string | undefined = error.details.expected_etag;\n  console.log(etag);\n"
+@pytest.fixture(scope="module")
+def type_errors(compiled: Compiled) -> Mapping[str, list[str]]:
+    """What the compiler finds in each client of generated packages. All clients are compiled at once."""
+    home = compiled.folder / "clients"
+    clients: dict[str, str] = {}
+    for system, (path, *_) in SYSTEMS.items():
+        before = load(str(ROOT / path)).taxonomy
+        assert before is not None
+        numeric = any(isinstance(code.wire, int) for code in before.codes.values())
+        added = {
+            "summary": "New.",
+            "retriable": False,
+            "http": None,
+            "http_reason": "Not over HTTP.",
+            **({"wire": 999} if numeric else {}),
+        }
+        after = with_code(ROOT / path, 1, "brand_new", added)
+        write(render(after, TARGETS[1:], "x.yaml"), home / "after" / system, ["typescript"])
+        package = names.folder(before.name)
+        clients[f"before/{system}.ts"] = switch(before, f"../../typescript/{system}/{package}")
+        clients[f"after/{system}.ts"] = switch(before, f"./{system}/typescript/{package}")
+    package = "../typescript/platform/platform-errors"
+    clients["details.ts"] = DETAILS.format(package=package, gap="")
+    clients["foreign.ts"] = DETAILS.format(
+        package=package, gap="  console.log(error.details.limit);\n"
     )
-    folder = compiled.folder / "typescript/platform"
-    for wrong, expected in (("", ""), ("  console.log(error.details.limit);\n", "TS2339")):
-        (folder / "client.ts").write_text(
-            f"declare const console: {{ log(x: unknown): void }};\n{client}{wrong}}}\n"
-        )
-        done = tsc(folder, "--noEmit", "--module", "nodenext", "client.ts")
-        (folder / "client.ts").unlink()
-        assert expected in done.stdout
-        assert bool(done.stdout) == bool(expected), done.stdout
-
-
-def test_the_example_of_the_readme_compiles(compiled: Compiled) -> None:
-    """What the README shows is TypeScript, against what its taxonomy compiles to."""
     shown = re.findall(r"```ts\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
     assert len(shown) == 1
-    folder = compiled.folder / "typescript/platform"
-    (folder / "readme.ts").write_text(shown[0])
-    done = tsc(
-        folder, "--noEmit", "--module", "nodenext", "--lib", "es2020,dom,dom.iterable", "readme.ts"
-    )
-    (folder / "readme.ts").unlink()
-    assert (done.returncode, done.stdout) == (0, "")
+    clients["readme.ts"] = shown[0].replace('"./platform-errors/', f'"{package}/')
+    for name, text in clients.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+    libraries = ("--lib", "es2020,dom,dom.iterable")
+    done = tsc(home, "--noEmit", "--module", "nodenext", *libraries, *clients)
+    lines = [line for line in done.stdout.splitlines() if not line.startswith(" ")]
+    found = {name: [line for line in lines if line.startswith(f"{name}(")] for name in clients}
+    assert sum(map(len, found.values())) == len(lines), done.stdout
+    return found
+
+
+def test_a_switch_that_lacks_a_code_does_not_compile(
+    type_errors: Mapping[str, list[str]],
+) -> None:
+    """With every code it compiles; when the taxonomy gets one more it does not, and says which."""
+    for system in SYSTEMS:
+        assert type_errors[f"before/{system}.ts"] == []
+        errors = type_errors[f"after/{system}.ts"]
+        assert len(errors) == 2
+        assert all(
+            "error TS2322: Type 'BrandNew' is not assignable to type 'never'" in error
+            for error in errors
+        )
+
+
+def test_the_code_decides_the_type_of_the_details(type_errors: Mapping[str, list[str]]) -> None:
+    """In its case an error has its own details, and no other's."""
+    assert type_errors["details.ts"] == []
+    (error,) = type_errors["foreign.ts"]
+    assert "TS2339" in error
+
+
+def test_the_example_of_the_readme_compiles(type_errors: Mapping[str, list[str]]) -> None:
+    """What the README shows is TypeScript, against what its taxonomy compiles to."""
+    assert type_errors["readme.ts"] == []
 
 
 # The planner

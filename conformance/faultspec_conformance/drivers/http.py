@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from types import TracebackType
 from typing import Literal, Protocol, cast
 from urllib.parse import urlsplit, urlunsplit
@@ -44,7 +45,10 @@ _BETWEEN_KNOCKS, _KNOCKS = 0.1, 10
 
 
 class HttpDriver(Driver):
-    """One service over a persistent connection. ``base``: scheme, host and port; ``host``: what `Host` says of it."""
+    """One service over a persistent connection. ``base``: scheme, host and port; ``host``: what `Host` says of it.
+
+    ``transport`` carries every request but HEAD in place of a connection.
+    """
 
     def __init__(
         self,
@@ -54,6 +58,7 @@ class HttpDriver(Driver):
         timeout: float = TIMEOUT,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
         super().__init__(limits, timeout=timeout, clock=clock, pause=pause)
         self.base = base.rstrip("/")
@@ -62,7 +67,11 @@ class HttpDriver(Driver):
         # A proxy named in the environment is meant for the world outside, never for a service on this machine.
         self._direct = is_loopback(urlsplit(self.base).hostname or "")
         self._client = httpx.Client(
-            timeout=timeout, follow_redirects=False, trust_env=not self._direct
+            timeout=timeout,
+            follow_redirects=False,
+            trust_env=not self._direct,
+            verify=_certificates(not self._direct),
+            transport=transport,
         )
 
     def close(self) -> None:
@@ -254,6 +263,12 @@ class HttpDriver(Driver):
                 request, "garbled" if raw else "closed", "what came back is not an HTTP answer"
             )
         return Response(parsed[0], parsed[1], body, self._clock() - began)
+
+
+@cache
+def _certificates(from_environment: bool) -> ssl.SSLContext:
+    """The context for TLS, whose certificates take longer to read than a run of requests takes to send."""
+    return httpx.create_ssl_context(trust_env=from_environment)
 
 
 def shown(address: str) -> str:

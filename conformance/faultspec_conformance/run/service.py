@@ -12,7 +12,7 @@ from faultspec.contract.model import Contract, contract
 from faultspec.exchange.model import Exchange, Response
 from faultspec.language.model import Taxonomy
 from faultspec_conformance.config import Identity, ServiceConfig
-from faultspec_conformance.drivers import NoAnswer
+from faultspec_conformance.drivers import Limits, NoAnswer
 from faultspec_conformance.drivers.http import HttpDriver
 from faultspec_conformance.drivers.jsonrpc import Peer, Remote
 from faultspec_conformance.drivers.processes import StartFailed
@@ -68,8 +68,13 @@ def over_http(
     taxonomy: Taxonomy,
     options: RunOptions,
     upstreams: Mapping[str, ScriptedUpstream],
+    *,
+    connect: Callable[[str, Limits], HttpDriver] = HttpDriver,
 ) -> Report | Unreachable:
-    """Judge a service over HTTP that runs already, by probes and by generated traffic."""
+    """Judge a service over HTTP that runs already, by probes and by generated traffic.
+
+    ``connect`` makes the driver for a base URL.
+    """
     unfit = no_address(target.http)
     if unfit is not None:
         return Unreachable(
@@ -78,7 +83,7 @@ def over_http(
         )
     parts = urlsplit(target.http)
     base = f"{parts.scheme}://{parts.netloc}"
-    with HttpDriver(base, target.limits) as driver:
+    with connect(base, target.limits) as driver:
         described = describe(target, driver, parts.path)
         if isinstance(described, Unreachable):
             return described
