@@ -171,7 +171,7 @@ def _model(service: str) -> tuple[str, str]:
 
 def _text(path: str) -> str:
     try:
-        content = source.content(path)
+        content = source.read_bytes(path)
         if _is_packed(path):
             content = zlib.decompressobj(wbits=31).decompress(content, source.MAX_BYTES + 1)
             if len(content) > source.MAX_BYTES:

@@ -41,12 +41,12 @@ class Construct:
 
 
 def constructs() -> Mapping[str, Construct]:
-    """Every construct by its address, in the order of the grammar; a type inside itself is not entered again."""
-    return {each.address: each for each in _walk(DOCUMENT, "", ())}
+    """Every construct by address, in the order of the grammar; recursive types are entered once."""
+    return {construct.address: construct for construct in _walk(DOCUMENT, "", ())}
 
 
 def _walk(type: Type, above: str, entered: tuple[str, ...]) -> Iterator[Construct]:
-    for record in records(type):
+    for record in nested_records(type):
         if record.name in entered:
             continue
         for name, key in record.keys.items():
@@ -55,8 +55,8 @@ def _walk(type: Type, above: str, entered: tuple[str, ...]) -> Iterator[Construc
             yield from _walk(key.type, address, (*entered, record.name))
 
 
-def records(type: Type) -> Iterator[Record]:
-    """The records that a value of `type` may be, or may hold in a list or under names of the author's, each once."""
+def nested_records(type: Type) -> Iterator[Record]:
+    """The records of a type, also in its lists and named values, each once."""
     yield from {id(record): record for record in _records(type)}.values()
 
 
@@ -67,10 +67,8 @@ def _records(type: Type) -> Iterator[Record]:
         case Either(branches):
             for branch in branches:
                 yield from _records(branch)
-        case Many(item):
-            yield from _records(item)
-        case Named(value):
-            yield from _records(value)
+        case Many(inner) | Named(inner):
+            yield from _records(inner)
         case DeferredKind(_, get):
             yield from _records(get())
 
@@ -83,59 +81,60 @@ def _explained(type: Type) -> str | None:
     return next((name for name in EXPLAINED if SHARED[name] == type), None)
 
 
-def kind(type: Type) -> str:
-    """What a type takes, in words."""
+_PLAIN: Mapping[type, str] = {
+    Flag: "`true` \\| `false`",
+    Nothing: "`null`",
+    Anything: "anything",
+}
+
+
+def describe_type(type: Type) -> str:
+    """What a type takes, in words, in Markdown."""
     name = _explained(type)
     if name is not None:
         return f"[{name}](#{name})"
+    words = _PLAIN.get(type.__class__, "")
     match type:
-        case Text(_, shape):
-            return shape
+        case Text(_, words) | Record(words):
+            pass
         case Choice(values):
-            return " \\| ".join(f"`{each}`" for each in values)
+            words = " \\| ".join(f"`{value}`" for value in values)
         case Integer(low, high):
-            return (
-                "a whole number"
-                if low is None
-                else f"a whole number from {low}" + (f" to {high}" if high else "")
-            )
+            words = "a whole number" + _range_text(low, high)
         case Number(low):
-            return "a number" if low is None else f"a number from {low:g}"
-        case Flag():
-            return "`true` \\| `false`"
-        case Nothing():
-            return "`null`"
-        case Anything():
-            return "anything"
+            words = "a number" + _range_text(low, None)
         case Many(item):
-            return f"a list, each item {kind(item)}"
+            words = f"a list, each item {describe_type(item)}"
         case Named(value, _, optional):
             mark = ", optional ones ending in `?`" if optional else ""
-            return f"names{mark}, each with {kind(value)}"
-        case Record(name):
-            return name
+            words = f"names{mark}, each with {describe_type(value)}"
         case Either(branches):
-            return ", or ".join(_branches(branches))
+            words = ", or ".join(_describe_branches(branches))
         case DeferredKind(_, get):
-            return kind(get())
+            words = describe_type(get())
+    return words
 
 
-def _branches(branches: tuple[Type, ...]) -> Iterator[str]:
+def _range_text(low: float | None, high: float | None) -> str:
+    upper = f" to {high:g}" if high else ""
+    return "" if low is None else f" from {low:g}{upper}"
+
+
+def _describe_branches(branches: tuple[Type, ...]) -> Iterator[str]:
     status = SHARED["status"]
     assert isinstance(status, Either)
+    before: tuple[Type, ...] = ()
     if branches[: len(status.branches)] == status.branches:
-        yield kind(status)
+        yield describe_type(status)
         branches = branches[len(status.branches) :]
-        rest: tuple[Type, ...] = (status,)
-    else:
-        rest = ()
+        before = (status,)
     for branch in branches:
-        alone = len(rest) == 1 and isinstance(branch, Many) and branch.item == rest[0]
-        yield "a list of them" if alone else kind(branch)
-        rest = (*rest, branch)
+        repeated = len(before) == 1 and isinstance(branch, Many) and branch.item == before[0]
+        yield "a list of them" if repeated else describe_type(branch)
+        before = (*before, branch)
 
 
-def page() -> str:
+def reference_page() -> str:
     """The reference page, in Markdown."""
     out = [
         "# The language",
@@ -191,7 +190,7 @@ _ONCE = ("a source", "a schema", "a header rule", "a code")
 
 
 def _tables(type: Type, address: str, entered: tuple[str, ...]) -> Iterator[str]:
-    for record in records(type):
+    for record in nested_records(type):
         if record.name in entered or (entered and record.name in _ONCE):
             continue
         yield from (
@@ -207,7 +206,7 @@ def _tables(type: Type, address: str, entered: tuple[str, ...]) -> Iterator[str]
             name: key for name, key in record.keys.items() if not (extends and name in SCHEMA_KEYS)
         }
         for name, key in keys.items():
-            yield f"| {_bold(name, key)} | {_cell(kind(key.type))} | {_cell(key.doc)} |"
+            yield f"| {_bold(name, key)} | {_cell(describe_type(key.type))} | {_cell(key.doc)} |"
         if extends:
             yield "| … | | all keys of a [schema](#schema) |"
         for name, key in keys.items():

@@ -13,8 +13,8 @@ The dialect is deliberately smaller than YAML, so that what a person reads is wh
 
 from collections.abc import Mapping
 
-from faultspec.source.document import UNTOLD, Document
-from faultspec.source.file import MAX_BYTES, SourceError, content, decode, load
+from faultspec.source.document import UNREADABLE, Document
+from faultspec.source.file import MAX_BYTES, SourceError, decode, load_document, read_bytes
 from faultspec.source.readers import MAX_DEPTH
 from faultspec.source.tree import parse
 
@@ -22,13 +22,13 @@ __all__ = [
     "CODES",
     "MAX_BYTES",
     "MAX_DEPTH",
-    "UNTOLD",
+    "UNREADABLE",
     "Document",
     "SourceError",
-    "content",
     "decode",
-    "load",
+    "load_document",
     "parse",
+    "read_bytes",
 ]
 
 #: Every code that this module reports, with the condition for it.

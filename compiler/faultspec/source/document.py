@@ -15,21 +15,21 @@ class UnreadableValue:
     """Stands for data that a broken text does not tell, such as the value of an alias.
 
     As a key of a mapping it says that the mapping has more keys than those that can be read. There is one such value,
-    `UNTOLD`, and only a document that comes with diagnostics has it.
+    `UNREADABLE`, and only a document that comes with diagnostics has it.
     """
 
     def __repr__(self) -> str:
-        return "UNTOLD"
+        return "UNREADABLE"
 
 
-UNTOLD = UnreadableValue()
+UNREADABLE = UnreadableValue()
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """A file that was read: its text, its data (dict, list, str, int, float, bool, None) and the place of each part.
 
-    `path` is the file as the user wrote it. A text with mistakes may have `UNTOLD` in its data, and where it repeats a key
+    `path` is the file as the user wrote it. A text with mistakes may have `UNREADABLE` in its data, and where it repeats a key
     `others`: the same file read with the second, the third, … of each repeated key in place of the first. Where the file
     is laid over another one, `data` is that of both, and `base` is where what is not written here is written.
     """

@@ -36,13 +36,13 @@ class SourceError(Exception):
         )
 
 
-def load(path: str | os.PathLike[str]) -> Document:
+def load_document(path: str | os.PathLike[str]) -> Document:
     """Read and parse one file.
 
     Raises SourceError, and nothing else, whatever the path and the file are.
     """
     name = os.fspath(path)
-    data = content(name)
+    data = read_bytes(name)
     text, found = decode(data, name)
     if text is None:
         raise SourceError(tuple(found))
@@ -52,7 +52,7 @@ def load(path: str | os.PathLike[str]) -> Document:
     return document
 
 
-def content(path: str) -> bytes:
+def read_bytes(path: str) -> bytes:
     """The bytes of a file of at most ``MAX_BYTES``; raises SourceError, and nothing else, whatever the path is."""
 
     def refuse(code: str, message: str, hint: str | None = None) -> SourceError:

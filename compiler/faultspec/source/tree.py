@@ -11,7 +11,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from faultspec.diagnostics.model import Diagnostic, Related, ordered
 from faultspec.source import mistakes
-from faultspec.source.document import UNTOLD, Document, Lines, span_of
+from faultspec.source.document import UNREADABLE, Document, Lines, span_of
 from faultspec.source.readers import ALIAS, PLAIN, READER, TEXT, Forgiving, TooDeep
 
 #: What every reader of the data, in whatever language, can hold exactly as an integer of some native type.
@@ -164,7 +164,7 @@ class _Builder:
             raise _HasProperties
         if isinstance(node, ScalarNode):
             if node.tag is not PLAIN:
-                return node.value if node.tag is TEXT or node.tag == _STRING else UNTOLD
+                return node.value if node.tag is TEXT or node.tag == _STRING else UNREADABLE
             value = self._plain.get(node.value, _ABSENT)
             return self._scalar(node) if value is _ABSENT else value
         if isinstance(node, MappingNode):
@@ -194,7 +194,7 @@ class _Builder:
                 raise _HasProperties
             if key.tag is ALIAS or _is_merge(key, value):
                 self.build(value)
-                data[UNTOLD] = UNTOLD
+                data[UNREADABLE] = UNREADABLE
                 continue
             self._pointer.append(key.value)
             if key.value in data:
@@ -228,7 +228,7 @@ class _Builder:
                     node,
                     "quote it if it is text",
                 )
-                return UNTOLD
+                return UNREADABLE
         self._plain[text] = value
         return value
 
