@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 
 def items(value: str) -> Iterator[str]:
-    """The elements of a list-valued header (RFC 9110 section 5.6.1), with commas in quoted strings."""
+    """The elements of a list-valued header (RFC 9110 section 5.6.1)."""
     start, quoted, escaped = 0, False, False
     for index, character in enumerate(value):
         if escaped:

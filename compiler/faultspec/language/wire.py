@@ -1,4 +1,4 @@
-"""Envelopes, surfaces, header rules and statuses: the parts of a document that describe messages."""
+"""Envelopes, surfaces, header rules and statuses of a document."""
 
 import re
 from collections.abc import Collection, Mapping
