@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.diagnostics import printers
+from faultspec.diagnostics.formats.escaping import visible
 from faultspec.diagnostics.model import Diagnostic, Edit, Fix, Related, Span, ordered
 from faultspec.diagnostics.printers import PRINTERS, Printer
 from faultspec.source import parse
@@ -315,10 +316,8 @@ def test_github_commands_are_one_line_each(message: str, path: str) -> None:
             value = value.replace(escape, char)
         return value
 
-    assert unescape(command[2]) == "\n".join(
-        map(printers.visible, re.split(r"\r\n|\r|\n", message))
-    )
-    assert unescape(command[1]) == "\n".join(map(printers.visible, re.split(r"\r\n|\r|\n", path)))
+    assert unescape(command[2]) == "\n".join(map(visible, re.split(r"\r\n|\r|\n", message)))
+    assert unescape(command[1]) == "\n".join(map(visible, re.split(r"\r\n|\r|\n", path)))
 
 
 def _closed(required: str, **properties: object) -> dict[str, object]:
@@ -428,7 +427,7 @@ def test_junit_is_xml(message: str, path: str) -> None:
         each.severity == "error" for each in ordered(found)
     )
     messages = [each.attrib["message"] for each in root.iter("failure")]
-    assert "\n".join(map(printers.visible, re.split(r"\r\n|\r|\n", message))) in messages
+    assert "\n".join(map(visible, re.split(r"\r\n|\r|\n", message))) in messages
 
 
 def test_junit_shows_clean_files() -> None:

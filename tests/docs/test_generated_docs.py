@@ -88,15 +88,15 @@ VALIDATOR: Any = jsonschema.validators.extend(
     jsonschema.Draft202012Validator,
     {"pattern": _ecma_pattern},
     type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", _strict_integer),
-)(schema.schema())
+)(schema.json_schema())
 
 
 def test_the_schema_is_a_schema() -> None:
     """It obeys the metaschema, refers to nothing outside, and every key carries its explanation."""
-    document = schema.schema()
+    document = schema.json_schema()
     jsonschema.Draft202012Validator.check_schema(document)
-    assert json.loads(schema.text()) == document
-    text = schema.text()
+    assert json.loads(schema.json_schema_text()) == document
+    text = schema.json_schema_text()
     names = set(re.findall(r'"\$ref": "#/\$defs/(\w+)"', text))
     assert names == set(document["$defs"])
     assert re.findall(r'"\$ref": "(?!#/\$defs/)', text) == []
@@ -106,7 +106,7 @@ def test_the_schema_is_a_schema() -> None:
 
 def agree(data: Any) -> None:
     """Grammar and schema give the same verdict, but for a key that stands there with `?` and without."""
-    problems = [each for each in grammar.problems(DOCUMENT, data) if each.code != "duplicate-key"]
+    problems = [each for each in grammar.check_data(DOCUMENT, data) if each.code != "duplicate-key"]
     errors = list(VALIDATOR.iter_errors(data))
     assert bool(problems) == bool(errors), (problems, errors)
 
@@ -114,7 +114,7 @@ def agree(data: Any) -> None:
 def test_both_accept_the_flagship_and_the_samples() -> None:
     """What is sound for one is sound for the other."""
     for data in (DATA, *(value for _, value, _ in PLACES)):
-        assert list(grammar.problems(DOCUMENT, data)) == []
+        assert list(grammar.check_data(DOCUMENT, data)) == []
         agree(data)
 
 
@@ -128,7 +128,7 @@ def test_both_refuse_what_has_a_wrong_key(index: int) -> None:
                 del at(data, path)[name]
                 agree(data)
             at(data, path)[name + "x"] = 1
-            assert list(grammar.problems(DOCUMENT, data))
+            assert list(grammar.check_data(DOCUMENT, data))
             agree(data)
 
 

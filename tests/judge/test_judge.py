@@ -14,7 +14,7 @@ from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Canary, Exchange, Headers, Request, Response
 from faultspec.judge import judge
 from faultspec.language import load, read
-from faultspec.language.routes import route
+from faultspec.language.routes import compile_route
 from paths import ROOT
 
 ULID = "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T"
@@ -678,7 +678,7 @@ def test_every_error_of_a_list_is_judged() -> None:
 )
 def test_routes_are_matched_by_segment(pattern: str, method: str, path: str, claimed: bool) -> None:
     """A parameter is one segment, a star part of one, two stars any number; dots are dots."""
-    assert route(pattern).claims(method, (path,)) is claimed
+    assert compile_route(pattern).claims(method, (path,)) is claimed
 
 
 def test_findings_name_their_statements() -> None:

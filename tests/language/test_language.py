@@ -29,8 +29,8 @@ from faultspec.language.grammar import (
     Record,
     Text,
     Type,
-    kind,
-    kinds,
+    node_kind,
+    node_kinds,
 )
 from faultspec.lint import check
 from paths import ROOT
@@ -169,7 +169,7 @@ def test_the_samples_obey_the_grammar() -> None:
 def test_a_value_of_the_wrong_kind_is_found_where_it_stands(index: int) -> None:
     """Whatever key of whatever construct has a value of the wrong kind, a diagnostic points at that very value."""
     for record, name, value, path in KEYS[index : index + 40]:
-        allowed = kinds(record.keys[name].type)
+        allowed = node_kinds(record.keys[name].type)
         wrong = next((each for kind, each in WRONG.items() if kind not in allowed), None)
         if wrong is None and "null" in allowed:
             continue  # it takes anything
@@ -510,7 +510,7 @@ def needed(type: Type, value: Any, path: Step = ()) -> Iterator[tuple[Step, Type
             yield from needed(get(), value, path)
         case Either(branches):
             for each in branches:
-                if kind(value) in kinds(each):
+                if node_kind(value) in node_kinds(each):
                     yield from needed(each, value, path)
         case Many(item):
             for index, each in enumerate(value):
@@ -544,7 +544,7 @@ def test_a_required_key_that_is_missing_or_bad_has_no_consequences(file: Path) -
             "0" if isinstance(step, int) or 0 < index < 2 else step
             for index, step in enumerate(path)
         )
-        wrong = next((each for name, each in WRONG.items() if name not in kinds(type)), None)
+        wrong = next((each for name, each in WRONG.items() if name not in node_kinds(type)), None)
         if len(path) == 1 or form in seen:
             continue
         seen.add(form)

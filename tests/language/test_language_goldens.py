@@ -71,7 +71,7 @@ def test_every_reported_code_is_in_the_catalog() -> None:
     for path in Path(read.__code__.co_filename).parent.glob("*.py"):
         written |= set(
             re.findall(
-                r'(?:Problem|wrong)\(\s*(?:[^"()]|\((?:[^()]|\([^()]*\))*\))*?"([a-z]+(?:-[a-z]+)+)"',
+                r'(?:Problem|report|_bad_base|_bad_value)\(\s*(?:[^"()]|\((?:[^()]|\([^()]*\))*\))*?"([a-z]+(?:-[a-z]+)+)"',
                 path.read_text(),
             )
         )

@@ -106,7 +106,7 @@ def as_json_schema(schema: Schema) -> dict[str, Any]:
 @given(SCHEMAS, JSON)
 def test_the_verdict_is_that_of_json_schema(schema: Schema, value: Any) -> None:
     """A value has an error exactly when JSON Schema 2020-12 refuses it; what is only recommended is never one."""
-    errors = [each for each in values.problems(schema, value) if each.severity == "error"]
+    errors = [each for each in values.check_value(schema, value) if each.severity == "error"]
     assert (not errors) == jsonschema.Draft202012Validator(as_json_schema(schema)).is_valid(
         value
     ), errors
@@ -115,7 +115,7 @@ def test_the_verdict_is_that_of_json_schema(schema: Schema, value: Any) -> None:
 @given(SCHEMAS, JSON)
 def test_every_misfit_is_somewhere(schema: Schema, value: Any) -> None:
     """The path of a misfit leads to a part of the value, or to where one is missing; its pointer spells that path."""
-    for misfit in values.problems(schema, value):
+    for misfit in values.check_value(schema, value):
         part = value
         for step in misfit.path[:-1]:
             part = part[step]
@@ -133,7 +133,7 @@ def test_recommendations_are_warnings() -> None:
         properties={"a": DetailMember("a", Schema(), "expected")},
         additional="warn",
     )
-    assert [(each.severity, each.pointer) for each in values.problems(schema, {"b~/": 1})] == [
+    assert [(each.severity, each.pointer) for each in values.check_value(schema, {"b~/": 1})] == [
         ("warning", "/b~0~1"),
         ("warning", "/a"),
     ]
@@ -142,7 +142,7 @@ def test_recommendations_are_warnings() -> None:
 def test_a_forbidden_member_is_an_error() -> None:
     """What must not be there is reported where it is."""
     schema = Schema(properties={"a": DetailMember("a", Schema(), "forbidden")})
-    assert [each.pointer for each in values.problems(schema, {"a": 1})] == ["/a"]
+    assert [each.pointer for each in values.check_value(schema, {"a": 1})] == ["/a"]
 
 
 @pytest.mark.parametrize(
@@ -166,22 +166,22 @@ def test_a_forbidden_member_is_an_error() -> None:
 )
 def test_formats(format: str, good: str, bad: str) -> None:
     """Each format takes what its standard takes."""
-    assert formats.problem((format,), good) is None
-    assert formats.problem((format,), bad)
+    assert formats.format_problem((format,), good) is None
+    assert formats.format_problem((format,), bad)
 
 
 def test_any_of_several_formats_is_enough() -> None:
     """A list of formats means any of them; a format nobody knows asks for nothing."""
-    assert formats.problem(("uuid7", "ulid"), "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T") is None
-    assert formats.problem(("uuid7", "made-up"), "anything") is None
+    assert formats.format_problem(("uuid7", "ulid"), "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T") is None
+    assert formats.format_problem(("uuid7", "made-up"), "anything") is None
 
 
 def test_vocabularies_are_asked() -> None:
     """A text outside the vocabulary of its schema is a misfit; one inside is none."""
     schema = Schema(types=("string",), vocabulary="actions")
     known = {"actions": ("wait", "fix")}
-    assert list(values.problems(schema, "wait", known)) == []
-    assert [each.keyword for each in values.problems(schema, "wiat", known)] == ["vocabulary"]
+    assert list(values.check_value(schema, "wait", known)) == []
+    assert [each.keyword for each in values.check_value(schema, "wiat", known)] == ["vocabulary"]
 
 
 @pytest.mark.parametrize(
@@ -199,4 +199,4 @@ def test_imported_schemas_are_applied_without_leaving_the_machine(
     schema: Any, value: Any, pointers: list[str]
 ) -> None:
     """An imported schema is judged by `jsonschema`; what it refers to and does not hold is a misfit, never a request."""
-    assert [each.pointer for each in values.problems(Schema(opaque=schema), value)] == pointers
+    assert [each.pointer for each in values.check_value(Schema(opaque=schema), value)] == pointers

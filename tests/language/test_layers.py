@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from faultspec.diagnostics import printers
 from faultspec.language import load, read
-from faultspec.language.layers import laid_over
+from faultspec.language.layers import merge_layers
 from faultspec.lint import check
 
 BASE = """\
@@ -83,7 +83,7 @@ def test_an_overlay_that_says_nothing_is_the_base(base: Path) -> None:
     [
         (
             "codes: {refused: {http: 403}}",
-            "`codes.refused.http` is the base's, and may not be changed here",
+            "the base does not allow changing `codes.refused.http`",
         ),
         (
             "codes: {refused: {details: {a: {type: string}}}}",
@@ -100,7 +100,7 @@ def test_an_overlay_that_says_nothing_is_the_base(base: Path) -> None:
         ),
         (
             "codes: {failed: {example: []}}",
-            "`codes.failed.example` is the base's, and may not be changed here",
+            "the base does not allow changing `codes.failed.example`",
         ),
     ],
 )
@@ -145,17 +145,17 @@ def test_lint_of_an_overlay_heeds_the_comments_of_its_base(base: Path) -> None:
     [
         (
             "https://example.com/base.yaml",
-            "a base is a file or part of an installed package; nothing is fetched",
+            "a base is a file, or part of an installed package; nothing is fetched",
         ),
         (
             "package:no_such_package/base.yaml",
             "no installed package has `no_such_package/base.yaml`",
         ),
         ("package:json/../base.yaml", "no installed package has `json/../base.yaml`"),
-        ("team.yaml", "this extends itself"),
-        ("./sub/../team.yaml", "this extends itself"),
-        ("missing.yaml", "the base `missing.yaml` can't be used"),
-        (".", "the base `.` can't be used"),
+        ("team.yaml", "this taxonomy extends itself"),
+        ("./sub/../team.yaml", "this taxonomy extends itself"),
+        ("missing.yaml", "the base `missing.yaml` cannot be used"),
+        (".", "the base `.` cannot be used"),
     ],
 )
 def test_a_base_that_cannot_be_used_is_said(base: Path, name: str, message: str) -> None:
@@ -187,7 +187,7 @@ def test_bases_may_have_bases(base: Path) -> None:
     assert said(base, top + "codes: {lost: {summary: Lost., http: 404, retriable: false}}\n") == []
     assert said(base, top + "detail_keys: {x: {type: string}}\n")[0][0] == "not-extensible"
     (base / "base.yaml").write_text(BASE + "extends: team.yaml\n")
-    assert ("bad-base", "base.yaml", "this extends itself") in said(base, top)
+    assert ("bad-base", "base.yaml", "this taxonomy extends itself") in said(base, top)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_bases_may_have_bases(base: Path) -> None:
     [
         (
             "codes: {refused: {http: 410}}",
-            "`codes.refused.http` is the base's, and may not be changed here",
+            "the base does not allow changing `codes.refused.http`",
         ),
         (
             "retry_policies: {fast: {max_attempts: 1}}",
@@ -206,7 +206,7 @@ def test_bases_may_have_bases(base: Path) -> None:
         ("codes: {refused: {message: Not today}}", None),
         (
             "retry_policies: {slow: {max_attempts: 5}}",
-            "`retry_policies.slow.max_attempts` is the base's, and may not be changed here",
+            "the base does not allow changing `retry_policies.slow.max_attempts`",
         ),
     ],
 )
@@ -256,7 +256,7 @@ def test_without_permission_only_the_base_comes_out_or_something_is_refused(
     """If nothing is refused, an overlay over a base that allows nothing has changed nothing."""
     assert isinstance(base, dict)
     assert isinstance(overlay, dict)
-    merged, problems = laid_over(base, overlay)
+    merged, problems = merge_layers(base, overlay)
     assert problems or merged == base
-    again, _ = laid_over(merged, overlay)
+    again, _ = merge_layers(merged, overlay)
     assert again == merged

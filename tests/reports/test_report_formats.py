@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance import reports
-from faultspec_conformance.reports.reading import Unreadable, read
+from faultspec_conformance.reports.reading import Unreadable, read_report
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,
@@ -334,7 +334,7 @@ def test_markdown_says_what_counts_as_what() -> None:
 def test_a_report_is_read_back(text: str, body: bytes) -> None:
     """What is read from a JSON report is that report: in every format it is shown the same."""
     for told in (report(text, body), replace(standings(), interrupted=True, only="headers/*")):
-        again = read(reports.json(told))
+        again = read_report(reports.json(told))
         for name, form in reports.FORMATS.items():
             assert form(again) == form(told), name
 
@@ -342,18 +342,18 @@ def test_a_report_is_read_back(text: str, body: bytes) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no JSON"),
-        ("[]", "no report of"),
-        ('{"version": "2.1.0"}', "no report of"),
+        ("", "not JSON"),
+        ("[]", "not a report of"),
+        ('{"version": "2.1.0"}', "not a report of"),
         ('{"faultspec_report": 2}', "of version 2; this program reads version 1"),
-        ('{"faultspec_report": 1}', "no whole report: 'target' is a required property"),
-        ("[" * 100_000, "no JSON"),
+        ('{"faultspec_report": 1}', "not a valid report: 'target' is a required property"),
+        ("[" * 100_000, "not JSON"),
     ],
 )
 def test_what_is_no_report_is_told(text: str, said: str) -> None:
     """A file that is none is refused with the reason, and no traceback."""
     with pytest.raises(Unreadable, match=re.escape(said)):
-        read(text)
+        read_report(text)
 
 
 def test_what_was_recorded_stands_where_it_is_recorded() -> None:

@@ -35,7 +35,7 @@ from faultspec_conformance.orders import demo, store
 from faultspec_conformance.orders.app import Orders
 from faultspec_conformance.orders.sins import SINS, Sin, answers, without
 from faultspec_conformance.probes import UNITS
-from faultspec_conformance.reports.reading import read
+from faultspec_conformance.reports.reading import read_report
 from faultspec_conformance.results import merge
 from faultspec_conformance.results.model import (
     ClauseResult,
@@ -82,7 +82,7 @@ def judged(app: ASGIApp, taxonomy: Taxonomy, options: RunOptions, **limits: obje
     assert isinstance(report, Report), report
     # So that reports of runs on different ports are of one service.
     text = reports.json(report).replace(url, "http://127.0.0.1:8080")
-    return read(text)
+    return read_report(text)
 
 
 def sinful(*sins: str) -> ASGIApp:
@@ -800,4 +800,4 @@ def test_new_members_are_masked_too() -> None:
     report = Report(compared, "http://h")
     for name, form in reports.FORMATS.items():
         assert secret not in form(report), name
-        assert secret not in form(read(reports.json(report))), name
+        assert secret not in form(read_report(reports.json(report))), name

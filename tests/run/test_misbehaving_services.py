@@ -18,7 +18,7 @@ from faultspec.language import read
 from faultspec_conformance import reports
 from faultspec_conformance.config import Identity, ServiceConfig
 from faultspec_conformance.drivers.http import Limits
-from faultspec_conformance.reports.reading import read as read_back
+from faultspec_conformance.reports.reading import read_report as read_back
 from faultspec_conformance.results.model import Report, exit_code
 from faultspec_conformance.run.service import run
 from faultspec_conformance.sanitize.masking import FIELDS, Masking

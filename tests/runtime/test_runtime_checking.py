@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faultspec.language.model import DetailMember, Schema, Taxonomy
-from faultspec.language.values import problems
+from faultspec.language.values import check_value
 from faultspec.runtime import ids
 from faultspec.runtime.checking import Check, refuse
 from faultspec.targets.python.checks import check_of
@@ -86,7 +86,7 @@ def test_the_runtime_and_the_judge_agree(schema: Schema, value: Any) -> None:
     """The compiled check refuses exactly the values in which the judge finds an error; what it only warns of, and formats
     beyond those of ids, are not the constructor's business.
     """
-    found = any(each.severity == "error" for each in problems(schema, value, known=ids.PATTERNS))
+    found = any(each.severity == "error" for each in check_value(schema, value, known=ids.PATTERNS))
     assert refused(check_of(schema, NO_TERMS), value) is found
 
 

@@ -25,7 +25,7 @@ from faultspec_conformance.orders import demo
 from faultspec_conformance.orders.app import Orders
 from faultspec_conformance.orders.sins import Headers, answers
 from faultspec_conformance.reports import FORMATS, curl
-from faultspec_conformance.reports.reading import read as read_back
+from faultspec_conformance.reports.reading import read_report as read_back
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,
@@ -257,9 +257,9 @@ def test_findings_are_masked_with_their_evidence() -> None:
         evidence=(exchange(ALICE.headers, "/", TOKEN.encode()),),
     )
     masked = masking([ALICE]).finding(raw)
-    assert TOKEN not in masked.message + "".join(curl.lines("http://h", masked.evidence)) + repr(
-        masked.evidence
-    )
+    assert TOKEN not in masked.message + "".join(
+        curl.command_lines("http://h", masked.evidence)
+    ) + repr(masked.evidence)
 
 
 SHELL = shutil.which("sh")
@@ -281,7 +281,7 @@ SHELL = shutil.which("sh")
 def test_command_lines_survive_the_shell(headers: list[tuple[str, str]], body: str) -> None:
     """What a shell makes of a command line is the request's own target, headers and body."""
     request = Request("POST", "/a/%20b?q='x'&y=$HOME", tuple(headers), body.encode())
-    line = curl.line("http://127.0.0.1:1", request)
+    line = curl.command_line("http://127.0.0.1:1", request)
     assert SHELL is not None
     script = 'curl() { for each in "$@"; do printf \'%s\\0\' "$each"; done; }\n' + line
     done = subprocess.run(
@@ -302,17 +302,17 @@ def test_a_call_over_http_is_a_command_line_too() -> None:
     call = Exchange(
         Request("POST", "orders.read", ALICE.headers, body), Response(200), transport="jsonrpc"
     )
-    (told,) = curl.lines("http://127.0.0.1:1/rpc", (call,))
+    (told,) = curl.command_lines("http://127.0.0.1:1/rpc", (call,))
     words = shlex.split(told)
     assert words[:5] == ["curl", "-sS", "-i", "-X", "POST"]
     assert "http://127.0.0.1:1/rpc" in words
     assert words[-1] == body.decode()
-    assert curl.lines("engine --stdio", (call,)) == ()
+    assert curl.command_lines("engine --stdio", (call,)) == ()
 
 
 def test_variables_stay_variables() -> None:
     """`${NAME}` is left for the shell to expand; other dollars and quotes are not."""
-    line = curl.line(
+    line = curl.command_line(
         "http://h", Request("GET", "/", (("Authorization", 'Bearer ${ALICE_TOKEN} "$x" `y`'),))
     )
     assert '"Authorization: Bearer ${ALICE_TOKEN} \\"\\$x\\" \\`y\\`"' in line
@@ -320,7 +320,7 @@ def test_variables_stay_variables() -> None:
 
 def test_large_bodies_are_made_by_the_shell() -> None:
     """A megabyte is not pasted."""
-    line = curl.line("http://h", Request("POST", "/", (), b" " * 1_000_000))
+    line = curl.command_line("http://h", Request("POST", "/", (), b" " * 1_000_000))
     assert len(line) < 300
     assert "head -c 1000000 /dev/zero" in line
 
@@ -329,7 +329,7 @@ def test_large_bodies_are_made_by_the_shell() -> None:
 def test_large_headers_are_made_by_the_shell() -> None:
     """Nor is a header of 128 KiB, in a command line or beside it, and the shell makes the same of it."""
     asked = Request("GET", "/", (("X-Padding", "x" * 131072), ("Accept", "*/*")))
-    line = curl.line("http://h", asked)
+    line = curl.command_line("http://h", asked)
     assert SHELL is not None
     done = subprocess.run(
         [SHELL, "-c", f'curl() {{ printf %s "$5"; }}\n{line}'], capture_output=True, check=True
@@ -344,7 +344,7 @@ def test_large_headers_are_made_by_the_shell() -> None:
 
 def test_an_empty_or_missing_accept_is_said() -> None:
     """curl adds headers of its own; the command takes them away where the request had none."""
-    line = curl.line("http://h", Request("GET", "/"))
+    line = curl.command_line("http://h", Request("GET", "/"))
     assert "-H 'Accept:'" in line
 
 

@@ -20,11 +20,11 @@ from faultspec.source import (
     CODES,
     MAX_BYTES,
     MAX_DEPTH,
-    UNTOLD,
+    UNREADABLE,
     Document,
     SourceError,
     decode,
-    load,
+    load_document,
     parse,
 )
 from faultspec.source.readers import READER, PureReader
@@ -448,7 +448,7 @@ def test_tagged_values_are_untold_but_for_text() -> None:
     """What a tag makes of a plain value nobody can tell, but that `!!str` leaves the text and `!` the value; collections stay."""
     document, _ = parse("a: !!str 5\nb: ! 6\nc: !!int '7'\nd: !x {e: 1}\nf: !y\n", "t.yaml")
     assert document is not None
-    assert document.data == {"a": "5", "b": 6, "c": UNTOLD, "d": {"e": 1}, "f": UNTOLD}
+    assert document.data == {"a": "5", "b": 6, "c": UNREADABLE, "d": {"e": 1}, "f": UNREADABLE}
 
 
 def test_what_stands_before_a_syntax_error_is_told_with_it() -> None:
@@ -478,7 +478,7 @@ def test_alias_shows_its_anchor() -> None:
     """An alias points at its anchor; its data is untold, since what it stands for could be endless."""
     document, found = parse("a: &x 1\nb: *x\nc: [*x, 2]\n<<: *x\n*x : 3\n<<: 4\n", "t.yaml")
     assert document is not None
-    assert document.data == {"a": 1, "b": UNTOLD, "c": [UNTOLD, 2], UNTOLD: UNTOLD, "<<": 4}
+    assert document.data == {"a": 1, "b": UNREADABLE, "c": [UNREADABLE, 2], UNREADABLE: UNREADABLE, "<<": 4}
     assert found[0].span == Span(2, 4, 2, 6)
     assert found[0].related[0].span == Span(1, 4, 1, 6)
 
@@ -579,7 +579,7 @@ def test_line_ends(end: str) -> None:
 def refusal(path: str | os.PathLike[str]) -> Diagnostic:
     """The one reason why a file cannot be loaded."""
     with pytest.raises(SourceError) as caught:
-        load(path)
+        load_document(path)
     (found,) = caught.value.diagnostics
     assert found.path == os.fspath(path)
     assert found.code in CODES
@@ -592,7 +592,7 @@ def test_load(tmp_path: Path) -> None:
     """A file is read under the name that the user gave it; a UTF-8 byte order mark does not count as a column."""
     path = tmp_path / "t.yaml"
     path.write_bytes(b"\xef\xbb\xbfa: \xc3\xa9\r\nb: 1\r\n")
-    document = load(path)
+    document = load_document(path)
     assert (document.path, document.data) == (str(path), {"a": "é", "b": 1})
     assert document.span(("a",)) == Span(1, 1, 1, 2)
 
@@ -602,7 +602,7 @@ def test_load_with_findings(tmp_path: Path) -> None:
     path = tmp_path / "t.yaml"
     path.write_text("a: 1\na: 2\n")
     with pytest.raises(SourceError) as caught:
-        load(path)
+        load_document(path)
     assert [each.code for each in caught.value.diagnostics] == ["duplicate-key"]
     assert caught.value.document is not None
     assert caught.value.document.data == {"a": 1}

@@ -115,7 +115,7 @@ class _Plain(yaml.SafeDumper):
 
 def with_code(path: Path, position: int, name: str, code: dict[str, object]) -> Taxonomy:
     """The taxonomy with one more code, at a position among those it has."""
-    data = copy.deepcopy(source.load(path).data)
+    data = copy.deepcopy(source.load_document(path).data)
     assert isinstance(data, dict)
     codes = list(data["codes"].items())
     codes.insert(position, (name, code))

@@ -219,13 +219,13 @@ def _clause(clause: Clause) -> Iterator[str]:
 
 def _construct(construct: reference.Construct) -> Iterator[str]:
     section = construct.address.partition(".")[0]
-    takes = reference.kind(construct.key.type).replace("\\|", "|")
+    takes = reference.describe_type(construct.key.type).replace("\\|", "|")
     yield f"{construct.address}: a construct of the language"
     yield _wrapped(construct.key.doc)
     yield _wrapped(
         f"It takes {takes}" + ("." if not construct.key.required else ", and must be there.")
     )
-    below = list(reference.records(construct.key.type))
+    below = list(reference.nested_records(construct.key.type))
     if below:
         yield from ("", f"  its keys, asked for as {construct.address}.KEY:")
         yield _wrapped(", ".join(name for record in below for name in record.keys), "    ")

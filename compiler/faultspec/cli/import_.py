@@ -13,6 +13,7 @@ import click
 
 from faultspec import source
 from faultspec.diagnostics import printers
+from faultspec.diagnostics.formats.escaping import visible
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.importers import Loss, NotImportable
 from faultspec.importers.reading import parse
@@ -170,7 +171,7 @@ def _model(service: str) -> tuple[str, str]:
 
 def _text(path: str) -> str:
     try:
-        content = source.content(path)
+        content = source.read_bytes(path)
         if _is_packed(path):
             content = zlib.decompressobj(wbits=31).decompress(content, source.MAX_BYTES + 1)
             if len(content) > source.MAX_BYTES:
@@ -303,7 +304,7 @@ def _report(told: Sequence[_Told], style: str) -> None:
             where = each.path if place is None else f"{each.path}:{place[0]}:{place[1]}"
             pointer = f" (#{loss.pointer})" if loss.pointer else ""
             click.echo(
-                printers.visible(f"{where}: not carried [{loss.kind}]: {loss.reason}{pointer}"),
+                visible(f"{where}: not carried [{loss.kind}]: {loss.reason}{pointer}"),
                 err=True,
             )
     total = sum(len(each.losses) for each in told)

@@ -65,7 +65,7 @@ def taxonomy(file: str) -> int:
     click.echo(file)
     beside = target.parent / "faultspec.schema.json"
     try:
-        _write(beside, schema.text())
+        _write(beside, schema.json_schema_text())
         click.echo(str(beside))
     except FileExistsError:
         click.echo(f"{beside}: kept as it is", err=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from faultspec.diagnostics import printers
+from faultspec.diagnostics.formats.escaping import visible
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import LoadedTaxonomy, load, reread
 from faultspec.lint import check
@@ -69,9 +70,7 @@ def _repaired(loaded: LoadedTaxonomy) -> LoadedTaxonomy:
     for each in gone:
         what = each.fix.what if each.fix is not None else ""
         place = printers.location(path, each.span)
-        click.echo(
-            printers.visible(f"{place}: fixed: {each.message}: {what} [{each.code}]"), err=True
-        )
+        click.echo(visible(f"{place}: fixed: {each.message}: {what} [{each.code}]"), err=True)
     return reread(text, path)
 
 

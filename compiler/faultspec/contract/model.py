@@ -23,7 +23,7 @@ from faultspec.language.model import (
     Surface,
     Taxonomy,
 )
-from faultspec.language.routes import Route, named, route
+from faultspec.language.routes import Route, compile_name, compile_route
 from faultspec.language.values import Vocabularies, same, vocabularies
 from faultspec.leaks import name_patterns
 from faultspec.leaks.detectors import Pattern
@@ -195,10 +195,10 @@ def with_cache(contract: Contract) -> Contract:
 def matcher(match: Match) -> Matcher:
     """Compile what a surface, an operation or a configuration says of the exchanges it means."""
     return Matcher(
-        tuple(route(each) for each in match.routes),
+        tuple(compile_route(each) for each in match.routes),
         tuple(method.upper() for method in match.methods),
         match.statuses,
-        tuple(named(tool) for tool in match.tools),
+        tuple(compile_name(tool) for tool in match.tools),
         tuple(match.request.items()),
     )
 

@@ -1,1 +1,1 @@
-"""Diagnostics as values, and the printers that show them."""
+"""Diagnostics as values, their printers, and the writers of the formats that they share with reports."""

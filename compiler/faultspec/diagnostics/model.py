@@ -1,6 +1,6 @@
-"""A diagnostic is a value: what is wrong, where, and what to do about it.
+"""A diagnostic as a value: what is wrong, where, and what to do about it.
 
-Nothing here knows how a diagnostic looks; `faultspec.diagnostics.printers` does.
+`faultspec.diagnostics.printers` prints diagnostics.
 """
 
 from collections.abc import Iterable
@@ -16,9 +16,9 @@ Path = tuple[str | int, ...]
 class Span(NamedTuple):
     """A stretch of text.
 
-    Lines and columns are counted from 1 and columns count characters (code points), not bytes and not terminal cells.
-    The end is exclusive: `end_column` is the column after the last character. A span whose end is its start is a place
-    between two characters (an absent value, the end of the file).
+    Lines and columns count from 1. Columns count code points, not bytes and not terminal cells.
+    The end is exclusive: `end_column` is the column after the last character. A span whose end
+    is its start is a place between two characters (an absent value, the end of the file).
     """
 
     line: int
@@ -36,9 +36,9 @@ class Related(NamedTuple):
 
 
 class Remedy(NamedTuple):
-    """The one thing that can be meant, said of a key or a value whose place in the text is not known yet.
+    """The certain repair of a key or a value whose place in the text is not known yet.
 
-    ``write``: `text` stands there instead. ``quote``: what stands there, in quotes. ``drop``: this item of a list goes.
+    ``write`` replaces it by `text`, ``quote`` puts it in quotes, ``drop`` removes the list item.
     """
 
     kind: Literal["write", "quote", "drop"]
@@ -46,14 +46,14 @@ class Remedy(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """`text` in place of what stands at `span`."""
+    """Replaces the text at `span` by `text`."""
 
     span: Span
     text: str
 
 
 class Fix(NamedTuple):
-    """A certain repair: what it does, in words, and the edits of one file, which do not overlap."""
+    """A certain repair: a description, and edits of one file that do not overlap."""
 
     what: str
     edits: tuple[Edit, ...]
@@ -61,12 +61,13 @@ class Fix(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing that is wrong.
+    """One mistake.
 
-    `code` is stable and in kebab case; `path` is the file as the user wrote it; `span` is None when the file as a whole
-    is meant (it is missing, it is not text); `hint` says what to do; `pointer` is the place in the document; `fix` is there
-    where nothing else can be meant.
-    Diagnostics sort by file, place, code and message, and then by all the rest, so that the order is total.
+    `code` is stable and in kebab case. `path` is the file as the user wrote it. `span` is None for
+    a mistake of the whole file (it is missing, it is not text). `hint` names the remedy. `pointer`
+    is the place in the document. `fix` is present if only one repair is possible.
+
+    Diagnostics sort by file, place, code and message, then by all other fields: a total order.
     """
 
     code: str
@@ -80,11 +81,11 @@ class Diagnostic:
     fix: Fix | None = None
 
     def __lt__(self, other: "Diagnostic") -> bool:
-        return _key(self) < _key(other)
+        return _sort_key(self) < _sort_key(other)
 
 
 def ordered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Sort, and keep one of those that say the same (code, message) of the same place."""
+    """Sorted, with one diagnostic of those that have the same file, place, code and message."""
     kept: dict[tuple[object, ...], Diagnostic] = {}
     for diagnostic in sorted(diagnostics):
         kept.setdefault(
@@ -93,11 +94,11 @@ def ordered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     return tuple(kept.values())
 
 
-#: Sorts before every real span: what concerns a file as a whole comes first.
+#: Sorts before every real span, so that diagnostics of a whole file come first.
 _WHOLE_FILE = Span(0, 0, 0, 0)
 
 
-def _key(diagnostic: Diagnostic) -> tuple[object, ...]:
+def _sort_key(diagnostic: Diagnostic) -> tuple[object, ...]:
     return (
         diagnostic.path,
         diagnostic.span or _WHOLE_FILE,
@@ -105,7 +106,10 @@ def _key(diagnostic: Diagnostic) -> tuple[object, ...]:
         diagnostic.message,
         diagnostic.severity,
         diagnostic.hint or "",
-        tuple((each.path, each.span or _WHOLE_FILE, each.message) for each in diagnostic.related),
+        tuple(
+            (related.path, related.span or _WHOLE_FILE, related.message)
+            for related in diagnostic.related
+        ),
         tuple(
             (0, step, "") if isinstance(step, int) else (1, 0, step) for step in diagnostic.pointer
         ),

@@ -12,8 +12,8 @@ from faultspec.lint import RULES, LintRule, lint, suppressions, whole
 def pages() -> Mapping[str, str]:
     """The text of each page by its path below the folder of documents."""
     return {
-        "faultspec.schema.json": schema.text(),
-        "language.md": reference.page(),
+        "faultspec.schema.json": schema.json_schema_text(),
+        "language.md": reference.reference_page(),
         "lint.md": page(),
     }
 

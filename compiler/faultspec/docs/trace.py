@@ -15,7 +15,7 @@ from faultspec.contract.clauses import client_clauses, service_clauses
 from faultspec.exchange.body import resolve
 from faultspec.language import LoadedTaxonomy, load, read
 from faultspec.language.model import Taxonomy
-from faultspec.language.scope import words
+from faultspec.language.scope import word_tuple
 from faultspec.render import render
 from faultspec.runtime.nodes import child
 from faultspec.targets import SHIPPED
@@ -177,19 +177,19 @@ def _cited(
         if key == "source":
             yield path, _statements(each, rulings)
         elif path[:1] == ("rulings",) and key == "statements":
-            yield path, words(each)
+            yield path, word_tuple(each)
         else:
             yield from _cited(each, (*path, key), rulings)
 
 
 def _statements(source: object, rulings: Mapping[str, dict[str, object]]) -> tuple[str, ...]:
     if not isinstance(source, dict):
-        return words(source)
-    named = words(source.get("statement"))
+        return word_tuple(source)
+    named = word_tuple(source.get("statement"))
     return named or tuple(
         each
-        for name in words(source.get("ruling"))
-        for each in words(rulings.get(name, {}).get("statements"))
+        for name in word_tuple(source.get("ruling"))
+        for each in word_tuple(rulings.get(name, {}).get("statements"))
     )
 
 

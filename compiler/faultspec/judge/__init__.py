@@ -13,7 +13,7 @@ from faultspec.judge.leaking import harmless_answer, judge_leaks, mirrors, texts
 from faultspec.judge.words import place, sentence
 from faultspec.language import header_syntax
 from faultspec.language.model import Code, Envelope, Operation
-from faultspec.language.values import problems, same, shown
+from faultspec.language.values import check_value, same, shown
 from faultspec.runtime import ids
 from faultspec.runtime.extraction import Extraction
 from faultspec.runtime.nodes import Object, slot_places
@@ -321,7 +321,7 @@ def _judge_owed(bench: FindingCollector, claim: Claim, body: object) -> None:
                 "success/requires", message, pointer=pointer, source=member.source, level=level
             )
         for each in (
-            problems(member.schema, value, bench.contract.terms, ids.FORMATS) if there else ()
+            check_value(member.schema, value, bench.contract.terms, ids.FORMATS) if there else ()
         ):
             at = pointer + each.pointer
             bench.broken(

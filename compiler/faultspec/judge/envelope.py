@@ -14,7 +14,7 @@ from faultspec.judge.bench import FindingCollector
 from faultspec.judge.facts import facts_of
 from faultspec.judge.words import place, sentence
 from faultspec.language import header_syntax
-from faultspec.language.carriers import shares, taken, wears
+from faultspec.language.carriers import protocol_collisions, shares_code_place, uses_envelope
 from faultspec.language.conditions import ConditionFacts, possible_outcomes
 from faultspec.language.model import (
     Code,
@@ -25,7 +25,7 @@ from faultspec.language.model import (
     Source,
     Strictness,
 )
-from faultspec.language.values import ValueProblem, problems, same, shown
+from faultspec.language.values import ValueProblem, check_value, same, shown
 from faultspec.runtime import ids
 from faultspec.runtime.extraction import ArrayItem, Extraction, extract
 from faultspec.runtime.nodes import Array, Node, Object, Template, child, slot_places, walk
@@ -118,7 +118,7 @@ def _candidates(contract: Contract, claim: Claim, body: object) -> list[Envelope
     else:
         theirs = [EnvelopeMatch(claim.protocol, extract(claim.protocol.shape, body), protocol=True)]
         if _is_theirs(contract, claim, theirs[0].read.slots.get("code")):
-            ours = [each for each in ours if not shares(each.envelope, claim.protocol)]
+            ours = [each for each in ours if not shares_code_place(each.envelope, claim.protocol)]
     if len(ours) + len(theirs) == 1:
         return [*ours, *theirs]
     worn = [each for each in ours if _wears_declared(contract, each, body)]
@@ -138,7 +138,9 @@ def _is_theirs(contract: Contract, claim: Claim, wire: object) -> bool:
     """
     if not _is_number(claim, wire):
         return False
-    return not any(same(each, wire) for each in taken(contract.taxonomy, claim.surface))
+    return not any(
+        same(each, wire) for each in protocol_collisions(contract.taxonomy, claim.surface)
+    )
 
 
 def _wears_declared(contract: Contract, meant: EnvelopeMatch, body: object) -> bool:
@@ -154,7 +156,9 @@ def _wears_declared(contract: Contract, meant: EnvelopeMatch, body: object) -> b
             for each in operation.errors.values()
             if same(each.wire, wire)
         )
-        if any(wears(code, meant.envelope.name) for code in (shared, *own) if code is not None):
+        if any(
+            uses_envelope(code, meant.envelope.name) for code in (shared, *own) if code is not None
+        ):
             return True
     return False
 
@@ -192,7 +196,7 @@ def _elsewhere(contract: Contract, claim: Claim, body: object) -> bool:
             **{slot: each.schema for slot, each in envelope.fields.items()},
         }
         if not any(
-            any(problems(schemas[slot], value))
+            any(check_value(schemas[slot], value))
             for slot, value in read.slots.items()
             if slot in schemas
         ):
@@ -835,7 +839,7 @@ def _imported(
 
 def _misfits(bench: FindingCollector, schema: Schema, value: object) -> Iterator[ValueProblem]:
     # Identifiers alone are asserted: what other formats mean in a body JSON Schema leaves open.
-    return problems(schema, value, bench.contract.terms, ids.FORMATS)
+    return check_value(schema, value, bench.contract.terms, ids.FORMATS)
 
 
 # words

@@ -74,7 +74,9 @@ def _header(
         return
     value = ", ".join(lines) if listed else lines[0]
     for each in rules:
-        problem = formats.problem(each.format, value) or _judgement_on(bench, each, value, status)
+        problem = formats.format_problem(each.format, value) or _judgement_on(
+            bench, each, value, status
+        )
         if problem and not _said_of_the_body(bench, value, told):
             bench.broken(clause, f"`{each.name}` is {shown(value)}: {problem}", source=each.source)
             return

@@ -1,16 +1,19 @@
-"""Which codes travel in which envelopes."""
+"""Which codes surfaces and envelopes may carry."""
 
 from faultspec.language.model import Code, Envelope, Surface, Taxonomy
 from faultspec.runtime.nodes import Slot, slot_places
 
 
-def wears(code: Code, envelope: str) -> bool:
-    """Whether a code that is allowed on a surface may travel in this envelope of it."""
+def uses_envelope(code: Code, envelope: str) -> bool:
+    """Whether a code may use an envelope of a surface that carries the code."""
     return not code.envelopes or envelope in code.envelopes
 
 
 def reaches(surface: Surface, code: Code, *, of_operation: bool) -> bool:
-    """Whether a code may be met on a surface. ``of_operation``: only an operation has it, so it goes where that is."""
+    """Whether a surface may carry a code. ``of_operation``: the code belongs to an operation.
+
+    Such a code is not subject to the surface's list of codes.
+    """
     if (
         surface.transport == "http"
         and surface.default_status is None
@@ -23,34 +26,37 @@ def reaches(surface: Surface, code: Code, *, of_operation: bool) -> bool:
 
 
 def carriers(taxonomy: Taxonomy, code: Code, *, of_operation: bool) -> tuple[Envelope, ...]:
-    """The envelopes that a code may stand in, by the surfaces that it reaches; all that it wears where it reaches none."""
+    """The envelopes that a code may use on the surfaces that carry it; all if there are none."""
     names = dict.fromkeys(
         envelope
         for surface in taxonomy.surfaces.values()
         if reaches(surface, code, of_operation=of_operation)
         for envelope in surface.envelopes
-        if wears(code, envelope)
-        and envelope in taxonomy.envelopes  # of a broken document it may be lost
+        if uses_envelope(code, envelope)
+        and envelope in taxonomy.envelopes  # a broken document may have lost it
     )
     return tuple(taxonomy.envelopes[name] for name in names or taxonomy.envelopes)
 
 
-def shares(envelope: Envelope, protocol: Envelope) -> bool:
-    """Whether an envelope has its code where the errors of a protocol have their number, which alone tells whose it is."""
-    theirs, ours = (
+def shares_code_place(envelope: Envelope, protocol: Envelope) -> bool:
+    """Whether an envelope and its protocol's errors have their code in the same place.
+
+    Then only the number tells them apart.
+    """
+    one, other = (
         {place.path for place in slot_places(each.shape)["code"] if isinstance(place.node, Slot)}
         for each in (protocol, envelope)
     )
-    return not theirs.isdisjoint(ours)
+    return not one.isdisjoint(other)
 
 
-def taken(taxonomy: Taxonomy, surface: Surface) -> tuple[int, ...]:
-    """The numbers of our codes, reserved ones too, that stand on a surface where its protocol has its own."""
+def protocol_collisions(taxonomy: Taxonomy, surface: Surface) -> tuple[int, ...]:
+    """The numbers of our codes, including reserved ones, in the place of the protocol's own."""
     if surface.protocol is None:
         return ()
     protocol = taxonomy.envelopes[surface.protocol.envelope]
-    beside = [
-        envelope for envelope in surface.envelopes if shares(taxonomy.envelopes[envelope], protocol)
+    shared = [
+        name for name in surface.envelopes if shares_code_place(taxonomy.envelopes[name], protocol)
     ]
     codes = [(code, False) for code in taxonomy.codes.values()]
     codes += [
@@ -63,5 +69,5 @@ def taken(taxonomy: Taxonomy, surface: Surface) -> tuple[int, ...]:
         for code, of_operation in codes
         if isinstance(code.wire, int)
         and reaches(surface, code, of_operation=of_operation)
-        and any(wears(code, each) for each in beside)
+        and any(uses_envelope(code, name) for name in shared)
     )

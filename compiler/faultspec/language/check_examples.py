@@ -1,7 +1,8 @@
-"""Does every example obey the code it is an example of?"""
+"""Checks that every example obeys its code."""
 
 from collections.abc import Callable, Iterable, Iterator
 
+from faultspec.diagnostics.model import Severity
 from faultspec.language import formats, header_syntax, values
 from faultspec.language.carriers import carriers
 from faultspec.language.grammar import GrammarProblem, Path
@@ -17,13 +18,13 @@ from faultspec.language.model import (
 )
 
 
-def problems(
+def check_examples(
     taxonomy: Taxonomy, codes: Iterable[tuple[Path, Code, bool]], lost: Callable[[Path], bool]
 ) -> Iterator[GrammarProblem]:
-    """Every way in which an example of `codes` breaks its details, the fields of its slots, a status or a header rule.
+    """Every way in which an example breaks details, fields of slots, statuses or header rules.
 
-    Each code comes with its path and with whether its examples stand in a list. `lost`: whether something at a path of
-    the document could not be read; what might follow only from that is not said.
+    `codes` are codes with their paths, and whether their examples are in a list. `lost` tells
+    whether a path of the document was lost; problems that may only follow from that are skipped.
     """
     vocabularies = values.vocabularies(taxonomy)
     unsure = _unsure(lost)
@@ -34,38 +35,40 @@ def problems(
             at: Path = (*path, "example", index) if listed else (*path, "example")
             if lost(at):
                 continue
-            for misfit in _misfits(code, example, strict, vocabularies):
-                if misfit.keyword not in unsure:
-                    yield _in_details(misfit, code, at)
-            if not lost(("envelopes",)) and not lost(("surfaces",)) and not lost(("vocabularies",)):
-                yield from _slots(example, at, envelopes, vocabularies)
-                yield from _facts(code, example, at)
-            yield from _status(code, example, at)
-            yield from _headers(code, example, at, taxonomy.headers)
+            for problem in _detail_problems(code, example, strict, vocabularies):
+                if problem.keyword not in unsure:
+                    yield _in_details(problem, code, at)
+            if not any(lost((section,)) for section in ("envelopes", "surfaces", "vocabularies")):
+                yield from _check_slots(example, at, envelopes, vocabularies)
+                yield from _check_facts(code, example, at)
+            yield from _check_status(code, example, at)
+            yield from _check_headers(code, example, at, taxonomy.headers)
 
 
 def _strictness(envelopes: Iterable[Envelope]) -> Strictness:
-    """How undeclared details are taken where they are taken worst; details that are no object are no code's."""
+    """The strictest treatment of undeclared details; fields for details of other types are skipped."""
     fields = [
         envelope.fields["details"].schema for envelope in envelopes if "details" in envelope.fields
     ]
     found = {field.additional for field in fields if not field.types or "object" in field.types}
     order: tuple[Strictness, ...] = ("forbid", "warn")
-    return next((each for each in order if each in found), "allow")
+    return next((strictness for strictness in order if strictness in found), "allow")
 
 
 def _unsure(lost: Callable[[Path], bool]) -> frozenset[str]:
-    """The keywords of misfits that might follow from what was lost; a lost schema has no keywords to break."""
-    declared = any(lost((each,)) for each in ("envelopes", "surfaces", "detail_keys"))
-    return frozenset({"additional"} if declared else ()) | frozenset(
-        {"vocabulary"} if lost(("vocabularies",)) else ()
-    )
+    """The keywords of problems that may follow from lost sections."""
+    keywords = set()
+    if any(lost((section,)) for section in ("envelopes", "surfaces", "detail_keys")):
+        keywords.add("additional")
+    if lost(("vocabularies",)):
+        keywords.add("vocabulary")
+    return frozenset(keywords)
 
 
-def _misfits(
+def _detail_problems(
     code: Code, example: Example, strict: Strictness, vocabularies: values.Vocabularies
 ) -> Iterator[values.ValueProblem]:
-    """Where the details leave what is declared; without any, what they lack."""
+    """Where the details break their declaration; if there are none, the required members."""
     schema = code.details_schema or Schema(
         types=("object",), properties=code.details, additional=strict
     )
@@ -74,39 +77,34 @@ def _misfits(
             if member.presence == "required":
                 yield values.ValueProblem((name,), "", "absent")
         return
-    for misfit in values.problems(schema, example.details, vocabularies):
-        if misfit.severity == "warning" and misfit.keyword == "missing":
-            continue  # `expected` is a wish to services; an example may show the other case
-        yield misfit
+    for problem in values.check_value(schema, example.details, vocabularies):
+        # `expected` is a recommendation to services; an example may show the other case.
+        if problem.severity == "error" or problem.keyword != "missing":
+            yield problem
 
 
-def _in_details(misfit: values.ValueProblem, code: Code, path: Path) -> GrammarProblem:
-    if misfit.keyword == "absent":
-        return _bad(
-            path,
-            f"the example lacks `details.{misfit.path[0]}`, which `{code.name}` requires",
-            on_key=True,
-        )
-    undeclared = misfit.keyword == "additional"
-    hint = (
-        f"declare it under `details:` of `{code.name}`, or in `detail_keys`"
-        if undeclared
-        else f"the details of `{code.name}` are declared otherwise: change one of the two"
-    )
-    return GrammarProblem(
-        "bad-example",
-        (*path, "details", *_there(misfit)),
-        f"the example breaks its own code: {_said(misfit, 'details')}",
+def _in_details(problem: values.ValueProblem, code: Code, path: Path) -> GrammarProblem:
+    if problem.keyword == "absent":
+        message = f"the example lacks `details.{problem.path[0]}`, which `{code.name}` requires"
+        return _bad(path, message, on_key=True)
+    undeclared = problem.keyword == "additional"
+    hint = f"change the example, or the declared details of `{code.name}`"
+    if undeclared:
+        hint = f"declare it under `details:` of `{code.name}`, or in `detail_keys`"
+    place = _place(problem)
+    return _bad(
+        (*path, "details", *place),
+        f"the example breaks its own code: {_sentence(problem, 'details')}",
         hint,
-        undeclared or _there(misfit) == (),
-        misfit.severity,
+        on_key=undeclared or place == (),
+        severity=problem.severity,
     )
 
 
-def _slots(
+def _check_slots(
     example: Example, path: Path, envelopes: Iterable[Envelope], vocabularies: values.Vocabularies
 ) -> Iterator[GrammarProblem]:
-    """What is wrong with a slot in every envelope that has it: an example shows the code in one of them."""
+    """Slots that break their fields in every envelope; an example is of one of them."""
     filled = {slot: ((*path, "slots", slot), value) for slot, value in example.slots.items()}
     if example.message is not None:
         filled["message"] = ((*path, "message"), example.message)
@@ -115,46 +113,44 @@ def _slots(
             envelope.fields[slot].schema if slot in envelope.fields else IMPLIED.get(slot)
             for envelope in envelopes
         ]
-        schemas = [each for each in declared if each is not None]
-        found = [tuple(values.problems(schema, value, vocabularies)) for schema in schemas]
-        for misfit in min(found, key=len, default=()):
-            message = f"the example breaks the field `{slot}`: {_said(misfit, slot)}"
-            hint = "the envelope's `fields` say what the slot holds"
-            yield GrammarProblem(
-                "bad-example", (*at, *_there(misfit)), message, hint, False, misfit.severity
-            )
+        found = [
+            tuple(values.check_value(schema, value, vocabularies))
+            for schema in declared
+            if schema is not None
+        ]
+        for problem in min(found, key=len, default=()):
+            message = f"the example breaks the field `{slot}`: {_sentence(problem, slot)}"
+            hint = "change the example, or the envelope's `fields`"
+            place = (*at, *_place(problem))
+            yield _bad(place, message, hint, severity=problem.severity)
 
 
-def _facts(code: Code, example: Example, path: Path) -> Iterator[GrammarProblem]:
-    """The slots of which the code itself says what they hold."""
+def _check_facts(code: Code, example: Example, path: Path) -> Iterator[GrammarProblem]:
+    """Slots whose values the code itself declares."""
     for slot, terms in {"boundary": code.boundaries, **code.facts}.items():
         value = example.slots.get(slot)
         if terms and slot in example.slots and value not in terms:
             message = f"`{slot}` of `{code.name}` is {' or '.join(f'`{term}`' for term in terms)}"
-            yield _bad(
-                (*path, "slots", slot),
-                message,
-                "change the example, or what the code says of the slot",
-            )
+            yield _bad((*path, "slots", slot), message, "change the example, or the code")
 
 
-def _said(misfit: values.ValueProblem, whole: str) -> str:
-    return f"`{'.'.join(map(str, misfit.path)) or whole}` {misfit.problem}"
+def _sentence(problem: values.ValueProblem, whole: str) -> str:
+    return f"`{'.'.join(map(str, problem.path)) or whole}` {problem.problem}"
 
 
-def _there(misfit: values.ValueProblem) -> Path:
-    """Where it is in the document: what is missing is missing in the object around it."""
-    return misfit.path[:-1] if misfit.keyword == "missing" else misfit.path
+def _place(problem: values.ValueProblem) -> Path:
+    """The path in the document; of a missing member, that of its object."""
+    return problem.path[:-1] if problem.keyword == "missing" else problem.path
 
 
-def _status(code: Code, example: Example, path: Path) -> Iterator[GrammarProblem]:
+def _check_status(code: Code, example: Example, path: Path) -> Iterator[GrammarProblem]:
     if example.status is not None and not code.http.allows(example.status):
         allowed = ", ".join(map(str, code.http.statuses)) or "none"
-        message = f"`{code.name}` never travels as {example.status}"
+        message = f"`{code.name}` never has the status {example.status}"
         yield _bad((*path, "status"), message, f"its statuses: {allowed}")
 
 
-def _headers(
+def _check_headers(
     code: Code, example: Example, path: Path, general: Iterable[HeaderRule]
 ) -> Iterator[GrammarProblem]:
     status = example.status or code.http.default
@@ -165,24 +161,21 @@ def _headers(
                 continue
             if rule.presence == "forbidden":
                 yield _bad(at, f"`{name}` is forbidden here", on_key=True)
-            elif formats.problem(rule.format, value) is not None:
-                yield _bad(
-                    at, f"`{value}` is no {name}: it must be {formats.described(rule.format)}"
-                )
-            elif rule.token is not None and rule.token.lower() not in header_syntax.directives(
-                value
-            ):
+            elif formats.format_problem(rule.format, value) is not None:
+                yield _bad(at, f"`{value}` is not {formats.describe_formats(rule.format)}")
+            elif rule.token and rule.token.lower() not in header_syntax.directives(value):
                 yield _bad(at, f"`{name}` must contain `{rule.token}`")
             elif rule.equals is not None and str(example.slots.get(rule.equals, value)) != value:
-                yield _bad(
-                    at,
-                    f"`{name}` must repeat `${rule.equals}`, which is `{example.slots[rule.equals]}` here",
-                )
+                slot = f"`${rule.equals}`, which is `{example.slots[rule.equals]}` here"
+                yield _bad(at, f"`{name}` must repeat {slot}")
 
 
 def _bad(
-    path: Path, message: str, hint: str | None = None, *, on_key: bool = False
+    path: Path,
+    message: str,
+    hint: str = "change the example, or the rule it breaks",
+    *,
+    on_key: bool = False,
+    severity: Severity = "error",
 ) -> GrammarProblem:
-    return GrammarProblem(
-        "bad-example", path, message, hint or "change the example, or the rule it breaks", on_key
-    )
+    return GrammarProblem("bad-example", path, message, hint, on_key=on_key, severity=severity)

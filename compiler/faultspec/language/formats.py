@@ -1,4 +1,4 @@
-"""Formats of strings: the identifiers of the runtime, and the few others that a schema or a header rule may name."""
+"""Formats of strings for schemas and header rules: the runtime's identifiers, and a few others."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -9,28 +9,21 @@ from faultspec.runtime import http_dates, ids, retry_after
 
 
 class Format(NamedTuple):
-    """What a string of the format is, after "expected"; and a reader that says what is wrong with one, or nothing."""
+    """A noun phrase for the format, and a check that returns a problem or None."""
 
     description: str
     problem: Callable[[str], str | None]
 
 
-def problem(formats: Iterable[str], value: str) -> str | None:
-    """What is wrong with a string that should have one of the formats; None if it has one, or one of them is unknown."""
-    found = []
-    for format_ in formats:
-        if format_ not in FORMATS:
-            return None
-        reason = FORMATS[format_].problem(value)
-        if reason is None:
-            return None
-        found.append(reason)
-    return " and ".join(found) or None
+def format_problem(formats: Iterable[str], value: str) -> str | None:
+    """Why a string has none of the formats; None if it has one, or if one of them is unknown."""
+    found = [FORMATS[name].problem(value) if name in FORMATS else None for name in formats]
+    return " and ".join(filter(None, found)) or None if None not in found else None
 
 
-def described(formats: Iterable[str]) -> str:
-    """What a string of any of the formats is, in words."""
-    return " or ".join(FORMATS[format_].description for format_ in formats)
+def describe_formats(formats: Iterable[str]) -> str:
+    """A noun phrase for a string of any of the formats."""
+    return " or ".join(FORMATS[name].description for name in formats)
 
 
 def _matching(pattern: str, problem: str) -> Callable[[str], str | None]:
@@ -38,9 +31,8 @@ def _matching(pattern: str, problem: str) -> Callable[[str], str | None]:
 
 
 def _identifier(name: str) -> Format:
-    return Format(
-        f"a {name}", lambda value: None if ids.matches((name,), value) else f"it is no {name}"
-    )
+    message = f"it is not a {name}"
+    return Format(f"a {name}", lambda value: None if ids.matches((name,), value) else message)
 
 
 def _retry_after(value: str) -> str | None:
@@ -49,11 +41,9 @@ def _retry_after(value: str) -> str | None:
 
 def _http_date(value: str) -> str | None:
     date = http_dates.parse(value, now=0, lenient=False)
-    return (
-        "it is no HTTP-date such as `Sun, 06 Nov 1994 08:49:37 GMT`"
-        if date is None
-        else date.problem
-    )
+    if date is None:
+        return "it is not an HTTP-date such as `Sun, 06 Nov 1994 08:49:37 GMT`"
+    return date.problem
 
 
 def _methods(value: str) -> str | None:
@@ -62,10 +52,10 @@ def _methods(value: str) -> str | None:
 
 
 def _challenge(value: str) -> str | None:
-    """RFC 9110 section 11.6.1: a list of challenges, whose own parameters are separated by commas as well."""
-    seen = False
+    """RFC 9110 section 11.6.1: commas separate challenges, and the parameters of one challenge."""
+    in_challenge = False
     for item in items(value):
-        if seen and re.fullmatch(_PARAMETER, item, re.DOTALL):
+        if in_challenge and re.fullmatch(_PARAMETER, item, re.DOTALL):
             continue
         scheme = re.fullmatch(rf"({_TOKEN})(?: +(.*))?", item, re.DOTALL)
         if scheme is None:
@@ -74,9 +64,9 @@ def _challenge(value: str) -> str | None:
         if rest and not (
             re.fullmatch(_PARAMETER, rest, re.DOTALL) or re.fullmatch(r"[A-Za-z0-9._~+/-]+=*", rest)
         ):
-            return 'what follows the scheme is a parameter such as realm="api"'
-        seen = True
-    return None if seen else "a challenge begins with a scheme such as Bearer or Basic"
+            return 'the scheme is followed by a parameter such as realm="api"'
+        in_challenge = True
+    return None if in_challenge else "a challenge begins with a scheme such as Bearer or Basic"
 
 
 _DATE = r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
@@ -85,23 +75,25 @@ _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _PARAMETER = rf'{_TOKEN}[ \t]*=[ \t]*(?:{_TOKEN}|"(?:[^"\\]|\\.)*")'
 
 LISTS = frozenset({"methods", "challenge"})
-"""Formats of headers that may come in several lines, which then are one list (RFC 9110 section 5.3)."""
+"""Formats of headers whose lines combine to one list (RFC 9110 section 5.3)."""
 
 FORMATS: Mapping[str, Format] = {
     **{name: _identifier(name) for name in ids.FORMATS},
     # RFC 3339 section 5.6
     "date-time": Format(
         "a date and time such as 2026-02-03T04:05:06Z",
-        _matching(f"{_DATE}[Tt ]{_TIME}", "it is no date-time"),
+        _matching(f"{_DATE}[Tt ]{_TIME}", "it is not a date-time"),
     ),
-    "date": Format("a date such as 2026-02-03", _matching(_DATE, "it is no date")),
-    # RFC 3986 section 3: a scheme, and nothing but visible ASCII
-    "uri": Format("a URI", _matching("[A-Za-z][A-Za-z0-9+.-]*:[!-~]*", "it is no URI")),
-    # RFC 3986 section 4.1: that, or one without a scheme; the characters that none may have are left out
+    "date": Format("a date such as 2026-02-03", _matching(_DATE, "it is not a date")),
+    # RFC 3986 section 3: a scheme, and visible ASCII only
+    "uri": Format("a URI", _matching("[A-Za-z][A-Za-z0-9+.-]*:[!-~]*", "it is not a URI")),
+    # RFC 3986 section 4.1: the scheme is optional; the characters allowed in any part
     "uri-reference": Format(
-        "a URI reference", _matching(r"""[!#-;=?-\[\]_a-z~]*""", "it is no URI reference")
+        "a URI reference", _matching(r"""[!#-;=?-\[\]_a-z~]*""", "it is not a URI reference")
     ),
-    "email": Format("an email address", _matching(r"[^@\s]+@[^@\s]+", "it is no email address")),
+    "email": Format(
+        "an email address", _matching(r"[^@\s]+@[^@\s]+", "it is not an email address")
+    ),
     # RFC 9110 sections 10.2.3, 8.8.3, 5.6.7, 10.2.1 (the list may be empty) and 11.6.1
     "retry-after": Format("a whole number of seconds or an HTTP-date", _retry_after),
     "etag": Format(

@@ -1,26 +1,26 @@
-"""The grammar of the language: what may stand where, each with the one text that explains it.
+"""The grammar of the language: types of values, each key with its explanation.
 
-The same values check a document (``problems``), become its JSON Schema (``language.schema``) and its reference page,
-so an explanation is written once. A union is told apart by the kind of YAML node alone, which keeps every message about
-one branch. Nothing here knows what a construct means; that is ``language.resolve``.
+The same values check a document (``check_data``), become its JSON Schema (``language.schema``) and
+its reference page, so an explanation is written once. The branches of a union differ in the kind
+of YAML node, so that every message is about one branch. ``language.resolve`` adds the meaning.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from faultspec.diagnostics.model import Remedy, Severity
-from faultspec.source import UNTOLD
+from faultspec.source import UNREADABLE
 
 Path = tuple[str | int, ...]
 Kind = Literal["string", "integer", "number", "boolean", "null", "list", "mapping"]
 
 
 class Text(NamedTuple):
-    """A string, optionally of a pattern; ``shape`` says the pattern in words.
+    """A string, perhaps of a pattern, which ``shape`` describes in words.
 
-    Without a pattern it says something: it is neither empty nor blank, unless ``blank`` allows that.
+    Without a pattern it may be empty or blank only if ``blank`` is set.
     """
 
     pattern: str | None = None
@@ -57,18 +57,21 @@ class Nothing:
 
 
 class Anything:
-    """Any value; checked elsewhere, if at all."""
+    """Any value."""
 
 
 class Many(NamedTuple):
-    """A list of at least ``least`` items. Text and numbers stand in it once."""
+    """A list of at least ``least`` items; texts and numbers in it are unique."""
 
     item: "Type"
     least: int = 0
 
 
 class Named(NamedTuple):
-    """A mapping of at least ``least`` keys that the author chooses. ``optional``: a key may end in ``?``."""
+    """A mapping of at least ``least`` names that the author chooses.
+
+    ``optional``: a name may end in ``?``.
+    """
 
     value: "Type"
     key: Text = Text()
@@ -77,7 +80,7 @@ class Named(NamedTuple):
 
 
 class Key(NamedTuple):
-    """A key of a record: its type, what it means, and whether it must be there."""
+    """A key of a record: its type, its explanation, and whether it is required."""
 
     type: "Type"
     doc: str
@@ -85,20 +88,20 @@ class Key(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A mapping with known keys. ``name`` is what messages call it."""
+    """A mapping with known keys. ``name`` is used in messages, with its article."""
 
     name: str
     keys: Mapping[str, Key]
 
 
 class Either(NamedTuple):
-    """Branches that differ in the kind of their YAML node, so at most one can be meant."""
+    """A union, whose branches differ in the kind of their YAML node."""
 
     branches: tuple["Type", ...]
 
 
 class DeferredKind(NamedTuple):
-    """A type that refers to itself, looked up when it is needed. ``name`` is its name in the JSON Schema."""
+    """A type that contains itself, resolved on use. ``name`` is its name in the JSON Schema."""
 
     name: str
     get: Callable[[], "Type"]
@@ -121,7 +124,7 @@ Type = (
 
 
 class GrammarProblem(NamedTuple):
-    """Something wrong at a place of a document. ``on_key``: the key is at fault, not its value."""
+    """A mistake at a path of a document. ``on_key``: the key is at fault, not its value."""
 
     code: str
     path: Path
@@ -132,7 +135,7 @@ class GrammarProblem(NamedTuple):
     remedy: Remedy | None = None
 
 
-#: The kinds by the types that YAML is read as; whatever else there is, is a mapping.
+#: The kinds by the Python types of YAML data; every other type is a mapping.
 _KINDS: Mapping[type, Kind] = {
     type(None): "null",
     bool: "boolean",
@@ -143,13 +146,13 @@ _KINDS: Mapping[type, Kind] = {
 }
 
 
-def kind(value: object) -> Kind:
+def node_kind(value: object) -> Kind:
     """The kind of YAML node that ``value`` came from."""
     return _KINDS.get(value.__class__, "mapping")
 
 
-#: The kinds that can be meant by a type that stands for itself; an integer also counts as a number.
-_MEANT: Mapping[type, tuple[Kind, ...]] = {
+#: The kinds of node that a simple type allows; an integer is also a number.
+_ALLOWED: Mapping[type, tuple[Kind, ...]] = {
     Text: ("string",),
     Choice: ("string",),
     Integer: ("integer",),
@@ -163,15 +166,14 @@ _MEANT: Mapping[type, tuple[Kind, ...]] = {
 }
 
 
-def kinds(type: Type) -> tuple[Kind, ...]:
-    """The kinds of node that can be meant by ``type``."""
-    meant = _MEANT.get(type.__class__)
-    if meant is not None:
-        return meant
+def node_kinds(type: Type) -> tuple[Kind, ...]:
+    """The kinds of node that ``type`` allows."""
     if isinstance(type, DeferredKind):
-        return kinds(type.get())
-    assert isinstance(type, Either)
-    return tuple(dict.fromkeys(k for branch in type.branches for k in kinds(branch)))
+        return node_kinds(type.get())
+    if isinstance(type, Either):
+        kinds = (kind for branch in type.branches for kind in node_kinds(branch))
+        return tuple(dict.fromkeys(kinds))
+    return _ALLOWED[type.__class__]
 
 
 _ARTICLE: Mapping[Kind, str] = {
@@ -185,192 +187,168 @@ _ARTICLE: Mapping[Kind, str] = {
 }
 
 
-def problems(type: Type, value: object, path: Path = ()) -> Iterable[GrammarProblem]:
-    """Every place under ``path`` where ``value`` leaves ``type``, in document order. Nothing is said of what is ``UNTOLD``."""
+def check_data(type: Type, value: object, path: Path = ()) -> Iterable[GrammarProblem]:
+    """Every mistake in ``value`` and below it, in document order; unreadable values are skipped."""
     if isinstance(type, DeferredKind):
         type = type.get()
-    if value is UNTOLD:
+    if value is UNREADABLE:
         return ()
-    found = kind(value)
+    kind = node_kind(value)
     if isinstance(type, Either):
-        for chosen in type.branches:
-            if found in kinds(chosen):
-                break
-        else:
-            return (_wrong_kind(type, found, path),)
-        if isinstance(chosen, Choice) and any(isinstance(branch, Flag) for branch in type.branches):
-            return _flag_or_word(chosen, str(value), path)
-        return problems(chosen, value, path)
-    if found not in _MEANT[type.__class__]:
-        certain = isinstance(type, Text) and not type.pattern and found in ("integer", "number")
-        return (
-            _wrong_kind(type, found, path)._replace(remedy=Remedy("quote") if certain else None),
-        )
+        branch = next((branch for branch in type.branches if kind in node_kinds(branch)), None)
+        if branch is None:
+            return (_wrong_kind(type, kind, path),)
+        if isinstance(branch, Choice) and any(isinstance(other, Flag) for other in type.branches):
+            return _check_flag_or_word(branch, str(value), path)
+        return check_data(branch, value, path)
+    if kind not in _ALLOWED[type.__class__]:
+        problem = _wrong_kind(type, kind, path)
+        if isinstance(type, Text) and not type.pattern and kind in ("integer", "number"):
+            problem = problem._replace(remedy=Remedy("quote"))
+        return (problem,)
     check = _CHECKS.get(type.__class__)
     return () if check is None else check(type, value, path)
 
 
-def _text(type: Text, value: str, path: Path) -> Iterable[GrammarProblem]:
+def _bad_value(path: Path, message: str, hint: str | None = None) -> GrammarProblem:
+    return GrammarProblem("bad-value", path, message, hint, on_key=False)
+
+
+def _check_text(type: Text, value: str, path: Path) -> Iterable[GrammarProblem]:
     if type.pattern is not None and not re.fullmatch(type.pattern, value, re.ASCII):
-        return (
-            GrammarProblem(
-                "bad-value", path, f"`{_short(value)}` is not {type.shape}", on_key=False
-            ),
-        )
+        return (_bad_value(path, f"`{_short(value)}` is not {type.shape}"),)
     if type.pattern is None and not type.blank and not value.strip():
-        return (GrammarProblem("bad-value", path, "this text is empty", on_key=False),)
+        return (_bad_value(path, "this text is empty"),)
     return ()
 
 
-def _choice(type: Choice, value: str, path: Path) -> Iterable[GrammarProblem]:
+def _check_choice(type: Choice, value: str, path: Path) -> Iterable[GrammarProblem]:
     if value in type.values:
         return ()
     message = f"`{_short(value)}` is not one of {', '.join(type.values)}"
-    remedy = _only(value, type.values)
-    return (
-        GrammarProblem(
-            "bad-value", path, message, closest(value, type.values), on_key=False, remedy=remedy
-        ),
-    )
+    problem = _bad_value(path, message, closest(value, type.values))
+    return (problem._replace(remedy=_certain_word(value, type.values)),)
 
 
-def _integer(type: Integer, value: int, path: Path) -> Iterable[GrammarProblem]:
+def _check_integer(type: Integer, value: int, path: Path) -> Iterable[GrammarProblem]:
     low, high = type.low, type.high
     if (low is None or value >= low) and (high is None or value <= high):
         return ()
     wanted = f"between {low} and {high}" if high is not None else f"at least {low}"
-    return (GrammarProblem("bad-value", path, f"{_short(value)} is not {wanted}", on_key=False),)
+    return (_bad_value(path, f"{_short(value)} is not {wanted}"),)
 
 
-def _number(type: Number, value: float, path: Path) -> Iterator[GrammarProblem]:
+def _check_number(type: Number, value: float, path: Path) -> Iterator[GrammarProblem]:
     if type.low is not None and value < type.low:
-        yield GrammarProblem(
-            "bad-value", path, f"{_short(value)} is less than {type.low}", on_key=False
-        )
+        yield _bad_value(path, f"{_short(value)} is less than {type.low}")
     if type.high is not None and value > type.high:
-        yield GrammarProblem(
-            "bad-value", path, f"{_short(value)} is more than {type.high}", on_key=False
-        )
+        yield _bad_value(path, f"{_short(value)} is more than {type.high}")
 
 
-def _many(type: Many, value: list[object], path: Path) -> Iterator[GrammarProblem]:
+def _check_list(type: Many, value: list[object], path: Path) -> Iterator[GrammarProblem]:
     if len(value) < type.least:
         yield _too_few("list", "item", type.least, path)
-    seen = set()
-    for index, each in enumerate(value):
-        yield from problems(type.item, each, (*path, index))
-        if not isinstance(each, (list, dict)):
-            if (kind(each), each) in seen and each is not UNTOLD:
-                message = f"`{_short(each)}` stands in this list twice"
-                yield GrammarProblem(
-                    "duplicate-item",
-                    (*path, index),
-                    message,
-                    "keep one of the two",
-                    on_key=False,
-                    remedy=Remedy("drop"),
-                )
-            seen.add((kind(each), each))
+    found = set()
+    for index, item in enumerate(value):
+        at = (*path, index)
+        yield from check_data(type.item, item, at)
+        if isinstance(item, (list, dict)) or item is UNREADABLE:
+            continue
+        if (node_kind(item), item) in found:
+            message, hint = f"`{_short(item)}` is in this list twice", "keep one of the two"
+            problem = GrammarProblem("duplicate-item", at, message, hint, on_key=False)
+            yield problem._replace(remedy=Remedy("drop"))
+        found.add((node_kind(item), item))
 
 
-#: What YAML 1.1 took for a flag, and 1.2 takes for text.
+#: Flags of YAML 1.1 that are text in YAML 1.2.
 _FLAGS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
 
 
-def _flag_or_word(type: Choice, value: str, path: Path) -> Iterator[GrammarProblem]:
-    for problem in problems(type, value, path):
+def _check_flag_or_word(type: Choice, value: str, path: Path) -> Iterator[GrammarProblem]:
+    for problem in check_data(type, value, path):
+        message = f"`{_short(value)}` is not one of true, false, {', '.join(type.values)}"
         flag = _FLAGS.get(value.lower())
         hint = problem.hint if flag is None else f"write `{flag}`"
-        yield problem._replace(
-            message=f"`{_short(value)}` is not one of true, false, {', '.join(type.values)}",
-            hint=hint,
-        )
+        yield problem._replace(message=message, hint=hint)
 
 
 def _too_few(what: str, part: str, least: int, path: Path) -> GrammarProblem:
     return GrammarProblem("too-few", path, f"this {what} needs at least {least} {part}")
 
 
-def _named(type: Named, value: dict[Any, object], path: Path) -> Iterator[GrammarProblem]:
+def _check_named(type: Named, value: dict[Any, object], path: Path) -> Iterator[GrammarProblem]:
     key, optional = type.key, type.optional
     if len(value) < type.least:
         yield _too_few("mapping", "entry", type.least, path)
-    for name, each in readable_items(value):
+    for name, item in readable_items(value):
+        at = (*path, name)
         bare = name.removesuffix("?") if optional else name
         if key.pattern is not None and not re.fullmatch(key.pattern, bare, re.ASCII):
             yield GrammarProblem(
-                "bad-name", (*path, name), f"`{_short(name)}` is not {key.shape}", "rename it"
+                "bad-name", at, f"`{_short(name)}` is not {key.shape}", "rename it"
             )
         if optional and bare != name and bare in value:
-            message = f"`{bare}` stands here twice, once with and once without `?`"
-            yield GrammarProblem("duplicate-key", (*path, name), message, "keep one of the two")
-        yield from problems(type.value, each, (*path, name))
+            message = f"`{bare}` is here twice, once with and once without `?`"
+            yield GrammarProblem("duplicate-key", at, message, "keep one of the two")
+        yield from check_data(type.value, item, at)
 
 
-def _record(type: Record, value: dict[Any, object], path: Path) -> Iterator[GrammarProblem]:
-    name, keys = type
-    meant = set()
-    for each, inner in readable_items(value):
-        known = keys.get(each)
-        if known is None:
-            missing = tuple(key for key in keys if key not in value)
-            meant.add(nearest(each, missing))
+def _check_record(type: Record, value: dict[Any, object], path: Path) -> Iterator[GrammarProblem]:
+    keys = type.keys
+    missing = tuple(key for key in keys if key not in value)
+    misspelled = set()
+    for name, item in readable_items(value):
+        key = keys.get(name)
+        if key is None:
+            misspelled.add(nearest(name, missing))
             yield GrammarProblem(
                 "unknown-key",
-                (*path, each),
-                f"{name} has no key `{_short(each)}`",
-                closest(each, missing)
-                or closest(each, tuple(keys))
+                (*path, name),
+                f"{type.name} has no key `{_short(name)}`",
+                closest(name, missing)
+                or closest(name, tuple(keys))
                 or f"its keys are {', '.join(keys)}",
-                remedy=_meant(each, inner, missing, keys),
+                remedy=_certain_key(name, item, missing, keys),
             )
         else:
-            for problem in problems(known.type, inner, (*path, each)):
-                # The innermost key explains itself, so that every problem comes with a hint.
-                yield problem if problem.hint else problem._replace(hint=f"`{each}`: {known.doc}")
-    for each, known in keys.items():
-        if known.required and each not in value and each not in meant and UNTOLD not in value:
-            yield GrammarProblem(
-                "missing-key",
-                path,
-                f"{name} says nothing of `{each}`",
-                f"add `{each}:`. {known.doc}",
-            )
+            for problem in check_data(key.type, item, (*path, name)):
+                # The doc of the innermost key is the default hint.
+                yield problem if problem.hint else problem._replace(hint=f"`{name}`: {key.doc}")
+    for name in missing:
+        if keys[name].required and name not in misspelled and UNREADABLE not in value:
+            message, hint = f"{type.name} lacks `{name}`", f"add `{name}:`. {keys[name].doc}"
+            yield GrammarProblem("missing-key", path, message, hint)
 
 
-#: What each type asks of a value of its kind; the others ask nothing more.
+#: The check of a value of the right kind; other types have none.
 _CHECKS: Mapping[type, Callable[[Any, Any, Path], Iterable[GrammarProblem]]] = {
-    Text: _text,
-    Choice: _choice,
-    Integer: _integer,
-    Number: _number,
-    Many: _many,
-    Named: _named,
-    Record: _record,
+    Text: _check_text,
+    Choice: _check_choice,
+    Integer: _check_integer,
+    Number: _check_number,
+    Many: _check_list,
+    Named: _check_named,
+    Record: _check_record,
 }
 
 
 def readable_items(mapping: Mapping[Any, object]) -> Iterable[tuple[str, object]]:
-    """The entries of a mapping whose key can be read."""
-    if UNTOLD not in mapping:
+    """The entries of a mapping whose keys are readable."""
+    if UNREADABLE not in mapping:
         return mapping.items()
-    return [(name, each) for name, each in mapping.items() if name is not UNTOLD]
+    return [(name, value) for name, value in mapping.items() if name is not UNREADABLE]
 
 
 def _wrong_kind(type: Type, found: Kind, path: Path) -> GrammarProblem:
-    wanted = [_ARTICLE[k] for k in kinds(type)]
+    wanted = [_ARTICLE[kind] for kind in node_kinds(type)]
     if "a number" in wanted and "a whole number" in wanted:
         wanted.remove("a whole number")
-    name = (
-        f"`{path[-1]}`"
-        if path and isinstance(path[-1], str)
-        else "this item"
-        if path
-        else "the document"
-    )
-    hint = next(
-        (f"{record.name} has the keys {', '.join(record.keys)}" for record in _records(type)), None
-    )
+    name = "the document"
+    if path:
+        name = f"`{path[-1]}`" if isinstance(path[-1], str) else "this item"
+    record = next(_records(type), None)
+    hint = None if record is None else f"{record.name} has the keys {', '.join(record.keys)}"
     message = f"{name} must be {' or '.join(wanted)}, not {_ARTICLE[found]}"
     return GrammarProblem("wrong-type", path, message, hint, on_key=False)
 
@@ -387,47 +365,49 @@ def _records(type: Type) -> Iterator[Record]:
             yield from _records(get())
 
 
-@lru_cache(maxsize=1024)  # of words: who makes a mistake once makes it again
-def nearest(word: str, candidates: tuple[str, ...], cutoff: float = 0.6) -> str | None:
-    """The candidate that ``word`` is probably a misspelling of, or None; ``cutoff`` is the share of letters in common."""
-    import difflib  # here, since a document without a mistake has no use for it
+def _close_matches(word: str, candidates: Sequence[str], n: int, cutoff: float) -> list[str]:
+    import difflib  # here, because a document without mistakes does not need it
 
-    # Beyond this length nobody misspells, and the comparison takes quadratic time.
-    near = (
-        difflib.get_close_matches(word, candidates, n=1, cutoff=cutoff) if len(word) <= 80 else []
-    )
+    # Longer words are not misspelled names, and the comparison takes quadratic time.
+    return difflib.get_close_matches(word, candidates, n, cutoff) if len(word) <= 80 else []
+
+
+@lru_cache(maxsize=1024)  # words; the same mistake is often repeated
+def nearest(word: str, candidates: tuple[str, ...], cutoff: float = 0.6) -> str | None:
+    """The candidate that ``word`` probably misspells, or None.
+
+    ``cutoff`` is the least share of letters in common.
+    """
+    near = _close_matches(word, candidates, 1, cutoff)
     return near[0] if near else None
 
 
-def _only(word: str, candidates: tuple[str, ...]) -> Remedy | None:
-    """The candidate that `word` is certainly a misspelling of: the only one that is near at all, and very near."""
-    import difflib
-
-    near = difflib.get_close_matches(word, candidates, n=2, cutoff=0.6) if len(word) <= 80 else []
-    # A quarter of the letters: `htpp` is `http`, while `o` may be `on`, or nothing that is known.
-    certain = len(near) == 1 and difflib.get_close_matches(word, near, cutoff=0.75)
+def _certain_word(word: str, candidates: tuple[str, ...]) -> Remedy | None:
+    """The candidate that `word` certainly misspells: the only near one, and very near."""
+    near = _close_matches(word, candidates, 2, 0.6)
+    # Three quarters of the letters: `htpp` is `http`, while `o` may be `on`, or a foreign key.
+    certain = len(near) == 1 and _close_matches(word, near, 1, 0.75)
     return Remedy("write", near[0]) if certain else None
 
 
-def _meant(
+def _certain_key(
     word: str, value: object, missing: tuple[str, ...], keys: Mapping[str, Key]
 ) -> Remedy | None:
-    """The key that `word` certainly is, where its value is one that the key takes."""
-    remedy = _only(word, missing)
-    if remedy is None or any(problems(keys[remedy.text].type, value)):
+    """The key that `word` certainly misspells, if it allows the value."""
+    remedy = _certain_word(word, missing)
+    if remedy is None or any(check_data(keys[remedy.text].type, value)):
         return None
     return remedy
 
 
 def closest(word: str, candidates: tuple[str, ...], cutoff: float = 0.6) -> str | None:
-    """``did you mean …?`` for the candidate nearest to ``word``, or None."""
+    """``did you mean …?`` with the candidate nearest to ``word``, or None."""
     near = nearest(word, candidates, cutoff)
     return f"did you mean `{near}`?" if near else None
 
 
 def _short(value: object) -> str:
-    text = (
-        str(value) if not isinstance(value, int) or abs(value) < 10**18 else "a very large number"
-    )
+    is_large = isinstance(value, int) and abs(value) >= 10**18
+    text = "a very large number" if is_large else str(value)
     text = text.replace("\r", "\\r").replace("\n", "\\n")
     return text if len(text) <= 60 else text[:57] + "…"

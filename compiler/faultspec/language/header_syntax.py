@@ -1,10 +1,10 @@
-"""Headers taken apart: the elements, directives, parameters and validators in the text of a field."""
+"""Parsers of header values: list elements, directives, parameters and validators."""
 
 from collections.abc import Iterator, Mapping
 
 
 def items(value: str) -> Iterator[str]:
-    """The elements of a list-valued header (RFC 9110 section 5.6.1); commas in quoted strings don't separate any."""
+    """The elements of a list-valued header (RFC 9110 section 5.6.1)."""
     start, quoted, escaped = 0, False, False
     for index, character in enumerate(value):
         if escaped:
@@ -36,18 +36,17 @@ def methods(value: str) -> tuple[str, ...]:
 
 
 def etag_value(value: str) -> str:
-    """A validator without weakness and quotes, for comparison (RFC 9110 section 8.8.3.2, weak comparison)."""
-    value = value.strip()
-    value = value.removeprefix("W/")
+    """A validator without `W/` and quotes, for weak comparison (RFC 9110 section 8.8.3.2)."""
+    value = value.strip().removeprefix("W/")
     return value[1:-1] if len(value) >= 2 and value[0] == value[-1] == '"' else value
 
 
 def media_type(value: str) -> tuple[str, Mapping[str, str]]:
-    """Type and parameters of a Content-Type, lower case but for the parameters' values."""
+    """Type and parameters of a Content-Type, in lower case except for parameter values."""
     essence, *rest = value.split(";")
     parameters = {}
-    for each in rest:
-        name, equals, argument = each.partition("=")
+    for parameter in rest:
+        name, equals, argument = parameter.partition("=")
         if equals:
             parameters[name.strip().lower()] = argument.strip().strip('"')
     return essence.strip().lower(), parameters

@@ -1,9 +1,9 @@
-"""`extends`: a taxonomy laid over another, which says what may be touched.
+"""`extends`: an overlay extends a base taxonomy where the base allows it.
 
-A base is a file, named by its path or as `package:name/path` inside an installed package; nothing is ever fetched. What
-the base names under `extensible` may be added to where it is a mapping, and replaced where it is anything else; all else
-is the base's. Lists are replaced whole. The overlay's own header takes the place of the base's. Where bases have bases,
-each keeps what it does not name, whatever those between allow.
+A base is a file, named by its path, or by `package:name/path` in an installed package. Nothing is
+fetched. The base lists paths under `extensible`: an overlay may add to mappings there, and replace
+other values. Lists are replaced whole. The overlay has its own header. If a base has a base, each
+of them protects the paths that it does not list, whatever the ones between allow.
 """
 
 import importlib.util
@@ -14,15 +14,15 @@ from typing import Any
 
 from faultspec.language.grammar import GrammarProblem, Path
 
-#: Keys of a document that are never the base's: what the overlay says of itself.
+#: Keys that an overlay never inherits.
 OWN = ("faultspec", "taxonomy", "extends", "extensible")
 
 DEEPEST = 8
-"""Bases below one another; whoever stacks more has no idea any more which says what."""
+"""The longest chain of bases; beyond it, nobody knows the origin of a value."""
 
 
-def located(name: str, overlay: str) -> str | None:
-    """The file that `extends: name` in the file `overlay` means; None where a package of that name is not installed."""
+def locate_base(name: str, overlay: str) -> str | None:
+    """The file of `extends: name` in the file `overlay`; None if its package is not installed."""
     if not name.startswith("package:"):
         return os.path.normpath(os.path.join(os.path.dirname(overlay), name))
     package, _, inner = name.removeprefix("package:").partition("/")
@@ -37,65 +37,61 @@ def located(name: str, overlay: str) -> str | None:
     return str(File(next(iter(folders))) / inside)
 
 
-def laid_over(
+def merge_layers(
     base: dict[str, Any], overlay: dict[str, Any]
 ) -> tuple[dict[str, Any], list[GrammarProblem]]:
-    """The data of both, in the base's order with what is new behind, and what the overlay must not touch."""
-    allowed = [
-        tuple(each.split(".")) for each in base.get("extensible", ()) if isinstance(each, str)
-    ]
-    problems: list[GrammarProblem] = []
+    """The merged data, in the base's order with new entries last, and the forbidden changes."""
+    merger = _Merger(
+        [tuple(path.split(".")) for path in base.get("extensible", ()) if isinstance(path, str)]
+    )
     merged = {name: overlay[name] for name in OWN if name in overlay}
-    below = {name: each for name, each in base.items() if name not in OWN}
-    above = {name: each for name, each in overlay.items() if name not in OWN}
-    merged.update(_merged(below, above, (), allowed, problems))
-    return merged, problems
-
-
-def _merged(
-    base: dict[str, Any],
-    overlay: dict[str, Any],
-    path: Path,
-    allowed: list[tuple[str, ...]],
-    problems: list[GrammarProblem],
-) -> Iterator[tuple[str, Any]]:
-    for name, value in base.items():
-        at = (*path, name)
-        if name not in overlay or overlay[name] == value:
-            yield name, value
-        elif isinstance(value, dict) and isinstance(overlay[name], dict):
-            yield name, dict(_merged(value, overlay[name], at, allowed, problems))
-        else:
-            if not _names(allowed, at):
-                problems.append(
-                    _refused(
-                        at, f"`{'.'.join(map(str, at))}` is the base's, and may not be changed here"
-                    )
-                )
-            yield name, overlay[name]
-    for name, value in overlay.items():
-        if name not in base:
-            if not _names(allowed, path) and not _names(allowed, (*path, name)):
-                where = f"`{'.'.join(map(str, path))}`" if path else "the document"
-                problems.append(
-                    _refused((*path, name), f"the base does not allow adding `{name}` to {where}")
-                )
-            yield name, value
-
-
-def _names(allowed: list[tuple[str, ...]], path: Path) -> bool:
-    """Whether one of the patterns is the path."""
-    return any(
-        len(each) == len(path)
-        and all(step in ("*", at) for step, at in zip(each, path, strict=True))
-        for each in allowed
+    below, above = (
+        {name: value for name, value in layer.items() if name not in OWN}
+        for layer in (base, overlay)
     )
+    merged.update(merger.merge(below, above, ()))
+    return merged, merger.problems
 
 
-def _refused(path: Path, message: str) -> GrammarProblem:
-    return GrammarProblem(
-        "not-extensible",
-        path,
-        message,
-        "leave it out, or ask the base to name it under `extensible`",
-    )
+class _Merger:
+    """Merges two layers; `extensible` are the paths that the base allows to change."""
+
+    def __init__(self, extensible: list[tuple[str, ...]]) -> None:
+        self.extensible = extensible
+        self.problems: list[GrammarProblem] = []
+
+    def merge(
+        self, base: dict[str, Any], overlay: dict[str, Any], path: Path
+    ) -> Iterator[tuple[str, Any]]:
+        for name, value in base.items():
+            at = (*path, name)
+            if name not in overlay or overlay[name] == value:
+                yield name, value
+            elif isinstance(value, dict) and isinstance(overlay[name], dict):
+                yield name, dict(self.merge(value, overlay[name], at))
+            else:
+                if not self._allows(at):
+                    self._forbid(at, f"the base does not allow changing {_dotted(at)}")
+                yield name, overlay[name]
+        for name, value in overlay.items():
+            if name not in base:
+                at = (*path, name)
+                if not self._allows(path) and not self._allows(at):
+                    where = _dotted(path) if path else "the document"
+                    self._forbid(at, f"the base does not allow adding `{name}` to {where}")
+                yield name, value
+
+    def _allows(self, path: Path) -> bool:
+        return any(
+            len(pattern) == len(path)
+            and all(step in ("*", part) for step, part in zip(pattern, path, strict=True))
+            for pattern in self.extensible
+        )
+
+    def _forbid(self, path: Path, message: str) -> None:
+        hint = "leave it out, or list it under `extensible` in the base"
+        self.problems.append(GrammarProblem("not-extensible", path, message, hint))
+
+
+def _dotted(path: Path) -> str:
+    return f"`{'.'.join(map(str, path))}`"

@@ -1,8 +1,8 @@
-"""The frozen model of a taxonomy: what every target, lint rule, clause and probe reads.
+"""The frozen model of a taxonomy, which targets, lint rules, clauses and probes read.
 
-Values only; named tuples, since a frozen dataclass takes ten times as long to be made when a command starts. Mappings
-keep the order of declaration, which is the order of everything generated.
-A construct's address in the YAML is its key path, e.g. ``("codes", "rate_limited", "headers")``.
+Named tuples, because defining a frozen dataclass takes ten times as long when a command starts.
+Mappings keep the order of declaration, which is the order of everything generated. The address of
+a construct in the YAML is its key path, such as ``("codes", "rate_limited", "headers")``.
 """
 
 import re
@@ -21,16 +21,16 @@ Strictness = Literal["forbid", "warn", "allow"]
 ClientAction = Literal["retry", "refetch", "user", "none"]
 
 Effect = Literal["none", "possible", "unknown"]
-"""Whether the operation may have taken effect although this error was returned."""
+"""Whether the operation may have taken effect although it returned this error."""
 
 Lifecycle = Literal["stable", "deprecated", "reserved", "removed"]
 
 EMPTY: Mapping[str, Any] = {}
-"""Nothing declared. Shared, so not to be written to; a plain dict, since a template may print it as JSON."""
+"""The shared default of mappings, not to be changed; a dict, because templates print it as JSON."""
 
 
 class Source(NamedTuple):
-    """Where a rule comes from: statement ids of the document, a section of it, or rulings of the author."""
+    """The origin of a rule: statement ids or a section of the source document, or rulings."""
 
     statements: tuple[str, ...] = ()
     section: str | None = None
@@ -42,7 +42,7 @@ NOWHERE = Source()
 
 
 class Ruling(NamedTuple):
-    """A decision on something the document contradicts or leaves open."""
+    """A decision where the source document contradicts itself or leaves a question open."""
 
     name: str
     statements: tuple[str, ...]
@@ -54,7 +54,7 @@ class Ruling(NamedTuple):
 class Term(NamedTuple):
     """A member of a vocabulary: a domain, a boundary, a recovery action, a phase.
 
-    ``sends_again``: taking the recovery action sends again what failed.
+    ``sends_again``: the recovery action repeats the failed request.
     """
 
     name: str
@@ -65,11 +65,11 @@ class Term(NamedTuple):
 
 
 class HttpMapping(NamedTuple):
-    """The HTTP statuses that carry a code.
+    """The HTTP statuses of a code.
 
-    ``statuses``: every allowed range in order; the first one's low end is the default. Empty: never on HTTP, for
-    ``reason``, unless a surface gives such codes a status, which then is the ``default``. ``rules``: statuses chosen by a
-    condition, each ``then`` an int.
+    ``statuses``: the allowed ranges in order; the low end of the first is the default. If empty,
+    the code is never on HTTP, for ``reason``, unless a surface has a ``default`` for such codes.
+    ``rules``: statuses by condition; each ``then`` is an int.
     """
 
     statuses: tuple[StatusRange, ...] = ()
@@ -79,18 +79,18 @@ class HttpMapping(NamedTuple):
 
     @property
     def own_default(self) -> int | None:
-        """The status that the code itself has unless told otherwise, and no surface gives it."""
+        """The default status of the code itself, not that of a surface."""
         return self.default if self.statuses else None
 
     @property
     def carried(self) -> tuple[StatusRange, ...]:
-        """The statuses that the code may have over HTTP: its own, or the one that a surface gives it."""
-        lent = () if self.default is None else (StatusRange(self.default, self.default),)
-        return self.statuses or lent
+        """The statuses that the code may have over HTTP: its own, or the default of a surface."""
+        default = () if self.default is None else (StatusRange(self.default, self.default),)
+        return self.statuses or default
 
     def allows(self, status: int) -> bool:
-        """Whether the code may travel under this status."""
-        return any(status in each for each in self.statuses)
+        """Whether the code may have this status."""
+        return any(status in allowed for allowed in self.statuses)
 
     def all(self) -> Iterator[int]:
         """Every allowed status, in order, once."""
@@ -100,9 +100,9 @@ class HttpMapping(NamedTuple):
 
 
 class Schema(NamedTuple):
-    """A value described in the language's closed subset of JSON Schema; ``opaque`` holds an imported schema verbatim.
+    """A schema in the language's closed subset of JSON Schema.
 
-    ``types`` are JSON type names. ``properties`` carry their own presence.
+    ``opaque`` is an imported schema, verbatim. ``types`` are JSON type names.
     """
 
     types: tuple[str, ...] = ()
@@ -133,13 +133,13 @@ IMPLIED: Mapping[str, Schema] = {
     "actions": Schema(types=("array",), items=_TEXT),
     "details": Schema(types=("object",)),
 }
-"""What the well-known slots hold for which an envelope has no field."""
+"""The schemas of well-known slots for which an envelope has no field."""
 
 _KNOWN_ACTIONS = Schema(types=("array",), items=Schema(types=("string",), vocabulary="actions"))
 
 
 class DetailMember(NamedTuple):
-    """A named member of an object: its schema and whether it must be there."""
+    """A named member of an object: its schema and its presence."""
 
     name: str
     schema: Schema
@@ -148,12 +148,12 @@ class DetailMember(NamedTuple):
 
 
 class DetailKey(NamedTuple):
-    """A registered key of ``details``: one name, one type, everywhere.
+    """A registered key of ``details``, which has one type everywhere.
 
-    ``everywhere``: every code may carry it. ``role`` ``retriable`` makes it the wire form of the retry flag.
-    ``equals_header``: its value is the validator in that response header, compared without quotes and weakness, or the
-    seconds in it, rounded up.
-    ``refers_to`` ``resource``: its value identifies a resource the caller can read.
+    ``everywhere``: every code may carry it. ``role`` ``retriable``: it is the retry flag.
+    ``equals_header``: its value is the validator in that response header, without quotes and
+    weakness, or its seconds, rounded up. ``refers_to`` ``resource``: its value identifies a
+    resource that the caller can read.
     """
 
     name: str
@@ -167,11 +167,11 @@ class DetailKey(NamedTuple):
 
 
 class Field(NamedTuple):
-    """What is known of a slot of an envelope beyond its place.
+    """The type and the rules of a slot of an envelope.
 
-    ``echo``: the request header whose valid value comes back in this slot, in the response header of the same name,
-    and which the server generates, unique, when it is absent. ``invalid_inbound``: what happens to a malformed one.
-    ``mirror``: a response header that repeats the slot.
+    ``echo``: the request header whose valid value is returned in this slot and in the response
+    header of that name; if it is absent, the server generates a unique one. ``invalid_inbound``:
+    the treatment of a malformed one. ``mirror``: a response header that repeats the slot.
     """
 
     slot: str
@@ -184,7 +184,7 @@ class Field(NamedTuple):
 
 
 class Envelope(NamedTuple):
-    """A picture of the wire with slots in it (``faultspec.runtime.shape``)."""
+    """A picture of an error body, with slots (``faultspec.runtime.shape``)."""
 
     name: str
     media_types: tuple[str, ...]
@@ -197,10 +197,10 @@ class Envelope(NamedTuple):
 
 
 class Match(NamedTuple):
-    """Which exchanges a surface claims.
+    """The exchanges that a surface or an operation claims.
 
-    Routes are ``[METHOD ]/path`` with ``{param}``, ``*`` and ``**``. ``request``: values that members of the request's
-    body may have, by JSON Pointer.
+    Routes are ``[METHOD ]/path`` with ``{param}``, ``*`` and ``**``. ``request``: the values of
+    members of the request body, by JSON Pointer.
     """
 
     routes: tuple[str, ...] = ()
@@ -211,9 +211,9 @@ class Match(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Where a multi-status body keeps its outcomes.
+    """The places of outcomes in a multi-status body.
 
-    Each pointer is a list of alternatives; the first that resolves counts.
+    Each is a list of alternative pointers; the first that resolves applies.
     """
 
     items: tuple[str, ...]
@@ -224,7 +224,7 @@ class Batch(NamedTuple):
 
 
 class NumberRange(NamedTuple):
-    """Inclusive range of a protocol's numbers, and when they are sent."""
+    """An inclusive range of a protocol's error numbers, and when they are sent."""
 
     low: int
     high: int
@@ -237,7 +237,7 @@ class NumberRange(NamedTuple):
 
 
 class Protocol(NamedTuple):
-    """The errors of the protocol that carries ours; their numbers are no codes of the taxonomy."""
+    """The errors of the underlying protocol; their numbers are not codes of the taxonomy."""
 
     envelope: str
     codes: tuple[NumberRange, ...]
@@ -245,15 +245,14 @@ class Protocol(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """Where an envelope applies. First match wins; an error on no surface is a finding.
+    """A place where errors occur. An exchange belongs to the first surface that matches.
 
-    ``error_when``: the statuses that make an exchange an error. ``error_pointer``: a JSON Pointer whose presence does.
-    ``error_equals``: pointers and values that together do. ``at``: where in the body the envelope stands.
-    ``envelopes`` empty: errors here carry none, for ``reason``. ``codes`` None: open; otherwise the allowed code
-    names, in order.
-    ``foreign``: codes here are another namespace's. ``success``: members by pointer that every success has.
-    ``default_status``: the HTTP status of codes that have none of their own.
-    ``repeats``: the surface whose errors are carried here too, written to ``sink``.
+    ``error_when``: the statuses of errors. ``error_pointer``: a JSON Pointer whose presence marks
+    an error. ``error_equals``: pointers and values that together mark one. ``at``: the place of
+    the envelope in the body. ``envelopes`` empty: errors carry none, for ``reason``. ``codes``: the
+    allowed codes in order; None allows all. ``foreign``: codes are of another namespace.
+    ``success``: members of every success, by pointer. ``default_status``: the HTTP status of codes
+    without one. ``repeats``: the surface whose errors are repeated here, in ``sink``.
     """
 
     name: str
@@ -279,12 +278,12 @@ class Surface(NamedTuple):
 
     @property
     def structured(self) -> bool:
-        """Whether its errors stand in the structured content of a tool result."""
+        """Whether its errors are in the structured content of a tool result."""
         return self.transport == "mcp" and f"{self.at}/".startswith("/structuredContent/")
 
 
 class Example(NamedTuple):
-    """An instance of a code: what fills the slots, and the status and headers it travelled with."""
+    """An example of a code: the values of slots, the status and headers."""
 
     message: str | None = None
     details: Mapping[str, object] | None = None
@@ -296,11 +295,11 @@ class Example(NamedTuple):
 
 
 class HeaderRule(NamedTuple):
-    """What a response header must look like on some statuses or with some codes.
+    """A rule for a response header, on some statuses or with some codes.
 
-    ``codes`` empty: whatever the code. ``format``: ``retry-after``, ``etag``, ``http-date``, ``methods``, ``challenge``
-    or an id format. ``token``: a directive the list-valued header must contain. ``equals``: the slot it repeats.
-    ``on`` spans statuses; success statuses are allowed too.
+    ``codes`` empty: all codes. ``format``: ``retry-after``, ``etag``, ``http-date``, ``methods``,
+    ``challenge`` or an id format. ``token``: a directive that the list-valued header contains.
+    ``equals``: the slot that it repeats. ``on``: statuses, perhaps of successes.
     """
 
     name: str
@@ -319,7 +318,7 @@ class HeaderRule(NamedTuple):
 
     def spans(self, status: int | None) -> bool:
         """Whether the rule is for answers under this status."""
-        return not self.on or any(status in each for each in self.on)
+        return not self.on or any(status in statuses for statuses in self.on)
 
     def applies(self, code: str | None, status: int | None) -> bool:
         """Whether the rule is for an answer with this code under this status."""
@@ -327,14 +326,14 @@ class HeaderRule(NamedTuple):
 
 
 class Mcp(NamedTuple):
-    """``isError`` of a tool result; ``strict`` is its value where a server marks every refusal."""
+    """``isError`` of a tool result; ``strict``: its value on servers that mark every refusal."""
 
     is_error: bool
     strict: bool | None = None
 
 
 class Deadline(NamedTuple):
-    """The answer comes when the seconds in ``details.<detail>`` are over, at most ``late_by`` seconds later."""
+    """The answer comes after the seconds in ``details.<detail>``, at most ``late_by`` s late."""
 
     detail: str
     late_by: float
@@ -342,11 +341,11 @@ class Deadline(NamedTuple):
 
 
 class Code(NamedTuple):
-    """One declared failure.
+    """A declared error code.
 
-    ``wire``: what stands in the code slot (the name, unless declared; a number where the system numbers its codes).
-    ``envelopes``: those it travels in; empty: each of its surfaces'.
-    ``message`` may hold ``${key}`` for registered details only. ``boundaries``: the first is the default.
+    ``wire``: the value of the code slot; a number in systems with numeric codes. ``envelopes``
+    empty: all envelopes of its surfaces. ``message`` may contain ``${key}`` for registered
+    details only. ``boundaries``: the first is the default.
     """
 
     name: str
@@ -386,14 +385,14 @@ class Code(NamedTuple):
 
     @property
     def retryable(self) -> bool:
-        """The meaning of ``is_retryable``: the client action is exactly ``retry``."""
+        """The value of ``is_retryable``: whether the client action is ``retry``."""
         return self.client_action == "retry"
 
 
 class Operation(NamedTuple):
-    """An operation and the failures that only it has; their identity is (operation, code).
+    """An operation, with codes of its own, identified by (operation, code).
 
-    ``wire``: what callers call it.
+    ``wire``: its name in messages.
     """
 
     name: str
@@ -407,7 +406,10 @@ class Operation(NamedTuple):
 
 
 class RetryPolicy(NamedTuple):
-    """A policy of the planner, and what the planner cannot know: for whom it is, and of which kind a code's failures are."""
+    """A policy of the retry planner, and the codes that it is for.
+
+    ``kind_of``: the kind of failure by code.
+    """
 
     name: str
     policy: Policy
@@ -421,7 +423,7 @@ class RetryPolicy(NamedTuple):
 
 
 class Idempotency(NamedTuple):
-    """How a write is made safe to send again.
+    """The rule that makes repeated writes safe.
 
     ``window`` in seconds. ``mismatch``: the code for one key with two bodies.
     """
@@ -437,8 +439,10 @@ class Idempotency(NamedTuple):
 
 
 class Upstream(NamedTuple):
-    """How services behind are called: by which retry policy, and what names one intent (headers, or members). ``status``: the
-    details key that tells the status of their answer.
+    """The rule for calls of services behind this one.
+
+    ``keys``: headers or members that identify a call across retries. ``status``: the details key
+    with the status of the upstream answer.
     """
 
     retry: str | None
@@ -449,7 +453,7 @@ class Upstream(NamedTuple):
 
 
 class Fallback(NamedTuple):
-    """The code of an error status that no code claims; ``code`` None: that status is not sent at all."""
+    """The code for error statuses that no code claims; None: the statuses are not used."""
 
     on: StatusRange
     code: str | None
@@ -458,7 +462,7 @@ class Fallback(NamedTuple):
 
 
 class Concealment(NamedTuple):
-    """Across ``across``, answer as if the resource did not exist: code ``answer``, never one of ``never``."""
+    """Across a boundary, the answer is as for a missing resource: ``answer``, none of ``never``."""
 
     across: Literal["tenant", "owner"]
     answer: str
@@ -467,9 +471,9 @@ class Concealment(NamedTuple):
 
 
 class Privacy(NamedTuple):
-    """What must not leave.
+    """What errors must not reveal.
 
-    ``detectors``: names of leak detectors. ``never_echoed``: identity attributes, e.g. ``tenant``.
+    ``detectors``: names of leak detectors. ``never_echoed``: identity attributes, as ``tenant``.
     """
 
     detectors: tuple[str, ...]
@@ -480,7 +484,7 @@ class Privacy(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """A metric clients of the telemetry may rely on. ``counts``: each failed request, or every request."""
+    """A metric of the contract. ``counts``: failed requests, or all requests."""
 
     name: str
     kind: Literal["counter", "gauge", "histogram", "ratio"]
@@ -491,7 +495,7 @@ class Metric(NamedTuple):
 
 
 class AlertThreshold(NamedTuple):
-    """More than ``times`` the rate over the ``over`` seconds before, and ``at_least`` so many."""
+    """A rate above ``times`` that of the ``over`` seconds before, and ``at_least`` events."""
 
     times: float
     over: float
@@ -501,8 +505,9 @@ class AlertThreshold(NamedTuple):
 class Alert(NamedTuple):
     """An alert with its runbook.
 
-    ``window`` and ``lasting`` in seconds; ``when`` is a sentence, ``codes`` and ``statuses`` what it counts. It fires
-    above the share ``threshold`` of requests, or on the ``rise``, once that has lasted.
+    ``when`` is a sentence. ``codes`` and ``statuses``: the errors counted in the ``window``. The
+    alert fires above the share ``threshold`` of requests, or on the ``rise``, once that condition
+    has held for ``lasting``. Times in seconds.
     """
 
     name: str
@@ -519,17 +524,17 @@ class Alert(NamedTuple):
 
 
 class AlertMetric(NamedTuple):
-    """Pointers to what a recorded line tells of a request or an answer."""
+    """Pointers to the headers and the body of a recorded request or response."""
 
     headers: str | None = None
     body: str | None = None
 
 
 class RecordingRule(NamedTuple):
-    """A kind of line in a log of exchanges: pointers to what it tells.
+    """A kind of line in a log of exchanges: pointers to its parts.
 
-    ``when``: what stands in lines of this kind, by pointer. ``elapsed``: the pointer and the unit in seconds. ``slots``: by
-    the slot of the envelope.
+    ``when``: values by pointer that identify the kind. ``elapsed``: the pointer, and its unit in
+    seconds. ``slots``: pointers by slot of the envelope.
     """
 
     name: str
@@ -546,9 +551,10 @@ class RecordingRule(NamedTuple):
 
 
 class Telemetry(NamedTuple):
-    """The observability contract: metrics, the members of an error's log record, span attributes, alerts, kinds of lines.
+    """The observability contract: metrics, log record, span attributes, alerts, kinds of lines.
 
-    ``means``: the ``$slot`` or ``details.<key>`` that whatever has a name repeats. ``runbooks``: where they are published.
+    ``means``: the ``$slot`` or ``details.<key>`` that labels, members and attributes of a name
+    repeat. ``runbooks``: the base URL of published runbooks.
     """
 
     metrics: Mapping[str, Metric]
@@ -562,7 +568,7 @@ class Telemetry(NamedTuple):
 
 
 class Obligation(NamedTuple):
-    """A statement that nobody can check from outside, kept so that the trace is whole."""
+    """A statement that cannot be checked from outside, kept for a complete trace."""
 
     name: str
     text: str
@@ -571,7 +577,7 @@ class Obligation(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """What a client makes of a code it does not know, or a service of an error it did not declare."""
+    """The code that replaces an unknown code (client) or an undeclared error (service)."""
 
     becomes: str
     retriable: bool
@@ -580,8 +586,9 @@ class Unknown(NamedTuple):
 
 
 class ImportedCodes(NamedTuple):
-    """The form of codes that importers make of statuses: ``pattern`` with the status in place of ``${status}``. A code of
-    the form is declared by the operation that was imported, or it is not declared.
+    """The form of codes that importers derive from statuses: ``pattern`` with ``${status}``.
+
+    Imported operations declare the codes of this form; others are undeclared.
     """
 
     pattern: str
@@ -589,7 +596,7 @@ class ImportedCodes(NamedTuple):
     source: Source = NOWHERE
 
     def code(self, status: int) -> str:
-        """The code of a status."""
+        """The imported code for a status."""
         return self.pattern.replace("${status}", str(status))
 
     def has_form(self, wire: object) -> bool:
@@ -600,7 +607,7 @@ class ImportedCodes(NamedTuple):
 
 
 class Rendering(NamedTuple):
-    """An error as text. ``given``: what the error does not know, by name."""
+    """A rendering of errors as text. ``given``: values from outside the error, by name."""
 
     name: str
     picture: object
@@ -610,7 +617,7 @@ class Rendering(NamedTuple):
 
 
 class Lookup(NamedTuple):
-    """How audit records are read back: a list at ``items``, each with its id at ``id``."""
+    """The look-up of audit records: a list at ``items``, each with its id at ``id``."""
 
     request: str
     items: str
@@ -619,7 +626,10 @@ class Lookup(NamedTuple):
 
 
 class Audit(NamedTuple):
-    """The record of every failure (or exchange). ``means``: the ``$slot`` or ``details.<key>`` that a member repeats."""
+    """The record of every failure, or of every exchange.
+
+    ``means``: the ``$slot`` or ``details.<key>`` that a member repeats.
+    """
 
     id: str | None
     lookup: Lookup | None
@@ -630,7 +640,7 @@ class Audit(NamedTuple):
 
 
 class Publication(NamedTuple):
-    """Where services publish what they declare: a list ``at`` a pointer, whose items keep things at ``item``."""
+    """A published list ``at`` a pointer, whose items have their members at ``item``."""
 
     name: str
     request: str
@@ -642,7 +652,7 @@ class Publication(NamedTuple):
 
 
 class Navigation(NamedTuple):
-    """How callers walk: what ``offers`` lists may be taken; else the code is ``refused`` or ``unknown``."""
+    """The steps that an answer ``offers``; others are ``refused`` or ``unknown``."""
 
     offers: str
     takes: str
@@ -653,7 +663,7 @@ class Navigation(NamedTuple):
 
 
 class Taxonomy(NamedTuple):
-    """A whole taxonomy, resolved: every reference names something that is there."""
+    """A whole taxonomy, resolved: every reference has its target."""
 
     name: str
     version: str
@@ -693,26 +703,26 @@ class Taxonomy(NamedTuple):
 
     @property
     def sending_again(self) -> tuple[str, ...]:
-        """The recovery actions that send again what failed."""
+        """The recovery actions that repeat the failed request."""
         return tuple(action.name for action in self.actions.values() if action.sends_again)
 
     def implied(self, slot: str) -> Schema | None:
-        """What a slot holds where an envelope has no field for it; None where anything does."""
+        """The schema of a slot without a field; None if it allows any value."""
         return _KNOWN_ACTIONS if slot == "actions" and self.actions else IMPLIED.get(slot)
 
     def every_code(self) -> Iterator[Code]:
-        """The shared codes, live or not, then those of operations."""
+        """All codes, live or not: shared ones, then those of operations."""
         yield from self.codes.values()
         for operation in self.operations.values():
             yield from operation.errors.values()
 
     def fields(self) -> Iterator[Field]:
-        """What is said of slots, in any envelope."""
+        """The fields of all envelopes."""
         for envelope in self.envelopes.values():
             yield from envelope.fields.values()
 
     def field_of(self, slot: str) -> Field | None:
-        """What the first envelope that speaks of a slot says of it."""
+        """The first field for a slot, in any envelope."""
         return next((field for field in self.fields() if field.slot == slot), None)
 
     def live_codes(self) -> tuple[Code, ...]:
@@ -720,19 +730,15 @@ class Taxonomy(NamedTuple):
         return tuple(code for code in self.codes.values() if code.live)
 
     def codes_for(self, status: int) -> tuple[str, ...]:
-        """The HTTP map read backwards: code names that may travel under ``status``.
-
-        The fallback is asked where no code claims it.
-        """
+        """The codes that may have an HTTP status; the fallback, if no code claims it."""
         claimed = tuple(code.name for code in self.live_codes() if code.http.allows(status))
         if claimed:
             return claimed
-        matching = sorted((f for f in self.fallbacks if status in f.on), key=lambda f: f.on.width)
-        if matching and matching[0].code is not None:
-            return (matching[0].code,)
-        return ()
+        matching = (fallback for fallback in self.fallbacks if status in fallback.on)
+        narrowest = min(matching, key=lambda fallback: fallback.on.width, default=None)
+        return (narrowest.code,) if narrowest and narrowest.code is not None else ()
 
     def header_rules(self, code: Code | None, status: int | None) -> tuple[HeaderRule, ...]:
-        """The header rules for an answer, most specific last: taxonomy-wide by status, then the code's own."""
+        """The rules for an answer, most specific last: those of the taxonomy, then of the code."""
         own, name = (code.headers, code.name) if code is not None else ((), None)
         return tuple(rule for rule in (*self.headers, *own) if rule.applies(name, status))

@@ -1,8 +1,7 @@
-"""Retry, idempotency, privacy, telemetry and the rules for codes nobody declared."""
+"""Retry, idempotency, privacy, telemetry and the rules for undeclared codes."""
 
 import re
 
-from faultspec.language.conditions import ConditionalRule
 from faultspec.language.constructs.policies import DETECTORS
 from faultspec.language.grammar import Path
 from faultspec.language.model import (
@@ -19,297 +18,261 @@ from faultspec.language.model import (
     Unknown,
     Upstream,
 )
-from faultspec.language.schemas import members
-from faultspec.language.scope import Data, Known, Scope
-from faultspec.language.wire import WELL_KNOWN_SLOTS, check_method, condition
+from faultspec.language.schemas import read_members
+from faultspec.language.scope import Data, Known, Scope, placed_items
+from faultspec.language.wire import check_method, read_condition_rules
 from faultspec.runtime import retry
 
 
-def retry_policy(scope: Scope, name: str, data: Data) -> RetryPolicy:
-    """A policy of the planner, and for whom it is."""
+def read_retry_policy(scope: Scope, name: str, data: Data) -> RetryPolicy:
+    """A retry policy, with the codes and failures that it is for."""
     path: Path = ("retry_policies", name)
-    backoff = data.get("backoff", [])
-    listed = isinstance(backoff, list)
-    phases = tuple(
-        _phase(scope, each, (*path, "backoff", index), last=index == len(backoff) - 1)
-        if listed
-        else _phase(scope, each, (*path, "backoff"), last=True)
-        for index, each in enumerate(backoff if listed else [backoff])
+    details = scope.names("detail_keys")
+    return RetryPolicy(
+        name=name,
+        policy=_planner_policy(scope, name, data, path),
+        summary=data.get("summary"),
+        isolation=data.get("isolation"),
+        annotate=scope.refer_key(data, "annotate", details, "detail key", path),
+        eligible=scope.refer_all(
+            data.get("eligible"), scope.code_names, "code", (*path, "eligible")
+        ),
+        eligible_when=read_condition_rules(scope, data, "eligible_when", path, details),
+        kind_of=_kind_of_codes(scope, data.get("kinds", {}), (*path, "kinds")),
+        source=scope.source(data.get("source"), path),
     )
+
+
+def _planner_policy(scope: Scope, name: str, data: Data, path: Path) -> retry.Policy:
+    phases = list(placed_items(data.get("backoff", []), (*path, "backoff")))
     jitter = data.get("jitter", {"kind": "none"})
     hint = data.get("retry_after", {"honor": False})
+    hint_path: Path = (*path, "retry_after")
     budget = data.get("budget")
-    annotate = data.get("annotate")
-    if annotate is not None:
-        scope.refer(annotate, scope.names("detail_keys"), "detail key", (*path, "annotate"))
-    policy = retry.Policy(
+    return retry.Policy(
         name=name,
         max_attempts=data["max_attempts"],
-        phases=phases,
+        phases=tuple(
+            _read_phase(scope, phase, at, last=at == phases[-1][0]) for at, phase in phases
+        ),
         jitter=retry.Jitter(jitter["kind"], float(jitter.get("ratio", 0))),
         retry_after=retry.RetryAfterRule(
             honor=hint["honor"],
-            max=scope.duration(hint.get("max"), (*path, "retry_after", "max")),
+            max=scope.duration(hint, "max", hint_path),
             clamp=hint.get("beyond", "cap"),
             min_is_computed=hint.get("at_least_computed", False),
-            over=scope.duration(hint.get("over"), (*path, "retry_after", "over")),
+            over=scope.duration(hint, "over", hint_path),
         ),
         budget=retry.Budget(
             budget["tokens"], budget["cost"], idle_refund=budget.get("idle_refund", 1)
         )
         if budget
         else None,
-        max_elapsed=scope.duration(data.get("max_elapsed"), (*path, "max_elapsed"), positive=True),
+        max_elapsed=scope.duration(data, "max_elapsed", path, positive=True),
         kinds={
-            kind: retry.Kind(
-                each.get("cost"), scope.duration(each.get("base"), (*path, "kinds", kind, "base"))
-            )
-            for kind, each in data.get("kinds", {}).items()
+            kind: retry.Kind(rule.get("cost"), scope.duration(rule, "base", (*path, "kinds", kind)))
+            for kind, rule in data.get("kinds", {}).items()
         },
     )
-    return RetryPolicy(
-        name,
-        policy,
-        data.get("summary"),
-        data.get("isolation"),
-        annotate,
-        scope.refer_all(data.get("eligible"), scope.code_names, "code", (*path, "eligible")),
-        tuple(
-            ConditionalRule(
-                condition(
-                    scope,
-                    each["if"],
-                    (*path, "eligible_when", index, "if"),
-                    scope.names("detail_keys"),
-                ),
-                each["then"],
-            )
-            for index, each in enumerate(data.get("eligible_when", ()))
-        ),
-        _kinds(scope, data.get("kinds", {}), (*path, "kinds")),
-        scope.source(data.get("source"), path),
-    )
 
 
-def _kinds(scope: Scope, data: Data, path: Path) -> dict[str, str]:
-    """The kind of each code that has one; a code has no more than one."""
+def _kind_of_codes(scope: Scope, kinds: Data, path: Path) -> dict[str, str]:
+    """The kind of failure of each code that has one; a code in two kinds is reported."""
     found: dict[str, str] = {}
-    for kind, each in data.items():
-        for index, code in enumerate(each.get("codes", ())):
+    for kind, data in kinds.items():
+        for index, code in enumerate(data.get("codes", ())):
             at: Path = (*path, kind, "codes", index)
             scope.refer(code, scope.code_names, "code", at)
             first = found.setdefault(code, kind)
             if first != kind:
-                scope.wrong(
-                    at,
-                    "duplicate-item",
-                    f"`{code}` is of the kind `{first}` already",
-                    "name it in one of the two",
-                )
+                message = f"`{code}` is of the kind `{first}` already"
+                scope.report(at, "duplicate-item", message, "name it in one of the two")
     return found
 
 
-def _phase(scope: Scope, data: Data, path: Path, *, last: bool) -> retry.Phase:
-    base = scope.duration(data["base"], (*path, "base")) or 0.0
-    step = scope.duration(data.get("step"), (*path, "step"))
-    lasts = scope.duration(data.get("for"), (*path, "for"), positive=True)
+def _read_phase(scope: Scope, data: Data, path: Path, *, last: bool) -> retry.Phase:
+    base = scope.duration(data, "base", path) or 0.0
+    step = scope.duration(data, "step", path)
     if not last and "for" not in data:
-        message = "only the last phase may go on without end"
-        scope.wrong(
-            path, "endless-phase", message, "add `for:`", on_key=True, needs=((*path, "for"),)
-        )
+        message = "a phase before the last one needs an end"
+        needs = ((*path, "for"),)
+        scope.report(path, "endless-phase", message, "add `for:`", on_key=True, needs=needs)
     return retry.Phase(
-        data["kind"],
-        base,
-        float(data.get("factor", 2)),
-        step if step is not None else base,
-        scope.duration(data.get("max"), (*path, "max")),
-        lasts,
+        kind=data["kind"],
+        base=base,
+        factor=float(data.get("factor", 2)),
+        step=step if step is not None else base,
+        max=scope.duration(data, "max", path),
+        for_seconds=scope.duration(data, "for", path, positive=True),
     )
 
 
-def idempotency(scope: Scope, data: Data) -> Idempotency:
-    """How a write is made safe to send again."""
+def read_idempotency(scope: Scope, data: Data) -> Idempotency:
+    """The rule that makes repeated writes safe."""
     path: Path = ("idempotency",)
     replay = data.get("replay", {})
-    mismatch = data.get("mismatch", "unspecified")
     methods = tuple(data.get("methods", ("POST",)))
     for index, method in enumerate(methods):
         check_method(scope, method, (*path, "methods", index))
+    mismatch: str | None = data.get("mismatch", "unspecified")
+    if mismatch != "unspecified":
+        mismatch = scope.refer(str(mismatch), scope.names("codes"), "code", (*path, "mismatch"))
     return Idempotency(
-        data["key"],
-        methods,
-        scope.duration(data.get("window"), (*path, "window"), positive=True),
-        tuple(replay.get("equal", ("status", "body"))),
-        tuple(replay.get("headers", ())),
-        None
-        if mismatch == "unspecified"
-        else scope.refer(mismatch, scope.names("codes"), "code", (*path, "mismatch")),
-        data.get("default", "idempotent"),
-        scope.source(data.get("source"), path),
+        key=data["key"],
+        methods=methods,
+        window=scope.duration(data, "window", path, positive=True),
+        equal=tuple(replay.get("equal", ("status", "body"))),
+        headers=tuple(replay.get("headers", ())),
+        mismatch=None if mismatch == "unspecified" else mismatch,
+        default=data.get("default", "idempotent"),
+        source=scope.source(data.get("source"), path),
     )
 
 
-def upstream(scope: Scope, data: Data) -> Upstream:
-    """How services behind are called."""
+def read_upstream(scope: Scope, data: Data) -> Upstream:
+    """The rule for calls of services behind this one."""
     path: Path = ("upstream",)
-    if "retry" in data:
-        scope.refer(data["retry"], scope.names("retry_policies"), "retry policy", (*path, "retry"))
-    if "status" in data:
-        scope.refer(data["status"], scope.names("detail_keys"), "detail key", (*path, "status"))
+    policies, details = scope.names("retry_policies"), scope.names("detail_keys")
     return Upstream(
-        data.get("retry"),
-        data.get("default"),
-        tuple(data.get("keys", ())),
-        scope.source(data.get("source"), path),
-        data.get("status"),
+        retry=scope.refer_key(data, "retry", policies, "retry policy", path),
+        default=data.get("default"),
+        keys=tuple(data.get("keys", ())),
+        source=scope.source(data.get("source"), path),
+        status=scope.refer_key(data, "status", details, "detail key", path),
     )
 
 
-def privacy(scope: Scope, data: Data) -> Privacy:
-    """What must not leave."""
+def read_privacy(scope: Scope, data: Data) -> Privacy:
+    """The rules on what errors must not contain."""
     path: Path = ("privacy",)
     codes = scope.names("codes")
-    for index, each in enumerate(data.get("internal_names", ())):
-        if scope.expression(each, (*path, "internal_names", index)) is not None and re.search(
-            each, ""
-        ):
-            message = "this regular expression matches nothing at all, so it is found in every text"
-            scope.wrong(
-                (*path, "internal_names", index),
-                "bad-pattern",
-                message,
-                "let it ask for at least one sign",
-            )
+    for index, pattern in enumerate(data.get("internal_names", ())):
+        at: Path = (*path, "internal_names", index)
+        if scope.expression(pattern, at) is not None and re.search(pattern, ""):
+            message = "this regular expression matches the empty string, and so every text"
+            scope.report(at, "bad-pattern", message, "require at least one character")
     conceal = []
-    for index, each in enumerate(data.get("conceal", ())):
-        at: Path = (*path, "conceal", index)
-        scope.refer(each["answer"], codes, "code", (*at, "answer"))
-        never = scope.refer_all(each.get("never"), codes, "code", (*at, "never"))
-        conceal.append(
-            Concealment(each["across"], each["answer"], never, scope.source(each.get("source"), at))
-        )
+    for at, rule in placed_items(data.get("conceal", []), (*path, "conceal")):
+        scope.refer_key(rule, "answer", codes, "code", at)
+        never = scope.refer_all(rule.get("never"), codes, "code", (*at, "never"))
+        source = scope.source(rule.get("source"), at)
+        conceal.append(Concealment(rule["across"], rule["answer"], never, source))
     return Privacy(
-        tuple(data.get("detectors", DETECTORS)),
-        tuple(data.get("never_echoed", ())),
-        tuple(conceal),
-        tuple(data.get("internal_names", ())),
-        scope.source(data.get("source"), path),
+        detectors=tuple(data.get("detectors", DETECTORS)),
+        never_echoed=tuple(data.get("never_echoed", ())),
+        conceal=tuple(conceal),
+        internal_names=tuple(data.get("internal_names", ())),
+        source=scope.source(data.get("source"), path),
     )
 
 
-def telemetry(scope: Scope, data: Data, slots: Known) -> Telemetry:
+def read_telemetry(scope: Scope, data: Data) -> Telemetry:
     """The observability contract."""
     path: Path = ("telemetry",)
-    metrics = {}
-    for name, each in data.get("metrics", {}).items():
-        source = scope.source(each.get("source"), (*path, "metrics", name))
-        labels = tuple(each.get("labels", ()))
-        metrics[name] = Metric(
-            name, each["kind"], labels, each["summary"], each.get("counts"), source
+    metrics = {
+        name: Metric(
+            name=name,
+            kind=metric["kind"],
+            labels=tuple(metric.get("labels", ())),
+            summary=metric["summary"],
+            counts=metric.get("counts"),
+            source=scope.source(metric.get("source"), (*path, "metrics", name)),
         )
-    alerts = {}
-    for name, each in data.get("alerts", {}).items():
-        at: Path = (*path, "alerts", name)
-        if "rise" in each and "threshold" in each:
-            message = (
-                f"`{name}` fires above a share and on a rise, and which of them counts is not said"
-            )
-            scope.wrong(
-                (*at, "rise"), "contradiction", message, "make two alerts of it", on_key=True
-            )
-        alerts[name] = Alert(
-            name,
-            each["severity"],
-            each["when"],
-            scope.refer_all(each.get("codes"), scope.code_names, "code", (*at, "codes")),
-            scope.statuses(each["statuses"], (*at, "statuses")) if "statuses" in each else (),
-            each.get("threshold"),
-            scope.duration(each.get("window"), (*at, "window"), positive=True),
-            tuple(each["runbook"]),
-            _rise(scope, each["rise"], (*at, "rise")) if "rise" in each else None,
-            scope.duration(each.get("for"), (*at, "for")),
-            scope.source(each.get("source"), at),
-        )
-    log = members(scope, data.get("log", {}), (*path, "log"))
+        for name, metric in data.get("metrics", {}).items()
+    }
+    log = read_members(scope, data.get("log", {}), (*path, "log"))
     span = dict(data.get("span", {}))
-    named: Known = tuple(
-        dict.fromkeys(
-            (*(label for metric in metrics.values() for label in metric.labels), *log, *span)
-        )
-    )
+    labels = [label for metric in metrics.values() for label in metric.labels]
+    named: Known = tuple(dict.fromkeys((*labels, *log, *span)))
     if any(scope.touched((*path, section)) for section in ("metrics", "log", "span")):
         named = None
-    known = (
-        None if slots is None else tuple(dict.fromkeys((*slots, *WELL_KNOWN_SLOTS, "retryable")))
-    )
-    for name, meant in data.get("means", {}).items():
-        place = (*path, "means", name)
-        scope.refer(name, named, "label, log member or span attribute", place, on_key=True)
-        if meant.startswith("$"):
-            scope.refer(meant[1:], known, "slot", place)
-        else:
-            scope.refer(
-                meant.removeprefix("details."), scope.names("detail_keys"), "detail key", place
-            )
     return Telemetry(
-        metrics,
-        log,
-        span,
-        alerts,
-        data.get("means", {}),
-        data.get("runbooks"),
-        {
-            name: _recording(scope, name, each, slots)
-            for name, each in data.get("records", {}).items()
+        metrics=metrics,
+        log=log,
+        span=span,
+        alerts={
+            name: _read_alert(scope, name, alert) for name, alert in data.get("alerts", {}).items()
         },
-        scope.source(data.get("source"), path),
+        means=scope.refer_means(
+            data, named, "label, log member or span attribute", path, extra=("retryable",)
+        ),
+        runbooks=data.get("runbooks"),
+        records={
+            name: _read_recording(scope, name, record)
+            for name, record in data.get("records", {}).items()
+        },
+        source=scope.source(data.get("source"), path),
     )
 
 
-def _recording(scope: Scope, name: str, data: Data, slots: Known) -> RecordingRule:
-    path: Path = ("telemetry", "records", name)
-    known = None if slots is None else tuple(dict.fromkeys((*slots, *WELL_KNOWN_SLOTS)))
-    for slot in data.get("slots", {}):
-        scope.refer(slot, known, "slot", (*path, "slots", slot), on_key=True)
-    if "seconds" in data and "milliseconds" in data:
-        message = f"`{name}` has the time until the answer twice, in seconds and in milliseconds"
-        scope.wrong(
-            (*path, "milliseconds"), "contradiction", message, "keep one of the two", on_key=True
-        )
-    if "body" in data.get("response", {}) and "slots" in data:
-        message = f"`{name}` has the whole body of the answer, and its slots beside it"
-        scope.wrong((*path, "slots"), "contradiction", message, "keep one of the two", on_key=True)
-    elapsed = next(((data[key], unit) for key, unit in _UNITS.items() if key in data), None)
-    return RecordingRule(
-        name,
-        data.get("when", {}),
-        data["status"],
-        data["url"],
-        data.get("method"),
-        data.get("route"),
-        elapsed,
-        AlertMetric(**data.get("request", {})),
-        AlertMetric(**data.get("response", {})),
-        data.get("slots", {}),
-        scope.source(data.get("source"), path),
+def _read_alert(scope: Scope, name: str, data: Data) -> Alert:
+    path: Path = ("telemetry", "alerts", name)
+    rise = data.get("rise")
+    if rise and "threshold" in data:
+        message = f"`{name}` has both `threshold` and `rise`, and an alert has one of them"
+        hint = "make two alerts of it"
+        scope.report((*path, "rise"), "contradiction", message, hint, on_key=True)
+    return Alert(
+        name=name,
+        severity=data["severity"],
+        when=data["when"],
+        codes=scope.refer_all(data.get("codes"), scope.code_names, "code", (*path, "codes")),
+        statuses=scope.statuses(data.get("statuses", []), (*path, "statuses")),
+        threshold=data.get("threshold"),
+        window=scope.duration(data, "window", path, positive=True),
+        runbook=tuple(data["runbook"]),
+        rise=None if rise is None else _read_rise(scope, rise, (*path, "rise")),
+        lasting=scope.duration(data, "for", path),
+        source=scope.source(data.get("source"), path),
     )
 
 
-#: The keys that tell how long an answer took, in seconds each.
-_UNITS = {"seconds": 1.0, "milliseconds": 0.001}
-
-
-def _rise(scope: Scope, data: Data, path: Path) -> AlertThreshold:
-    over = scope.duration(data["over"], (*path, "over"), positive=True)
+def _read_rise(scope: Scope, data: Data, path: Path) -> AlertThreshold:
+    over = scope.duration(data, "over", path, positive=True)
     return AlertThreshold(float(data["times"]), over or 1.0, data.get("at_least", 1))
 
 
-def unknown(scope: Scope, section: str) -> Unknown | None:
+#: The keys for the duration of an exchange, with their units in seconds.
+_UNITS = {"seconds": 1.0, "milliseconds": 0.001}
+
+
+def _read_recording(scope: Scope, name: str, data: Data) -> RecordingRule:
+    path: Path = ("telemetry", "records", name)
+    for slot in data.get("slots", {}):
+        scope.refer(slot, scope.known_slots, "slot", (*path, "slots", slot), on_key=True)
+    contradictions = []
+    if "seconds" in data and "milliseconds" in data:
+        contradictions.append(("milliseconds", "its duration both in seconds and in milliseconds"))
+    if "body" in data.get("response", {}) and "slots" in data:
+        contradictions.append(("slots", "both the whole body of the response and its slots"))
+    for key, what in contradictions:
+        message = f"`{name}` has {what}"
+        hint = "keep one of the two"
+        scope.report((*path, key), "contradiction", message, hint, on_key=True)
+    return RecordingRule(
+        name=name,
+        when=data.get("when", {}),
+        status=data["status"],
+        url=data["url"],
+        method=data.get("method"),
+        route=data.get("route"),
+        elapsed=next(((data[key], unit) for key, unit in _UNITS.items() if key in data), None),
+        request=AlertMetric(**data.get("request", {})),
+        response=AlertMetric(**data.get("response", {})),
+        slots=data.get("slots", {}),
+        source=scope.source(data.get("source"), path),
+    )
+
+
+def read_unknown(scope: Scope, section: str) -> Unknown | None:
     """The `unknown:` or `undeclared:` rule, if there is one."""
     if section not in scope.data:
         return None
     data = scope.section(section)
-    scope.refer(data["becomes"], scope.names("codes"), "code", (section, "becomes"))
-    source = scope.source(data.get("source"), (section,))
-    return Unknown(data["becomes"], data.get("retriable", False), data.get("original_code"), source)
+    scope.refer_key(data, "becomes", scope.names("codes"), "code", (section,))
+    return Unknown(
+        becomes=data["becomes"],
+        retriable=data.get("retriable", False),
+        original_code=data.get("original_code"),
+        source=scope.source(data.get("source"), (section,)),
+    )

@@ -1,11 +1,11 @@
-"""What is left of a document when everything the grammar objects to is taken out of it.
+"""Removes everything from a document that the grammar objects to.
 
-So that a typo in one place does not hide a dangling reference in another: resolution goes on with the rest, and knows
-what was lost, so that it does not complain of the consequences.
+A typo in one place then does not hide a dangling reference in another: resolution continues with
+the rest. It also gets the lost paths, and reports no problems that follow from them.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from faultspec.language.grammar import (
@@ -24,33 +24,32 @@ from faultspec.language.grammar import (
     Record,
     Text,
     Type,
-    kind,
-    kinds,
     nearest,
+    node_kind,
+    node_kinds,
     readable_items,
 )
-from faultspec.source import UNTOLD
+from faultspec.source import UNREADABLE
 
 
 class Remains(NamedTuple):
-    """Grammatical data, and the paths of what had to go or was probably meant by an unknown key."""
+    """Data that obeys the grammar, and the paths that were removed or that a typo hides."""
 
     data: dict[str, object]
     lost: frozenset[Path] = frozenset()
 
 
 def prune(type: Record, value: object, problems: Iterable[GrammarProblem]) -> Remains:
-    """`value` without what is untold, and without what `problems`, found in it by `grammar.problems`, are about.
+    """`value` without its unreadable parts and without the places of `problems`.
 
-    A list with one bad item goes as a whole, for the places of the others would shift. In a record a value that nobody
-    gave takes the place of a required one that is missing or bad, so that what stands beside it is still resolved; its
-    path is lost all the same. Only where the required value may be anything the record goes too.
+    `problems` are those that `grammar.check_data` found in `value`. A list with one bad item is
+    removed, because the positions of the others would shift. In a record, a stand-in replaces a
+    required value that is missing or bad, so that its neighbours are still resolved; its path is
+    lost too. If the required value may be anything, the record is removed.
     """
-    # What is there twice is there, and no less for it; and a construct that lacks a key is there all the same.
-    pruner = _Pruner(
-        {each.path for each in problems if each.code not in ("duplicate-item", "missing-key")}
-        - {()}
-    )
+    # A duplicate item, and a construct that lacks a key, stay.
+    kept = ("duplicate-item", "missing-key")
+    pruner = _Pruner({problem.path for problem in problems if problem.code not in kept} - {()})
     data = pruner.record(type, value if isinstance(value, dict) else {}, ())
     return Remains(data, frozenset(pruner.lost))
 
@@ -64,7 +63,8 @@ class _Pruner:
         self.lost: set[Path] = set()
 
     def value(self, type: Type, value: object, path: Path) -> object:
-        kept = _GONE if path in self.bad or value is UNTOLD else self._within(type, value, path)
+        removed = path in self.bad or value is UNREADABLE
+        kept = _GONE if removed else self._within(type, value, path)
         if kept is _GONE:
             self.lost.add(path)
         return kept
@@ -74,92 +74,84 @@ class _Pruner:
             case DeferredKind(_, get):
                 return self._within(get(), value, path)
             case Either(branches):
-                found = kind(value)
-                return self._within(
-                    next(branch for branch in branches if found in kinds(branch)), value, path
-                )
+                kind = node_kind(value)
+                branch = next(branch for branch in branches if kind in node_kinds(branch))
+                return self._within(branch, value, path)
             case Many(item) if isinstance(value, list):
-                items = [self.value(item, each, (*path, index)) for index, each in enumerate(value)]
+                items = [self.value(item, part, (*path, index)) for index, part in enumerate(value)]
                 return _GONE if _GONE in items else items
             case Named(inner) if isinstance(value, dict):
-                if UNTOLD in value:
-                    self.lost.add((*path, ""))  # an entry, whose name nobody knows
+                if UNREADABLE in value:
+                    self.lost.add((*path, ""))  # an entry of unknown name
                 entries = {
-                    name: self.value(inner, each, (*path, name))
-                    for name, each in readable_items(value)
+                    name: self.value(inner, part, (*path, name))
+                    for name, part in readable_items(value)
                 }
-                return {name: each for name, each in entries.items() if each is not _GONE}
+                return {name: part for name, part in entries.items() if part is not _GONE}
             case Record(_, keys) if isinstance(value, dict):
                 data = self.record(type, value, path)
-                return (
-                    data
-                    if all(name in data for name, key in keys.items() if key.required)
-                    else _GONE
-                )
-            case Anything() if _partly_untold(value):
+                whole = all(name in data for name, key in keys.items() if key.required)
+                return data if whole else _GONE
+            case Anything() if _partly_unreadable(value):
                 return _GONE
         return value
 
     def record(self, type: Record, value: dict[Any, object], path: Path) -> dict[str, object]:
         data: dict[str, object] = {}
-        for name, each in readable_items(value):
+        missing = tuple(key for key in type.keys if key not in value)
+        for name, part in readable_items(value):
             if name in type.keys:
-                kept = self.value(type.keys[name].type, each, (*path, name))
+                kept = self.value(type.keys[name].type, part, (*path, name))
                 if kept is not _GONE:
                     data[name] = kept
-            elif (
-                meant := nearest(name, tuple(key for key in type.keys if key not in value))
-            ) is not None:
-                self.lost.add((*path, meant))
+            elif (misspelled := nearest(name, missing)) is not None:
+                self.lost.add((*path, misspelled))
         for name, key in type.keys.items():
-            if (
-                key.required
-                and name not in data
-                and path
-                and (stands_in := stand_in(key.type)) is not _GONE
-            ):
-                data[name] = stands_in
-        more = UNTOLD in value
-        self.lost.update(
-            (*path, name)
-            for name, key in type.keys.items()
-            if name not in value and (key.required or more)
-        )
+            if key.required and name not in data and path:
+                replacement = stand_in(key.type)
+                if replacement is not _GONE:
+                    data[name] = replacement
+            if name in missing and (key.required or UNREADABLE in value):
+                self.lost.add((*path, name))
         return data
 
 
-#: Texts of which each pattern that a required key has takes one.
+#: Texts, one of which fits every pattern of a required key.
 _TEXTS = ("", "x", "1s", "1.0.0", "details.x", "${status}")
+
+#: Stand-ins that do not depend on the type's parameters.
+_PLAIN: Mapping[type, object] = {
+    Flag: False,
+    Many: [],
+    Named: {},
+    Nothing: None,
+    Anything: _GONE,
+}
 
 
 def stand_in(type: Type) -> object:
-    """A value of the type that says as little as possible; `_GONE` where any value may be meant."""
+    """A value of the type with the least content; `_GONE` if any value is allowed."""
+    if type.__class__ in _PLAIN:
+        return _PLAIN[type.__class__]
     match type:
         case DeferredKind(_, get):
             return stand_in(get())
         case Either(branches):
             return stand_in(branches[0])
         case Text(pattern):
-            return next(each for each in _TEXTS if pattern is None or re.fullmatch(pattern, each))
+            return next(text for text in _TEXTS if pattern is None or re.fullmatch(pattern, text))
         case Choice(values):
             return values[0]
         case Integer(low) | Number(low):
             return low or 0
-        case Flag():
-            return False
-        case Many():
-            return []
-        case Named():
-            return {}
         case Record(_, keys):
             return {name: stand_in(key.type) for name, key in keys.items() if key.required}
-        case Nothing():
-            return None
-        case Anything():
-            return _GONE
+    raise TypeError(type)
 
 
-def _partly_untold(value: object) -> bool:
+def _partly_unreadable(value: object) -> bool:
     if isinstance(value, dict):
-        return UNTOLD in value or any(map(_partly_untold, value.values()))
-    return value is UNTOLD or (isinstance(value, list) and any(map(_partly_untold, value)))
+        return UNREADABLE in value or any(map(_partly_unreadable, value.values()))
+    if isinstance(value, list):
+        return any(map(_partly_unreadable, value))
+    return value is UNREADABLE

@@ -1,4 +1,4 @@
-"""The reference of the language: every construct by its address, and the page that is made of them."""
+"""The reference of the language: every construct by its address, and the generated page."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -29,7 +29,10 @@ from faultspec.source import CODES as SOURCE_CODES
 
 @dataclass(frozen=True, slots=True)
 class Construct:
-    """A key of the language. `address` is its path without the names that authors choose: `codes.retriable.when.if`."""
+    """A key of the language.
+
+    `address` is its path without the names that authors choose, as `codes.retriable.when.if`.
+    """
 
     address: str
     key: Key
@@ -41,12 +44,12 @@ class Construct:
 
 
 def constructs() -> Mapping[str, Construct]:
-    """Every construct by its address, in the order of the grammar; a type inside itself is not entered again."""
-    return {each.address: each for each in _walk(DOCUMENT, "", ())}
+    """Every construct by address, in the order of the grammar; recursive types are entered once."""
+    return {construct.address: construct for construct in _walk(DOCUMENT, "", ())}
 
 
 def _walk(type: Type, above: str, entered: tuple[str, ...]) -> Iterator[Construct]:
-    for record in records(type):
+    for record in nested_records(type):
         if record.name in entered:
             continue
         for name, key in record.keys.items():
@@ -55,8 +58,8 @@ def _walk(type: Type, above: str, entered: tuple[str, ...]) -> Iterator[Construc
             yield from _walk(key.type, address, (*entered, record.name))
 
 
-def records(type: Type) -> Iterator[Record]:
-    """The records that a value of `type` may be, or may hold in a list or under names of the author's, each once."""
+def nested_records(type: Type) -> Iterator[Record]:
+    """The records of a type, also in its lists and named values, each once."""
     yield from {id(record): record for record in _records(type)}.values()
 
 
@@ -67,15 +70,13 @@ def _records(type: Type) -> Iterator[Record]:
         case Either(branches):
             for branch in branches:
                 yield from _records(branch)
-        case Many(item):
-            yield from _records(item)
-        case Named(value):
-            yield from _records(value)
+        case Many(inner) | Named(inner):
+            yield from _records(inner)
         case DeferredKind(_, get):
             yield from _records(get())
 
 
-#: Shared types that are explained once, below the constructs, and referred to from there.
+#: Shared types that have a section of their own, below the constructs.
 EXPLAINED = ("source", "schema", "header_rules", "condition", "duration", "status")
 
 
@@ -83,74 +84,75 @@ def _explained(type: Type) -> str | None:
     return next((name for name in EXPLAINED if SHARED[name] == type), None)
 
 
-def kind(type: Type) -> str:
-    """What a type takes, in words."""
+_PLAIN: Mapping[type, str] = {
+    Flag: "`true` \\| `false`",
+    Nothing: "`null`",
+    Anything: "anything",
+}
+
+
+def describe_type(type: Type) -> str:
+    """What a type takes, in words, in Markdown."""
     name = _explained(type)
     if name is not None:
         return f"[{name}](#{name})"
+    words = _PLAIN.get(type.__class__, "")
     match type:
-        case Text(_, shape):
-            return shape
+        case Text(_, words) | Record(words):
+            pass
         case Choice(values):
-            return " \\| ".join(f"`{each}`" for each in values)
+            words = " \\| ".join(f"`{value}`" for value in values)
         case Integer(low, high):
-            return (
-                "a whole number"
-                if low is None
-                else f"a whole number from {low}" + (f" to {high}" if high else "")
-            )
+            words = "a whole number" + _range_text(low, high)
         case Number(low):
-            return "a number" if low is None else f"a number from {low:g}"
-        case Flag():
-            return "`true` \\| `false`"
-        case Nothing():
-            return "`null`"
-        case Anything():
-            return "anything"
+            words = "a number" + _range_text(low, None)
         case Many(item):
-            return f"a list, each item {kind(item)}"
+            words = f"a list, each item {describe_type(item)}"
         case Named(value, _, optional):
             mark = ", optional ones ending in `?`" if optional else ""
-            return f"names{mark}, each with {kind(value)}"
-        case Record(name):
-            return name
+            words = f"names{mark}, each with {describe_type(value)}"
         case Either(branches):
-            return ", or ".join(_branches(branches))
+            words = ", or ".join(_describe_branches(branches))
         case DeferredKind(_, get):
-            return kind(get())
+            words = describe_type(get())
+    return words
 
 
-def _branches(branches: tuple[Type, ...]) -> Iterator[str]:
+def _range_text(low: float | None, high: float | None) -> str:
+    upper = f" to {high:g}" if high else ""
+    return "" if low is None else f" from {low:g}{upper}"
+
+
+def _describe_branches(branches: tuple[Type, ...]) -> Iterator[str]:
     status = SHARED["status"]
     assert isinstance(status, Either)
+    before: tuple[Type, ...] = ()
     if branches[: len(status.branches)] == status.branches:
-        yield kind(status)
+        yield describe_type(status)
         branches = branches[len(status.branches) :]
-        rest: tuple[Type, ...] = (status,)
-    else:
-        rest = ()
+        before = (status,)
     for branch in branches:
-        alone = len(rest) == 1 and isinstance(branch, Many) and branch.item == rest[0]
-        yield "a list of them" if alone else kind(branch)
-        rest = (*rest, branch)
+        repeated = len(before) == 1 and isinstance(branch, Many) and branch.item == before[0]
+        yield "a list of them" if repeated else describe_type(branch)
+        before = (*before, branch)
 
 
-def page() -> str:
+def reference_page() -> str:
     """The reference page, in Markdown."""
     out = [
         "# The language",
         "",
-        "<!-- generated by `python -m faultspec.docs.pages docs`; the text is that of the grammar -->",
+        "<!-- generated by `python -m faultspec.docs.pages docs`; the text comes from the grammar -->",
         "",
-        "A taxonomy is one YAML file. Keys in **bold** must be there. Every construct may carry a `source`.",
-        "The file `faultspec.schema.json` says the same to an editor:",
-        "begin a taxonomy with `# yaml-language-server: $schema=` and its path.",
+        "A taxonomy is one YAML file. Keys in **bold** are required. Most constructs may have a `source`.",
+        "For completion and checks in an editor, begin a taxonomy with",
+        "`# yaml-language-server: $schema=` and the path of `faultspec.schema.json`.",
         "",
-        "YAML is read strictly: `NO`, `012`, `1:30` and dates are text, a key stands only once, and there are no",
-        "anchors, aliases or tags. In braces a key such as `limit?` is YAML 1.2; readers of YAML 1.1 written in Python",
-        "(`yaml.safe_load`, yamllint) want it in quotes there, or on a line of its own.",
+        "YAML is read strictly: `NO`, `012`, `1:30` and dates are text, keys are unique, and anchors,",
+        "aliases and tags are not allowed. A key such as `limit?` in braces is valid YAML 1.2; YAML 1.1",
+        "readers in Python (`yaml.safe_load`, yamllint) need it in quotes, or on a line of its own.",
         "",
-        "| key | what it holds |",
+        "| key | meaning |",
         "|---|---|",
     ]
     for name, key in DOCUMENT.keys.items():
@@ -160,13 +162,13 @@ def page() -> str:
         out += (
             _tables(key.type, name, ())
             if name != "headers"
-            else ("", "Each is one of the [header_rules](#header_rules).")
+            else ("", "Each header has [header_rules](#header_rules).")
         )
     out += ["", "# Parts of many constructs"]
     for name in EXPLAINED:
         out += ["", f"## {name}", "", _SHARED_DOCS[name]]
         out += _tables(SHARED[name], name, ())
-    out += ["", "# What the compiler says", "", "| code | condition |", "|---|---|"]
+    out += ["", "# Diagnostic codes", "", "| code | condition |", "|---|---|"]
     out += [
         f"| `{code}` | {_cell(condition)} |"
         for code, condition in {**SOURCE_CODES, **CODES}.items()
@@ -175,13 +177,16 @@ def page() -> str:
 
 
 _SHARED_DOCS: Mapping[str, str] = {
-    "source": "Where a construct comes from. A text or a list of texts are statement ids: `source: [C7, C9]`.",
-    "schema": "A value, in a closed subset of JSON Schema, so that it becomes code in every language alike.",
-    "header_rules": "A response header's rule: its presence alone (`Retry-After: required`), one, or a list of them.",
-    "condition": "Facts and the values they may have, all of which must hold:\n"
-    "`{status: [429, 5xx], details.retries: 0}`. The facts are `status`, `cause`, `operation.idempotent`,\n"
-    "`caller.authenticated` and `details.<key>`.",
-    "duration": "A number with a unit (`250ms`, `2s`, `5m`, `24h`, `7d`), a number of seconds, or ISO 8601 (`PT24H`).",
+    "source": "The origin of a construct. A text or a list of texts are statement ids:\n"
+    "`source: [C7, C9]`.",
+    "schema": "A schema in a closed subset of JSON Schema, which every target language supports.",
+    "header_rules": "The rules for a response header: a presence alone (`Retry-After: required`),\n"
+    "one rule, or a list of rules.",
+    "condition": "Facts and their allowed values, all of which must hold:\n"
+    "`{status: [429, 5xx], details.retries: 0}`. The facts are `status`, `cause`,\n"
+    "`operation.idempotent`, `caller.authenticated` and `details.<key>`.",
+    "duration": "A number with a unit (`250ms`, `2s`, `5m`, `24h`, `7d`), a number of seconds,\n"
+    "or ISO 8601 (`PT24H`).",
     "status": "An HTTP status (`429`), a class (`5xx`) or a range (`502-504`).",
 }
 
@@ -191,7 +196,7 @@ _ONCE = ("a source", "a schema", "a header rule", "a code")
 
 
 def _tables(type: Type, address: str, entered: tuple[str, ...]) -> Iterator[str]:
-    for record in records(type):
+    for record in nested_records(type):
         if record.name in entered or (entered and record.name in _ONCE):
             continue
         yield from (
@@ -207,7 +212,7 @@ def _tables(type: Type, address: str, entered: tuple[str, ...]) -> Iterator[str]
             name: key for name, key in record.keys.items() if not (extends and name in SCHEMA_KEYS)
         }
         for name, key in keys.items():
-            yield f"| {_bold(name, key)} | {_cell(kind(key.type))} | {_cell(key.doc)} |"
+            yield f"| {_bold(name, key)} | {_cell(describe_type(key.type))} | {_cell(key.doc)} |"
         if extends:
             yield "| … | | all keys of a [schema](#schema) |"
         for name, key in keys.items():

@@ -7,20 +7,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One route pattern, compiled. ``method`` None claims every method."""
+    """A compiled route pattern; ``method`` None matches every method."""
 
     method: str | None
     path: re.Pattern[str]
 
     def claims(self, method: str, paths: Iterable[str]) -> bool:
-        """Whether a request with one of the paths (its template, its concrete form) is on the route."""
-        return (self.method is None or self.method == method) and any(
-            self.path.fullmatch(each) for each in paths
-        )
+        """Whether a request matches by one of its paths (template or concrete path)."""
+        return self.method in (None, method) and any(map(self.path.fullmatch, paths))
 
 
-def route(pattern: str) -> Route:
-    """Compile ``[METHOD ]/path``: ``{param}`` is a segment, ``*`` anything within one, ``**`` any number of them."""
+def compile_route(pattern: str) -> Route:
+    """Compile ``[METHOD ]/path``.
+
+    ``{param}`` is a segment, ``*`` anything within a segment, ``**`` any number of segments.
+    """
     method, space, path = pattern.rpartition(" ")
     regex = ""
     for piece in re.split(r"(/\*\*|\*\*|\*|\{[^}/]*\})", path):
@@ -37,6 +38,6 @@ def route(pattern: str) -> Route:
     return Route(method.strip().upper() if space else None, re.compile(regex, re.DOTALL))
 
 
-def named(pattern: str) -> re.Pattern[str]:
-    """Compile the name of a tool or a JSON-RPC method, in which ``*`` is anything."""
+def compile_name(pattern: str) -> re.Pattern[str]:
+    """Compile the name of a tool or a JSON-RPC method, in which ``*`` matches any text."""
     return re.compile(re.escape(pattern).replace(r"\*", ".*"))

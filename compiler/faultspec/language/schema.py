@@ -1,7 +1,7 @@
-"""The JSON Schema (2020-12) of the language, for editors: the grammar written another way.
+"""The JSON Schema (2020-12) of the language, for editors, derived from the grammar.
 
-It accepts what `grammar.problems` accepts, but for what JSON Schema cannot say or says otherwise: a key that stands
-there twice, with `?` and without; and `1.0`, which JSON Schema takes for a whole number.
+It accepts the same documents as `grammar.check_data`, with two exceptions: it allows a name both
+with and without `?`, and `1.0` as a whole number.
 """
 
 import json
@@ -24,10 +24,10 @@ from faultspec.language.grammar import (
     Record,
     Text,
     Type,
-    kinds,
+    node_kinds,
 )
 
-#: Types that stand in many places, by their name under `$defs`.
+#: Types that are used in many places, by name under `$defs`.
 SHARED: Mapping[str, Type] = {
     "source": parts.SOURCE,
     "term": parts.TERM_VALUE,
@@ -44,84 +44,82 @@ SHARED: Mapping[str, Type] = {
 _NAMES = {id(type): name for name, type in SHARED.items()}
 
 
-def schema() -> dict[str, Any]:
+def json_schema() -> dict[str, Any]:
     """The schema of a whole taxonomy."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "faultspec taxonomy",
-        "description": "An error taxonomy: codes, envelopes, statuses, headers, retries and what must not leave.",
+        "description": "An error taxonomy: codes, envelopes, statuses, headers, retries, privacy.",
         **_inline(DOCUMENT),
         "$defs": {name: _inline(type) for name, type in SHARED.items()},
     }
 
 
-def text() -> str:
-    """The schema as the file that is published."""
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+def json_schema_text() -> str:
+    """The published file."""
+    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def _schema(type: Type) -> dict[str, Any]:
+def _reference(type: Type) -> dict[str, Any]:
+    """A reference to a shared type; the schema of any other."""
     name = type.name if isinstance(type, DeferredKind) else _NAMES.get(id(type))
     return {"$ref": f"#/$defs/{name}"} if name else _inline(type)
 
 
+#: The schemas of types without parameters.
+_PLAIN: Mapping[type, Mapping[str, Any]] = {
+    Flag: {"type": "boolean"},
+    Nothing: {"type": "null"},
+    Anything: {},
+}
+
+
 def _inline(type: Type) -> dict[str, Any]:
+    found: dict[str, Any]
     match type:
         case Text(pattern, _, blank):
-            said = r"\S" if pattern is None else _anchored(pattern)
-            return {"type": "string", **({"pattern": said} if not blank else {})}
+            pattern = r"\S" if pattern is None else _anchored(pattern)
+            found = {"type": "string", "pattern": None if blank else pattern}
         case Choice(values):
-            return {"type": "string", "enum": list(values)}
+            found = {"type": "string", "enum": list(values)}
         case Integer(low, high):
-            bounds = {"minimum": low, "maximum": high}
-            return {
-                "type": "integer",
-                **{name: each for name, each in bounds.items() if each is not None},
-            }
+            found = {"type": "integer", "minimum": low, "maximum": high}
         case Number(low, high):
-            limits = {"minimum": low, "maximum": high}
-            return {
-                "type": "number",
-                **{name: each for name, each in limits.items() if each is not None},
-            }
-        case Flag():
-            return {"type": "boolean"}
-        case Nothing():
-            return {"type": "null"}
-        case Anything():
-            return {}
+            found = {"type": "number", "minimum": low, "maximum": high}
         case Many(item, least):
-            once = {"uniqueItems": True} if not {"mapping", "list"} & set(kinds(item)) else {}
-            return {
+            scalar = {"mapping", "list"}.isdisjoint(node_kinds(item))
+            found = {
                 "type": "array",
-                "items": _schema(item),
-                **({"minItems": least} if least else {}),
-                **once,
+                "items": _reference(item),
+                "minItems": least or None,
+                "uniqueItems": scalar or None,
             }
         case Named(value, key, optional, least):
-            names = (
-                {"propertyNames": {"pattern": _anchored(key.pattern, optional)}}
-                if key.pattern is not None
-                else {}
-            )
-            size = {"minProperties": least} if least else {}
-            return {"type": "object", "additionalProperties": _schema(value), **names, **size}
+            names = None if key.pattern is None else {"pattern": _anchored(key.pattern, optional)}
+            found = {
+                "type": "object",
+                "additionalProperties": _reference(value),
+                "propertyNames": names,
+                "minProperties": least or None,
+            }
         case Record(_, keys):
-            required = [name for name, key in keys.items() if key.required]
-            return {
+            found = {
                 "type": "object",
                 "properties": {name: _property(key) for name, key in keys.items()},
                 "additionalProperties": False,
-                **({"required": required} if required else {}),
+                "required": [name for name, key in keys.items() if key.required] or None,
             }
         case Either(branches):
-            return {"anyOf": [_schema(branch) for branch in branches]}
+            found = {"anyOf": [_reference(branch) for branch in branches]}
         case DeferredKind(_, get):
-            return _inline(get())
+            found = _inline(get())
+        case _:
+            found = dict(_PLAIN[type.__class__])
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _property(key: Key) -> dict[str, Any]:
-    return {"description": key.doc, **_schema(key.type)}
+    return {"description": key.doc, **_reference(key.type)}
 
 
 def _anchored(pattern: str, optional: bool = False) -> str:

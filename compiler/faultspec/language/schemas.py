@@ -6,10 +6,10 @@ from faultspec.language import values
 from faultspec.language.formats import FORMATS
 from faultspec.language.grammar import Path
 from faultspec.language.model import DetailKey, DetailMember, Schema, Term
-from faultspec.language.scope import Data, Scope, words
+from faultspec.language.scope import Data, Scope, word_tuple
 
-#: Schema keys and the types they say something about (JSON Schema 2020-12 §6).
-_FITS: Mapping[str, frozenset[str]] = {
+#: Schema keys, and the types that they constrain (JSON Schema 2020-12, validation section 6).
+_CONSTRAINED: Mapping[str, frozenset[str]] = {
     "pattern": frozenset({"string"}),
     "format": frozenset({"string"}),
     "vocabulary": frozenset({"string"}),
@@ -23,28 +23,28 @@ _FITS: Mapping[str, frozenset[str]] = {
 }
 
 
-def terms(scope: Scope, data: Data, path: Path) -> dict[str, Term]:
-    """A vocabulary: each member a sentence or a record."""
+def read_terms(scope: Scope, data: Data, path: Path) -> dict[str, Term]:
+    """A vocabulary; each term is a sentence or a record."""
     return {
-        name: Term(name, each)
-        if isinstance(each, str)
+        name: Term(name, term)
+        if isinstance(term, str)
         else Term(
-            name,
-            each["summary"],
-            each.get("lifecycle", "stable"),
-            scope.source(each.get("source"), (*path, name)),
-            each.get("sends_again", False),
+            name=name,
+            summary=term["summary"],
+            lifecycle=term.get("lifecycle", "stable"),
+            source=scope.source(term.get("source"), (*path, name)),
+            sends_again=term.get("sends_again", False),
         )
-        for name, each in data.items()
+        for name, term in data.items()
     }
 
 
-def schema(scope: Scope, data: Data, path: Path) -> Schema:
-    """A schema in the language's closed subset of JSON Schema; what is made of it can be made once for all that say the same."""
-    return scope.schema(data, lambda: _schema(scope, data, path))
+def read_schema(scope: Scope, data: Data, path: Path) -> Schema:
+    """A schema in the language's closed subset of JSON Schema; equal data share one value."""
+    return scope.shared_schema(data, lambda: _read_schema(scope, data, path))
 
 
-def _schema(scope: Scope, data: Data, path: Path) -> Schema:
+def _read_schema(scope: Scope, data: Data, path: Path) -> Schema:
     vocabulary = data.get("vocabulary")
     if vocabulary is not None:
         named = scope.names("vocabularies")
@@ -53,27 +53,11 @@ def _schema(scope: Scope, data: Data, path: Path) -> Schema:
     pattern = data.get("pattern")
     if pattern is not None:
         pattern = scope.expression(pattern, (*path, "pattern"))
-    types = words(data.get("type"))
-    for key, wants in _FITS.items():
-        if key in data and types and not set(types) & wants:
-            scope.wrong(
-                (*path, key),
-                "misplaced-key",
-                f"`{key}` says nothing about a value of type {', '.join(types)}",
-                "remove it, or change `type`",
-                on_key=True,
-            )
-    for low, high in (("minimum", "maximum"), ("minLength", "maxLength")):
-        if low in data and high in data and data[low] > data[high]:
-            message = f"no value is at least {data[low]} and at most {data[high]}"
-            scope.wrong((*path, high), "contradiction", message, f"exchange `{low}` and `{high}`")
-    if vocabulary is not None and "enum" in data:
-        message = "the values are listed under `enum`, and come from a vocabulary"
-        scope.wrong((*path, "enum"), "contradiction", message, "keep one of the two", on_key=True)
+    _check_schema_keys(scope, data, path)
     found = Schema(
-        types=types,
+        types=word_tuple(data.get("type")),
         description=data.get("description"),
-        format=formats(scope, data.get("format"), (*path, "format")),
+        format=read_formats(scope, data.get("format"), (*path, "format")),
         pattern=pattern,
         enum=tuple(data.get("enum", ())),
         vocabulary=vocabulary,
@@ -81,81 +65,90 @@ def _schema(scope: Scope, data: Data, path: Path) -> Schema:
         maximum=data.get("maximum"),
         min_length=data.get("minLength"),
         max_length=data.get("maxLength"),
-        items=schema(scope, data["items"], (*path, "items")) if "items" in data else None,
-        properties=members(scope, data.get("properties", {}), (*path, "properties")),
+        items=read_schema(scope, data["items"], (*path, "items")) if "items" in data else None,
+        properties=read_members(scope, data.get("properties", {}), (*path, "properties")),
         additional=data.get("additional", "allow"),
     )
     others = found._replace(enum=(), vocabulary=None) if found.enum else found
-    for index, each in enumerate(found.enum):
-        for misfit in values.problems(others, each):
-            message = f"this value {misfit.problem}"
-            hint = f"delete it, or change `{misfit.keyword}`"
-            scope.wrong(
-                (*path, "enum", index),
-                "contradiction",
-                message,
-                hint,
-                needs=((*path, misfit.keyword),),
-            )
+    for index, value in enumerate(found.enum):
+        for problem in values.check_value(others, value):
+            message = f"this value {problem.problem}"
+            hint = f"delete it, or change `{problem.keyword}`"
+            needs = ((*path, problem.keyword),)
+            scope.report((*path, "enum", index), "contradiction", message, hint, needs=needs)
     return found
 
 
-def formats(scope: Scope, value: object, path: Path) -> tuple[str, ...]:
-    """Names of formats; a header rule's may be those of headers, a schema's too."""
+def _check_schema_keys(scope: Scope, data: Data, path: Path) -> None:
+    """Report keys that do not constrain the type, empty ranges, and two lists of values."""
+    types = word_tuple(data.get("type"))
+    for key, constrained in _CONSTRAINED.items():
+        if key in data and types and constrained.isdisjoint(types):
+            message = f"`{key}` does not constrain a value of type {', '.join(types)}"
+            hint = "remove it, or change `type`"
+            scope.report((*path, key), "misplaced-key", message, hint, on_key=True)
+    for low, high in (("minimum", "maximum"), ("minLength", "maxLength")):
+        if low in data and high in data and data[low] > data[high]:
+            message = f"no value is at least {data[low]} and at most {data[high]}"
+            scope.report((*path, high), "contradiction", message, f"exchange `{low}` and `{high}`")
+    if "vocabulary" in data and "enum" in data:
+        message = "`enum` lists the values, and `vocabulary` names them too"
+        scope.report((*path, "enum"), "contradiction", message, "keep one of the two", on_key=True)
+
+
+def read_formats(scope: Scope, value: object, path: Path) -> tuple[str, ...]:
+    """Names of formats, for a schema or a header rule."""
     scope.refer_all(value, tuple(FORMATS), "format", path)
-    return words(value)
+    return word_tuple(value)
 
 
-def members(scope: Scope, data: Data, path: Path) -> dict[str, DetailMember]:
-    """The members of an object, each by its name without the `?`."""
-    return {
-        key.removesuffix("?"): _member(scope, key, each, (*path, key)) for key, each in data.items()
-    }
+def read_members(scope: Scope, data: Data, path: Path) -> dict[str, DetailMember]:
+    """The members of an object by name, without the `?`."""
+    members = (_read_member(scope, key, member, (*path, key)) for key, member in data.items())
+    return {member.name: member for member in members}
 
 
-def _member(scope: Scope, key: str, data: Data, path: Path) -> DetailMember:
+def _read_member(scope: Scope, key: str, data: Data, path: Path) -> DetailMember:
     name = key.removesuffix("?")
     optional = key.endswith("?")
     expected = data.get("expected", False)
     if expected and not optional:
         hint = f"write `{name}?` or drop `expected`"
-        scope.wrong((*path, "expected"), "contradiction", f"`{name}` is required already", hint)
+        scope.report((*path, "expected"), "contradiction", f"`{name}` is required already", hint)
     return DetailMember(
-        name,
-        schema(scope, data, path),
-        "expected" if expected else "optional" if optional else "required",
-        scope.source(data.get("source"), path),
+        name=name,
+        schema=read_schema(scope, data, path),
+        presence="expected" if expected else "optional" if optional else "required",
+        source=scope.source(data.get("source"), path),
     )
 
 
-def detail_key(scope: Scope, name: str, data: Data) -> DetailKey:
+def read_detail_key(scope: Scope, name: str, data: Data) -> DetailKey:
     """An entry of the registry of details keys."""
     path: Path = ("detail_keys", name)
     return DetailKey(
-        name,
-        schema(scope, data, path),
-        data.get("summary"),
-        data.get("everywhere", False),
-        data.get("role"),
-        data.get("equals_header"),
-        data.get("refers_to"),
-        scope.source(data.get("source"), path),
+        name=name,
+        schema=read_schema(scope, data, path),
+        summary=data.get("summary"),
+        everywhere=data.get("everywhere", False),
+        role=data.get("role"),
+        equals_header=data.get("equals_header"),
+        refers_to=data.get("refers_to"),
+        source=scope.source(data.get("source"), path),
     )
 
 
-def details(
+def read_details(
     scope: Scope, data: Data, path: Path, registry: Mapping[str, DetailKey]
 ) -> dict[str, DetailMember]:
-    """The declared members, each typed by itself or by the registry, then the keys every code may carry."""
-    found: dict[str, DetailMember] = {}
-    for name, member in members(scope, data, path).items():
-        registered = registry.get(name)
-        typed = registered is not None and member.schema == Schema()
-        found[name] = (
-            DetailMember(name, registered.schema, member.presence, member.source)
-            if registered and typed
-            else member
-        )
+    """The declared members, then the registered keys that every code may carry.
+
+    A member without a schema has that of the registry.
+    """
+    found = read_members(scope, data, path)
+    for name, member in found.items():
+        if name in registry and member.schema == Schema():
+            found[name] = member._replace(schema=registry[name].schema)
     for name, key in registry.items():
         if key.everywhere and name not in found:
             found[name] = DetailMember(name, key.schema, "optional", key.source)

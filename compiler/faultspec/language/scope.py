@@ -1,39 +1,57 @@
-"""What one document declares by name, and the problems met while its references are followed."""
+"""The document under resolution: its declared names, and the problems found in it."""
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 from faultspec.language.conditions import StatusRange
 from faultspec.language.grammar import GrammarProblem, Path, closest
 from faultspec.language.model import NOWHERE, Schema, Source
+from faultspec.language.pictures import slots_in
 from faultspec.language.prune import Remains
 from faultspec.runtime import durations
-from faultspec.source import UNTOLD
+from faultspec.source import UNREADABLE
 from faultspec.source.mistakes import quoted
 
 Data = Mapping[str, Any]
 
 Known = tuple[str, ...] | None
-"""The names a reference may have; None where they cannot be told, because their section is lost."""
+"""The names a reference may have; None if they are unknown, because their section is lost."""
+
+WELL_KNOWN_SLOTS = (
+    "code",
+    "message",
+    "summary",
+    "status",
+    "retriable",
+    "boundary",
+    "domain",
+    "details",
+    "actions",
+    "request_id",
+)
+"""Slots that every envelope may use without declaring them in ``fields``."""
 
 
 class Scope:
-    """The document under resolution. `problems` grows; what follows from something lost is never added to it."""
+    """The document under resolution; resolving it adds to `problems`.
+
+    A problem that only follows from a lost part of the document is never added.
+    """
 
     def __init__(self, remains: Remains, document: object) -> None:
         self.data: Data = remains.data
         self.problems: list[GrammarProblem] = []
         self._lost = remains.lost
-        self._above_lost = {each[:length] for each in remains.lost for length in range(len(each))}
+        self._above_lost = {path[:length] for path in remains.lost for length in range(len(path))}
         self._document = document
         self._names: dict[tuple[str, ...], Known] = {}
         self._schemas: dict[str, Schema] = {}
 
     def section(self, name: str) -> Data:
-        """A mapping of the top level, empty where it is not there."""
+        """A mapping of the top level; empty if it is missing."""
         found: Data = self.data.get(name, {})
         return found
 
@@ -42,12 +60,10 @@ class Scope:
         return path in self._above_lost or self._within_lost(path)
 
     def _within_lost(self, path: Path) -> bool:
-        # Of a document without a mistake nothing is.
-        return bool(self._lost) and any(
-            path[:length] in self._lost for length in range(len(path) + 1)
-        )
+        lengths = range(len(path) + 1)
+        return bool(self._lost) and any(path[:length] in self._lost for length in lengths)
 
-    def wrong(
+    def report(
         self,
         path: Path,
         code: str,
@@ -57,14 +73,12 @@ class Scope:
         on_key: bool = False,
         needs: Iterable[Path] = (),
     ) -> None:
-        """Report a problem, unless what it is about, or something of `needs`, from which it was concluded, is lost."""
-        if path not in self._lost and not any(self.touched(each) for each in needs):
-            self.problems.append(GrammarProblem(code, path, message, hint, on_key))
+        """Add a problem, unless its path, or one of the paths in `needs` that prove it, is lost."""
+        if path not in self._lost and not any(map(self.touched, needs)):
+            self.problems.append(GrammarProblem(code, path, message, hint, on_key=on_key))
 
-    # values that say the same
-
-    def schema(self, data: Data, build: Callable[[], Schema]) -> Schema:
-        """What `build` makes of `data`; where it has been made of the same before, and without a complaint, that one."""
+    def shared_schema(self, data: Data, build: Callable[[], Schema]) -> Schema:
+        """The result of `build`, or the earlier result for equal data without problems."""
         text = repr(data)
         known = self._schemas.get(text)
         if known is not None:
@@ -75,10 +89,8 @@ class Scope:
             self._schemas[text] = found
         return found
 
-    # names
-
     def names(self, *path: str) -> Known:
-        """The names declared by the mapping at `path`, those of lost entries included."""
+        """The names declared by the mapping at `path`, including names of lost entries."""
         if path not in self._names:
             self._names[path] = self._read_names(path)
         return self._names[path]
@@ -89,29 +101,43 @@ class Scope:
         value = self._document
         for step in path:
             value = value.get(step, {}) if isinstance(value, dict) else {}
-        return tuple(value) if isinstance(value, dict) and UNTOLD not in value else None
+        return tuple(value) if isinstance(value, dict) and UNREADABLE not in value else None
 
     @cached_property
     def code_names(self) -> Known:
-        """The names of all codes, those of operations included."""
+        """The names of all codes, including codes of operations."""
         shared, operations = self.names("codes"), self.names("operations")
         if shared is None or operations is None:
             return None
         own = [self.names("operations", operation, "errors") for operation in operations]
         if None in own:
             return None
-        return tuple(
-            dict.fromkeys((*shared, *(code for each in own if each is not None for code in each)))
+        return tuple(dict.fromkeys((*shared, *(code for codes in own for code in codes or ()))))
+
+    @cached_property
+    def slots(self) -> Known:
+        """The slots of all envelopes."""
+        names = self.names("envelopes")
+        pictures = [envelope["shape"] for envelope in self.section("envelopes").values()]
+        if names is None or len(names) > len(pictures):
+            return None
+        return tuple(dict.fromkeys(slot for each in pictures for slot in sorted(slots_in(each))))
+
+    @cached_property
+    def known_slots(self) -> Known:
+        """The slots of all envelopes, and the well-known ones."""
+        return (
+            None if self.slots is None else tuple(dict.fromkeys((*self.slots, *WELL_KNOWN_SLOTS)))
         )
 
     def refer(
         self, name: str, known: Known, what: str, path: Path, *, on_key: bool = False
     ) -> str | None:
-        """`name` if it is among `known`; otherwise a diagnostic and None."""
+        """`name` if it is among `known`; otherwise None, with a problem."""
         if known is None or name in known:
             return name
         listed = f"declared: {', '.join(known)}" if known else f"no {what} is declared"
-        self.wrong(
+        self.report(
             path,
             "dangling-reference",
             f"there is no {what} `{name}`",
@@ -121,92 +147,117 @@ class Scope:
         return None
 
     def refer_all(self, value: object, known: Known, what: str, path: Path) -> tuple[str, ...]:
-        """The names among `known` of a name or a list of names; each other one is a diagnostic."""
-        if isinstance(value, list):
-            found = [
-                self.refer(each, known, what, (*path, index)) for index, each in enumerate(value)
-            ]
-            return tuple(each for each in found if each is not None)
-        found = [self.refer(str(value), known, what, path)] if value is not None else []
-        return tuple(each for each in found if each is not None)
+        """The names in `value`, a name or a list, that are among `known`; a problem for others."""
+        if value is None:
+            return ()
+        found = [self.refer(str(name), known, what, at) for at, name in placed_items(value, path)]
+        return tuple(name for name in found if name is not None)
 
-    # values that stand everywhere
+    def refer_key(self, data: Data, key: str, known: Known, what: str, path: Path) -> str | None:
+        """The name under `key`, if any; a problem if it dangles. `path` is that of `data`."""
+        name: str | None = data.get(key)
+        if name is not None:
+            self.refer(name, known, what, (*path, key))
+        return name
+
+    def refer_detail(self, name: str, path: Path) -> None:
+        """Check a reference to a details key, perhaps written `details.<key>`."""
+        known = self.names("detail_keys")
+        self.refer(name.removeprefix("details."), known, "detail key", path)
+
+    def refer_slot(self, name: str, path: Path, extra: tuple[str, ...] = ()) -> None:
+        """Check a reference to a slot, written `$slot`, or to one of the `extra` names."""
+        known = None if self.known_slots is None else (*self.known_slots, *extra)
+        self.refer(name.removeprefix("$"), known, "slot", path)
+
+    def refer_means(
+        self, data: Data, known: Known, what: str, path: Path, *, extra: tuple[str, ...] = ()
+    ) -> Data:
+        """Check `means:`, from the names `known` to a `$slot` or `details.<key>`; return it.
+
+        `extra` names are allowed like slots.
+        """
+        means: Data = data.get("means", {})
+        for name, meaning in means.items():
+            at: Path = (*path, "means", name)
+            self.refer(name, known, what, at, on_key=True)
+            if meaning.startswith("$"):
+                self.refer_slot(meaning, at, extra)
+            else:
+                self.refer_detail(meaning, at)
+        return means
 
     def source(self, value: object, path: Path) -> Source:
-        """Where the construct at `path` comes from."""
+        """The value of a `source:` key; `path` is that of its construct."""
         if value is None:
             return NOWHERE
         if isinstance(value, str | list):
-            return Source(words(value))
+            return Source(word_tuple(value))
         assert isinstance(value, dict)
         rulings = self.refer_all(
             value.get("ruling"), self.names("rulings"), "ruling", (*path, "source", "ruling")
         )
-        statements = words(value.get("statement")) or self.statements_of(rulings)
-        return Source(statements, value.get("section"), rulings, value.get("note"))
+        statements = word_tuple(value.get("statement")) or self.statements_of(rulings)
+        return Source(
+            statements=statements,
+            section=value.get("section"),
+            rulings=rulings,
+            note=value.get("note"),
+        )
 
     def statements_of(self, rulings: Iterable[str]) -> tuple[str, ...]:
-        """What the rulings are about: a rule that only cites a ruling comes from the ruling's statements."""
-        declared = self.data.get("rulings", {})
+        """The statements of rulings: the source of a rule that only cites a ruling."""
+        declared = self.section("rulings")
         return tuple(
             dict.fromkeys(
-                each for name in rulings for each in words(declared.get(name, {}).get("statements"))
+                statement
+                for name in rulings
+                for statement in word_tuple(declared.get(name, {}).get("statements"))
             )
         )
 
-    def duration(self, value: Any, path: Path, *, positive: bool = False) -> float | None:
-        """A duration in seconds; ``positive``: one of 0 makes no sense."""
-        if value is None:
+    def duration(self, data: Data, key: str, path: Path, *, positive: bool = False) -> float | None:
+        """The duration under `key` in seconds, if any; `path` is that of `data`."""
+        if (value := data.get(key)) is None:
             return None
+        at: Path = (*path, key)
         try:
-            found = durations.seconds(value)
-            if positive and not found:
-                self.wrong(
-                    path,
-                    "bad-duration",
-                    f"`{value}` lasts no time at all",
-                    "write how long it lasts, such as 5m",
-                )
-            return found
+            seconds = durations.seconds(value)
         except ValueError as error:
-            self.wrong(
-                path,
-                "bad-duration",
-                str(error),
-                "write a number with a unit, such as 250ms, 2s, 5m or 24h",
-            )
+            hint = "write a number with a unit, such as 250ms, 2s, 5m or 24h"
+            self.report(at, "bad-duration", str(error), hint)
             return None
+        if positive and not seconds:
+            hint = "write a longer duration, such as 5m"
+            self.report(at, "bad-duration", f"`{value}` is not a positive duration", hint)
+        return seconds
 
     def statuses(self, value: object, path: Path) -> tuple[StatusRange, ...]:
-        """Read `429`, `"4xx"`, `"502-504"` or a list of them."""
-        if isinstance(value, list):
-            return tuple(
-                span
-                for index, each in enumerate(value)
-                for span in self.statuses(each, (*path, index))
-            )
-        span = status_range(str(value))
-        if span.low > span.high:
-            hint = f"write {span.high}-{span.low}"
-            self.wrong(path, "bad-status", f"the range {span.low}-{span.high} is empty", hint)
-        return (span,)
+        """The ranges of `429`, `"4xx"`, `"502-504"` or a list of such."""
+        ranges = []
+        for at, item in placed_items(value, path):
+            span = status_range(str(item))
+            if span.low > span.high:
+                hint = f"write {span.high}-{span.low}"
+                self.report(at, "bad-status", f"the range {span.low}-{span.high} is empty", hint)
+            ranges.append(span)
+        return tuple(ranges)
 
     def expression(self, value: str, path: Path) -> str | None:
-        """A regular expression, or a diagnostic and None."""
+        """A regular expression, or None, with a problem."""
         problem = expression_problem(value)
         if problem is not None:
-            said = f"this regular expression cannot be read: {problem}"
-            self.wrong(path, "bad-pattern", said, "a backslash makes a sign literal")
+            message = f"this regular expression is invalid: {problem}"
+            self.report(path, "bad-pattern", message, "put a backslash before a literal sign")
             return None
         slow = repeated_repetition(value)
         if slow is not None:
-            message = f"{quoted(slow)} repeats a repetition, which takes endless time on a text that almost matches"
-            self.wrong(
-                path,
-                "slow-pattern",
-                message,
-                "keep one of the two repetitions: `(a+)+` matches what `a+` does",
+            message = (
+                f"{quoted(slow)} repeats a repetition, "
+                "which takes exponential time on a text that almost matches"
             )
+            hint = "keep one of the two repetitions: `(a+)+` matches the same as `a+`"
+            self.report(path, "slow-pattern", message, hint)
         return value
 
 
@@ -215,34 +266,33 @@ _ATOM = rf"(?:\\.|{_CLASS}|[^\\()\[\]|*+?{{}}])"
 _MAYBE = rf"(?:{_ATOM}(?:[*?]|\{{0,\d*\}})\??)*"
 _ENDLESS = r"(?:[*+]|\{\d+,\})\??"
 
-#: The textbook case of catastrophic backtracking: a group that is repeated without end holds one repetition without end,
-#: and beside it nothing that must be there. Others are not recognised; none that is harmless is.
+#: The textbook case of catastrophic backtracking: an unbounded repetition of a group that contains
+#: one unbounded repetition and otherwise only optional parts. Other cases are not recognised, and
+#: no harmless expression is.
 _REPEATED_REPETITION = rf"\((?:\?:|\?P?<\w+>)?{_MAYBE}{_ATOM}{_ENDLESS}{_MAYBE}\){_ENDLESS}"
 _PARTS = rf"(?s:\\.|{_CLASS}|(?P<slow>{_REPEATED_REPETITION})|.)"
 
-#: Longer than anyone writes an expression, and short enough that looking for a slow one is not slow itself.
-_LOOKED_THROUGH = 2_000
+#: Characters that are searched for a slow part, so that the search itself is not slow.
+_SEARCHED = 2_000
 
 
 def repeated_repetition(expression: str) -> str | None:
-    """The part of an expression that repeats a repetition, if it has one."""
+    """The part of an expression that repeats a repetition, if any."""
     if ")" not in expression:
-        return None  # as nearly always; then the expression that looks for one, which is slow to compile, isn't
-    parts = re.finditer(_PARTS, expression[:_LOOKED_THROUGH])
+        return None  # the usual case, which saves compiling `_PARTS`
+    parts = re.finditer(_PARTS, expression[:_SEARCHED])
     return next((part["slow"] for part in parts if part["slow"] is not None), None)
 
 
 def expression_problem(value: str) -> str | None:
-    """Why `value` is no regular expression, or None."""
+    """Why `value` is not a regular expression, or None."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # `[[` is legal, and only may one day mean something else
+            warnings.simplefilter("ignore")  # of a future meaning of `[[`
             re.compile(value)
     except re.error as error:
         return str(error)
-    except (OverflowError, RecursionError):  # a count or a nesting beyond what the engine can hold
+    except (OverflowError, RecursionError):  # a count or a nesting beyond the limits of `re`
         return "it is too large"
     return None
 
@@ -255,8 +305,15 @@ def status_range(text: str) -> StatusRange:
     return StatusRange(int(low), int(high or low))
 
 
-def words(value: object) -> tuple[str, ...]:
-    """One word or a list of words, as a tuple."""
-    if value is None:
-        return ()
-    return tuple(str(each) for each in value) if isinstance(value, list) else (str(value),)
+def word_tuple(value: object) -> tuple[str, ...]:
+    """One word or a list of words, as a tuple; empty for None."""
+    return () if value is None else tuple(str(word) for _, word in placed_items(value, ()))
+
+
+def placed_items(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    """The items of a list with their paths; of any other value, the value itself."""
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield (*path, index), item
+    else:
+        yield path, value

@@ -1,7 +1,6 @@
-"""What stands around an error: its renderings, its record, where contracts are published, and how callers walk."""
+"""Renderings, audit records, publications, navigation and imported codes."""
 
 import re
-from collections.abc import Iterator
 
 from faultspec.language.grammar import Path, closest
 from faultspec.language.model import (
@@ -12,141 +11,110 @@ from faultspec.language.model import (
     Publication,
     Rendering,
 )
-from faultspec.language.schemas import members
-from faultspec.language.scope import Data, Known, Scope
-from faultspec.language.wire import WELL_KNOWN_SLOTS
-
-_PARAMETER = re.compile(r"\$\$|\$\{([a-z_][a-z0-9_.]*)\}|\$([a-z_][a-z0-9_]*)")
+from faultspec.language.pictures import find_parameters
+from faultspec.language.schemas import read_members
+from faultspec.language.scope import Data, Scope
 
 
-def imported(scope: Scope, data: Data) -> ImportedCodes:
-    """The form of imported codes; none that is declared by hand may have it."""
+def read_imported(scope: Scope, data: Data) -> ImportedCodes:
+    """The form of imported codes, which no declared code may have."""
     pattern = data["pattern"]
     form = re.compile(re.escape(pattern).replace(re.escape("${status}"), r"\d{3}"))
     for name in scope.names("codes") or ():
         if form.fullmatch(name):
             message = f"`{name}` has the form of imported codes, `{pattern}`"
-            hint = "give the code a name that says what went wrong"
-            scope.wrong(("codes", name), "reserved-code", message, hint, on_key=True)
+            hint = "name the code after what went wrong"
+            scope.report(("codes", name), "reserved-code", message, hint, on_key=True)
     return ImportedCodes(
         pattern, data.get("retriable", False), scope.source(data.get("source"), ("imported",))
     )
 
 
-def rendering(scope: Scope, name: str, data: Data, slots: Known) -> Rendering:
-    """One rendering; its parameters are slots, details and what is given."""
+def read_rendering(scope: Scope, name: str, data: Data) -> Rendering:
+    """A rendering; its parameters are slots, details and given values."""
     path: Path = ("renderings", name)
     given = data.get("given", {})
-    details = scope.names("detail_keys")
-    known = None if slots is None else tuple(dict.fromkeys((*given, *slots, *WELL_KNOWN_SLOTS)))
-    for at, parameter in parameters(data["shape"], (*path, "shape")):
+    slots = scope.known_slots
+    known = None if slots is None else tuple(dict.fromkeys((*given, *slots)))
+    for at, parameter in find_parameters(data["shape"], (*path, "shape")):
         if parameter.startswith("details."):
-            scope.refer(parameter.removeprefix("details."), details, "detail key", at)
+            scope.refer_detail(parameter, at)
         else:
             scope.refer(parameter, known, "slot or given value", at)
     return Rendering(
-        name, data["shape"], given, data.get("summary"), scope.source(data.get("source"), path)
+        name=name,
+        picture=data["shape"],
+        given=given,
+        summary=data.get("summary"),
+        source=scope.source(data.get("source"), path),
     )
 
 
-def parameters(picture: object, path: Path) -> Iterator[tuple[Path, str]]:
-    """Every parameter of a picture, with the place of the text that has it."""
-    if isinstance(picture, dict):
-        for key, each in picture.items():
-            yield from parameters(each, (*path, key))
-    elif isinstance(picture, list):
-        for index, each in enumerate(picture):
-            yield from parameters(each, (*path, index))
-    elif isinstance(picture, str):
-        for braced, plain in _PARAMETER.findall(picture):
-            if braced or plain:
-                yield path, braced or plain
-
-
-def audit(scope: Scope, data: Data, slots: Known) -> Audit:
+def read_audit(scope: Scope, data: Data) -> Audit:
     """The audit contract."""
     path: Path = ("audit",)
-    record = members(scope, data["record"], (*path, "record"))
-    written = scope.names("audit", "record")
-    recorded = None if written is None else tuple(each.removesuffix("?") for each in written)
-    for member, meant in data.get("means", {}).items():
-        at = (*path, "means", member)
-        scope.refer(member, recorded, "member of the record", at, on_key=True)
-        if meant.startswith("$"):
-            scope.refer(meant[1:], _slots(slots), "slot", at)
-        else:
-            scope.refer(
-                meant.removeprefix("details."), scope.names("detail_keys"), "detail key", at
-            )
+    declared = scope.names("audit", "record")
+    members = None if declared is None else tuple(name.removesuffix("?") for name in declared)
     if "id" in data:
-        scope.refer(data["id"][1:], _slots(slots), "slot", (*path, "id"))
-    found = data.get("lookup")
-    lookup = (
-        Lookup(found["request"], found.get("items", ""), found.get("id"), found.get("order"))
-        if found
-        else None
-    )
+        scope.refer_slot(data["id"], (*path, "id"))
+    lookup = data.get("lookup")
     return Audit(
-        data.get("id", "")[1:] or None,
-        lookup,
-        record,
-        data.get("means", {}),
-        data.get("per", "failure"),
-        scope.source(data.get("source"), path),
+        id=data.get("id", "")[1:] or None,
+        lookup=Lookup(
+            request=lookup["request"],
+            items=lookup.get("items", ""),
+            id=lookup.get("id"),
+            order=lookup.get("order"),
+        )
+        if lookup
+        else None,
+        record=read_members(scope, data["record"], (*path, "record")),
+        means=scope.refer_means(data, members, "member of the record", path),
+        per=data.get("per", "failure"),
+        source=scope.source(data.get("source"), path),
     )
 
 
-def publication(scope: Scope, name: str, data: Data) -> Publication:
-    """Where one thing is published."""
+def read_publication(scope: Scope, name: str, data: Data) -> Publication:
+    """A place where services publish their errors, actions or documents."""
     path: Path = ("discovery", name)
     for parameter in re.findall(r"\$\{([^}]*)\}?", data["request"]):
         if parameter != "operation":
-            message = f"`${{{parameter}}}` is nothing that is known here"
-            scope.wrong(
-                (*path, "request"),
-                "unknown-parameter",
-                message,
-                closest(parameter, ("operation",)) or "write `${operation}`",
-            )
+            message = f"there is no parameter `${{{parameter}}}` here"
+            hint = closest(parameter, ("operation",)) or "write `${operation}`"
+            scope.report((*path, "request"), "unknown-parameter", message, hint)
     if data["kind"] == "errors" and "code" not in data.get("item", {}):
-        message = f"`{name}` publishes errors and does not say where an item keeps its code"
-        scope.wrong(
+        scope.report(
             path,
             "incomplete",
-            message,
+            f"`{name}` publishes errors, and the place of the code in an item is missing",
             "add `item: {code: /code}`",
             on_key=True,
             needs=((*path, "item"), (*path, "kind")),
         )
     return Publication(
-        name,
-        data["request"],
-        data["kind"],
-        data.get("at", ""),
-        data.get("item", {}),
-        data.get("empty", "list"),
-        scope.source(data.get("source"), path),
+        name=name,
+        request=data["request"],
+        kind=data["kind"],
+        at=data.get("at", ""),
+        item=data.get("item", {}),
+        empty=data.get("empty", "list"),
+        source=scope.source(data.get("source"), path),
     )
 
 
-def navigation(scope: Scope, data: Data, slots: Known) -> Navigation:
-    """How callers walk."""
+def read_navigation(scope: Scope, data: Data) -> Navigation:
+    """The steps that an answer offers, and the codes that refuse others."""
     path: Path = ("navigation",)
-    known = scope.names("codes")
-    for key in ("refused", "unknown"):
-        if key in data:
-            scope.refer(data[key], known, "code", (*path, key))
+    codes = scope.names("codes")
     if "all" in data:
-        scope.refer(data["all"][1:], _slots(slots), "slot", (*path, "all"))
+        scope.refer_slot(data["all"], (*path, "all"))
+    scope.refer_key(data, "refused", codes, "code", path)
     return Navigation(
-        data["offers"],
-        data["takes"],
-        data["refused"],
-        data.get("unknown"),
-        data.get("all", "")[1:] or None,
-        scope.source(data.get("source"), path),
+        offers=data["offers"],
+        takes=data["takes"],
+        refused=data["refused"],
+        unknown=scope.refer_key(data, "unknown", codes, "code", path),
+        all=data.get("all", "")[1:] or None,
+        source=scope.source(data.get("source"), path),
     )
-
-
-def _slots(slots: Known) -> Known:
-    return None if slots is None else tuple(dict.fromkeys((*slots, *WELL_KNOWN_SLOTS)))

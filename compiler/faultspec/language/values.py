@@ -1,9 +1,8 @@
-"""Does a value fit a schema of the language? The one answer for examples, judged bodies and detail values.
+"""Checks values against schemas of the language: examples, judged bodies, details.
 
-`problems` walks the closed subset of JSON Schema that the language has, with the meaning JSON Schema 2020-12 gives it;
-an imported (`opaque`) schema is handed to `jsonschema`, which then never leaves the machine to follow a reference. What
-is only recommended, or only warned about (`expected`, `additional: warn`), comes as a warning, so that the caller need
-not know the schema.
+`check_value` implements the language's closed subset of JSON Schema 2020-12. It gives an imported
+(`opaque`) schema to `jsonschema`, without access to the network. Breaches of recommendations
+(`expected`, `additional: warn`) are warnings.
 """
 
 import re
@@ -17,7 +16,7 @@ from faultspec.language.model import Schema, Taxonomy, Term
 from faultspec.runtime.nodes import child
 
 Vocabularies = Mapping[str, Collection[str]]
-"""The terms of each vocabulary by its name, as `vocabularies` gives them."""
+"""The terms of each vocabulary by name, as `vocabularies` returns them."""
 
 Step = str | int
 
@@ -25,11 +24,11 @@ _NO_VOCABULARIES: Vocabularies = MappingProxyType({})
 
 
 class ValueProblem(NamedTuple):
-    """A place below a value that leaves its schema.
+    """A place in a value that breaks its schema.
 
-    `problem` says it of the place, which is the subject of the sentence: "is 3; expected a string". `keyword` is the
-    key of the schema that says so; or `missing` or `forbidden` of a member, `imported` for what an imported schema says,
-    and `unusable` where that schema could not be applied to the value.
+    `problem` is a predicate of the place: "is 3; expected a string". `keyword` is the broken key
+    of the schema; or `missing` or `forbidden` for a member, `imported` for a breach of an imported
+    schema, and `unusable` if that schema could not be applied.
     """
 
     path: tuple[Step, ...]
@@ -47,7 +46,7 @@ class ValueProblem(NamedTuple):
 
 
 def vocabularies(taxonomy: Taxonomy, *, reserved: bool = True) -> Vocabularies:
-    """The terms by vocabulary, those of the top level included; without the `reserved` ones, what may be on a wire."""
+    """The terms by vocabulary, including actions, boundaries and domains; perhaps reserved ones."""
     named: dict[str, Mapping[str, Term]] = {
         **taxonomy.vocabularies,
         "actions": taxonomy.actions,
@@ -62,111 +61,101 @@ def vocabularies(taxonomy: Taxonomy, *, reserved: bool = True) -> Vocabularies:
     }
 
 
-def problems(
+def check_value(
     schema: Schema,
     value: object,
     vocabularies: Vocabularies = _NO_VOCABULARIES,
     known: Collection[str] = formats.FORMATS,
 ) -> Iterator[ValueProblem]:
-    """Every place at or below `value` (JSON data) where it leaves `schema`, in document order.
+    """Every place at or below `value` (JSON data) that breaks `schema`, in document order.
 
-    A value of the wrong type is only that. A vocabulary that is not given allows everything. Formats that are not
-    `known` are annotations, as in JSON Schema; one such beside others makes the choice free.
+    A value of the wrong type has no other problems. A vocabulary that is not given allows
+    everything. Formats outside `known` are annotations, as in JSON Schema; one of them among
+    alternatives allows any text.
     """
-    yield from _problems(schema, value, (), vocabularies, known)
+    return _Checker(vocabularies, known).check(schema, value, ())
 
 
-def _problems(
-    schema: Schema,
-    value: object,
-    path: tuple[Step, ...],
-    terms: Vocabularies,
-    known: Collection[str],
-) -> Iterator[ValueProblem]:
-    if schema.opaque is not None:
-        yield from _imported(schema.opaque, value, path)
-    if schema.types and not any(is_type(value, type_) for type_ in schema.types):
-        wanted = " or ".join(_NAMES[type_] for type_ in schema.types)
-        yield ValueProblem(path, f"is {shown(value)}; expected {wanted}", "type")
-        return
-    allowed = schema.enum or None if schema.vocabulary is None else terms.get(schema.vocabulary)
-    if allowed is not None and not any(same(value, each) for each in allowed):
-        keyword = "enum" if schema.vocabulary is None else "vocabulary"
-        yield ValueProblem(path, f"is {shown(value)}; expected {_one_of(allowed)}", keyword)
-    if isinstance(value, str):
-        yield from _text(schema, value, path, known)
-    elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        if schema.minimum is not None and value < schema.minimum:
-            yield ValueProblem(
-                path, f"is {shown(value)}; expected at least {schema.minimum}", "minimum"
-            )
-        if schema.maximum is not None and value > schema.maximum:
-            yield ValueProblem(
-                path, f"is {shown(value)}; expected at most {schema.maximum}", "maximum"
-            )
-    elif isinstance(value, (list, tuple)) and schema.items is not None:
-        for index, each in enumerate(value):
-            yield from _problems(schema.items, each, (*path, index), terms, known)
-    elif isinstance(value, Mapping):
-        yield from _members(schema, value, path, terms, known)
+class _Checker(NamedTuple):
+    vocabularies: Vocabularies
+    formats: Collection[str]
+
+    def check(
+        self, schema: Schema, value: object, path: tuple[Step, ...]
+    ) -> Iterator[ValueProblem]:
+        if schema.opaque is not None:
+            yield from _check_imported(schema.opaque, value, path)
+        if schema.types and not any(is_type(value, name) for name in schema.types):
+            wanted = " or ".join(_TYPE_NAMES[name] for name in schema.types)
+            yield _unexpected(path, value, wanted, "type")
+            return
+        allowed: Collection[object] | None
+        keyword, allowed = "enum", schema.enum or None
+        if schema.vocabulary is not None:
+            keyword, allowed = "vocabulary", self.vocabularies.get(schema.vocabulary)
+        if allowed is not None and not any(same(value, other) for other in allowed):
+            yield _unexpected(path, value, _one_of(allowed), keyword)
+        if isinstance(value, str):
+            yield from self._check_text(schema, value, path)
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            yield from _check_number(schema, value, path)
+        elif isinstance(value, (list, tuple)) and schema.items is not None:
+            for index, item in enumerate(value):
+                yield from self.check(schema.items, item, (*path, index))
+        elif isinstance(value, Mapping):
+            yield from self._check_members(schema, value, path)
+
+    def _check_text(
+        self, schema: Schema, value: str, path: tuple[Step, ...]
+    ) -> Iterator[ValueProblem]:
+        size = f"has {len(value)} characters; expected"
+        if schema.min_length is not None and len(value) < schema.min_length:
+            yield ValueProblem(path, f"{size} at least {schema.min_length}", "minLength")
+        if schema.max_length is not None and len(value) > schema.max_length:
+            yield ValueProblem(path, f"{size} at most {schema.max_length}", "maxLength")
+        if schema.pattern is not None and not expression(schema.pattern).search(value):
+            yield _unexpected(path, value, f"it to match `{schema.pattern}`", "pattern")
+        known = schema.format and all(name in self.formats for name in schema.format)
+        if known and formats.format_problem(schema.format, value):
+            yield _unexpected(path, value, formats.describe_formats(schema.format), "format")
+
+    def _check_members(
+        self, schema: Schema, value: Mapping[str, object], path: tuple[Step, ...]
+    ) -> Iterator[ValueProblem]:
+        severity: Literal["error", "warning"]
+        for name, item in value.items():
+            member = schema.properties.get(name)
+            if member is not None and member.presence != "forbidden":
+                yield from self.check(member.schema, item, (*path, name))
+            elif member is not None:
+                yield ValueProblem((*path, name), "must not be there", "forbidden")
+            elif schema.additional != "allow":
+                severity = "error" if schema.additional == "forbid" else "warning"
+                yield ValueProblem((*path, name), "is not declared", "additional", severity)
+        for name, member in schema.properties.items():
+            if name not in value and member.presence in ("required", "expected"):
+                severity = "error" if member.presence == "required" else "warning"
+                yield ValueProblem((*path, name), "is missing", "missing", severity)
 
 
-def _text(
-    schema: Schema, value: str, path: tuple[Step, ...], known: Collection[str]
-) -> Iterator[ValueProblem]:
-    if schema.min_length is not None and len(value) < schema.min_length:
-        yield ValueProblem(
-            path, f"has {len(value)} characters; expected at least {schema.min_length}", "minLength"
-        )
-    if schema.max_length is not None and len(value) > schema.max_length:
-        yield ValueProblem(
-            path, f"has {len(value)} characters; expected at most {schema.max_length}", "maxLength"
-        )
-    if schema.pattern is not None and not expression(schema.pattern).search(value):
-        yield ValueProblem(
-            path, f"is {shown(value)}; expected it to match `{schema.pattern}`", "pattern"
-        )
-    if (
-        schema.format
-        and all(each in known for each in schema.format)
-        and formats.problem(schema.format, value)
-    ):
-        yield ValueProblem(
-            path, f"is {shown(value)}; expected {formats.described(schema.format)}", "format"
-        )
+def _check_number(schema: Schema, value: float, path: tuple[Step, ...]) -> Iterator[ValueProblem]:
+    if schema.minimum is not None and value < schema.minimum:
+        yield _unexpected(path, value, f"at least {schema.minimum}", "minimum")
+    if schema.maximum is not None and value > schema.maximum:
+        yield _unexpected(path, value, f"at most {schema.maximum}", "maximum")
 
 
-def _members(
-    schema: Schema,
-    value: Mapping[str, object],
-    path: tuple[Step, ...],
-    terms: Vocabularies,
-    known: Collection[str],
-) -> Iterator[ValueProblem]:
-    for name, each in value.items():
-        member = schema.properties.get(name)
-        if member is not None and member.presence != "forbidden":
-            yield from _problems(member.schema, each, (*path, name), terms, known)
-        elif member is not None:
-            yield ValueProblem((*path, name), "must not be there", "forbidden")
-        elif schema.additional != "allow":
-            severity: Literal["error", "warning"] = (
-                "error" if schema.additional == "forbid" else "warning"
-            )
-            yield ValueProblem((*path, name), "is not declared", "additional", severity)
-    for name, member in schema.properties.items():
-        if name not in value and member.presence in ("required", "expected"):
-            severity = "error" if member.presence == "required" else "warning"
-            yield ValueProblem((*path, name), "is missing", "missing", severity)
+def _unexpected(path: tuple[Step, ...], value: object, wanted: str, keyword: str) -> ValueProblem:
+    return ValueProblem(path, f"is {shown(value)}; expected {wanted}", keyword)
 
 
-@lru_cache(maxsize=512)  # of patterns: more than any taxonomy has, and a bound for who reads many
+@lru_cache(maxsize=512)  # patterns: more than a taxonomy has, and a bound for a long process
 def expression(pattern: str) -> re.Pattern[str]:
-    """A pattern of ECMA-262 as Python has it: there `$` is the very end, here it also stands before a last newline."""
+    """An ECMA-262 pattern in Python's syntax, where `$` also matches before a final newline."""
     return re.compile(re.sub(r"(?<!\\)((?:\\\\)*)\$$", r"\1\\Z", pattern))
 
 
-#: The names of the types that values of these classes have, whatever the value.
+#: The type names of the values of a class that do not depend on the value.
 _CERTAIN: Mapping[type, tuple[str, ...]] = {
     str: ("string",),
     bool: ("boolean",),
@@ -178,7 +167,7 @@ _CERTAIN: Mapping[type, tuple[str, ...]] = {
 
 
 def is_type(value: object, name: str) -> bool:
-    """Whether JSON `value` has the JSON Schema type `name` (2020-12: `1.0` is an integer, `true` is no number)."""
+    """Whether JSON `value` has the type `name`: `1.0` is an integer, and `true` is not a number."""
     certain = _CERTAIN.get(value.__class__)
     if certain is not None:
         return name in certain
@@ -197,13 +186,13 @@ def is_type(value: object, name: str) -> bool:
 
 
 def same(a: object, b: object) -> bool:
-    """Equality of scalars as JSON has it: 1 is 1.0, but neither is true."""
+    """Equality of JSON scalars: 1 equals 1.0, and not true."""
     return isinstance(a, bool) == isinstance(b, bool) and a == b
 
 
-# Words
+# Descriptions of values
 
-_NAMES = {
+_TYPE_NAMES = {
     "string": "a string",
     "boolean": "a boolean",
     "integer": "a whole number",
@@ -214,11 +203,11 @@ _NAMES = {
 }
 
 _SHOWN = 60
-"""Characters of a value that a message shows."""
+"""Characters of a value in a message."""
 
 
 def shown(value: object) -> str:
-    """A value in a sentence: scalars as they are, cut where they are long; containers by name."""
+    """A value for a sentence: scalars as they are, long ones cut; containers by name."""
     match value:
         case None:
             return "null"
@@ -239,7 +228,7 @@ def shown(value: object) -> str:
 
 def _cut(text: str) -> str:
     text = text[: _SHOWN + 1].encode("utf-8", "backslashreplace").decode()
-    text = "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in text)
+    text = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
     return f"{text[:_SHOWN]}…" if len(text) > _SHOWN else text
 
 
@@ -251,37 +240,32 @@ def _one_of(values: Iterable[object]) -> str:
 # Imported schemas
 
 
-def _imported(schema: Any, value: Any, path: tuple[Step, ...]) -> Iterator[ValueProblem]:
-    # Here, because no taxonomy without an imported schema should wait for these.
+def _check_imported(schema: Any, value: Any, path: tuple[Step, ...]) -> Iterator[ValueProblem]:
+    # Imported here, because most taxonomies do not need them.
     import jsonschema
     import referencing
 
     try:
         kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
-        # An explicit registry: the default one would fetch what it does not know.
+        # The default registry would fetch unknown references.
         validator = kind(schema, registry=referencing.Registry())
         errors = sorted(
             validator.iter_errors(value),
-            key=lambda each: [str(step) for step in each.absolute_path],
+            key=lambda error: [str(step) for step in error.absolute_path],
         )
-    except Exception as reason:  # the schema is foreign: a `$ref` to nowhere or in a circle, a pattern unknown to Python
-        yield ValueProblem(
-            path,
-            f"cannot be checked by the imported schema: {type(reason).__name__}: {_cut(str(reason))}",
-            "unusable",
-        )
+    # The schema is foreign: it may have a dangling or circular `$ref`, or an unsupported pattern.
+    except Exception as error:
+        reason = f"{type(error).__name__}: {_cut(str(error))}"
+        problem = f"cannot be checked by the imported schema: {reason}"
+        yield ValueProblem(path, problem, "unusable")
         return
-    for error in errors:
-        at = (*path, *error.absolute_path)
-        yield ValueProblem(
-            at,
-            f"breaks `{error.validator}` of the imported schema: {_cut(error.message)}",
-            "imported",
-        )
+    for breach in errors:
+        problem = f"breaks `{breach.validator}` of the imported schema: {_cut(breach.message)}"
+        yield ValueProblem((*path, *breach.absolute_path), problem, "imported")
 
 
 def foreign_schema_problem(schema: Any) -> tuple[tuple[Step, ...], str] | None:
-    """Where and why an imported schema is none, or None for one that is."""
+    """The place and the reason why an imported schema is invalid; None if it is valid."""
     import jsonschema
 
     kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)

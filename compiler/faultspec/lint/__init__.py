@@ -42,7 +42,8 @@ def _of_what_is_whole(document: Document, partial: Partial) -> tuple[Diagnostic,
         (rule, remark)
         for rule in LOCAL
         for remark in rule.check(subject)
-        if partial.tells(remark.path) and all(partial.tells(path) for _, path in remark.related)
+        if partial.is_sound(remark.path)
+        and all(partial.is_sound(path) for _, path in remark.related)
     ]
     # Which comments suppress nothing can't be told while most rules are silent.
     found = _suppressed(document, _diagnostics(document, remarks))

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from faultspec.diagnostics.model import Path
-from faultspec.language.carriers import reaches, wears
+from faultspec.language.carriers import reaches, uses_envelope
 from faultspec.language.model import IMPLIED, Code, Surface, Taxonomy
-from faultspec.language.surroundings import parameters
+from faultspec.language.pictures import find_parameters
 from faultspec.lint.places import codes, live
 from faultspec.lint.rule import Remark, Subject
 from faultspec.runtime.nodes import Object, child, walk
@@ -73,7 +73,9 @@ def navigation_offers(subject: Subject) -> Iterator[Remark]:
 def _offers(taxonomy: Taxonomy, surface: Surface, code: Code, pointer: str) -> bool:
     if not reaches(surface, code, of_operation=False):
         return False
-    for envelope in (taxonomy.envelopes[each] for each in surface.envelopes if wears(code, each)):
+    for envelope in (
+        taxonomy.envelopes[each] for each in surface.envelopes if uses_envelope(code, each)
+    ):
         for place in walk(envelope.shape, surface.at):
             spread = isinstance(place.node, Object) and place.node.spread == "details"
             if place.path == pointer or (
@@ -89,7 +91,7 @@ def rendering_shows_nothing(subject: Subject) -> Iterator[Remark]:
     had = {key for _, code in live(taxonomy) for key in code.details}
     had |= {key.name for key in taxonomy.detail_keys.values() if key.everywhere}
     for rendering in taxonomy.renderings.values():
-        for path, parameter in parameters(
+        for path, parameter in find_parameters(
             rendering.picture, ("renderings", rendering.name, "shape")
         ):
             key = parameter.removeprefix("details.")

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from faultspec.diagnostics.model import Path
-from faultspec.language.carriers import reaches, wears
+from faultspec.language.carriers import reaches, uses_envelope
 from faultspec.language.model import IMPLIED, Code, Envelope, Operation, Surface, Taxonomy, Term
-from faultspec.language.routes import route
+from faultspec.language.routes import compile_route
 from faultspec.lint.places import carried, codes, live, meets, present
 from faultspec.lint.rule import Remark, Subject
 from faultspec.runtime.nodes import Literal, Object, Template, slot_places, walk
@@ -55,7 +55,7 @@ def _own_numbers(taxonomy: Taxonomy, surface: Surface, protocol: Envelope) -> It
                     for path, code in live(taxonomy)
                     if isinstance(code.wire, int)
                     and meets(surface, path, code)
-                    and wears(code, envelope.name)
+                    and uses_envelope(code, envelope.name)
                 )
 
 
@@ -89,7 +89,7 @@ def repeat_loses(subject: Subject) -> Iterator[Remark]:
 
 def _carried(surface: Surface, path: Path, code: Code) -> bool:
     return meets(surface, path, code) and any(
-        wears(code, envelope) for envelope in surface.envelopes
+        uses_envelope(code, envelope) for envelope in surface.envelopes
     )
 
 
@@ -203,7 +203,7 @@ def spread_collision(subject: Subject) -> Iterator[Remark]:
     taxonomy = subject.taxonomy
     said: set[Path] = set()
     for path, code in live(taxonomy):
-        worn = [each for each in carried(taxonomy, path, code) if wears(code, each.name)]
+        worn = [each for each in carried(taxonomy, path, code) if uses_envelope(code, each.name)]
         for envelope, name in ((each, name) for each in worn for name in _beside_details(each)):
             if name not in code.details:
                 continue
@@ -345,7 +345,7 @@ def _surfaces_of(operation: Operation, taxonomy: Taxonomy) -> list[Surface]:
         asked = {method} if method else set(operation.match.methods)
         for surface in (each for each in surfaces if each.transport == "http"):
             match = surface.match
-            patterns = [route(each) for each in match.routes]
+            patterns = [compile_route(each) for each in match.routes]
             if match.routes and not any(
                 pattern.claims(method or pattern.method or "", (path,)) for pattern in patterns
             ):

@@ -116,7 +116,7 @@ def _refusal(schema: Schema, value: object, terms: values.Vocabularies) -> str |
         return next(
             (
                 each.problem
-                for each in values.problems(schema, value, terms)
+                for each in values.check_value(schema, value, terms)
                 if each.severity == "error"
             ),
             None,

@@ -8,7 +8,7 @@ from typing import Any
 
 from faultspec.diagnostics.model import Path
 from faultspec.language.model import Schema, Taxonomy
-from faultspec.language.scope import words
+from faultspec.language.scope import word_tuple
 from faultspec.lint.places import codes, live, schemas
 from faultspec.lint.rule import Remark, Subject
 from faultspec.runtime.nodes import slot_places
@@ -165,7 +165,7 @@ def _rulings(data: object) -> Iterator[str]:
         name
         for _, each in _sources(data)
         if isinstance(each, dict)
-        for name in words(each.get("ruling"))
+        for name in word_tuple(each.get("ruling"))
     )
 
 
@@ -174,7 +174,7 @@ def statement_spelling(subject: Subject) -> Iterator[Remark]:
     cited: list[tuple[Path, str]] = []
     for path, source in _sources(subject.data):
         statements = source.get("statement") if isinstance(source, dict) else source
-        cited += [(path, word) for word in words(statements)]
+        cited += [(path, word) for word in word_tuple(statements)]
     for name, each in subject.data.get("rulings", {}).items():
         cited += [
             (("rulings", name, "statements"), str(statement))

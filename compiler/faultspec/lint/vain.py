@@ -97,7 +97,7 @@ def fact_breaks_field(subject: Subject) -> Iterator[Remark]:
         for slot, key, value in facts:
             fields = [each.fields[slot].schema for each in worn if slot in each.fields]
             found = (
-                [tuple(values.problems(field, value)) for field in fields]
+                [tuple(values.check_value(field, value)) for field in fields]
                 if value is not None
                 else []
             )

@@ -1,20 +1,20 @@
 """YAML text → `Document`: data, and a span for every key and value, from one parse.
 
-The dialect is deliberately smaller than YAML, so that what a person reads is what the compiler gets:
+The dialect is smaller than YAML, so that readers and the compiler understand the same:
 
-- A plain scalar is null (`null`, `~` or nothing at all), a boolean (`true`, `false`), a number when JSON would read it
-  as one (`12`, `-0.5`, `1e3`), and otherwise text. So `NO`, `on`, `012`, `0x1F`, `1:30`, `4_29`, `.5`, `.inf`, `.nan`
-  and dates are text. Integers end at 64 bits and floats at the finite ones; beyond is a diagnostic.
+- A plain scalar is null (`null`, `~` or empty), a boolean (`true`, `false`), a number if JSON has
+  it (`12`, `-0.5`, `1e3`), and otherwise text. So `NO`, `on`, `012`, `0x1F`, `1:30`, `4_29`, `.5`,
+  `.inf`, `.nan` and dates are text. Integers of more than 64 bits and infinite floats are errors.
 - A plain mapping key is always text: `404:` is `"404"`, `NO:` is `"NO"`, `<<:` is an ordinary key.
-- Tags, anchors, aliases, directives, collections as keys and a second document in the file are refused.
-- Lines end in LF, CRLF or CR. U+0085, U+2028 and U+2029, which YAML 1.1 takes for line ends and editors do not, must be
-  escaped, as must control characters.
+- Tags, anchors, aliases, directives, collections as keys and second documents are errors.
+- Lines end in LF, CRLF or CR. U+0085, U+2028 and U+2029, which are line ends in YAML 1.1 but not in
+  editors, must be escaped, like control characters.
 """
 
 from collections.abc import Mapping
 
-from faultspec.source.document import UNTOLD, Document
-from faultspec.source.file import MAX_BYTES, SourceError, content, decode, load
+from faultspec.source.document import UNREADABLE, Document
+from faultspec.source.file import MAX_BYTES, SourceError, decode, load_document, read_bytes
 from faultspec.source.readers import MAX_DEPTH
 from faultspec.source.tree import parse
 
@@ -22,30 +22,30 @@ __all__ = [
     "CODES",
     "MAX_BYTES",
     "MAX_DEPTH",
-    "UNTOLD",
+    "UNREADABLE",
     "Document",
     "SourceError",
-    "content",
     "decode",
-    "load",
+    "load_document",
     "parse",
+    "read_bytes",
 ]
 
-#: Every code that this module reports, with the condition for it.
+#: Every diagnostic code of this package, with its condition.
 CODES: Mapping[str, str] = {
     "file-not-found": "The file does not exist.",
     "not-a-file": "The path is a directory, a device, a pipe or a socket.",
-    "file-unreadable": "The file exists and could not be read.",
+    "file-unreadable": "The file exists and cannot be read.",
     "file-too-large": f"The file is larger than {MAX_BYTES // 1024**2} MiB.",
-    "not-utf-8": "The file is text in another encoding than UTF-8, or no text at all.",
-    "empty-document": "The file holds nothing but blank space and comments.",
-    "yaml-character": "The text holds a character that must be escaped: a control character, or an invisible line end.",
+    "not-utf-8": "The file has another encoding than UTF-8, or is not text.",
+    "empty-document": "The file has only blank space and comments.",
+    "yaml-character": "A character that must be escaped: a control character, or an invisible line end.",
     "yaml-syntax": "The text is not YAML.",
     "yaml-directive": "A line such as `%YAML 1.1`.",
     "yaml-tag": "An explicit tag such as `!!str`.",
     "yaml-alias": "An anchor such as `&a`, or an alias such as `*a`.",
     "yaml-documents": "A second document in one file.",
-    "yaml-key": "A mapping key that is itself a mapping or a list.",
+    "yaml-key": "A mapping key that is a mapping or a list.",
     "duplicate-key": "A key that the same mapping has already.",
     "number-out-of-range": "A number that does not fit 64 bits.",
     "nested-too-deeply": f"More than {MAX_DEPTH} levels of nesting.",

@@ -12,26 +12,25 @@ from faultspec.source.readers import ALIAS
 
 
 class UnreadableValue:
-    """Stands for data that a broken text does not tell, such as the value of an alias.
+    """The type of `UNREADABLE`, which replaces data that could not be read, such as an alias.
 
-    As a key of a mapping it says that the mapping has more keys than those that can be read. There is one such value,
-    `UNTOLD`, and only a document that comes with diagnostics has it.
+    As a key of a mapping, it stands for further keys. Only a document with diagnostics has it.
     """
 
     def __repr__(self) -> str:
-        return "UNTOLD"
+        return "UNREADABLE"
 
 
-UNTOLD = UnreadableValue()
+UNREADABLE = UnreadableValue()
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file that was read: its text, its data (dict, list, str, int, float, bool, None) and the place of each part.
+    """A parsed file: its text, its data (dict, list, str, int, float, bool, None) and places.
 
-    `path` is the file as the user wrote it. A text with mistakes may have `UNTOLD` in its data, and where it repeats a key
-    `others`: the same file read with the second, the third, … of each repeated key in place of the first. Where the file
-    is laid over another one, `data` is that of both, and `base` is where what is not written here is written.
+    `path` is the file as the user wrote it. A text with mistakes may have `UNREADABLE` in its data.
+    If it repeats keys, `others` are the same document with their second, third, … values. If the
+    file extends another one, `data` is the merged data, and `base` the document of that file.
     """
 
     path: str
@@ -46,10 +45,10 @@ class Document:
     base: "Document | None" = field(default=None, repr=False)
 
     def span(self, path: Path, *, key: bool = True) -> Span:
-        """Where `path` is written: its key, or with `key=False` its value.
+        """The place of `path`: its key, or with `key=False` its value.
 
-        An item of a list has no key: its own beginning stands for it (all of it for a scalar or a flow collection, its
-        first key for a block mapping). What does not exist is placed at the nearest ancestor that does.
+        A list item has no key; its span is the whole of a scalar or a flow collection, and the
+        first key of a block mapping. A missing part has the place of its nearest ancestor.
         """
         node = self._root
         if node is None:
@@ -78,31 +77,41 @@ class Document:
         related: tuple[Related, ...] = (),
         remedy: Remedy | None = None,
     ) -> Diagnostic:
-        """Say something of the key, or with `key=False` of the value, at `path`."""
-        home = self.home(path)
-        span = home.span(path, key=key)
-        fix = None if remedy is None else home.fix(path, span, remedy)
-        return Diagnostic(code, message, home.path, span, severity, hint, related, path, fix)
+        """A diagnostic of the key, or with `key=False` of the value, at `path`."""
+        layer = self.layer_of(path)
+        span = layer.span(path, key=key)
+        return Diagnostic(
+            code=code,
+            message=message,
+            path=layer.path,
+            span=span,
+            severity=severity,
+            hint=hint,
+            related=related,
+            pointer=path,
+            fix=None if remedy is None else layer.fix(path, span, remedy),
+        )
 
     def fix(self, path: Path, span: Span, remedy: Remedy) -> Fix | None:
-        """`remedy` as edits of the text; `span` is the key or value that it is for. None where the text leaves a choice."""
+        """`remedy` as edits of the key or value at `span`; None if the text leaves a choice."""
         if not self._writes(path):
             return None
         if remedy.kind == "drop":
             return self._dropped(path)
         lines = Lines(self.text)
-        there = lines.within(span)
+        written = lines.within(span)
         if remedy.kind == "quote":
-            if not re.fullmatch(_PLAIN_NUMBER, there):
+            if not re.fullmatch(_PLAIN_NUMBER, written):
                 return None
-            return Fix(f'write `"{there}"`', (Edit(span, f'"{there}"'),))
-        quote = there[:1] if there[:1] in ("'", '"') else ""
-        if not all(re.fullmatch(_PLAIN_WORD, each) for each in (there.strip(quote), remedy.text)):
+            return Fix(f'write `"{written}"`', (Edit(span, f'"{written}"'),))
+        quote = written[:1] if written[:1] in ("'", '"') else ""
+        words = (written.strip(quote), remedy.text)
+        if not all(re.fullmatch(_PLAIN_WORD, word) for word in words):
             return None
         return Fix(f"write `{remedy.text}`", (Edit(span, quote + remedy.text + quote),))
 
     def _dropped(self, path: Path) -> Fix | None:
-        """An item out of its list, with what joins it to the one before; a comment beside it stays whose it is."""
+        """Remove an item from its list, with its separator; None if a comment is next to it."""
         index, above = path[-1], self._node(path[:-1])
         if above is None or not isinstance(index, int) or index == 0:
             return None
@@ -130,12 +139,12 @@ class Document:
         return node
 
     def related(self, message: str, path: Path, *, key: bool = True) -> Related:
-        """Point at the key or value at `path` as a second place."""
-        home = self.home(path)
-        return Related(message, home.path, home.span(path, key=key))
+        """The key or value at `path` as a second place."""
+        layer = self.layer_of(path)
+        return Related(message, layer.path, layer.span(path, key=key))
 
-    def home(self, path: Path) -> "Document":
-        """The document in which `path` is written, be it this one or one of those below; this one where none has it."""
+    def layer_of(self, path: Path) -> "Document":
+        """The document that contains `path`: this one, or one of its bases; this one if none does."""
         layer: Document | None = self
         while layer is not None:
             if layer._writes(path):
@@ -147,9 +156,9 @@ class Document:
         return self._node(path) is not None or not path
 
     def scalars(self) -> list[tuple[int, int]]:
-        """Where the text of each key and value without parts begins and ends, as indices into `text`; an alias is none.
+        """The indices into `text` of the beginning and end of each scalar key and value.
 
-        What is outside all of them is punctuation, blank space or a comment.
+        The text outside is punctuation, blank space, comments and aliases.
         """
         found: list[tuple[int, int]] = []
         left: list[Any] = [] if self._root is None else [self._root]
@@ -187,13 +196,13 @@ class Document:
 
 _LINE_END = r"\r\n|\r|\n"
 
-#: What means the same with and without quotes, and may be replaced by such.
+#: Texts that mean the same with and without quotes.
 _PLAIN_WORD = r"[A-Za-z][A-Za-z0-9_-]*"
 _PLAIN_NUMBER = r"-?[0-9][0-9.]*"
 
 
 class Lines:
-    """A text and its line ends; found only when someone asks."""
+    """A text and its lines, which are found on first use."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -203,7 +212,7 @@ class Lines:
     def starts(self) -> list[int]:
         """The index of the first character of each line."""
         if self._starts is None:
-            self._starts = [0, *(each.end() for each in re.finditer(_LINE_END, self.text))]
+            self._starts = [0, *(match.end() for match in re.finditer(_LINE_END, self.text))]
         return self._starts
 
     @staticmethod
@@ -212,34 +221,34 @@ class Lines:
         return re.split(_LINE_END, text)
 
     def place(self, index: int) -> tuple[int, int]:
-        """Index into the text → line and column, from 1."""
+        """The line and column of an index, from 1."""
         line = bisect_right(self.starts, index)
         return line, index - self.starts[line - 1] + 1
 
     def line(self, number: int) -> str:
-        """The text of a line counted from 1, without its end; empty when there is no such line."""
+        """The text of a line, counted from 1, without its end; empty if there is no such line."""
         if not 1 <= number <= len(self.starts):
             return ""
         end = self.starts[number] if number < len(self.starts) else len(self.text)
         return self.text[self.starts[number - 1] : end].rstrip("\r\n")
 
     def within(self, span: Span) -> str:
-        """The text that a span holds."""
+        """The text in a span."""
         start = self.starts[span.line - 1] + span.column - 1
         return self.text[start : self.starts[span.end_line - 1] + span.end_column - 1]
 
     def between(self, start: int, end: int) -> Span:
-        """The span of text[start:end], as far as it lies in the text."""
+        """The span of text[start:end], clipped to the text."""
         start = min(start, len(self.text))
         end = max(start, min(end, len(self.text)))
         return Span(*self.place(start), *self.place(end))
 
 
 def span_of(text: str, node: Node) -> Span:
-    """From the first character of a node to its last.
+    """From the first character of a node to the last one of its last part.
 
-    The end mark of a block collection lies behind the comments that follow it, and that of a block scalar on the next
-    line: the end is that of the last thing in it.
+    The end mark of a block collection is after the comments that follow it, and that of a block
+    scalar is on the next line.
     """
     last: Any = node
     while not isinstance(last, ScalarNode) and not last.flow_style and last.value:
@@ -259,13 +268,13 @@ def span_of(text: str, node: Node) -> Span:
 def _place(text: str, mark: Any) -> tuple[int, int]:
     if mark.index < len(text):
         return mark.line + 1, mark.column + 1
-    # libyaml puts the end of a text on a line of its own, whether or not there is one.
+    # libyaml gives the end of a text a line of its own, even if there is none.
     lines = Lines.split(text)
     return len(lines), len(lines[-1]) + 1
 
 
 def head_of(node: Any) -> Any:
-    """The part of a node to point at when the whole would be many lines: the first key of a block mapping."""
+    """The part of a node to underline in place of many lines: the first key of a block mapping."""
     while not isinstance(node, ScalarNode) and not node.flow_style and node.value:
         node = node.value[0][0] if isinstance(node, MappingNode) else node.value[0]
     return node

@@ -1,4 +1,4 @@
-"""Files → text: the only part of the compiler's front that touches the disk."""
+"""Files → text: the only part of this package that reads files."""
 
 import os
 import stat
@@ -7,16 +7,16 @@ from faultspec.diagnostics.model import Diagnostic, Span
 from faultspec.source.document import Document, Lines
 from faultspec.source.tree import parse
 
-#: A taxonomy of 10,000 codes is about 4 MB; what is four times that is a mistake, such as a data dump or a binary.
+#: A taxonomy of 10,000 codes has about 4 MB; a much larger file is a mistake, such as a data dump.
 MAX_BYTES = 16 * 1024 * 1024
 
 
 class SourceError(Exception):
-    """A file that could not be read, or not without complaint.
+    """A file that could not be read, or that has mistakes as YAML.
 
-    `diagnostics` has at least one element. `document` is there when the text has a structure in spite of them (a key
-    twice, an alias), so that a caller may go on and report the rest in the same run; it is not to be compiled. `text` is what
-    the diagnostics point into, where the file is text at all.
+    `diagnostics` has at least one element. `document` is present if the text has a structure (for
+    example with a repeated key), so that a caller can report other mistakes in the same run; it
+    must not be compiled. `text` is present if the file is text; the diagnostics point into it.
     """
 
     def __init__(
@@ -31,18 +31,13 @@ class SourceError(Exception):
         self.text = text
 
     def __str__(self) -> str:
-        return "; ".join(
-            f"{diagnostic.path}: {diagnostic.message}" for diagnostic in self.diagnostics
-        )
+        return "; ".join(f"{found.path}: {found.message}" for found in self.diagnostics)
 
 
-def load(path: str | os.PathLike[str]) -> Document:
-    """Read and parse one file.
-
-    Raises SourceError, and nothing else, whatever the path and the file are.
-    """
+def load_document(path: str | os.PathLike[str]) -> Document:
+    """Read and parse one file. Raises SourceError, and no other exception."""
     name = os.fspath(path)
-    data = content(name)
+    data = read_bytes(name)
     text, found = decode(data, name)
     if text is None:
         raise SourceError(tuple(found))
@@ -52,8 +47,8 @@ def load(path: str | os.PathLike[str]) -> Document:
     return document
 
 
-def content(path: str) -> bytes:
-    """The bytes of a file of at most ``MAX_BYTES``; raises SourceError, and nothing else, whatever the path is."""
+def read_bytes(path: str) -> bytes:
+    """The bytes of a file of at most ``MAX_BYTES``. Raises SourceError, and no other exception."""
 
     def refuse(code: str, message: str, hint: str | None = None) -> SourceError:
         return SourceError((Diagnostic(code, message, path, hint=hint),))
@@ -64,36 +59,32 @@ def content(path: str) -> bytes:
         "split it, or check that this is the file you meant",
     )
     try:
-        # Looked at before it is opened: opening a pipe waits for someone to write.
+        # Checked before it is opened, because opening a pipe waits for a writer.
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
             raise refuse("not-a-file", "this is a directory", "name a file in it")
         if not stat.S_ISREG(status.st_mode):
-            raise refuse(
-                "not-a-file",
-                "this is a device, a pipe or a socket",
-                "write its content to a file first",
-            )
+            message = "this is a device, a pipe or a socket"
+            raise refuse("not-a-file", message, "write its content to a file first")
         if status.st_size > MAX_BYTES:
             raise too_large
         with open(path, "rb") as file:
             found = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise refuse(
-            "file-not-found", "there is no such file", "check the spelling and the directory"
-        ) from None
+        hint = "check the spelling and the directory"
+        raise refuse("file-not-found", "there is no such file", hint) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL character in the path
         reason = error.strerror if isinstance(error, OSError) else None
         raise refuse("file-unreadable", f"the file cannot be read: {reason or error}") from None
-    if len(found) > MAX_BYTES:  # it grew, or its size is not known beforehand, as under /proc
+    if len(found) > MAX_BYTES:  # it grew, or its size is unknown before reading, as under /proc
         raise too_large
     return found
 
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-"""That of UTF-8, which means nothing and is left out of the text."""
+"""The byte order mark of UTF-8, which is not part of the text."""
 
-#: The longer marks first: that of UTF-32 begins with that of UTF-16.
+#: The longer marks first, because that of UTF-32 begins with that of UTF-16.
 _BYTE_ORDER_MARKS = (
     (b"\xff\xfe\x00\x00", "UTF-32"),
     (b"\x00\x00\xfe\xff", "UTF-32"),
@@ -105,7 +96,7 @@ _SAVE_AS_UTF8 = "save the file as UTF-8"
 
 
 def decode(content: bytes, path: str) -> tuple[str | None, list[Diagnostic]]:
-    """Bytes → text without a byte order mark, or the reason why these are no UTF-8 text."""
+    """Bytes → text without a byte order mark, or the reason why they are not UTF-8 text."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
             message = f"the file is encoded in {encoding}, not in UTF-8"
@@ -120,16 +111,15 @@ def decode(content: bytes, path: str) -> tuple[str | None, list[Diagnostic]]:
         line, column = Lines(before).place(len(before))
         byte = content[error.start]
         hint = _SAVE_AS_UTF8
-        if byte >= 0xA0:  # below, Latin-1 has only control characters
+        if byte >= 0xA0:  # lower bytes are control characters in Latin-1
             hint += f"; in Latin-1 this byte is {chr(byte)!r}"
         message = f"byte 0x{byte:02X} is not valid UTF-8 here"
-        return None, [
-            Diagnostic("not-utf-8", message, path, Span(line, column, line, column), hint=hint)
-        ]
+        span = Span(line, column, line, column)
+        return None, [Diagnostic("not-utf-8", message, path, span, hint=hint)]
 
 
 def _nul(content: bytes, path: str) -> Diagnostic:
-    # Text of mostly ASCII in UTF-16 has a zero in every second byte, and in the others none.
+    # In UTF-16, text of mostly ASCII has zeros in every second byte only.
     sample = content[:4096]
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     if min(even, odd) == 0 and max(even, odd) * 4 >= len(sample):

@@ -1,4 +1,4 @@
-"""What is YAML and not our YAML, in words for the person who wrote it. What is no YAML at all: `syntax`."""
+"""Diagnostics for valid YAML outside our dialect. `syntax` has those for invalid YAML."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,58 +11,50 @@ from faultspec.diagnostics.model import Diagnostic, Related, Span
 from faultspec.source.document import Lines
 from faultspec.source.readers import MAX_DEPTH, Property
 
-#: More than anyone reads at once, and few enough that a file of nothing but mistakes does not exhaust the memory.
+#: The most diagnostics for one file, so that a file full of mistakes does not exhaust the memory.
 MAX_REPORTED = 1000
 
 
 def quoted(text: str) -> str:
-    """A piece of the user's text for use in a message: no longer than a message can bear."""
+    """A piece of the user's text for a message, cut if it is long."""
     return f"`{text}`" if len(text) <= 60 else f"`{text[:57]}…`"
 
 
-#: What YAML calls non-printable, the three line ends that only YAML 1.1 knows, and a byte order mark inside the text.
+#: Non-printable characters, the three line ends of YAML 1.1 only, and byte order marks in the text.
 _FORBIDDEN = (
     "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
 
 
-def forbidden_characters(lines: Lines, path: str) -> Iterator[Diagnostic]:
+def find_forbidden_characters(lines: Lines, path: str) -> Iterator[Diagnostic]:
     """Each character that must be written as an escape."""
     if lines.text.replace("\n", "").isprintable():
-        return  # as nearly always; then the expression, which is slow to compile, isn't
-    for each in islice(re.finditer(_FORBIDDEN, lines.text), MAX_REPORTED):
-        number = ord(each[0])
+        return  # the usual case, which saves compiling the expression
+    for match in islice(re.finditer(_FORBIDDEN, lines.text), MAX_REPORTED):
+        number = ord(match[0])
         escape = f"\\x{number:02X}" if number < 0x100 else f"\\u{number:04X}"
-        message = f"the invisible character U+{number:04X} cannot stand in a file as it is"
+        message = f"the invisible character U+{number:04X} must be written as an escape"
         if 0xD800 <= number <= 0xDFFF or number in (0xFFFE, 0xFFFF):
             hint = "delete it"
         else:
-            hint = f'delete it, or write "{escape}" in double quotes if it is meant'
-        yield Diagnostic(
-            "yaml-character", message, path, lines.between(each.start(), each.end()), hint=hint
-        )
+            hint = f'delete it, or write "{escape}" in double quotes if it is intended'
+        yield Diagnostic("yaml-character", message, path, lines.between(*match.span()), hint=hint)
 
 
-# Expressions about mistakes are compiled where there is one.
+# Expressions for mistakes are compiled on use.
 _DIRECTIVES = r"(?>[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+(%[^\r\n]*)"
 
 
-def directives(lines: Lines, path: str) -> Iterator[Diagnostic]:
-    """The first `%` line, if the file begins with one; a later one belongs to a second document."""
+def find_directives(lines: Lines, path: str) -> Iterator[Diagnostic]:
+    """The first line, if it begins with `%`; a later one belongs to a second document."""
     matched = re.match(_DIRECTIVES, lines.text) if "%" in lines.text else None
     if matched:
-        span = lines.between(*matched.span(1))
-        yield Diagnostic(
-            "yaml-directive",
-            "YAML directives are not used here",
-            path,
-            span,
-            hint="delete this line",
-        )
+        span, message = lines.between(*matched.span(1)), "YAML directives are not allowed"
+        yield Diagnostic("yaml-directive", message, path, span, hint="delete this line")
 
 
-def empty(lines: Lines, path: str) -> Diagnostic:
-    """Nothing there to read."""
+def empty_document(lines: Lines, path: str) -> Diagnostic:
+    """The file has no content."""
     message = "the file holds only comments" if lines.text.strip() else "the file is empty"
     hint = "check that this is the file you meant"
     return Diagnostic("empty-document", message, path, Span(1, 1, 1, 1), hint=hint)
@@ -73,7 +65,7 @@ _DOCUMENT_START = r"(?<![^\r\n])---"
 
 def second_document(first: Any, lines: Lines, path: str) -> Diagnostic:
     """The `---` after the node `first`, which ends the first document."""
-    # Looked up in the text, since the two parsers give its event different marks.
+    # Found in the text, because the two parsers give its event different marks.
     matched = re.compile(_DOCUMENT_START).search(lines.text, first.end_mark.index)
     start, end = matched.span() if matched else (first.end_mark.index, first.end_mark.index)
     message = "a second document begins here; a file holds one"
@@ -82,21 +74,20 @@ def second_document(first: Any, lines: Lines, path: str) -> Diagnostic:
 
 
 def too_deep(parent: Any, lines: Lines, path: str) -> Diagnostic:
-    """The node `parent` is the last that was allowed to have children."""
+    """The children of the node `parent` are nested too deeply."""
     mark = parent.start_mark
     message = f"nested more than {MAX_DEPTH} levels deep from here"
     span = lines.between(mark.index, mark.index + 1)
-    return Diagnostic(
-        "nested-too-deeply", message, path, span, hint="check for a repeated bracket or dash"
-    )
+    hint = "check for a repeated bracket or dash"
+    return Diagnostic("nested-too-deeply", message, path, span, hint=hint)
 
 
 _PROPERTY = {"&": r"&[^\s,\[\]{}]*", "!": r"!(?:<[^>\s]*>|[^\s,\[\]{}]*)"}
 _ALIAS = r"\*[^\s,\[\]{}]*"
 
 
-def properties(noted: Iterable[Property], lines: Lines, path: str) -> list[Diagnostic]:
-    """Every tag, anchor and alias of a text, in its order; an anchor only where no alias points at it anyway."""
+def find_properties(properties: Iterable[Property], lines: Lines, path: str) -> list[Diagnostic]:
+    """Every tag, alias and unused anchor of a text, in order."""
 
     def place(pattern: str, event: Any) -> Span:
         start = event.start_mark.index
@@ -106,20 +97,20 @@ def properties(noted: Iterable[Property], lines: Lines, path: str) -> list[Diagn
     found: list[Diagnostic] = []
     anchors: dict[str, Span] = {}
     unused: dict[str, Span] = {}
-    for event, anchor, tag in islice(noted, MAX_REPORTED):
+    for event, anchor, tag in islice(properties, MAX_REPORTED):
         if isinstance(event, AliasEvent):
             assert anchor is not None
-            found.append(_alias(anchor, place(_ALIAS, event), anchors.get(anchor), lines, path))
+            span, target = place(_ALIAS, event), anchors.get(anchor)
+            found.append(_alias(anchor, span, target, lines=lines, path=path))
             unused.pop(anchor, None)
             continue
         if tag is not None:
-            message, hint = (
-                "explicit tags are not allowed",
+            span, hint = (
+                place(_PROPERTY["!"], event),
                 "delete the tag; quote the value if it is text",
             )
-            found.append(
-                Diagnostic("yaml-tag", message, path, place(_PROPERTY["!"], event), hint=hint)
-            )
+            message = "explicit tags are not allowed"
+            found.append(Diagnostic("yaml-tag", message, path, span, hint=hint))
         if anchor is not None:
             span = place(_PROPERTY["&"], event)
             if anchor in anchors:
@@ -130,28 +121,24 @@ def properties(noted: Iterable[Property], lines: Lines, path: str) -> list[Diagn
     return found[:MAX_REPORTED]
 
 
-#: What stands before the alias of a merge key on its line.
+#: The text before the alias of a merge key on its line.
 _MERGE = r"<<[ \t]*:[ \t]*(?:\[[^\]]*)?"
 
 
-def _alias(name: str, span: Span, anchor: Span | None, lines: Lines, path: str) -> Diagnostic:
+def _alias(name: str, span: Span, anchor: Span | None, *, lines: Lines, path: str) -> Diagnostic:
     if anchor is None:
         message = f"the alias {quoted('*' + name)} is not allowed"
         return Diagnostic("yaml-alias", message, path, span, hint="put it in quotes if it is text")
     before = lines.line(span.line)[: span.column - 1]
-    merge = any(each.end() == len(before) for each in re.finditer(_MERGE, before))
-    message = (
-        f"the merge of {quoted('*' + name)} is not allowed"
-        if merge
-        else f"the alias {quoted('*' + name)} is not allowed"
-    )
-    hint = "write the keys out here again" if merge else "write the value out here again"
+    merge = any(match.end() == len(before) for match in re.finditer(_MERGE, before))
+    what, content = ("merge of", "keys") if merge else ("alias", "value")
+    message = f"the {what} {quoted('*' + name)} is not allowed"
+    hint = f"repeat the {content} here"
     related = (Related("its anchor is here", path, anchor),)
     return Diagnostic("yaml-alias", message, path, span, hint=hint, related=related)
 
 
 def _anchor(name: str, span: Span, path: str) -> Diagnostic:
     message = f"the anchor {quoted('&' + name)} is not allowed"
-    return Diagnostic(
-        "yaml-alias", message, path, span, hint="delete it, or put it in quotes if it is text"
-    )
+    hint = "delete it, or put it in quotes if it is text"
+    return Diagnostic("yaml-alias", message, path, span, hint=hint)

@@ -1,4 +1,4 @@
-"""The two YAML parsers, made to give one tree: libyaml's, and PyYAML's own for where that is missing."""
+"""The two YAML parsers with one result: libyaml, and PyYAML's own where libyaml is missing."""
 
 from typing import Any, NamedTuple
 
@@ -10,18 +10,18 @@ from yaml.parser import Parser
 from yaml.reader import Reader
 from yaml.scanner import Scanner, ScannerError
 
-#: Deeper than anyone can read, and shallow enough that no recursion over a document can exhaust the stack.
+#: Levels of nesting: more than people can read, and too few for recursion to exhaust the stack.
 MAX_DEPTH = 100
 
-#: Stand in for tags in the node tree; the text of a node tells whether it carries a real one.
+#: Replacements of tags in the node tree; a node with an explicit tag shows it in its text.
 PLAIN, TEXT = "plain", "text"
 
-#: The tag of the node that `Forgiving` puts in the place of an alias.
+#: The tag of the node that `Forgiving` puts in place of an alias.
 ALIAS = "alias"
 
 
-class TooDeep(Exception):
-    """The first node nested more than MAX_DEPTH levels deep, known by its parent."""
+class NestingError(Exception):
+    """A node is nested more than MAX_DEPTH levels deep; `parent` is its parent."""
 
     def __init__(self, parent: Node) -> None:
         super().__init__(parent)
@@ -29,14 +29,14 @@ class TooDeep(Exception):
 
 
 class _Resolver:
-    """What both composers ask of a resolver. They descend and ascend around every node, so depth is known here."""
+    """The resolver of both composers, which call it around every node, so that it knows the depth."""
 
     _depth = 0
 
     def descend_resolver(self, parent: Node | None, index: object) -> None:
         self._depth += 1
         if self._depth > MAX_DEPTH and parent is not None:
-            raise TooDeep(parent)
+            raise NestingError(parent)
 
     def ascend_resolver(self) -> None:
         self._depth -= 1
@@ -46,7 +46,7 @@ class _Resolver:
 
 
 class PureReader(Reader, Scanner, Parser, Composer, _Resolver):
-    """The same tree without libyaml; stricter, since it takes no tab between two tokens of a line."""
+    """The reader without libyaml; stricter, because it refuses tabs between tokens."""
 
     def __init__(self, text: str) -> None:
         Reader.__init__(self, text)
@@ -55,7 +55,7 @@ class PureReader(Reader, Scanner, Parser, Composer, _Resolver):
         Composer.__init__(self)
 
     def scan_flow_scalar_non_spaces(self, double: bool, start_mark: Any) -> list[str]:
-        """Refuse an escape for what is no character: chr() raises for some and returns a lone surrogate for others."""
+        """Refuse escapes that are not characters: chr() raises, or returns a lone surrogate."""
         try:
             chunks: list[str] = super().scan_flow_scalar_non_spaces(double, start_mark)
             "".join(chunks).encode()
@@ -68,7 +68,7 @@ class PureReader(Reader, Scanner, Parser, Composer, _Resolver):
 
 
 class Property(NamedTuple):
-    """A tag or an anchor of a node, or an alias: what is written before, or instead of, a value."""
+    """A tag or an anchor before a value, or an alias in place of it."""
 
     event: Any
     anchor: str | None
@@ -76,9 +76,9 @@ class Property(NamedTuple):
 
 
 class Forgiving(Composer, _Resolver):
-    """The tree of a text with tags, anchors and aliases, from the events of a reader; each of them is noted.
+    """The tree of a text with tags, anchors and aliases, which are recorded in `properties`.
 
-    An alias is a node of its own and not that of its anchor, so the tree is as large as the text, whatever refers to what.
+    An alias is a node of its own, not that of its anchor, so the tree is no larger than the text.
     """
 
     def __init__(self, reader: Any) -> None:
@@ -91,14 +91,13 @@ class Forgiving(Composer, _Resolver):
         self.properties: list[Property] = []
 
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:
-        """The next node; PyYAML's own follows aliases and refuses those that lead nowhere."""
+        """The next node; PyYAML's method would follow aliases, and refuse dangling ones."""
         event: Any = self.peek_event()
         if isinstance(event, AliasEvent):
             self.get_event()
             self.properties.append(Property(event, event.anchor, None))
-            start: Any = (
-                event.start_mark
-            )  # the stubs know of two kinds of marks that are never mixed
+            # `Any`, because the stubs have two types of marks.
+            start: Any = event.start_mark
             end: Any = event.end_mark
             return ScalarNode(ALIAS, "", start, end)
         tag = getattr(event, "tag", None)
@@ -113,6 +112,6 @@ if yaml.__with_libyaml__:
     from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs do not re-export it
 
     class _CReader(_Resolver, CParser):
-        """The same tree from libyaml, ten times as fast."""
+        """The reader with libyaml, ten times as fast."""
 
     READER = _CReader

@@ -1,8 +1,8 @@
-"""What is no YAML at all: the parser's complaint → what the author probably did, and what to do about it.
+"""Explains YAML syntax errors: the parser's complaint → the probable mistake and its remedy.
 
-A YAML parser notices a mistake where the text stops making sense, which is often not where it was made, and says so in
-terms of its grammar. Each function here knows one family of complaints, looks at the text around it, and answers
-with the mistake that people make there. Complaints are recognised by the words of libyaml and of PyYAML alike.
+A YAML parser reports a mistake where the text stops making sense, which is often after the mistake,
+and in terms of its grammar. Each function here explains one family of complaints from the text
+around it. Complaints are recognised by the words of both libyaml and PyYAML.
 """
 
 import re
@@ -15,8 +15,18 @@ from faultspec.diagnostics.model import Diagnostic, Related
 from faultspec.source.document import Lines
 
 
+class _Explanation(NamedTuple):
+    """The mistake: text[start:end] is underlined, and `opened` indexes its bracket or quote."""
+
+    start: int
+    end: int
+    message: str
+    hint: str
+    opened: int | None = None
+
+
 class _Complaint(NamedTuple):
-    """What a parser said: `at` and `since` index the text, where it stopped and where the construct began."""
+    """A parser's complaint: the text is valid up to `at`, in a construct that begins at `since`."""
 
     problem: str
     at: int
@@ -29,8 +39,13 @@ class _Complaint(NamedTuple):
 
     @property
     def character(self) -> str:
-        """The one that it stopped at; empty at the end of the text."""
+        """The character at `at`; empty at the end of the text."""
         return self.text[self.at : self.at + 1]
+
+    @property
+    def opening(self) -> str:
+        """The first character of the construct."""
+        return self.text[self.since : self.since + 1]
 
     @property
     def line_start(self) -> int:
@@ -42,39 +57,48 @@ class _Complaint(NamedTuple):
 
     @property
     def before(self) -> str:
-        """The line up to where it stopped."""
+        """The line up to `at`."""
         return self.text[self.line_start : self.at]
 
+    @property
+    def rest(self) -> str:
+        """The line from `at`."""
+        return self.text[self.at : self.line_end]
 
-class _Explanation(NamedTuple):
-    """The mistake: text[start:end] is underlined, and `opened` indexes the bracket or quote it has to do with."""
+    @property
+    def at_end(self) -> bool:
+        """Whether only blank space follows."""
+        return not self.text[self.at :].strip()
 
-    start: int
-    end: int
-    message: str
-    hint: str
-    opened: int | None = None
+    @property
+    def of_construct(self) -> "_Complaint":
+        """The same complaint, at the beginning of the construct."""
+        return self._replace(at=self.since)
+
+    def here(self, message: str, hint: str, opened: int | None = None) -> _Explanation:
+        """Underline one character."""
+        return _Explanation(self.at, self.at + 1, message, hint, opened)
+
+    def to_line_end(self, message: str, hint: str) -> _Explanation:
+        """Underline the rest of the line."""
+        return _Explanation(self.at, self.line_end, message, hint)
 
 
-def syntax(error: MarkedYAMLError, lines: Lines, path: str) -> Diagnostic:
-    """The one mistake that the parser stopped at, as `yaml-syntax`."""
+def explain_syntax_error(error: MarkedYAMLError, lines: Lines, path: str) -> Diagnostic:
+    """The mistake that stopped the parser, as `yaml-syntax`."""
     mark: Any = error.problem_mark or error.context_mark
     context: Any = error.context_mark or mark
     problem = error.problem or ""
-    said = f"{error.context or ''}: {problem}"
     complaint = _Complaint(
         problem, mark.index if mark else 0, context.index if context else 0, lines
     )
-    explain = next(
-        (function for words, function in _EXPLAIN.items() if re.search(words, said)), _anything
-    )
+    words = f"{error.context or ''}: {problem}"
+    explain = next((known for key, known in _EXPLAIN.items() if re.search(key, words)), _anything)
     found = explain(complaint)
     related: tuple[Related, ...] = ()
     if found.opened is not None:
-        sign = lines.text[found.opened : found.opened + 1]
-        related = (
-            Related(f"`{sign}` opened here", path, lines.between(found.opened, found.opened + 1)),
-        )
+        span = lines.between(found.opened, found.opened + 1)
+        related = (Related(f"`{lines.within(span)}` opened here", path, span),)
     return Diagnostic(
         "yaml-syntax",
         found.message,
@@ -85,7 +109,7 @@ def syntax(error: MarkedYAMLError, lines: Lines, path: str) -> Diagnostic:
     )
 
 
-#: Longer suggestions than this say no more than “put it in quotes”.
+#: Longer suggestions are no clearer than “put it in quotes”.
 _SUGGESTION = 60
 
 _COMMENT = re.compile(r"\s#.*")
@@ -96,81 +120,58 @@ def _without_comment(line: str) -> str:
 
 
 def _put_in_quotes(value: str) -> str:
-    """How to write `value` as text."""
+    """The hint to write `value` as text."""
     value = _without_comment(value)
     if not value or len(value) > _SUGGESTION:
         return "put the whole value in quotes"
-    return f"put the whole value in quotes: {_single_quoted(value)}"
-
-
-def _single_quoted(value: str) -> str:
     doubled = value.replace("'", "''")
-    return f"'{doubled}'"
+    return f"put the whole value in quotes: '{doubled}'"
 
 
 def _anything(c: _Complaint) -> _Explanation:
     hint = "look for an indentation, a quote or a bracket that does not match, here or just above"
-    return _Explanation(c.at, c.at + 1, f"this is not valid YAML: {c.problem}", hint)
+    return c.here(f"this is not valid YAML: {c.problem}", hint)
 
 
 def _tab(c: _Complaint) -> _Explanation:
-    end = c.at
-    while c.text[end : end + 1] == "\t":
-        end += 1
-    return _Explanation(
-        c.at, end, "a tab cannot indent YAML", "indent with spaces, two for each level"
-    )
-
-
-_NAMES: Mapping[str, str] = {"`": "a backtick"}
+    end = c.at + len(c.rest) - len(c.rest.lstrip("\t"))
+    hint = "indent with spaces, two for each level"
+    return _Explanation(c.at, end, "a tab cannot indent YAML", hint)
 
 
 def _forbidden_start(c: _Complaint) -> _Explanation:
     if c.character == "\t":
         return _tab(c)
-    name = _NAMES.get(c.character, f"`{c.character}`")
-    return _Explanation(
-        c.at,
-        c.line_end,
-        f"a value cannot begin with {name}",
-        _put_in_quotes(c.text[c.at : c.line_end]),
-    )
+    name = "a backtick" if c.character == "`" else f"`{c.character}`"
+    return c.to_line_end(f"a value cannot begin with {name}", _put_in_quotes(c.rest))
 
 
 def _sigil(c: _Complaint) -> _Explanation:
-    """`*` and `&` mean an alias and an anchor, `!` a tag."""
-    begin = _Complaint(c.problem, c.since, c.since, c.lines)
-    return _forbidden_start(begin)
+    """`*` and `&` begin an alias and an anchor, `!` a tag."""
+    return _forbidden_start(c.of_construct)
 
 
 def _directive(c: _Complaint) -> _Explanation:
-    begin = _Complaint(c.problem, c.since, c.since, c.lines)
-    return _Explanation(
-        c.since, begin.line_end, "a line cannot begin with `%`", "put the key in quotes"
-    )
+    return c.of_construct.to_line_end("a line cannot begin with `%`", "put the key in quotes")
 
 
 def _unclosed_quote(c: _Complaint) -> _Explanation:
-    quote = c.text[c.since : c.since + 1]
-    inside = "''" if quote == "'" else '\\"'
-    hint = f"close it before the end of the value; such a sign inside the text is written {inside}"
-    return _Explanation(c.since, c.since + 1, "this quote is never closed", hint)
+    inside = "''" if c.opening == "'" else '\\"'
+    hint = f"close it before the end of the value; a quote inside the text is written {inside}"
+    return c.of_construct.here("this quote is never closed", hint)
 
 
 def _escape(c: _Complaint) -> _Explanation:
     start = max(c.text.rfind("\\", c.since, c.at + 1), c.since)
     matched = re.compile(r"\\(?:x[^\s\"]{0,2}|u[^\s\"]{0,4}|U[^\s\"]{0,8}|.)?").match(c.text, start)
     end = matched.end() if matched else start + 1
-    message = (
-        "double quotes know no such escape"
-        if "unknown" in c.problem
-        else "this escape names no character"
-    )
-    hint = r"write \\ for a backslash, or use single quotes, in which a backslash is an ordinary character"
+    unknown = "unknown" in c.problem
+    message = "double quotes have no such escape" if unknown else "this escape is not a character"
+    hint = r"write \\ for a backslash, or use single quotes, where a backslash is an ordinary character"
     return _Explanation(start, end, message, hint)
 
 
-#: A longer key is none: YAML looks no further for its colon.
+#: The longest key: YAML looks no further for its colon.
 _KEY_LIMIT = 1024
 
 _MISSING_SPACE = re.compile(r"\s*(?:- +)*([\w.$-]+)(:)([^\s:/].*)")
@@ -181,7 +182,7 @@ _KEY_AND_VALUE = re.compile(
 
 
 def _key_and_value(line: str) -> re.Match[str] | None:
-    # Cut, since the time that the pattern takes grows with the square of a run of spaces.
+    # Cut, because the pattern takes quadratic time on a run of spaces.
     return _KEY_AND_VALUE.match(line[: 2 * _KEY_LIMIT])
 
 
@@ -189,99 +190,68 @@ def _missing_space(matched: re.Match[str], line_start: int) -> _Explanation:
     start, end = matched.span(2)
     rest = _without_comment(matched[3])
     hint = f"write `{matched[1]}: {rest}`" if len(rest) <= _SUGGESTION else "put a space after it"
-    return _Explanation(
-        line_start + start, line_start + end, "a space is missing after the colon", hint
-    )
+    message = "a space is missing after the colon"
+    return _Explanation(line_start + start, line_start + end, message, hint)
 
 
 def _second_colon(c: _Complaint) -> _Explanation:
-    """A `: ` where no key can be: in a value, or below a line that is complete."""
+    """A `: ` where a key is impossible: in a value, or below a complete line."""
+    key_limit = f"a key has at most {_KEY_LIMIT} characters"
     if len(c.before) > _KEY_LIMIT:
-        return _too_long(c)
-    line = c.text[c.line_start : c.line_end]
+        hint = "shorten it, or close a quote or bracket before"
+        return _Explanation(c.line_start, c.at, key_limit, hint)
+    line = c.before + c.rest
     matched = _key_and_value(line)
     if matched and matched.end(1) <= c.at - c.line_start:
-        return _Explanation(
-            c.at,
-            c.at + 1,
-            "a second `: ` on this line would be a key within a value",
-            _put_in_quotes(matched[2]),
-        )
-    number = c.lines.place(c.at)[0]
-    above = number - 1
+        message = "a second `: ` on this line would be a key within a value"
+        return c.here(message, _put_in_quotes(matched[2]))
+    above = c.lines.place(c.at)[0] - 1
     while above > 1 and not _without_comment(" " + c.lines.line(above)):
         above -= 1
     previous = c.lines.line(above) if above else ""
     start = c.lines.starts[above - 1] if above else 0
-    missing = _MISSING_SPACE.match(previous)
-    if missing:
+    if missing := _MISSING_SPACE.match(previous):
         return _missing_space(missing, start)
-    indent = c.line_start + len(line) - len(line.lstrip())
+    message = "this cannot be a key: it continues the text of the line above"
+    hint = "end the line above with `:`, or give this line its indentation"
     if _key_and_value(previous):
         message = "this line is indented below a line that has its value already"
-        return _Explanation(
-            indent,
-            c.at,
-            message,
-            "give both lines the same indentation, or take the value away above",
-        )
-    return _Explanation(
-        indent,
-        c.at,
-        "this cannot be a key here: it continues the text of the line above",
-        "end the line above with `:`, or give this line its indentation",
-    )
-
-
-def _too_long(c: _Complaint) -> _Explanation:
-    return _Explanation(
-        c.line_start,
-        c.at,
-        f"a key is at most {_KEY_LIMIT} characters long",
-        "shorten it, or close a quote or bracket before",
-    )
+        hint = "give both lines the same indentation, or remove the value above"
+    indent = c.line_start + len(line) - len(line.lstrip())
+    return _Explanation(indent, c.at, message, hint)
 
 
 def _no_colon(c: _Complaint) -> _Explanation:
-    begin = _Complaint(c.problem, c.since, c.since, c.lines)
-    line = c.text[c.since : begin.line_end]
-    if len(line) > _KEY_LIMIT:
-        return _Explanation(
-            c.since, c.since + 1, f"a key is at most {_KEY_LIMIT} characters long", "shorten it"
-        )
-    missing = _MISSING_SPACE.match(line)
-    if missing:
+    begin = c.of_construct
+    if len(begin.rest) > _KEY_LIMIT:
+        return begin.here(f"a key has at most {_KEY_LIMIT} characters", "shorten it")
+    if missing := _MISSING_SPACE.match(begin.rest):
         return _missing_space(missing, c.since)
-    end = c.since + len(_without_comment(line))
+    message = "this line has no `: `, so it is neither a key nor a value"
     hint = "write `key: value`; to continue the text of the line above, indent this line"
-    return _Explanation(
-        c.since, end, "this line has no `: `, so it is neither a key nor a value", hint
-    )
+    return _Explanation(c.since, c.since + len(_without_comment(begin.rest)), message, hint)
 
 
 def _no_key(c: _Complaint) -> _Explanation:
-    """In a block mapping or list, something that does not continue it."""
+    """A part of a block mapping or list that does not continue it."""
     before = c.before.rstrip()
     if not before.strip():
         if c.character == "-":
             hint = "indent the items of a list below their key"
-            return _Explanation(c.at, c.at + 1, "a list item cannot stand among keys", hint)
+            return c.here("a list item cannot stand among keys", hint)
         return _indentation(c)
-    value = _key_and_value(c.text[c.line_start : c.line_end])
-    whole = value[2] if value else ""
     if before[-1] in "}]":
-        return _Explanation(
-            c.at, c.line_end, f"text follows the closing `{before[-1]}`", _put_in_quotes(whole)
-        )
+        value = _key_and_value(c.before + c.rest)
+        hint = _put_in_quotes(value[2] if value else "")
+        return c.to_line_end(f"text follows the closing `{before[-1]}`", hint)
     if before[-1] in "\"'":
         if before.count(before[-1]) % 2:
             message = "this quote closes one that was opened on a line above, and text follows it"
-            return _Explanation(
-                c.line_start + len(before) - 1, c.line_end, message, "close the quote above"
-            )
+            quote = c.line_start + len(before) - 1
+            return _Explanation(quote, c.line_end, message, "close the quote above")
         inside = "''" if before[-1] == "'" else '\\"'
-        hint = f"a quote inside the text is written {inside}; or leave the outer quotes away"
-        return _Explanation(c.at, c.line_end, "text follows the closing quote", hint)
+        hint = f"a quote inside the text is written {inside}; or remove the outer quotes"
+        return c.to_line_end("text follows the closing quote", hint)
     return _anything(c)
 
 
@@ -289,12 +259,12 @@ def _indentation(c: _Complaint) -> _Explanation:
     width = len(c.before)
     levels = [level for level in _levels_above(c) if level != width]
     _, column_of_list = c.lines.place(c.since)
-    if not levels or (c.text[c.since : c.since + 1] == "-" and column_of_list == width + 1):
-        hint = "indent it, so that it belongs to the item above"
-        return _Explanation(c.at, c.line_end, "a key cannot stand among the items of a list", hint)
+    if not levels or (c.opening == "-" and column_of_list == width + 1):
+        hint = "indent it below the item above"
+        return c.to_line_end("a key cannot stand among the items of a list", hint)
     spaces = "1 space" if width == 1 else f"{width} spaces"
-    message = f"this line is indented by {spaces}, like none above that it could belong to"
-    hint = f"indent it by {' or '.join(map(str, levels[-2:]))} spaces, as the lines above that it belongs to"
+    message = f"this line is indented by {spaces}, unlike every line that it could continue"
+    hint = f"indent it by {' or '.join(map(str, levels[-2:]))} spaces, as the lines above"
     return _Explanation(c.line_start, c.line_end, message, hint)
 
 
@@ -302,17 +272,15 @@ _INDENTS = re.compile(r" *(?:- +)*")
 
 
 def _levels_above(c: _Complaint) -> list[int]:
-    """The indentations that a key on this line could have: those of the lines above that are still open."""
+    """The possible indentations of a key on this line: those of the open lines above."""
     levels: list[int] = []
     for number in range(c.lines.place(c.at)[0] - 1, 0, -1):
         line = c.lines.line(number)
         if not _without_comment(" " + line).strip():
             continue
         indents = _INDENTS.match(line)
-        own = [indents.end()] if indents else []
-        own += [
-            position for position, char in enumerate(line[: own[0] if own else 0]) if char == "-"
-        ]
+        end = indents.end() if indents else 0
+        own = [end, *(position for position, char in enumerate(line[:end]) if char == "-")]
         levels += [level for level in sorted(own, reverse=True) if not levels or level < levels[-1]]
         if levels and levels[-1] == 0:
             break
@@ -323,79 +291,61 @@ _CLOSING: Mapping[str, str] = {"[": "]", "{": "}"}
 
 
 def _unclosed_bracket(c: _Complaint) -> _Explanation:
-    opening = c.text[c.since : c.since + 1]
-    closing = _CLOSING.get(opening, "")
-    if not c.text[c.at :].strip():
+    closing = _CLOSING.get(c.opening, "")
+    if c.at_end:
         hint = f"add `{closing}`, or put the value in quotes if it is text"
-        return _Explanation(c.since, c.since + 1, f"this `{opening}` is never closed", hint)
+        return c.of_construct.here(f"this `{c.opening}` is never closed", hint)
     if c.character in ("]", "}"):
-        message = f"`{c.character}` cannot close `{opening}`"
-        return _Explanation(c.at, c.at + 1, message, f"write `{closing}` here", c.since)
+        message = f"`{c.character}` cannot close `{c.opening}`"
+        return c.here(message, f"write `{closing}` here", c.since)
     hint = f"separate items by commas, or close with `{closing}` before"
-    return _Explanation(c.at, c.at + 1, f"`,` or `{closing}` is missing before this", hint, c.since)
+    return c.here(f"`,` or `{closing}` is missing before this", hint, c.since)
 
 
 def _no_value(c: _Complaint) -> _Explanation:
-    if not c.text[c.at :].strip():
+    if c.at_end:
         opened = max(c.text.rfind("[", 0, c.at), c.text.rfind("{", 0, c.at))
-        return (
-            _unclosed_bracket(_Complaint(c.problem, c.at, opened, c.lines))
-            if opened >= 0
-            else _anything(c)
-        )
-    if c.character in ("]", "}"):
-        message, hint = (
-            f"this `{c.character}` closes nothing",
-            "delete it, or put the value in quotes if it is text",
-        )
-    elif c.character == ",":
-        message, hint = (
-            "a value is missing before this comma",
-            "delete the comma, or put the value in quotes if it is text",
-        )
-    elif c.character == "-":
-        message, hint = (
-            "items between brackets are separated by commas",
-            "write `[a, b]`, or drop the brackets",
-        )
-    else:
-        return _anything(c)
-    return _Explanation(c.at, c.at + 1, message, hint)
+        return _anything(c) if opened < 0 else _unclosed_bracket(c._replace(since=opened))
+    match c.character:
+        case "]" | "}" as bracket:
+            hint = "delete it, or put the value in quotes if it is text"
+            return c.here(f"this `{bracket}` closes nothing", hint)
+        case ",":
+            hint = "delete the comma, or put the value in quotes if it is text"
+            return c.here("a value is missing before this comma", hint)
+        case "-":
+            hint = "write `[a, b]`, or drop the brackets"
+            return c.here("items between brackets are separated by commas", hint)
+    return _anything(c)
 
 
 def _after_block_sign(c: _Complaint) -> _Explanation:
-    sign = c.text[c.since : c.since + 1]
     if "indentation indicator" in c.problem and "chomping" not in c.problem:
-        return _Explanation(
-            c.at, c.at + 1, f"the number after `{sign}` is from 1 to 9", "leave it away"
-        )
-    hint = f"begin the text on the next line, indented; or put the value in quotes if `{sign}` belongs to it"
-    return _Explanation(c.at, c.line_end, f"text cannot follow `{sign}` on the same line", hint)
+        return c.here(f"the number after `{c.opening}` is from 1 to 9", "remove it")
+    hint = (
+        "begin the text on the next line, indented; "
+        f"or put the value in quotes if `{c.opening}` belongs to it"
+    )
+    return c.to_line_end(f"text cannot follow `{c.opening}` on the same line", hint)
 
 
 def _list_in_line(c: _Complaint) -> _Explanation:
     hint = "begin it on the next line; or put the value in quotes if it is text"
-    return _Explanation(c.at, c.at + 1, "a list cannot begin on the line of its key", hint)
+    return c.here("a list cannot begin on the line of its key", hint)
 
 
 def _question(c: _Complaint) -> _Explanation:
-    return _Explanation(
-        c.at, c.at + 1, "a value cannot begin with `? `", _put_in_quotes(c.text[c.at : c.line_end])
-    )
+    return c.here("a value cannot begin with `? `", _put_in_quotes(c.rest))
 
 
 def _after_document(c: _Complaint) -> _Explanation:
     if re.search(r"(?<![^\r\n])\.\.\.", c.text[: c.at]):
-        return _Explanation(
-            c.at, c.line_end, "text follows the end of the document", "delete the line `...` above"
-        )
+        return c.to_line_end("text follows the end of the document", "delete the line `...` above")
     message = "this line is indented less than the first one"
-    return _Explanation(
-        c.at, c.line_end, message, "give all keys of the outermost level the same indentation"
-    )
+    return c.to_line_end(message, "give all keys of the outermost level the same indentation")
 
 
-#: Words of a complaint, context and problem, in either parser → who explains it. The first that fits.
+#: Words of a complaint (context and problem) in either parser → its explanation; the first match.
 _EXPLAIN: Mapping[str, Callable[[_Complaint], _Explanation]] = {
     r"tab character": _tab,
     r"cannot start any token": _forbidden_start,

@@ -1,9 +1,10 @@
-"""YAML text → node tree → data, and what is wrong on the way."""
+"""YAML text → node tree → data, and the mistakes found on the way."""
 
 import gc
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from yaml.error import MarkedYAMLError
@@ -11,18 +12,18 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from faultspec.diagnostics.model import Diagnostic, Related, ordered
 from faultspec.source import mistakes
-from faultspec.source.document import UNTOLD, Document, Lines, span_of
-from faultspec.source.readers import ALIAS, PLAIN, READER, TEXT, Forgiving, TooDeep
+from faultspec.source.document import UNREADABLE, Document, Lines, span_of
+from faultspec.source.readers import ALIAS, PLAIN, READER, TEXT, Forgiving, NestingError
 
-#: What every reader of the data, in whatever language, can hold exactly as an integer of some native type.
+#: The integers that have a native type in every target language.
 _INT64 = range(-(2**63), 2**63)
 
 
 def parse(text: str, path: str) -> tuple[Document | None, list[Diagnostic]]:
-    """Text → a document and everything that is wrong with it as YAML, in order.
+    """Text → a document and all its mistakes as YAML, in order.
 
-    There is no document when the text has no one structure: it is not YAML, is empty, is nested too deeply. `path` only
-    names the text in diagnostics.
+    The document is None if the text has no structure: it is not YAML, is empty, or is nested too
+    deeply. `path` is the name of the text in diagnostics.
     """
     with no_cyclic_gc():
         document, found = parse_with(text.removeprefix("\ufeff"), path, READER)
@@ -31,8 +32,10 @@ def parse(text: str, path: str) -> tuple[Document | None, list[Diagnostic]]:
 
 @contextmanager
 def no_cyclic_gc() -> Iterator[None]:
-    """Hold the cyclic collector: half the time of a large load, and a seventh of what follows, is spent in looking for
-    cycles that are not there.
+    """Pause the cyclic garbage collector.
+
+    Without this, half the time of a large load, and a seventh of what follows, is spent on the
+    search for cycles that do not exist.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -40,23 +43,24 @@ def no_cyclic_gc() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            # In and out of what is never collected: so what was made meanwhile is old, and not looked through at once.
+            # Moves new objects to the oldest generation, so that they are not searched at once.
             gc.freeze()
             gc.unfreeze()
             gc.enable()
 
 
 def parse_with(text: str, path: str, reader_type: Any) -> tuple[Document | None, list[Diagnostic]]:
-    """Like `parse`, by a named reader, of a text without a byte order mark, unordered."""
+    """Like `parse`, with a given reader, for a text without a byte order mark; unordered."""
     lines = Lines(text)
-    found = [*mistakes.forbidden_characters(lines, path), *mistakes.directives(lines, path)]
+    found = [*mistakes.find_forbidden_characters(lines, path)]
+    found += mistakes.find_directives(lines, path)
     if found:
         return None, found
     reader = reader_type(text)
     try:
         return _document(reader, lines, path, forgiving=False)
-    except (MarkedYAMLError, TooDeep, _HasProperties):
-        pass  # read once more, slowly, to say all there is to say
+    except (MarkedYAMLError, NestingError, _PropertiesError):
+        pass  # parsed once more, slowly, for all mistakes
     finally:
         reader.dispose()
     reader = reader_type(text)
@@ -65,68 +69,63 @@ def parse_with(text: str, path: str, reader_type: Any) -> tuple[Document | None,
     try:
         document, found = _document(forgiving, lines, path, forgiving=True)
     except MarkedYAMLError as error:
-        from faultspec.source.syntax import (
-            syntax,
-        )  # here, since a text without a mistake has no use for it
+        # Imported here, because a text without mistakes does not need it.
+        from faultspec.source.syntax import explain_syntax_error
 
-        found = [syntax(error, lines, path)]
-    except TooDeep as error:
+        found = [explain_syntax_error(error, lines, path)]
+    except NestingError as error:
         found = [mistakes.too_deep(error.parent, lines, path)]
     finally:
         reader.dispose()
-    return document, [*found, *mistakes.properties(forgiving.properties, lines, path)]
+    return document, [*found, *mistakes.find_properties(forgiving.properties, lines, path)]
 
 
-#: So often is a text with repeated keys read, each time with another value of each, to tell what is wrong in all of them.
-#: Who repeats one key more often has made one mistake, and each reading costs as much as the first.
-_MOST_READINGS = 5
+#: Builds of a text with repeated keys, each with other values of them, to check all values.
+#: A key repeated more often is reported once; each further build costs as much as the first.
+_MOST_BUILDS = 5
 
 
 def _document(
     reader: Any, lines: Lines, path: str, *, forgiving: bool
 ) -> tuple[Document | None, list[Diagnostic]]:
     root = reader.get_node() if reader.check_node() else None
-    if root is None or (isinstance(root, ScalarNode) and _is_nothing(root, lines.text)):
-        return None, [mistakes.empty(lines, path)]
+    if root is None or (isinstance(root, ScalarNode) and _is_empty(root, lines.text)):
+        return None, [mistakes.empty_document(lines, path)]
     another = [mistakes.second_document(root, lines, path)] if reader.check_node() else []
     builder = _Builder(lines, path, forgiving=forgiving)
     data = builder.build(root)
+    document = Document(path, lines.text, data, _root=root)
     others = tuple(
-        Document(
-            path,
-            lines.text,
-            _Builder(lines, path, forgiving=forgiving, occurrence=each).build(root),
-            (),
-            root,
-            each,
+        replace(
+            document,
+            data=_Builder(lines, path, forgiving=forgiving, occurrence=number).build(root),
+            _occurrence=number,
+            _children={},
         )
-        for each in range(1, min(builder.most, _MOST_READINGS))
+        for number in range(1, min(builder.most, _MOST_BUILDS))
     )
-    return Document(path, lines.text, data, others, root), [*another, *builder.found]
+    return replace(document, others=others), [*another, *builder.found]
 
 
-class _HasProperties(Exception):
-    """The text has tags, anchors or aliases; the tree of a plain reader no longer shows them."""
+class _PropertiesError(Exception):
+    """The text has tags, anchors or aliases, which the tree of a plain reader does not show."""
 
 
-def _is_nothing(root: ScalarNode, text: str) -> bool:
-    return (
-        root.tag == PLAIN
-        and not root.value
-        and text[root.start_mark.index : root.end_mark.index] == ""
-    )
+def _is_empty(root: ScalarNode, text: str) -> bool:
+    source = text[root.start_mark.index : root.end_mark.index]
+    return root.tag == PLAIN and not root.value and not source
 
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 
 _ABSENT = object()
 
-#: What `!!str` stands for (YAML 1.2 section 10.1.1): the one tag whose value is known to be the text itself.
+#: The tag `!!str` (YAML 1.2 section 10.1.1), whose value is the text itself.
 _STRING = "tag:yaml.org,2002:str"
 
 
 def _is_merge(key: ScalarNode, value: Node) -> bool:
-    """Whether an entry is `<<: *alias`, or a list of aliases; `<<` with any other value is an ordinary key."""
+    """Whether an entry is `<<: *alias` or a list of aliases; other `<<` keys are ordinary."""
     if key.tag is not PLAIN or key.value != "<<":
         return False
     items = value.value if isinstance(value, SequenceNode) else [value]
@@ -134,22 +133,20 @@ def _is_merge(key: ScalarNode, value: Node) -> bool:
 
 
 class _Builder:
-    """One walk over the node tree: data out, and what is wrong on the way.
+    """One walk over the node tree, to data and mistakes.
 
-    `occurrence`: which value a repeated key has, from 0, or the last where it has fewer; `most`: how often a key stands in
-    one mapping at the most.
+    `occurrence`: the number of the value that a repeated key gets, from 0, at most its last one.
+    `most`: the largest number of occurrences of a key in one mapping.
     """
 
-    def __init__(self, lines: "Lines", path: str, *, forgiving: bool, occurrence: int = 0) -> None:
+    def __init__(self, lines: Lines, path: str, *, forgiving: bool, occurrence: int = 0) -> None:
         self.found: list[Diagnostic] = []
         self.most = 1
         self._forgiving = forgiving
         self._occurrence = occurrence
         self._lines = lines
         self._path = path
-        self._text = (
-            lines.text + "\0"
-        )  # so that an empty value at the very end has a character to look at
+        self._text = lines.text + "\0"  # a character for an empty value at the very end
         self._pointer: list[str | int] = []
         self._plain: dict[str, object] = {
             "": None,
@@ -161,10 +158,10 @@ class _Builder:
 
     def build(self, node: Node) -> object:
         if self._text[node.start_mark.index] in "&!" and not self._forgiving:
-            raise _HasProperties
+            raise _PropertiesError
         if isinstance(node, ScalarNode):
             if node.tag is not PLAIN:
-                return node.value if node.tag is TEXT or node.tag == _STRING else UNTOLD
+                return node.value if node.tag is TEXT or node.tag == _STRING else UNREADABLE
             value = self._plain.get(node.value, _ABSENT)
             return self._scalar(node) if value is _ABSENT else value
         if isinstance(node, MappingNode):
@@ -191,10 +188,10 @@ class _Builder:
                 self.build(value)
                 continue
             if self._text[key.start_mark.index] in "&!" and not self._forgiving:
-                raise _HasProperties
+                raise _PropertiesError
             if key.tag is ALIAS or _is_merge(key, value):
                 self.build(value)
-                data[UNTOLD] = UNTOLD
+                data[UNREADABLE] = UNREADABLE
                 continue
             self._pointer.append(key.value)
             if key.value in data:
@@ -228,26 +225,21 @@ class _Builder:
                     node,
                     "quote it if it is text",
                 )
-                return UNTOLD
+                return UNREADABLE
         self._plain[text] = value
         return value
 
     def _duplicate(self, mapping: MappingNode, key: ScalarNode) -> None:
         if len(self.found) >= mistakes.MAX_REPORTED:
-            return
+            return  # before the search for the first one, which takes quadratic time
         first = next(
-            each
-            for each, _ in mapping.value
-            if isinstance(each, ScalarNode) and each.value == key.value
+            node
+            for node, _ in mapping.value
+            if isinstance(node, ScalarNode) and node.value == key.value
         )
         related = Related("first written here", self._path, span_of(self._lines.text, first))
-        self._report(
-            "duplicate-key",
-            f"the key {mistakes.quoted(key.value)} is here twice",
-            key,
-            "keep one of the two",
-            (related,),
-        )
+        message = f"the key {mistakes.quoted(key.value)} is here twice"
+        self._report("duplicate-key", message, key, "keep one of the two", related=related)
 
     def _report(
         self,
@@ -255,19 +247,19 @@ class _Builder:
         message: str,
         node: Node,
         hint: str | None = None,
-        related: tuple[Related, ...] = (),
+        *,
+        related: Related | None = None,
     ) -> None:
         if len(self.found) >= mistakes.MAX_REPORTED:
             return
-        span = span_of(self._lines.text, node)
         self.found.append(
             Diagnostic(
                 code,
                 message,
                 self._path,
-                span,
+                span_of(self._lines.text, node),
                 hint=hint,
-                related=related,
+                related=() if related is None else (related,),
                 pointer=tuple(self._pointer),
             )
         )

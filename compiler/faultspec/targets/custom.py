@@ -6,7 +6,7 @@ from pathlib import Path
 
 from faultspec.diagnostics.model import Diagnostic, Span
 from faultspec.language.grammar import closest
-from faultspec.source import Document, SourceError, load
+from faultspec.source import Document, SourceError, load_document
 from faultspec.targets import LISTS, CompileTarget, Output, TargetError
 
 DESCRIPTION = "target.yaml"
@@ -90,7 +90,7 @@ def _target(name: str, path: Path) -> CompileTarget:
             )
         )
     try:
-        document = load(path)
+        document = load_document(path)
     except SourceError as error:
         raise TargetError(error.diagnostics[0]) from error
     data = document.data

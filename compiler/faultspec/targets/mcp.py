@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from faultspec.language.model import Match, Operation, Surface, Taxonomy
-from faultspec.language.routes import named
+from faultspec.language.routes import compile_name
 from faultspec.runtime.shape import slot_places
 from faultspec.targets import discriminators
 from faultspec.targets import schema as schemas
@@ -88,7 +88,7 @@ def _meant(tool: str, taxonomy: Taxonomy) -> _ToolOutput:
         match = operation.match
         if match.routes or match.statuses or match == Match():
             continue  # none of a tool's, or known by its name alone
-        if not match.tools or any(named(pattern).fullmatch(tool) for pattern in match.tools):
+        if not match.tools or any(compile_name(pattern).fullmatch(tool) for pattern in match.tools):
             found.append(operation)
             if not match.request and not match.methods:
                 return _ToolOutput(found, surely=True)

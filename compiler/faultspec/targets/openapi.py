@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Code, Envelope, Example, Field, HeaderRule, Schema, Taxonomy
-from faultspec.language.values import problems
+from faultspec.language.values import check_value
 from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
 from faultspec.runtime.shape import Object, Slot
@@ -490,7 +490,7 @@ def sample_details(code: Code, taxonomy: Taxonomy) -> dict[str, object]:
 def sample_error(schema: Schema, taxonomy: Taxonomy) -> object:
     """A value that the schema allows, the same every time; raises ValueError where none is found without solving it."""
     for each in _candidates(schema, taxonomy):
-        if next(problems(schema, each, schemas.terms(taxonomy)), None) is None:
+        if next(check_value(schema, each, schemas.terms(taxonomy)), None) is None:
             return each
     raise ValueError("no value is known that the schema allows")
 

@@ -15,7 +15,7 @@ Components are named after the taxonomy, so that they meet none of the document'
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from faultspec.language.carriers import wears
+from faultspec.language.carriers import uses_envelope
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Match, Operation, Surface, Taxonomy
 from faultspec.targets import openapi
@@ -206,9 +206,11 @@ def _responses(
     found: dict[str, list[tuple[str, Json]]] = {}
     for name in surface.envelopes:
         envelope = taxonomy.envelopes[name]
-        codes = [(None, code) for code in shared if wears(code, name)]
+        codes = [(None, code) for code in shared if uses_envelope(code, name)]
         codes_of_operation = (
-            [(operation.name, code) for code in own if wears(code, name)] if operation else []
+            [(operation.name, code) for code in own if uses_envelope(code, name)]
+            if operation
+            else []
         )
         for status, response in openapi.responses(
             envelope, [*codes, *codes_of_operation], names, taxonomy

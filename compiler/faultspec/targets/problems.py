@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote
 
-from faultspec.language.carriers import wears
+from faultspec.language.carriers import uses_envelope
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Code, Envelope, Taxonomy
 from faultspec.runtime.shape import Object
@@ -87,7 +87,7 @@ def _envelope(code: Code, taxonomy: Taxonomy) -> Envelope | None:
             for envelope in taxonomy.envelopes.values()
             if MEDIA_TYPE in envelope.media_types
             and isinstance(envelope.shape, Object)
-            and wears(code, envelope.name)
+            and uses_envelope(code, envelope.name)
         ),
         None,
     )

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from faultspec.language.carriers import carriers, wears
+from faultspec.language.carriers import carriers, uses_envelope
 from faultspec.language.model import Code, DetailMember, Envelope, Example, Field, Schema, Taxonomy
 from faultspec.language.values import Vocabularies, vocabularies
 from faultspec.runtime import ids
@@ -58,7 +58,8 @@ def carried(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code],
     return tuple(
         (operation, code)
         for operation, code in live(taxonomy)
-        if wears(code, envelope) and (everything or operation is not None or code.name in named)
+        if uses_envelope(code, envelope)
+        and (everything or operation is not None or code.name in named)
     )
 
 
@@ -72,7 +73,7 @@ def answered(taxonomy: Taxonomy, envelope: str) -> tuple[tuple[str | None, Code]
     return tuple(
         (operation, code)
         for operation, code in live(taxonomy)
-        if wears(code, envelope)
+        if uses_envelope(code, envelope)
         and any(
             operation is not None or surface.codes is None or code.name in surface.codes
             for surface in using

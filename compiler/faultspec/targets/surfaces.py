@@ -8,7 +8,12 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from faultspec.exchange.body import steps
-from faultspec.language.carriers import reaches, shares, taken, wears
+from faultspec.language.carriers import (
+    protocol_collisions,
+    reaches,
+    shares_code_place,
+    uses_envelope,
+)
 from faultspec.language.model import Code, Envelope, Protocol, Surface, Taxonomy
 from faultspec.targets import discriminators
 from faultspec.targets import schema as schemas
@@ -74,7 +79,7 @@ def errors(surface: Surface, taxonomy: Taxonomy) -> Iterator[CarriedError]:
         if not reaches(surface, code, of_operation=operation is not None):
             continue
         for name in surface.envelopes:
-            if wears(code, name):
+            if uses_envelope(code, name):
                 envelope = taxonomy.envelopes[name]
                 own = definition(operation, code)
                 label = f"{own}.{name}" if several and len(code.envelopes) != 1 else own
@@ -117,7 +122,7 @@ def undeclared(surface: Surface, taxonomy: Taxonomy) -> Iterator[tuple[str, sche
         envelope = taxonomy.envelopes[name]
         label = "undeclared" if len(surface.envelopes) == 1 else f"undeclared.{name}"
         theirs: list[schemas.Json] = []
-        if surface.protocol is not None and shares(
+        if surface.protocol is not None and shares_code_place(
             envelope, taxonomy.envelopes[surface.protocol.envelope]
         ):
             theirs = _numbers(surface.protocol)
@@ -136,7 +141,7 @@ def _protocol(surface: Surface, taxonomy: Taxonomy) -> schemas.Json:
     number: schemas.Json = {"anyOf": _numbers(surface.protocol)}
     ours = [
         each
-        for each in taken(taxonomy, surface)
+        for each in protocol_collisions(taxonomy, surface)
         if any(each in span for span in surface.protocol.codes)
     ]
     if ours:

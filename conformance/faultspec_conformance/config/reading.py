@@ -19,7 +19,7 @@ from faultspec.diagnostics.model import Path as Place
 from faultspec.language import grammar
 from faultspec.language.model import Code, Taxonomy
 from faultspec.language.prune import prune
-from faultspec.source import UNTOLD, Document, SourceError, load
+from faultspec.source import UNREADABLE, Document, SourceError, load_document
 from faultspec_conformance.config.form import CONFIGURATION, METHODS
 from faultspec_conformance.config.model import (
     ABSENT,
@@ -50,7 +50,7 @@ _EMPTY: Mapping[str, str] = MappingProxyType({})
 def read(path: str, environment: Mapping[str, str] = os.environ) -> LoadedConfig:
     """Read the configuration at ``path``; what takes the taxonomy to see is found by `problems`, once that is known."""
     try:
-        document = load(path)
+        document = load_document(path)
     except SourceError as error:
         if error.document is None:
             return LoadedConfig(
@@ -86,7 +86,7 @@ def _understood(
     document: Document, environment: Mapping[str, str]
 ) -> tuple[ServiceConfig, list[Diagnostic]]:
     """One reading of a document: what it says, and what is wrong with it."""
-    problems = list(grammar.problems(CONFIGURATION, document.data))
+    problems = list(grammar.check_data(CONFIGURATION, document.data))
     remains = prune(CONFIGURATION, document.data, problems)
     reading = _ConfigReader(document, environment, remains.lost)
     target = reading.target(remains.data)
@@ -167,7 +167,7 @@ class _ConfigReader:
         self.found: list[Diagnostic] = []
         self.directory = Path(document.path).parent
         written = document.data.get("identities", {}) if isinstance(document.data, dict) else {}
-        told = isinstance(written, dict) and UNTOLD not in written
+        told = isinstance(written, dict) and UNREADABLE not in written
         misspelt = (
             isinstance(document.data, dict)
             and "identities" not in document.data

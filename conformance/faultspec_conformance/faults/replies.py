@@ -13,7 +13,7 @@ from faultspec.exchange.body import steps
 from faultspec.exchange.model import Exchange, Headers, Request, Response, first
 from faultspec.judge.facts import facts_of
 from faultspec.language import formats
-from faultspec.language.carriers import reaches, wears
+from faultspec.language.carriers import reaches, uses_envelope
 from faultspec.language.conditions import possible_outcomes
 from faultspec.language.model import Code, Envelope, Example, HeaderRule, Operation, Taxonomy
 from faultspec.runtime import ids
@@ -82,7 +82,7 @@ def _cases(contract: Contract, request: Request, fault: Fault, validator: str) -
         ):
             continue  # here that status is no error
         for envelope in claim.envelopes:
-            if wears(code, envelope.name):
+            if uses_envelope(code, envelope.name):
                 at = claim.surface.at
                 yield _Case(
                     contract,

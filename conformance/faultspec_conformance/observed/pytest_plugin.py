@@ -194,7 +194,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def _told(findings: "list[ReportedFinding]") -> str:
-    from faultspec_conformance.reports.console import findings as told
+    from faultspec_conformance.reports.console import findings_text as told
     from faultspec_conformance.results.model import Report, Result, folded
 
     return told(Report(Result("", "", findings=folded(findings)), ""))

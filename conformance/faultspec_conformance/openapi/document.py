@@ -215,10 +215,10 @@ def _told(data: object) -> object:
         return {
             key: _told(each)
             for key, each in data.items()
-            if key is not source.UNTOLD and each is not source.UNTOLD
+            if key is not source.UNREADABLE and each is not source.UNREADABLE
         }
     return (
-        [_told(each) for each in data if each is not source.UNTOLD]
+        [_told(each) for each in data if each is not source.UNREADABLE]
         if isinstance(data, list)
         else data
     )

@@ -19,7 +19,7 @@ from faultspec_conformance.config import read
 from faultspec_conformance.drivers.serving import serving
 from faultspec_conformance.orders.app import CALLERS, Orders
 from faultspec_conformance.orders.sins import SINS
-from faultspec_conformance.reports.console import findings, summary
+from faultspec_conformance.reports.console import findings_text, summary
 from faultspec_conformance.results.model import Report, exit_code
 from faultspec_conformance.run.service import run
 from faultspec_conformance.session.options import RunOptions, Unreachable
@@ -84,7 +84,7 @@ def demonstrate(path: str, out: Path, sin: str, say: Say) -> int:
     if isinstance(sinful, Unreachable):
         say(f"could not judge it: {sinful.reason}")
         return 2
-    say(findings(sinful) + summary(sinful))
+    say(findings_text(sinful) + summary(sinful))
     caught = any(finding.finding.clause == SINS[sin].clause for finding in sinful.result.findings)
     say(
         f"caught by {SINS[sin].clause}"

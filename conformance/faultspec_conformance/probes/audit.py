@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from faultspec.judge.words import sentence
 from faultspec.language.model import Audit
-from faultspec.language.values import problems, same, vocabularies
+from faultspec.language.values import check_value, same, vocabularies
 from faultspec.runtime import ids
 from faultspec_conformance.results.model import Outcome
 from faultspec_conformance.session.base import Session
@@ -99,7 +99,7 @@ def _told(
             if member.presence == "required":
                 return failed(_CLAUSE, f"the record has no `{name}`", sent, page)
             continue
-        misfit = next(problems(member.schema, record[name], terms, ids.FORMATS), None)
+        misfit = next(check_value(member.schema, record[name], terms, ids.FORMATS), None)
         if misfit is not None:
             return failed(_CLAUSE, f"the record: {sentence(misfit, f'/{name}')}", sent, page)
     for name, meaning in audit.means.items():

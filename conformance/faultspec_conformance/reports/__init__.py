@@ -1,6 +1,6 @@
-"""A report, shown: a table for people, JSON with its schema for programs, what CI systems read, one HTML file for everyone.
+"""Reports in every format: text, JSON with its schema, formats of CI systems, one HTML file.
 
-Each is a pure function of a `Report`; everything in a report is masked already.
+Each printer is a pure function of a `Report`. Everything in a report is masked already.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,22 +14,25 @@ from faultspec_conformance.reports.sarif import sarif
 from faultspec_conformance.reports.xml import junit
 from faultspec_conformance.results.model import Report
 
-Printer = Callable[[Report], str]
+ReportPrinter = Callable[[Report], str]
 
 
-def _encodable(printer: Printer) -> Printer:
-    """The printer, with half a surrogate, which JSON can tell and no encoding of text can, as the escape that it has in JSON."""
+def _encodable(printer: ReportPrinter) -> ReportPrinter:
+    """The printer, with lone surrogates as escapes: JSON can carry them, and UTF-8 cannot."""
     return lambda report: printer(report).encode("utf-8", "backslashreplace").decode()
 
 
-FORMATS: Mapping[str, Printer] = {
-    "text": _encodable(text),
-    "json": _encodable(json),
-    "github": _encodable(github),
-    "sarif": _encodable(sarif),
-    "junit": _encodable(junit),
-    "markdown": _encodable(markdown),
-    "html": _encodable(html),
+FORMATS: Mapping[str, ReportPrinter] = {
+    name: _encodable(printer)
+    for name, printer in {
+        "text": text,
+        "json": json,
+        "github": github,
+        "sarif": sarif,
+        "junit": junit,
+        "markdown": markdown,
+        "html": html,
+    }.items()
 }
 
 __all__ = ["FORMATS", "github", "html", "json", "junit", "markdown", "sarif", "schema", "text"]

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 
-from faultspec.diagnostics.printers import visible
+from faultspec.diagnostics.formats.escaping import visible
 from faultspec_conformance.reports import curl
 from faultspec_conformance.results.model import (
     ClauseResult,
@@ -14,7 +14,7 @@ from faultspec_conformance.results.model import (
     Verdict,
 )
 
-#: How a verdict is written; three of the words are not one word in English.
+#: How a verdict is written; three of them are several words in English.
 WORDS: dict[Verdict, str] = {
     "passed": "passed",
     "failed": "FAILED",
@@ -39,22 +39,22 @@ _COLOURS = {
     "could_not_run": "1;33",
 }
 
-#: Columns of reason that fit beside a clause on a wide terminal.
-_WIDTH = 96
+#: Columns of a reason beside a clause on a wide terminal.
+_REASON_WIDTH = 96
 
-#: Findings of one clause that are shown in full; a header that is missing everywhere is one mistake.
-_ALIKE = 3
+#: Findings of one clause shown in full; a header that is missing everywhere is one mistake.
+_FULL_FINDINGS = 3
 
-#: Characters of one command line; a longer one is in the JSON report.
+#: Characters of one command line; the JSON report has longer ones.
 _COMMAND = 1_000
 
 
 def text(report: Report, *, colour: bool = False) -> str:
-    """Findings first, then what was seen of every code, then a verdict a clause."""
+    """Findings, then the coverage of codes, then a verdict for each clause."""
     result = report.result
     wide = max((len(address) for address in result.clauses), default=0)
     out = [
-        findings(report, colour=colour) + f"{result.target} judged by {result.taxonomy}",
+        findings_text(report, colour=colour) + f"{result.target} judged by {result.taxonomy}",
         "",
         *_coverage(report),
         "",
@@ -64,120 +64,115 @@ def text(report: Report, *, colour: bool = False) -> str:
     return "\n".join(out) + "\n" + summary(report)
 
 
-def findings(report: Report, *, colour: bool = False) -> str:
-    """Each finding with a command line that reproduces it; of many alike, the first few."""
+def findings_text(report: Report, *, colour: bool = False) -> str:
+    """The first findings of each clause and standing, with the command lines to repeat them."""
     out: list[str] = []
-    shown: Counter[tuple[str, str]] = Counter()
-    for finding in report.result.findings:
-        kind = (finding.finding.clause, finding.standing)
-        shown[kind] += 1
-        if shown[kind] <= _ALIKE:
-            out += [*_finding(report.base, finding, colour), ""]
-    for (clause, _), times in shown.items():
-        if times > _ALIKE:
-            out += [
-                f"… and {times - _ALIKE} more of {clause}; the JSON and HTML reports have them all",
-                "",
-            ]
+    counts: Counter[tuple[str, str]] = Counter()
+    for reported in report.result.findings:
+        group = (reported.finding.clause, reported.standing)
+        counts[group] += 1
+        if counts[group] <= _FULL_FINDINGS:
+            out += [*_finding(report.base, reported, colour), ""]
+    for (clause, _), count in counts.items():
+        if count > _FULL_FINDINGS:
+            more = count - _FULL_FINDINGS
+            out += [f"… and {more} more of {clause}; the JSON and HTML reports have them all", ""]
     return "".join(f"{line}\n" for line in out)
 
 
-def beside(result: Result) -> list[str]:
-    """What the reader should know that is no verdict, a line each: notes first, what fails the run last."""
+def remarks(result: Result) -> list[str]:
+    """Lines for the reader beside the verdicts: notes first, reasons to fail the run last."""
     out = [f"note: {note}" for note in result.notes]
     if result.fixed is not None:
-        for each in result.fixed:
-            out.append(f"fixed: {' '.join(filter(None, (each.clause, each.operation, each.code)))}")
+        for fixed in result.fixed:
+            parts = filter(None, (fixed.clause, fixed.operation, fixed.code))
+            out.append(f"fixed: {' '.join(parts)}")
         new = sum(finding.baseline == "new" for finding in result.findings)
-        old = sum(finding.baseline == "known" for finding in result.findings)
-        out.append(f"against the baseline: {new} new, {old} known, {len(result.fixed)} fixed")
-    flaky = len(result.standing("flaky"))
-    out += [f"flaky: {flaky} found once and not again; they fail nothing"] if flaky else []
+        known = sum(finding.baseline == "known" for finding in result.findings)
+        out.append(f"against the baseline: {new} new, {known} known, {len(result.fixed)} fixed")
+    if flaky := len(result.standing("flaky")):
+        out.append(f"flaky: {flaky} found once and not again; they fail nothing")
     out += [
         f"shard {shard}: `faultspec report merge` makes one report of all"
         for shard in result.shards
     ]
-    out += [f"could not run: {each}" for each in result.not_run]
+    out += [f"could not run: {reason}" for reason in result.not_run]
     return out + [f"FAILED: {failure}" for failure in result.failures]
 
 
-def summary(report: Report) -> str:
-    """What is to be known beside the verdicts, and the last line: the counts."""
-    result = report.result
-    out = [visible(each) for each in beside(result)]
+def run_cost(result: Result) -> str:
+    """The requests of a run and its duration."""
     swept = f" ({result.generated} of them generated)" if result.generated else ""
+    return f"{result.requests} requests{swept} in {result.seconds:.1f} s"
+
+
+def summary(report: Report) -> str:
+    """The remarks, and a last line with the counts."""
+    result = report.result
     counts = ", ".join(f"{result.count(verdict)} {WORDS[verdict].lower()}" for verdict in WORDS)
-    out.append(f"{counts}; {result.requests} requests{swept} in {result.seconds:.1f} s")
-    return "\n".join(out) + "\n"
+    lines = [*map(visible, remarks(result)), f"{counts}; {run_cost(result)}"]
+    return "\n".join(lines) + "\n"
 
 
-def _painted(words: str, verdict: str, colour: bool) -> str:
-    return f"\x1b[{_COLOURS[verdict]}m{words}\x1b[0m" if colour else words
+def _painted(text: str, verdict: str, colour: bool) -> str:
+    return f"\x1b[{_COLOURS[verdict]}m{text}\x1b[0m" if colour else text
 
 
 def _clause(clause: ClauseResult, wide: int, colour: bool) -> str:
     verdict = clause.verdict
-    words = _painted(f"{WORDS[verdict]:13}", verdict, colour)
+    word = _painted(f"{WORDS[verdict]:13}", verdict, colour)
     if verdict in ("passed", "failed"):
-        said = (
-            f"{clause.failures} of {clause.occasions}" if clause.failures else str(clause.occasions)
-        )
-        said += f", {clause.warnings} warnings" if clause.warnings else ""
-        said += f", {clause.flaky} flaky" if clause.flaky else ""
-        said += f", {clause.known} known" if clause.known else ""
+        failures = f"{clause.failures} of " if clause.failures else ""
+        counts = {"warnings": clause.warnings, "flaky": clause.flaky, "known": clause.known}
+        others = [f", {count} {name}" for name, count in counts.items() if count]
+        details = f"{failures}{clause.occasions}{''.join(others)}"
     else:
-        said = _shortened(visible(clause.reason), _WIDTH)
-    return f"{words}  {clause.address:{wide}}  {said}".rstrip()
+        details = _shortened(visible(clause.reason), _REASON_WIDTH)
+    return f"{word}  {clause.address:{wide}}  {details}".rstrip()
 
 
 def _coverage(report: Report) -> list[str]:
     codes = report.result.coverage
-    seen = sum(1 for each in codes.values() if each.observed)
+    observed = sum(coverage.observed for coverage in codes.values())
     wide = max((len(code) for code in codes), default=0)
-    out = [f"{seen} of {len(codes)} codes observed"]
-    for code, each in codes.items():
-        if each.observed:
-            statuses = ", ".join(map(str, each.statuses))
-            out.append(
-                f"  {code:{wide}}  {statuses}  ({'once' if each.count == 1 else f'{each.count} times'})"
-            )
+    out = [f"{observed} of {len(codes)} codes observed"]
+    for code, coverage in codes.items():
+        if coverage.observed:
+            statuses = ", ".join(map(str, coverage.statuses))
+            times = "once" if coverage.count == 1 else f"{coverage.count} times"
+            out.append(f"  {code:{wide}}  {statuses}  ({times})")
         else:
-            out.append(f"  {code:{wide}}  not observed: {visible(each.reason or '')}")
+            out.append(f"  {code:{wide}}  not observed: {visible(coverage.reason or '')}")
     return out
 
 
 def _finding(base: str, reported: ReportedFinding, colour: bool) -> list[str]:
-    finding = reported.finding
-    kind = reported.standing
-    verdict = STATES[kind]
-    place = " ".join(
-        part for part in (finding.operation, str(finding.status or ""), finding.code) if part
-    )
+    finding, standing = reported.finding, reported.standing
+    word = _painted(standing, STATES[standing], colour)
     statements = f" [{', '.join(finding.statements)}]" if finding.statements else ""
     times = f" ({reported.count} times)" if reported.count > 1 else ""
-    out = [f"{_painted(kind, verdict, colour)}: {finding.clause}{statements}{times}"]
+    out = [f"{word}: {finding.clause}{statements}{times}"]
+    place = " ".join(filter(None, (finding.operation, str(finding.status or ""), finding.code)))
     if place:
         out.append(f"  {visible(place)}")
     if reported.places:
-        out.append(
-            f"  at {visible(', '.join(reported.places))}{', …' if reported.count > len(reported.places) else ''}"
-        )
+        more = ", …" if reported.count > len(reported.places) else ""
+        out.append(f"  at {visible(', '.join(reported.places))}{more}")
     out.append(f"  {visible(finding.message)}")
     if reported.excuse is not None:
         return [*out, f"  known: {visible(reported.excuse)}"]
-    if kind == "flaky":
+    if standing == "flaky":
         out.append("  flaky: it did not happen again when the same was asked again")
     if finding.evidence:
-        answer = finding.evidence[-1].response
-        body = answer.body[:_COMMAND].decode("utf-8", "replace")
+        body = finding.evidence[-1].response.body[:_COMMAND].decode("utf-8", "replace")
         if body:
-            shown = re.sub(r"\s+", " ", body)
-            out.append(f"  > {_shortened(visible(shown), 2 * _WIDTH)}")
-    for place_of, line in curl.numbered(base, finding.evidence):
-        order = f"({place_of}) " if place_of else ""
-        out.append(f"  {order}$ {_shortened(visible(line), _COMMAND)}")
+            line = re.sub(r"\s+", " ", body)
+            out.append(f"  > {_shortened(visible(line), 2 * _REASON_WIDTH)}")
+    for place, command in curl.numbered_commands(base, finding.evidence):
+        order = f"({place}) " if place else ""
+        out.append(f"  {order}$ {_shortened(visible(command), _COMMAND)}")
     return out
 
 
-def _shortened(words: str, most: int) -> str:
-    return words if len(words) <= most else words[: most - 1] + "…"
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,8 +1,9 @@
-"""The report as JSON: a contract of its own, with a JSON Schema that ships beside it (`report.schema.json`)."""
+"""The report as JSON, with its published JSON Schema (`report.schema.json`)."""
 
 import base64
 import json as _json
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib.resources import files
 
 from faultspec.exchange.model import Exchange, Headers
@@ -10,34 +11,29 @@ from faultspec_conformance.reports import curl
 from faultspec_conformance.results.model import VERDICTS, Coverage, Report, ReportedFinding, Result
 from faultspec_conformance.results.waivers import Waiver
 
-#: The version of the report's own format; it changes when a reader would have to.
+#: The version of the format; it changes with every incompatible change.
 VERSION = 1
 
-#: Bytes of a body that are shown; errors are short, and a list of resources proves nothing more.
+#: Bytes of a body in a report; errors are short, and the rest of a long list proves nothing more.
 SHOWN = 16 * 1024
 
-#: Characters of a header value that are shown; servers take 8 KiB for all of them together, as a rule.
+#: Characters of a header value in a report; most servers accept 8 KiB for all headers together.
 LONGEST = 8 * 1024
 
 
 def json(report: Report) -> str:
     """The whole report."""
-    return _json.dumps(data(report), indent=2, ensure_ascii=False) + "\n"
+    return _json.dumps(_report_data(report), indent=2, ensure_ascii=False) + "\n"
 
 
 def schema() -> Mapping[str, object]:
-    """The JSON Schema that every report obeys."""
-    text = (
-        files("faultspec_conformance.reports")
-        .joinpath("report.schema.json")
-        .read_text(encoding="utf-8")
-    )
-    loaded: Mapping[str, object] = _json.loads(text)
+    """The JSON Schema of reports."""
+    file = files("faultspec_conformance.reports") / "report.schema.json"
+    loaded: Mapping[str, object] = _json.loads(file.read_text(encoding="utf-8"))
     return loaded
 
 
-def data(report: Report) -> dict[str, object]:
-    """The report as JSON data."""
+def _report_data(report: Report) -> dict[str, object]:
     result = report.result
     counts: dict[str, object] = {verdict: result.count(verdict) for verdict in VERDICTS}
     return {
@@ -83,13 +79,13 @@ def data(report: Report) -> dict[str, object]:
             }
             for clause in result.clauses.values()
         ],
-        "findings": [finding(report.base, each) for each in result.findings],
-        "coverage": {code: coverage(each) for code, each in result.coverage.items()},
+        "findings": [_finding(report.base, reported) for reported in result.findings],
+        "coverage": {code: _coverage(value) for code, value in result.coverage.items()},
         "notes": list(result.notes),
         "failures": list(result.failures),
         "not_run": list(result.not_run),
         "baseline": _baseline(result),
-        "waivers": [waiver(each, used) for each, used in result.waivers.items()],
+        "waivers": [_waiver(waiver, used) for waiver, used in result.waivers.items()],
         "forms": {"errors": result.ordinary, "broken": dict(result.forms)},
     }
 
@@ -98,22 +94,19 @@ def _baseline(result: Result) -> dict[str, object] | None:
     if result.fixed is None:
         return None
     return {
-        "new": [each.finding.fingerprint for each in result.findings if each.baseline == "new"],
-        "known": [each.finding.fingerprint for each in result.findings if each.baseline == "known"],
-        "fixed": [
-            {
-                "fingerprint": each.fingerprint,
-                "clause": each.clause,
-                "operation": each.operation,
-                "code": each.code,
-            }
-            for each in result.fixed
-        ],
+        **{
+            state: [
+                reported.finding.fingerprint
+                for reported in result.findings
+                if reported.baseline == state
+            ]
+            for state in ("new", "known")
+        },
+        "fixed": [asdict(fixed) for fixed in result.fixed],
     }
 
 
-def waiver(value: Waiver, used: int) -> dict[str, object]:
-    """A waiver that is in force, and how many findings it covers."""
+def _waiver(value: Waiver, used: int) -> dict[str, object]:
     return {
         "clause": value.clause,
         "operation": value.operation,
@@ -126,20 +119,19 @@ def waiver(value: Waiver, used: int) -> dict[str, object]:
     }
 
 
-def finding(base: str, reported: ReportedFinding) -> dict[str, object]:
-    """One finding, with its last exchange and those that led to it."""
-    each = reported.finding
-    *before, last = each.evidence if each.evidence else (None,)
+def _finding(base: str, reported: ReportedFinding) -> dict[str, object]:
+    finding = reported.finding
+    *before, last = finding.evidence or (None,)
     return {
-        "clause": each.clause,
-        "statements": list(each.statements),
-        "level": each.level,
-        "operation": each.operation,
-        "code": each.code,
-        "status": each.status,
-        "pointer": each.pointer,
-        "message": each.message,
-        "fingerprint": each.fingerprint,
+        "clause": finding.clause,
+        "statements": list(finding.statements),
+        "level": finding.level,
+        "operation": finding.operation,
+        "code": finding.code,
+        "status": finding.status,
+        "pointer": finding.pointer,
+        "message": finding.message,
+        "fingerprint": finding.fingerprint,
         "count": reported.count,
         "standing": reported.standing,
         "waived": reported.waived,
@@ -147,14 +139,13 @@ def finding(base: str, reported: ReportedFinding) -> dict[str, object]:
         "baseline": reported.baseline,
         "form": reported.form,
         **({"places": list(reported.places)} if reported.places else {}),
-        "exchange": exchange(last) if last is not None else None,
-        "before": [exchange(one) for one in before if one is not None],
-        "curl": list(curl.lines(base, each.evidence)),
+        "exchange": _exchange(last) if last is not None else None,
+        "before": [_exchange(exchange) for exchange in before if exchange is not None],
+        "curl": list(curl.command_lines(base, finding.evidence)),
     }
 
 
-def exchange(value: Exchange) -> dict[str, object]:
-    """An exchange; a body that is no text is given in base64."""
+def _exchange(value: Exchange) -> dict[str, object]:
     request, response = value.request, value.response
     return {
         "transport": value.transport,
@@ -164,20 +155,19 @@ def exchange(value: Exchange) -> dict[str, object]:
         "request": {
             "method": request.method,
             "target": request.target,
-            "headers": [list(each) for each in shown(request.headers)],
+            "headers": [list(header) for header in shortened_headers(request.headers)],
             **_body(request.body),
         },
         "response": {
             "status": response.status,
-            "headers": [list(each) for each in shown(response.headers)],
+            "headers": [list(header) for header in shortened_headers(response.headers)],
             **_body(response.body),
             "elapsed": round(response.elapsed, 4),
         },
     }
 
 
-def coverage(value: Coverage) -> dict[str, object]:
-    """What was seen of one code."""
+def _coverage(value: Coverage) -> dict[str, object]:
     return {
         "observed": value.observed,
         "count": value.count,
@@ -188,8 +178,8 @@ def coverage(value: Coverage) -> dict[str, object]:
     }
 
 
-def shown(headers: Headers) -> Headers:
-    """Header fields as they are shown: of a value that is longer than any honest one, the beginning and its length."""
+def shortened_headers(headers: Headers) -> Headers:
+    """Header fields; a very long value is replaced by its beginning and its length."""
     return tuple(
         (name, value if len(value) <= LONGEST else f"{value[:LONGEST]}… ({len(value)} characters)")
         for name, value in headers
@@ -197,6 +187,7 @@ def shown(headers: Headers) -> Headers:
 
 
 def _body(body: bytes) -> dict[str, object]:
+    """The beginning of a body; if it is not UTF-8, in base64."""
     shown = body[:SHOWN]
     found: dict[str, object] = {"size": len(body)}
     try:

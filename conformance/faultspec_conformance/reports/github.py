@@ -1,10 +1,12 @@
-"""The report as workflow commands, which GitHub Actions turns into annotations."""
+"""The report as workflow commands, which GitHub Actions shows as annotations."""
 
-from faultspec.diagnostics.printers import workflow_command
+from typing import Literal
+
+from faultspec.diagnostics.formats.github import Annotation, workflow_command
 from faultspec_conformance.reports.console import summary
 from faultspec_conformance.results.model import Report, ReportedFinding, Standing
 
-_COMMANDS: dict[Standing, str] = {
+_LEVELS: dict[Standing, Literal["error", "warning", "notice"]] = {
     "error": "error",
     "warning": "warning",
     "flaky": "warning",
@@ -13,36 +15,24 @@ _COMMANDS: dict[Standing, str] = {
 
 
 def github(report: Report) -> str:
-    """An annotation for each finding, for what else fails the run or could not run, and one with the counts."""
-    result = report.result
-    file = {} if report.source is None else {"file": report.source}
-    out = [
-        workflow_command(
-            _COMMANDS[finding.standing], {**file, **_title(finding)}, _message(finding)
-        )
-        for finding in result.findings
+    """An annotation for each finding and each other failure, and one with the counts."""
+    result, file = report.result, report.source
+    annotations = [
+        *(_annotation(finding, file) for finding in result.findings),
+        *(Annotation("error", "failed", failure, file) for failure in result.failures),
+        *(Annotation("error", "could not run", reason, file) for reason in result.not_run),
+        Annotation("notice", "faultspec conform", summary(report).splitlines()[-1]),
     ]
-    out += [
-        workflow_command("error", {**file, "title": "failed"}, failure)
-        for failure in result.failures
-    ]
-    out += [
-        workflow_command("error", {**file, "title": "could not run"}, each)
-        for each in result.not_run
-    ]
-    counts = summary(report).splitlines()[-1]
-    return "".join([*out, workflow_command("notice", {"title": "faultspec conform"}, counts)])
+    return "".join(map(workflow_command, annotations))
 
 
-def _title(reported: ReportedFinding) -> dict[str, str]:
-    flaky = "flaky: " if reported.standing == "flaky" else ""
-    return {
-        "title": flaky
-        + " ".join(filter(None, (reported.finding.clause, reported.finding.operation)))
-    }
-
-
-def _message(reported: ReportedFinding) -> str:
+def _annotation(reported: ReportedFinding, file: str | None) -> Annotation:
     finding = reported.finding
+    flaky = "flaky: " if reported.standing == "flaky" else ""
     place = " ".join(filter(None, (str(finding.status or ""), finding.code)))
-    return "\n".join(filter(None, (finding.message, place, reported.excuse)))
+    return Annotation(
+        level=_LEVELS[reported.standing],
+        title=flaky + " ".join(filter(None, (finding.clause, finding.operation))),
+        message="\n".join(filter(None, (finding.message, place, reported.excuse))),
+        file=file,
+    )

@@ -1,9 +1,9 @@
 """The report as Markdown: a job summary, or a comment on a pull request."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from faultspec.diagnostics.printers import markdown_text
-from faultspec_conformance.reports.console import WORDS, beside
+from faultspec.diagnostics.formats.markdown import markdown_details, markdown_table, markdown_text
+from faultspec_conformance.reports.console import WORDS, remarks
 from faultspec_conformance.results.model import (
     VERDICTS,
     Report,
@@ -12,10 +12,10 @@ from faultspec_conformance.results.model import (
     exit_code,
 )
 
-#: Rows of one table. A job summary holds 1 MiB, and nobody reads a hundred.
+#: Rows of a table. A job summary may have 1 MiB, and few people read a hundred rows.
 _ROWS = 60
 
-#: Characters of one cell.
+#: Characters of a cell.
 _CELL = 600
 
 _OVERALL = {0: "passed", 1: "failed", 2: "could not run"}
@@ -29,7 +29,7 @@ _TITLES: dict[Standing, str] = {
 
 
 def markdown(report: Report) -> str:
-    """What failed first; then what could not run, and what was seen of every code and clause, folded up."""
+    """Failures first, then other findings; coverage and clauses are folded up."""
     result = report.result
     counts = ", ".join(f"{result.count(verdict)} {WORDS[verdict].lower()}" for verdict in VERDICTS)
     out = [
@@ -38,19 +38,20 @@ def markdown(report: Report) -> str:
         f"{counts}; {result.requests} requests in {result.seconds:.1f} s",
         "",
     ]
-    out += _list(beside(result)[::-1])
+    if remark_lines := remarks(result):
+        out += [*(f"- {_cell(line)}" for line in reversed(remark_lines)), ""]
     for standing, title in _TITLES.items():
         out += _findings(title, result.standing(standing), folded=standing == "known")
     missing = [
-        (_cell(each.code), _cell(each.reason))
-        for each in result.coverage.values()
-        if not each.observed
+        (_cell(coverage.code), _cell(coverage.reason))
+        for coverage in result.coverage.values()
+        if not coverage.observed
     ]
-    out += _folded(
+    out += markdown_details(
         f"{len(result.coverage) - len(missing)} of {len(result.coverage)} codes observed",
         _table(("Not observed", "Why"), missing) if missing else ["All of them."],
     )
-    verdicts = [
+    clauses = [
         (
             WORDS[clause.verdict].lower(),
             _cell(clause.address),
@@ -59,14 +60,14 @@ def markdown(report: Report) -> str:
         )
         for clause in result.clauses.values()
     ]
-    out += _folded(
-        f"{len(verdicts)} clauses",
-        _table(("Verdict", "Clause", "Occasions", "Why"), verdicts, most=None),
+    out += markdown_details(
+        f"{len(clauses)} clauses",
+        markdown_table(("Verdict", "Clause", "Occasions", "Why"), clauses),
     )
     return "\n".join(out).rstrip() + "\n"
 
 
-def _where(reported: ReportedFinding) -> str:
+def _place(reported: ReportedFinding) -> str:
     finding = reported.finding
     parts = (finding.operation, str(finding.status or ""), finding.code)
     return "\n".join(filter(None, (" ".join(filter(None, parts)), ", ".join(reported.places))))
@@ -77,43 +78,27 @@ def _findings(title: str, findings: Sequence[ReportedFinding], *, folded: bool) 
         return []
     rows = [
         (
-            _cell(finding.finding.clause),
-            _cell(_where(finding)),
-            _cell(finding.finding.message + (f"\n{finding.excuse}" if finding.excuse else "")),
-            str(finding.count),
+            _cell(reported.finding.clause),
+            _cell(_place(reported)),
+            _cell("\n".join(filter(None, (reported.finding.message, reported.excuse)))),
+            str(reported.count),
         )
-        for finding in findings
+        for reported in findings
     ]
     table = _table(("Clause", "Where", "What", "Times"), rows)
-    return (
-        _folded(f"{len(findings)} {title.lower()}", table)
-        if folded
-        else [f"### {title}", "", *table, ""]
-    )
+    if folded:
+        return markdown_details(f"{len(findings)} {title.lower()}", table)
+    return [f"### {title}", "", *table, ""]
 
 
-def _table(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], *, most: int | None = _ROWS
-) -> list[str]:
-    shown = rows if most is None else rows[:most]
-    out = [_row(heads), "|" + "---|" * len(heads), *map(_row, shown)]
-    if len(shown) < len(rows):
-        out += ["", f"… and {len(rows) - len(shown)} more; the JSON report has them all"]
-    return out
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _folded(summary: str, inner: Sequence[str]) -> list[str]:
-    return ["<details>", f"<summary>{summary}</summary>", "", *inner, "", "</details>", ""]
-
-
-def _list(lines: Sequence[str]) -> list[str]:
-    return [*(f"- {_cell(line)}" for line in lines), ""] if lines else []
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table of the first rows."""
+    table = markdown_table(heads, rows[:_ROWS])
+    if len(rows) > _ROWS:
+        table += ["", f"… and {len(rows) - _ROWS} more; the JSON report has them all"]
+    return table
 
 
 def _cell(text: str | None) -> str:
-    shown = text or ""
-    return markdown_text(shown if len(shown) <= _CELL else shown[: _CELL - 1] + "…")
+    text = text or ""
+    return markdown_text(text if len(text) <= _CELL else text[: _CELL - 1] + "…")

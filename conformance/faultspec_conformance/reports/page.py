@@ -1,6 +1,6 @@
-"""The report as one HTML file that needs no network: verdicts, coverage, findings with their exchanges, and a filter.
+"""The report as one HTML file without external resources: findings, coverage, clauses, a filter.
 
-The template ``page.html.jinja`` only loops over the rows prepared here; every text is escaped on its way in.
+The template ``page.html.jinja`` loops over the rows prepared here, with autoescaping.
 """
 
 import json as _json
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from faultspec.exchange.model import Exchange
+from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
-from faultspec_conformance.reports.console import STATES, WORDS, beside
-from faultspec_conformance.reports.data import SHOWN, shown
+from faultspec_conformance.reports.console import STATES, WORDS, remarks, run_cost
+from faultspec_conformance.reports.data import SHOWN, shortened_headers
 from faultspec_conformance.results.model import (
     VERDICTS,
     ClauseResult,
@@ -23,13 +23,13 @@ from faultspec_conformance.results.model import (
     exit_code,
 )
 
-#: The one word over the whole run is what its exit code says.
+#: The verdict on the whole run, by its exit code.
 _OVERALL: Mapping[int, Verdict] = {0: "passed", 1: "failed", 2: "could_not_run"}
 
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """A finding as the page shows it; ``state`` is the verdict whose colour it has."""
+    """A finding; ``state`` is the verdict whose colour it has."""
 
     state: Verdict
     word: str
@@ -40,20 +40,20 @@ class FindingRow:
     excuse: str | None
     statements: str
     exchanges: tuple[tuple[str, str], ...]
-    again: tuple[tuple[str, str], ...]
+    commands: tuple[tuple[str, str], ...]
     fingerprint: str
 
 
 @dataclass(frozen=True, slots=True)
 class CoverageRow:
-    """What was seen of one code."""
+    """The coverage of one code."""
 
     state: Verdict
     word: str
     code: str
     statuses: str
     count: str
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +64,13 @@ class ClauseRow:
     address: str
     title: str
     statements: str
-    seen: str
-    why: str
+    occasions: str
+    reason: str
 
 
 def html(report: Report) -> str:
     """The whole page."""
     result = report.result
-    swept = f" ({result.generated} of them generated)" if result.generated else ""
     environment = Environment(
         loader=PackageLoader("faultspec_conformance.reports", "."),
         autoescape=True,
@@ -84,91 +83,80 @@ def html(report: Report) -> str:
         title=f"{result.target} by {result.taxonomy}",
         verdict=_OVERALL[exit_code(result)],
         words=WORDS,
-        cost=f"{result.requests} requests{swept} in {result.seconds:.1f} s",
-        counts=[(each, result.count(each)) for each in VERDICTS],
-        notes=beside(result)[::-1],
-        findings=[_finding(report.base, finding) for finding in result.findings],
-        codes=[_code(each) for each in result.coverage.values()],
-        clauses=[_clause(clause) for clause in result.clauses.values()],
+        cost=run_cost(result),
+        counts=[(verdict, result.count(verdict)) for verdict in VERDICTS],
+        notes=remarks(result)[::-1],
+        findings=[_finding_row(report.base, reported) for reported in result.findings],
+        codes=[_coverage_row(coverage) for coverage in result.coverage.values()],
+        clauses=[_clause_row(clause) for clause in result.clauses.values()],
     )
 
 
-def _clause(clause: ClauseResult) -> ClauseRow:
-    seen = (
-        f"{clause.failures} of {clause.occasions}"
-        if clause.failures
-        else str(clause.occasions or "")
-    )
+def _clause_row(clause: ClauseResult) -> ClauseRow:
+    failures = f"{clause.failures} of " if clause.failures else ""
     return ClauseRow(
-        clause.verdict,
-        clause.address,
-        clause.title,
-        ", ".join(clause.statements),
-        seen,
-        clause.reason,
+        state=clause.verdict,
+        address=clause.address,
+        title=clause.title,
+        statements=", ".join(clause.statements),
+        occasions=f"{failures}{clause.occasions or ''}",
+        reason=clause.reason,
     )
 
 
-def _code(each: Coverage) -> CoverageRow:
-    state: Verdict = (
-        "passed" if each.observed else "not_checkable" if each.explained else "not_exercised"
-    )
+def _coverage_row(coverage: Coverage) -> CoverageRow:
+    state: Verdict
+    if coverage.observed:
+        state, word = "passed", "observed"
+    elif coverage.explained:
+        state, word = "not_checkable", "explained"
+    else:
+        state, word = "not_exercised", "not observed"
     return CoverageRow(
-        state,
-        "observed" if each.observed else "explained" if each.explained else "not observed",
-        each.code,
-        ", ".join(map(str, each.statuses)),
-        str(each.count or ""),
-        ", ".join(each.operations) or each.reason or "",
+        state=state,
+        word=word,
+        code=coverage.code,
+        statuses=", ".join(map(str, coverage.statuses)),
+        count=str(coverage.count or ""),
+        reason=", ".join(coverage.operations) or coverage.reason or "",
     )
 
 
-def _finding(base: str, reported: ReportedFinding) -> FindingRow:
+def _finding_row(base: str, reported: ReportedFinding) -> FindingRow:
     finding = reported.finding
+    place = (finding.operation, str(finding.status or ""), finding.code, *reported.places)
     return FindingRow(
-        STATES[reported.standing],
-        reported.standing,
-        finding.clause,
-        " ".join(
-            part
-            for part in (
-                finding.operation,
-                str(finding.status or ""),
-                finding.code,
-                *reported.places,
-            )
-            if part
-        ),
-        finding.message,
-        reported.count,
-        reported.excuse,
-        ", ".join(finding.statements),
-        tuple(_exchange(exchange_) for exchange_ in finding.evidence),
-        curl.numbered(base, finding.evidence),
-        finding.fingerprint,
+        state=STATES[reported.standing],
+        word=reported.standing,
+        clause=finding.clause,
+        place=" ".join(filter(None, place)),
+        message=finding.message,
+        count=reported.count,
+        excuse=reported.excuse,
+        statements=", ".join(finding.statements),
+        exchanges=tuple(map(_exchange_texts, finding.evidence)),
+        commands=curl.numbered_commands(base, finding.evidence),
+        fingerprint=finding.fingerprint,
     )
 
 
-def _exchange(exchange: Exchange) -> tuple[str, str]:
+def _exchange_texts(exchange: Exchange) -> tuple[str, str]:
+    """Request and response as texts."""
     request, response = exchange.request, exchange.response
-    asked = [
-        f"{request.method} {request.target}",
-        *(f"{n}: {v}" for n, v in shown(request.headers)),
-        "",
-        _body(request.body),
-    ]
-    told = [
-        str(response.status or ""),
-        *(f"{n}: {v}" for n, v in shown(response.headers)),
-        "",
-        _body(response.body),
-    ]
-    return "\n".join(asked).strip(), "\n".join(told).strip()
+    return (
+        _message_text(f"{request.method} {request.target}", request.headers, request.body),
+        _message_text(str(response.status or ""), response.headers, response.body),
+    )
 
 
-def _body(body: bytes) -> str:
-    shown = body[:SHOWN].decode("utf-8", "replace")
+def _message_text(start: str, headers: Headers, body: bytes) -> str:
+    fields = [f"{name}: {value}" for name, value in shortened_headers(headers)]
+    return "\n".join([start, *fields, "", _body_text(body)]).strip()
+
+
+def _body_text(body: bytes) -> str:
+    text = body[:SHOWN].decode("utf-8", "replace")
     try:
-        return _json.dumps(_json.loads(shown), indent=2, ensure_ascii=False)
+        return _json.dumps(_json.loads(text), indent=2, ensure_ascii=False)
     except (ValueError, RecursionError):
-        return shown if len(body) <= SHOWN else f"{shown}… ({len(body)} bytes)"
+        return text if len(body) <= SHOWN else f"{text}… ({len(body)} bytes)"

@@ -1,7 +1,7 @@
-"""A JSON report, read back: what `data` wrote of a report, as a report.
+"""JSON reports → reports.
 
-Of bodies and header values longer than what a report shows only the beginning is there; their size is kept, so that every
-format of a report that was read is that of the report itself.
+A JSON report has only the beginning of a long body or header value, and its size. Both are padded
+to that size, so that every format of the report that was read equals that of the original.
 """
 
 import base64
@@ -29,53 +29,48 @@ from faultspec_conformance.results.waivers import Waiver
 
 Data = Mapping[str, Any]
 
-#: A byte that is no character of UTF-8, and so is shown in no text, for those of a body that are not shown.
-_BEYOND = b"\x80"
+#: Padding of a shortened body: a byte that is invalid in UTF-8, so that no text shows it.
+_PADDING = b"\x80"
 
-#: A header value that is shown as its beginning and its length, which servers bound by far less than seven digits.
+#: A shortened header value: its beginning and its length. Servers limit it below seven digits.
 _SHORTENED = re.compile(rf"(.{{{LONGEST}}})… \(([0-9]{{1,7}}) characters\)", re.DOTALL)
 
 
 class Unreadable(Exception):
-    """A file that is no report; the text says why."""
+    """The file is not a report; the text gives the reason."""
 
 
-def read(text: str) -> Report:
-    """The report in a text; raises Unreadable."""
+def read_report(text: str) -> Report:
+    """The report in a JSON text; raises Unreadable."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"it is no JSON: {error}") from error
+        raise Unreadable(f"it is not JSON: {error}") from error
     version = found.get("faultspec_report") if isinstance(found, dict) else None
     if version is None:
-        raise Unreadable("it is no report of `faultspec conform --format json`")
+        raise Unreadable("it is not a report of `faultspec conform --format json`")
     if version != VERSION:
         raise Unreadable(
             f"it is a report of version {version!r}; this program reads version {VERSION}"
         )
-    problem = jsonschema.Draft202012Validator(schema()).iter_errors(found)
-    first = next(iter(sorted(problem, key=lambda each: list(map(str, each.absolute_path)))), None)
+    errors = jsonschema.Draft202012Validator(schema()).iter_errors(found)
+    first = min(errors, key=lambda error: list(map(str, error.absolute_path)), default=None)
     if first is not None:
-        raise Unreadable(f"it is no whole report: {first.message[:200]} at {first.json_path}")
+        raise Unreadable(f"it is not a valid report: {first.message[:200]} at {first.json_path}")
     try:
         return _report(found)
-    except ValueError as error:  # a body that is no base64, a day that there is not
-        raise Unreadable(f"it is no whole report: {error}") from error
+    except ValueError as error:  # invalid base64 in a body, or an invalid date
+        raise Unreadable(f"it is not a valid report: {error}") from error
 
 
 def _report(found: Data) -> Report:
-    run, summary, forms, baseline = (
-        found["run"],
-        found["summary"],
-        found["forms"],
-        found["baseline"],
-    )
+    run, summary, baseline = found["run"], found["summary"], found["baseline"]
     result = Result(
         target=found["target"],
         taxonomy=found["taxonomy"],
-        clauses={each["clause"]: _clause(each) for each in found["clauses"]},
-        findings=tuple(_reported(each) for each in found["findings"]),
-        coverage={code: _coverage(code, each) for code, each in found["coverage"].items()},
+        clauses={clause["clause"]: _clause(clause) for clause in found["clauses"]},
+        findings=tuple(map(_reported, found["findings"])),
+        coverage={code: _coverage(code, data) for code, data in found["coverage"].items()},
         requests=summary["requests"],
         generated=summary["generated"],
         seconds=summary["seconds"],
@@ -84,18 +79,23 @@ def _report(found: Data) -> Report:
         not_run=tuple(found["not_run"]),
         fixed=None
         if baseline is None
-        else tuple(ResolvedFinding(**_only(each, ResolvedFinding)) for each in baseline["fixed"]),
-        waivers={_waiver(each): each["used"] for each in found["waivers"]},
-        ordinary=forms["errors"],
-        forms=forms["broken"],
-        shards=tuple(Shard(*map(int, each.split("/"))) for each in run["shards"]),
+        else tuple(
+            ResolvedFinding(**{name: data[name] for name in ResolvedFinding.__slots__})
+            for data in baseline["fixed"]
+        ),
+        waivers={_waiver(data): data["used"] for data in found["waivers"]},
+        ordinary=found["forms"]["errors"],
+        forms=found["forms"]["broken"],
+        shards=tuple(Shard(*map(int, shard.split("/"))) for shard in run["shards"]),
         complete=run["complete"],
     )
-    return Report(result, run["base"], run["only"], run["source"], run["interrupted"])
-
-
-def _only(found: Data, wanted: type[ResolvedFinding]) -> dict[str, Any]:
-    return {name: found[name] for name in wanted.__slots__}
+    return Report(
+        result=result,
+        base=run["base"],
+        only=run["only"],
+        source=run["source"],
+        interrupted=run["interrupted"],
+    )
 
 
 def _clause(found: Data) -> ClauseResult:
@@ -150,16 +150,16 @@ def _reported(found: Data) -> ReportedFinding:
         code=found["code"],
         status=found["status"],
         pointer=found["pointer"],
-        evidence=tuple(_exchange(each) for each in (*found["before"], *last)),
+        evidence=tuple(map(_exchange, (*found["before"], *last))),
     )
     return ReportedFinding(
-        finding,
-        found["count"],
-        found["waived"],
-        found["flaky"],
-        found["baseline"],
-        found["form"],
-        tuple(found.get("places", ())),
+        finding=finding,
+        count=found["count"],
+        waived=found["waived"],
+        flaky=found["flaky"],
+        baseline=found["baseline"],
+        form=found["form"],
+        places=tuple(found.get("places", ())),
     )
 
 
@@ -192,10 +192,7 @@ def _header(value: str) -> str:
 
 
 def _body(found: Data) -> bytes:
-    shown: str = found["body"]
-    raw = (
-        base64.b64decode(shown, validate=True)
-        if found.get("encoding") == "base64"
-        else shown.encode()
-    )
-    return raw.ljust(found["size"], _BEYOND)
+    text: str = found["body"]
+    encoded = found.get("encoding") == "base64"
+    raw = base64.b64decode(text, validate=True) if encoded else text.encode()
+    return raw.ljust(found["size"], _PADDING)

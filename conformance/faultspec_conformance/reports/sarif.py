@@ -1,95 +1,83 @@
-"""The report as SARIF 2.1.0, for code scanning: a clause is a rule, a finding a result with its request and answer.
+"""The report as SARIF 2.1.0: a clause is a rule, a finding is a result with its exchange.
 
-A service has no lines, so a finding stands at the file that the run was configured by, and at its operation; what was recorded
-stands where it is recorded.
+A service has no lines, so a finding is located at the file that configured the run, and at its
+operation. A finding in a recording is located in the recording.
 """
 
 import re
-from urllib.parse import quote
+from typing import Literal
 
-from faultspec.diagnostics.printers import SARIF_SCHEMA, as_json
+from faultspec.diagnostics.formats.sarif import Data, SarifResult, sarif_location, write_sarif
 from faultspec.exchange.model import Exchange, Headers
 from faultspec_conformance.reports import curl
-from faultspec_conformance.reports.data import SHOWN, shown
-from faultspec_conformance.results.model import Report, ReportedFinding, ResolvedFinding, exit_code
+from faultspec_conformance.reports.data import SHOWN, shortened_headers
+from faultspec_conformance.results.model import (
+    Report,
+    ReportedFinding,
+    ResolvedFinding,
+    Standing,
+    exit_code,
+)
 
-#: Where a finding stands when no file configured the run: the file by which every service may be judged.
-_NOWHERE = "taxonomy.yaml"
+#: The location of findings if no file configured the run: the taxonomy, by its usual name.
+_DEFAULT_FILE = "taxonomy.yaml"
 
-#: A place of a recording.
+#: A place in a recording.
 _RECORDED = re.compile(r"(.+):([1-9]\d*)", re.DOTALL)
 
-#: The name of our fingerprint among those of other tools, with its version (SARIF 2.1.0, 3.27.17).
+#: The name of our fingerprint among those of other tools, with its version (section 3.27.17).
 _FINGERPRINT = "faultspec/v1"
 
-_LEVELS = {"error": "error", "warning": "warning", "flaky": "note", "known": "note"}
+_LEVELS: dict[Standing, Literal["error", "warning", "note"]] = {
+    "error": "error",
+    "warning": "warning",
+    "flaky": "note",
+    "known": "note",
+}
 
 
 def sarif(report: Report) -> str:
-    """The whole report; what a waiver covers is suppressed with its reason, what a baseline has is unchanged."""
+    """The whole report; waivers are suppressions, and the baseline gives results their state."""
     result = report.result
-    wanted = {finding.finding.clause for finding in result.findings} | {
-        each.clause for each in result.fixed or ()
+    addresses = {reported.finding.clause for reported in result.findings} | {
+        fixed.clause for fixed in result.fixed or ()
     }
-    rules = [clause for clause in result.clauses.values() if clause.address in wanted]
-    indexes = {each.address: index for index, each in enumerate(rules)}
-    told = [
-        *(("error", each) for each in (*result.failures, *result.not_run)),
+    rules = [
+        {
+            "id": clause.address,
+            "shortDescription": {"text": clause.title or clause.address},
+            "properties": {"tags": list(clause.statements)},
+        }
+        for clause in result.clauses.values()
+        if clause.address in addresses
+    ]
+    notifications = [
+        *(("error", failure) for failure in (*result.failures, *result.not_run)),
         *(("note", note) for note in result.notes),
     ]
-    results = [_result(report, finding, indexes) for finding in result.findings]
-    results += [_absent(report, each, indexes) for each in result.fixed or ()]
-    return as_json(
+    invocation = {
+        "executionSuccessful": not report.interrupted and exit_code(result) != 2,
+        "toolExecutionNotifications": [
+            {"level": level, "message": {"text": text}} for level, text in notifications
+        ],
+    }
+    return write_sarif(
+        rules,
+        [
+            *(_result(report, reported) for reported in result.findings),
+            *(_fixed_result(report, fixed) for fixed in result.fixed or ()),
+        ],
         {
-            "$schema": SARIF_SCHEMA,
-            "version": "2.1.0",
-            "runs": [
-                {
-                    "tool": {
-                        "driver": {
-                            "name": "faultspec",
-                            "rules": [
-                                {
-                                    "id": rule.address,
-                                    "shortDescription": {"text": rule.title or rule.address},
-                                    "properties": {"tags": list(rule.statements)},
-                                }
-                                for rule in rules
-                            ],
-                        }
-                    },
-                    "automationDetails": {"id": f"faultspec conform/{result.taxonomy}/"},
-                    "invocations": [
-                        {
-                            "executionSuccessful": not report.interrupted
-                            and exit_code(result) != 2,
-                            "toolExecutionNotifications": [
-                                {"level": level, "message": {"text": text}} for level, text in told
-                            ],
-                        }
-                    ],
-                    "columnKind": "unicodeCodePoints",
-                    "results": results,
-                }
-            ],
-        }
+            "automationDetails": {"id": f"faultspec conform/{result.taxonomy}/"},
+            "invocations": [invocation],
+        },
     )
 
 
-def _result(
-    report: Report, reported: ReportedFinding, indexes: dict[str, int]
-) -> dict[str, object]:
+def _result(report: Report, reported: ReportedFinding) -> SarifResult:
     finding = reported.finding
-    again = curl.lines(report.base, finding.evidence)
-    said = finding.message + "".join(f"\n{line}" for line in again)
-    found: dict[str, object] = {
-        "ruleId": finding.clause,
-        "ruleIndex": indexes[finding.clause],
-        "level": _LEVELS[reported.standing],
-        "message": {"text": said},
-        "locations": [
-            _location(place, finding.operation) for place in reported.places or (report.source,)
-        ],
+    commands = curl.command_lines(report.base, finding.evidence)
+    members: Data = {
         "partialFingerprints": {_FINGERPRINT: finding.fingerprint},
         "occurrenceCount": reported.count,
         "properties": {
@@ -100,49 +88,49 @@ def _result(
         },
     }
     if reported.waived is not None:
-        found["suppressions"] = [{"kind": "external", "justification": reported.waived}]
+        members["suppressions"] = [{"kind": "external", "justification": reported.waived}]
     if reported.baseline is not None:
-        found["baselineState"] = "new" if reported.baseline == "new" else "unchanged"
+        members["baselineState"] = "new" if reported.baseline == "new" else "unchanged"
     if finding.evidence and finding.evidence[-1].transport == "http":
         last = finding.evidence[-1]
-        found["webRequest"] = _request(last)
+        members["webRequest"] = _request(last)
         if last.response.status is not None:
-            found["webResponse"] = _response(last)
-    return found
-
-
-def _absent(report: Report, fixed: ResolvedFinding, indexes: dict[str, int]) -> dict[str, object]:
-    rule: dict[str, object] = (
-        {"ruleIndex": indexes[fixed.clause]} if fixed.clause in indexes else {}
+            members["webResponse"] = _response(last)
+    return SarifResult(
+        rule=finding.clause,
+        level=_LEVELS[reported.standing],
+        message="\n".join((finding.message, *commands)),
+        locations=[
+            _location(place, finding.operation) for place in reported.places or (report.source,)
+        ],
+        members=members,
     )
-    return {
-        "ruleId": fixed.clause,
-        **rule,
-        "level": "none",
-        "message": {"text": "fixed: the baseline has it, and nothing shows it any more"},
-        "locations": [_location(report.source, fixed.operation)],
-        "partialFingerprints": {_FINGERPRINT: fixed.fingerprint},
-        "baselineState": "absent",
-    }
 
 
-def _location(place: str | None, operation: str | None) -> dict[str, object]:
-    """Where it is recorded, as ``file:line``; of what a run has sent itself, the file that it was configured by."""
+def _fixed_result(report: Report, fixed: ResolvedFinding) -> SarifResult:
+    return SarifResult(
+        rule=fixed.clause,
+        level="none",
+        message="fixed: the finding is in the baseline, and no longer in this run",
+        locations=[_location(report.source, fixed.operation)],
+        members={
+            "partialFingerprints": {_FINGERPRINT: fixed.fingerprint},
+            "baselineState": "absent",
+        },
+    )
+
+
+def _location(place: str | None, operation: str | None) -> Data:
+    """A place in a recording, as ``file:line``, or the file that configured the run."""
     recorded = _RECORDED.fullmatch(place or "")
-    path, line = (recorded[1], int(recorded[2])) if recorded else (place or _NOWHERE, 1)
-    uri = quote(path.encode("utf-8", "surrogatepass"), safe="/")
-    found: dict[str, object] = {
-        "physicalLocation": {
-            "artifactLocation": {"uri": uri},
-            "region": {"startLine": line, "startColumn": 1},
-        }
-    }
+    path, line = (recorded[1], int(recorded[2])) if recorded else (place or _DEFAULT_FILE, 1)
+    location = sarif_location(path, {"startLine": line, "startColumn": 1})
     if operation is not None:
-        found["logicalLocations"] = [{"fullyQualifiedName": operation, "kind": "resource"}]
-    return found
+        location["logicalLocations"] = [{"fullyQualifiedName": operation, "kind": "resource"}]
+    return location
 
 
-def _request(exchange: Exchange) -> dict[str, object]:
+def _request(exchange: Exchange) -> Data:
     request = exchange.request
     return {
         "method": request.method,
@@ -152,7 +140,7 @@ def _request(exchange: Exchange) -> dict[str, object]:
     }
 
 
-def _response(exchange: Exchange) -> dict[str, object]:
+def _response(exchange: Exchange) -> Data:
     response = exchange.response
     return {
         "statusCode": response.status,
@@ -163,10 +151,10 @@ def _response(exchange: Exchange) -> dict[str, object]:
 
 def _headers(headers: Headers) -> dict[str, str]:
     found: dict[str, str] = {}
-    for name, value in shown(headers):
+    for name, value in shortened_headers(headers):
         found[name] = f"{found[name]}, {value}" if name in found else value
     return found
 
 
-def _body(body: bytes) -> dict[str, object]:
+def _body(body: bytes) -> Data:
     return {"body": {"text": body[:SHOWN].decode("utf-8", "replace")}} if body else {}

@@ -16,7 +16,7 @@ from faultspec.exchange.finding import Finding
 from faultspec.language import grammar
 from faultspec.language.grammar import Either, Integer, Key, Many, Named, Record, Text
 from faultspec.language.model import Taxonomy
-from faultspec.source import UNTOLD, Document, SourceError, load
+from faultspec.source import UNREADABLE, Document, SourceError, load_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def read(path: str) -> LoadedWaivers:
     """The waivers of a file: a list, or the list under `waivers` (as in the configuration itself)."""
     before: tuple[Diagnostic, ...] = ()
     try:
-        document = load(path)
+        document = load_document(path)
     except SourceError as error:
         if error.document is None:
             return LoadedWaivers(
@@ -141,7 +141,7 @@ def understand(
         if (
             (*place, index) in broken
             or not isinstance(each, dict)
-            or UNTOLD in (*each, *each.values())
+            or UNREADABLE in (*each, *each.values())
         ):
             continue
         try:
@@ -276,5 +276,5 @@ def _problems(
 ) -> tuple[Diagnostic, ...]:
     return ordered(
         document.diagnostic(each.code, each.message, each.path, key=each.on_key, hint=each.hint)
-        for each in grammar.problems(wanted, data, place)
+        for each in grammar.check_data(wanted, data, place)
     )

@@ -18,7 +18,7 @@ from faultspec.exchange.model import Exchange, Request, Response, first
 from faultspec.judge import judge
 from faultspec.language.conditions import ConditionFacts, possible_outcomes
 from faultspec.language.model import Code, Taxonomy
-from faultspec.language.routes import route
+from faultspec.language.routes import compile_route
 from faultspec.runtime import retry_after
 from faultspec.runtime.retry import Failure, Policy
 from faultspec_conformance.config import ClientConfig, ServiceConfig
@@ -241,7 +241,7 @@ class _ClientWatch:
         """Have the client make its call; it is ended after so many tries."""
         method, path = self.client.request.method, self.client.request.path.partition("?")[0]
         server = FaultServer(
-            self.contract, Turns(script, Random(0)), route=route(f"{method} {path}")
+            self.contract, Turns(script, Random(0)), route=compile_route(f"{method} {path}")
         )
 
         def tries() -> tuple[Served, ...]:

@@ -1,6 +1,7 @@
 """The constructs of the language, each key with its explanation.
 
-That one text is the hint of a message, the description in the editor and the sentence of the reference page.
+The explanation is the hint of a message, the description in editors, and the text of the
+reference page.
 """
 
 from faultspec.language.constructs.failures import CODE, OPERATION
@@ -39,9 +40,7 @@ DOCUMENT = Record(
             Record(
                 "the header",
                 {
-                    "name": Key(
-                        NAME, "The taxonomy's name; generated packages are called after it.", True
-                    ),
+                    "name": Key(NAME, "The name of the taxonomy and of generated packages.", True),
                     "version": Key(
                         Text(
                             r"\d+\.\d+\.\d+(-[0-9A-Za-z.\-]+)?(\+[0-9A-Za-z.\-]+)?",
@@ -50,9 +49,9 @@ DOCUMENT = Record(
                         "The taxonomy's own semantic version.",
                         True,
                     ),
-                    "title": Key(Text(), "What people call it."),
-                    "owner": Key(Text(), "The team that decides."),
-                    "description": Key(Text(), "What it covers."),
+                    "title": Key(Text(), "The title for readers; default the name."),
+                    "owner": Key(Text(), "The team that maintains it."),
+                    "description": Key(Text(), "The scope of the taxonomy."),
                 },
             ),
             "Name, version and owner.",
@@ -60,41 +59,49 @@ DOCUMENT = Record(
         ),
         "extends": Key(
             Text(),
-            "The taxonomy that this one is laid over: a path from here, or `package:name/path` in an installed package.",
+            "The base of this taxonomy: a path relative to this file, or `package:name/path` in "
+            "an installed package.",
         ),
         "extensible": Key(
             Many(Text(r"[a-z_]+(\.[^.]+)*", "a path such as codes or codes.*.message"), 1),
-            "What a taxonomy that extends this one may touch: to a mapping it may add, anything else it may replace. "
-            "What this one extends has to allow it too.",
+            "The paths that an extending taxonomy may change: it may add to mappings, and replace "
+            "other values. The base of this taxonomy must allow them too.",
         ),
         "rulings": Key(
             Named(
                 Record(
                     "a ruling",
                     {
-                        "statements": Key(Many(Text()), "The statements it is about."),
-                        "conflict": Key(Text(), "What contradicts, or what is left open.", True),
-                        "decision": Key(Text(), "What holds here.", True),
+                        "statements": Key(Many(Text()), "The statements that it concerns."),
+                        "conflict": Key(Text(), "The contradiction or the open question.", True),
+                        "decision": Key(Text(), "The decision for this taxonomy.", True),
                         "reason": Key(Text(), "Why.", True),
                     },
                 ),
                 TERM,
             ),
-            "Decisions on what the document contradicts or leaves open.",
+            "Decisions where the source document contradicts itself or leaves a question open.",
         ),
-        "domains": Key(Named(TERM_VALUE, NAME), "Groups of codes by responsibility."),
+        "domains": Key(Named(TERM_VALUE, NAME), "Groups of codes by the responsible party."),
         "boundaries": Key(Named(TERM_VALUE, NAME), "The layers that produce errors."),
         "actions": Key(Named(ACTION_VALUE, NAME), "The closed vocabulary of recovery actions."),
         "vocabularies": Key(
-            Named(Named(TERM_VALUE, TERM), NAME), "Other closed vocabularies, e.g. phases."
+            Named(Named(TERM_VALUE, TERM), NAME), "Other closed vocabularies, such as phases."
         ),
         "detail_keys": Key(
             Named(DETAIL_KEY, NAME),
-            "The registry of details keys: one name, one meaning, everywhere.",
+            "The registry of details keys; a key has one type and one meaning everywhere.",
         ),
-        "envelopes": Key(Named(ENVELOPE, NAME, least=1), "Pictures of the wire.", True),
-        "surfaces": Key(Named(SURFACE, NAME), "Where each envelope applies."),
-        "headers": Key(Named(HEADER_RULES, HEADER), "Response headers by status."),
+        "envelopes": Key(
+            Named(ENVELOPE, NAME, least=1),
+            "The shapes of error bodies, as pictures with slots.",
+            True,
+        ),
+        "surfaces": Key(
+            Named(SURFACE, NAME),
+            "The places where errors occur, each with its envelopes and codes.",
+        ),
+        "headers": Key(Named(HEADER_RULES, HEADER), "Rules for response headers, by status."),
         "fallback": Key(
             Named(
                 Record(
@@ -102,7 +109,7 @@ DOCUMENT = Record(
                     {
                         "code": Key(
                             Either((Text(), Nothing())),
-                            "The code such a status travels with; null: the status is not used.",
+                            "The code for such a status; null: the status is not used.",
                             True,
                         ),
                         "reason": Key(Text(), "Why.", True),
@@ -111,41 +118,46 @@ DOCUMENT = Record(
                 ),
                 STATUS_KEY,
             ),
-            "The code of each error status that no code claims.",
+            "The codes for error statuses that no code claims.",
         ),
-        "retry_policies": Key(Named(RETRY_POLICY, NAME), "How clients retry."),
-        "idempotency": Key(IDEMPOTENCY, "How a write is made safe to send again."),
-        "upstream": Key(UPSTREAM, "How services behind this one are called."),
-        "codes": Key(Named(CODE, NAME, least=1), "The failures.", True),
-        "operations": Key(Named(OPERATION, NAME), "Operations with failures of their own."),
-        "unknown": Key(UNKNOWN, "What a client does with a code it does not know."),
-        "undeclared": Key(UNKNOWN, "What a service does with an error it did not declare."),
+        "retry_policies": Key(Named(RETRY_POLICY, NAME), "The retry policies of clients."),
+        "idempotency": Key(IDEMPOTENCY, "The rule that makes repeated writes safe."),
+        "upstream": Key(UPSTREAM, "The rule for calls of services behind this one."),
+        "codes": Key(Named(CODE, NAME, least=1), "The error codes.", True),
+        "operations": Key(Named(OPERATION, NAME), "Operations, with error codes of their own."),
+        "unknown": Key(UNKNOWN, "How a client treats an unknown code."),
+        "undeclared": Key(UNKNOWN, "How a service reports an undeclared error."),
         "imported": Key(
             IMPORTED,
-            "The form of the codes that an importer makes of the statuses of another service's operations. It declares none: each is among "
-            "the `errors` of the operation that was imported, or it is an undeclared code like any other.",
+            "The form of codes that importers derive from statuses of another service's "
+            "operations. A code of this form is declared by the `errors` of its imported "
+            "operation; otherwise it is undeclared.",
         ),
         "renderings": Key(
-            Named(RENDERING, NAME), "Errors as text, for readers without an envelope."
+            Named(RENDERING, NAME), "Renderings of errors as text, for readers without an envelope."
         ),
-        "navigation": Key(NAVIGATION, "How callers walk: what is offered may be taken."),
-        "audit": Key(AUDIT, "The record of every failure, and where it is looked up."),
-        "discovery": Key(Named(PUBLICATION, NAME), "Where services publish what they declare."),
-        "privacy": Key(PRIVACY, "What must not leave."),
-        "telemetry": Key(TELEMETRY, "Metrics, log record, span attributes and alerts."),
+        "navigation": Key(
+            NAVIGATION, "The steps that answers offer to callers, and the codes that refuse others."
+        ),
+        "audit": Key(AUDIT, "The audit record of every failure, and its look-up."),
+        "discovery": Key(
+            Named(PUBLICATION, NAME), "Where services publish their errors, actions or documents."
+        ),
+        "privacy": Key(PRIVACY, "What errors must not reveal."),
+        "telemetry": Key(TELEMETRY, "Metrics, the log record, span attributes and alerts."),
         "obligations": Key(
             Named(
                 Record(
                     "an obligation",
                     {
-                        "text": Key(Text(), "What is owed.", True),
-                        "reason": Key(Text(), "Why nobody can check it from outside.", True),
+                        "text": Key(Text(), "The obligation.", True),
+                        "reason": Key(Text(), "Why it cannot be checked from outside.", True),
                         "source": SOURCE_KEY,
                     },
                 ),
                 TERM,
             ),
-            "Statements nobody can check from outside.",
+            "Statements that cannot be checked from outside.",
         ),
     },
 )

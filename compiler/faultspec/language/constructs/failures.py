@@ -30,8 +30,8 @@ _STATUS_RULE = Record(
     "a status rule",
     {
         "if": Key(CONDITION, "The facts that must hold."),
-        "status": Key(STATUS, "The status then."),
-        "else": Key(STATUS, "The status where no rule before held."),
+        "status": Key(STATUS, "The status if they hold."),
+        "else": Key(STATUS, "The status if no earlier rule holds."),
     },
 )
 HTTP = Either(
@@ -56,15 +56,15 @@ RETRIABLE = Either(
                             "a rule",
                             {
                                 "if": Key(CONDITION, "The facts that must hold.", True),
-                                "then": Key(Flag(), "The flag then.", True),
+                                "then": Key(Flag(), "The flag if they hold.", True),
                             },
                         ),
                         1,
                     ),
-                    "Rules; the first whose facts hold decides.",
+                    "Rules; the first one whose facts hold decides.",
                 ),
-                "else": Key(Flag(), "The flag where no rule holds."),
-                "until": Key(Text(), "The action after which the request may be sent again."),
+                "else": Key(Flag(), "The flag if no rule holds."),
+                "until": Key(Text(), "The action after which the request may be repeated."),
             },
         ),
     )
@@ -73,17 +73,17 @@ RETRIABLE = Either(
 EXAMPLE = Record(
     "an example",
     {
-        "summary": Key(Text(), "What happened."),
-        "message": Key(Text(), "The message; default the code's own."),
+        "summary": Key(Text(), "The situation."),
+        "message": Key(Text(), "The message; default that of the code."),
         "details": Key(Named(Anything()), "The details."),
         "slots": Key(Named(Anything(), NAME), "Values of other slots."),
         "status": Key(Integer(100, 599), "The HTTP status; default the code's first."),
-        "headers": Key(Named(HEADER_VALUE, HEADER), "Response headers worth showing."),
+        "headers": Key(Named(HEADER_VALUE, HEADER), "Response headers."),
         "source": SOURCE_KEY,
     },
 )
 
-#: The names of gRPC's status codes (grpc/status.proto), but for OK.
+#: The status codes of gRPC (grpc/status.proto), except OK.
 GRPC = (
     "CANCELLED",
     "UNKNOWN",
@@ -104,19 +104,21 @@ GRPC = (
 )
 
 CODE_KEYS = {
-    "summary": Key(Text(), "What went wrong, in one sentence.", True),
-    "description": Key(Text(), "More than a sentence, where it is needed."),
-    "message": Key(Text(), "The message clients see; `${key}` stands for a registered detail."),
-    "wire": Key(Either((Text(), Integer())), "What stands in the code slot; default the name."),
-    "domain": Key(Text(), "The domain it belongs to."),
-    "boundary": Key(WORDS, "The layer that produces it; the first of a list is the default."),
+    "summary": Key(Text(), "The failure, in one sentence.", True),
+    "description": Key(Text(), "A longer description."),
+    "message": Key(Text(), "The message to clients, in which `${key}` is the value of a detail."),
+    "wire": Key(Either((Text(), Integer())), "The value of the code slot; default the name."),
+    "domain": Key(Text(), "The domain of the code."),
+    "boundary": Key(
+        WORDS, "The layer that produces it, or a list whose first item is the default."
+    ),
     "http": Key(
         HTTP,
-        "The HTTP status, a list or range of them, rules by condition, or null with `http_reason`.",
+        "The HTTP status, a range, a list, rules by condition, or null with `http_reason`.",
     ),
-    "http_reason": Key(Text(), "Why the code never travels over HTTP."),
+    "http_reason": Key(Text(), "Why the code never occurs over HTTP."),
     "envelope": Key(
-        WORDS, "The envelopes it travels in, where its surfaces have several; default each of them."
+        WORDS, "The envelopes that carry it, if its surfaces have several; default all of them."
     ),
     "on": Key(
         Record(
@@ -130,15 +132,16 @@ CODE_KEYS = {
                             "is_error": Key(Flag(), "The result's `isError`.", True),
                             "strict": Key(
                                 Flag(),
-                                "`isError` where a server marks every refusal; either value may be seen.",
+                                "The value of `isError` on servers that mark every refusal; then "
+                                "both values are allowed.",
                             ),
                         },
                     ),
-                    "How a tool result with this code is marked.",
+                    "How tool results with this code are marked.",
                 ),
             },
         ),
-        "What the code is on other carriers.",
+        "The code on other transports.",
     ),
     "deadline": Key(
         Record(
@@ -149,55 +152,62 @@ CODE_KEYS = {
                         r"details\.[A-Za-z_][A-Za-z0-9_]*",
                         "a detail such as details.timeout_seconds",
                     ),
-                    "The detail that holds the budget, in seconds.",
+                    "The detail with the time budget, in seconds.",
                     True,
                 ),
-                "late_by": Key(DURATION, "How much later the answer may come; default 1s."),
+                "late_by": Key(DURATION, "The longest delay of the answer after that; default 1s."),
                 "source": SOURCE_KEY,
             },
         ),
-        "The code says that a budget ran out, so its answer comes no sooner, and not much later.",
+        "The code reports an exhausted time budget, so its answer comes when the budget ends.",
     ),
     "retriable": Key(
         RETRIABLE,
-        "May the same request be sent again? true, false, `caller`, `none`, or rules. Default `none`: nothing is said.",
+        "Whether the same request may be repeated: true, false, `caller` (either), `none` (the "
+        "system has no such flag), or rules. Default `none`.",
     ),
     "client_action": Key(
         Choice(("retry", "refetch", "user", "none")),
-        "What a client does; `is_retryable` means exactly `retry`. Default `retry` where `retriable` is true, else `none`.",
+        "The action of a client; `is_retryable` is true for `retry` only. Default `retry` if "
+        "`retriable` is true, else `none`.",
     ),
     "retry": Key(Text(), "The retry policy."),
     "effect": Key(
         Choice(("none", "possible", "unknown")),
-        "May the operation have taken effect although it failed? Default `none` where every status is a 4xx and none is "
-        "408: the request was refused; else `unknown`.",
+        "Whether the operation may have taken effect although it failed. Default `none` if every "
+        "status is a 4xx other than 408, because the request was refused; else `unknown`.",
     ),
-    "headers": Key(Named(HEADER_RULES, HEADER), "Response headers this code travels with."),
+    "headers": Key(Named(HEADER_RULES, HEADER), "Rules for response headers with this code."),
     "details": Key(
         Named(MEMBER, NAME, optional=True),
-        "The members of `details`; `{}` takes the type from `detail_keys`, a key ending in `?` is optional.",
+        "The members of `details`. `{}` takes the type from `detail_keys`; a key ending in `?` is "
+        "optional.",
     ),
-    "schema": Key(Named(Anything()), "An imported JSON Schema of the details, kept as it is."),
-    "example": Key(Either((EXAMPLE, Many(EXAMPLE, 1))), "An instance of the code, or several."),
-    "actions": Key(
-        Many(Text(), 1), "The recovery actions it may suggest; its errors suggest no others."
+    "schema": Key(Named(Anything()), "An imported JSON Schema of the details, used verbatim."),
+    "example": Key(
+        Either((EXAMPLE, Many(EXAMPLE, 1))), "An example of the code, or a list of examples."
     ),
-    "facts": Key(Named(WORDS, NAME), "The members of a vocabulary this code goes with, by slot."),
+    "actions": Key(Many(Text(), 1), "The recovery actions that its errors may suggest."),
+    "facts": Key(Named(WORDS, NAME), "The allowed terms of slots that have a vocabulary."),
     "lifecycle": Key(
         Choice(("stable", "deprecated", "reserved", "removed")),
-        "`reserved`: not produced yet. `removed`: a tombstone, never reused.",
+        "`reserved`: not produced yet. `removed`: no longer produced, and the name is never "
+        "reused.",
     ),
-    "since": Key(Text(), "The taxonomy version that introduced it."),
+    "since": Key(Text(), "The taxonomy version that introduced the code."),
     "sunset": Key(
-        Text(r"\d{4}-\d{2}-\d{2}", "a date such as 2027-01-31"), "The date it stops being produced."
+        Text(r"\d{4}-\d{2}-\d{2}", "a date such as 2027-01-31"),
+        "The date after which the code is not produced.",
     ),
-    "replaced_by": Key(Text(), "The code that takes its place."),
+    "replaced_by": Key(Text(), "The code that replaces it."),
     "level": Key(
-        Choice(("protocol", "operation")), "`protocol`: means the same for every operation."
+        Choice(("protocol", "operation")),
+        "`protocol`: the code has the same meaning for every operation.",
     ),
     "passthrough": Key(
         Many(Text(), 1),
-        "Members that carry foreign text by contract, exempt from the ban on its shape, never on secrets.",
+        "Members that contain foreign text by contract. Detectors of text shapes skip them; "
+        "detectors of secrets do not.",
     ),
     "source": SOURCE_KEY,
 }
@@ -206,15 +216,15 @@ CODE = Record("a code", CODE_KEYS)
 OPERATION = Record(
     "an operation",
     {
-        "summary": Key(Text(), "What it does."),
-        "wire": Key(Text(), "What callers call it, such as `fs/readFile`; default the name."),
-        "match": Key(SURFACE.keys["match"].type, "Which exchanges are this operation."),
-        "idempotent": Key(Flag(), "Whether sending it twice does what sending it once does."),
+        "summary": Key(Text(), "What the operation does."),
+        "wire": Key(Text(), "The name in messages, such as `fs/readFile`; default the name here."),
+        "match": Key(SURFACE.keys["match"].type, "The exchanges of this operation."),
+        "idempotent": Key(Flag(), "Whether repeating the request has no further effect."),
         "codes": Key(
             Many(Text(), 1),
-            "The shared codes it may answer with; default all that its surface allows.",
+            "The shared codes that it may return; default all that its surface allows.",
         ),
-        "errors": Key(Named(CODE, NAME), "The codes only this operation has."),
+        "errors": Key(Named(CODE, NAME), "The codes of this operation alone."),
         "source": SOURCE_KEY,
     },
 )

@@ -1,4 +1,4 @@
-"""What stands in many constructs: names, statuses, sources, conditions, and values in the subset of JSON Schema."""
+"""Parts of many constructs: names, statuses, sources, conditions, and the subset of JSON Schema."""
 
 from faultspec.language.grammar import (
     Choice,
@@ -55,26 +55,27 @@ SOURCE = Either(
         Record(
             "a source",
             {
-                "statement": Key(
-                    WORDS, "The ids of the document's statements this rule comes from."
-                ),
+                "statement": Key(WORDS, "The ids of the statements in the source document."),
                 "section": Key(
                     Text(),
-                    "The section of the document, or of a standard such as `RFC 9110 §15.5.6`.",
+                    "A section of the source document, or of a standard such as `RFC 9110 "
+                    "§15.5.6`.",
                 ),
-                "ruling": Key(WORDS, "The entry of `rulings` that decided this, or several."),
-                "note": Key(Text(), "Anything a reader of the rule should know."),
+                "ruling": Key(
+                    WORDS, "The rulings that decided this, by their names under `rulings`."
+                ),
+                "note": Key(Text(), "A note for readers of the rule."),
             },
         ),
     )
 )
-SOURCE_KEY = Key(SOURCE, "Where this comes from: statement ids, a section, or a ruling.")
+SOURCE_KEY = Key(SOURCE, "The origin of this rule: statement ids, a section, or a ruling.")
 
 _TERM_KEYS = {
-    "summary": Key(Text(), "What it means, in one sentence.", True),
+    "summary": Key(Text(), "The meaning, in one sentence.", True),
     "lifecycle": Key(
         Choice(("stable", "deprecated", "reserved")),
-        "`reserved` terms exist in the vocabulary and on no wire.",
+        "`reserved`: part of the vocabulary, and not used in messages yet.",
     ),
     "source": SOURCE_KEY,
 }
@@ -88,7 +89,8 @@ ACTION_VALUE = Either(
                 **_TERM_KEYS,
                 "sends_again": Key(
                     Flag(),
-                    "Taking it sends again what failed. Where an action says so, a retriable error suggests one that does.",
+                    "The action repeats the failed request. If any action has this flag, a "
+                    "retriable error suggests one that has it.",
                 ),
             },
         ),
@@ -110,31 +112,32 @@ _TYPES = ("string", "integer", "number", "boolean", "object", "array", "null")
 
 
 def schema() -> Type:
-    """The type of a schema, which holds itself."""
+    """The type of a schema, which contains itself."""
     return SCHEMA
 
 
 def member() -> Type:
-    """The type of a member, which holds itself."""
+    """The type of a member, which contains itself."""
     return MEMBER
 
 
 SCHEMA_KEYS = {
     "type": Key(
-        Either((Choice(_TYPES), Many(Choice(_TYPES), 1))), "The JSON type, or a list of them."
+        Either((Choice(_TYPES), Many(Choice(_TYPES), 1))), "The JSON type, or a list of types."
     ),
-    "description": Key(Text(), "What the value means."),
+    "description": Key(Text(), "The meaning of the value."),
     "format": Key(
-        WORDS, "An identifier format such as uuid7, ulid, date-time, uri; a list means any of them."
+        WORDS, "A format such as uuid7, ulid, date-time or uri; a list allows any of them."
     ),
-    "pattern": Key(Text(), "A regular expression (ECMA-262, unanchored) the string must match."),
-    "enum": Key(Many(SCALAR, 1), "The closed list of values."),
+    "pattern": Key(Text(), "A regular expression (ECMA-262, unanchored) that the string matches."),
+    "enum": Key(Many(SCALAR, 1), "The allowed values."),
     "vocabulary": Key(
         Text(),
-        "The vocabulary (`actions`, `boundaries` or one of `vocabularies`) the string comes from.",
+        "The vocabulary of the string: `actions`, `boundaries`, `domains` or one of "
+        "`vocabularies`.",
     ),
-    "minimum": Key(Number(), "The smallest number allowed."),
-    "maximum": Key(Number(), "The largest number allowed."),
+    "minimum": Key(Number(), "The least number allowed."),
+    "maximum": Key(Number(), "The greatest number allowed."),
     "minLength": Key(Integer(0), "The fewest characters allowed."),
     "maxLength": Key(Integer(0), "The most characters allowed."),
     "items": Key(DeferredKind("schema", schema), "The schema of every item of an array."),
@@ -144,7 +147,7 @@ SCHEMA_KEYS = {
     ),
     "additional": Key(
         Choice(("forbid", "warn", "allow")),
-        "What an undeclared member is: an error, a warning, or nothing.",
+        "How undeclared members are treated: as errors, as warnings, or not at all.",
     ),
 }
 SCHEMA = Record("a schema", SCHEMA_KEYS)
@@ -152,7 +155,7 @@ MEMBER = Record(
     "a member",
     {
         **SCHEMA_KEYS,
-        "expected": Key(Flag(), "The member SHOULD be there: its absence is a warning."),
+        "expected": Key(Flag(), "The member SHOULD be present; its absence is a warning."),
         "source": SOURCE_KEY,
     },
 )

@@ -1,4 +1,4 @@
-"""Retries, idempotency, privacy, telemetry, and what becomes of codes nobody knows."""
+"""Retries, idempotency, privacy, telemetry, and the rules for unknown codes."""
 
 from faultspec.language.constructs.parts import (
     CONDITION,
@@ -31,12 +31,12 @@ PHASE = Record(
     {
         "kind": Key(Choice(("exponential", "linear", "constant")), "How the delay grows.", True),
         "base": Key(DURATION, "The first delay.", True),
-        "factor": Key(Number(1), "What an exponential delay is multiplied by; default 2."),
-        "step": Key(DURATION, "What a linear delay grows by; default the base."),
+        "factor": Key(Number(1), "The factor of an exponential delay; default 2."),
+        "step": Key(DURATION, "The increment of a linear delay; default the base."),
         "max": Key(DURATION, "The longest delay."),
         "for": Key(
             DURATION,
-            "How long this phase lasts, counted from the first failure; the last phase has no end.",
+            "The end of this phase, counted from the first failure; the last phase has none.",
         ),
     },
 )
@@ -44,14 +44,14 @@ PHASE = Record(
 RETRY_POLICY = Record(
     "a retry policy",
     {
-        "summary": Key(Text(), "For what it is, in one sentence."),
+        "summary": Key(Text(), "The purpose, in one sentence."),
         "max_attempts": Key(
             Integer(1),
-            "Requests in all, the first one included: three retries are four attempts.",
+            "The number of requests, including the first: three retries are four attempts.",
             True,
         ),
         "backoff": Key(
-            Either((PHASE, Many(PHASE, 1))), "How delays grow; a list is phase after phase."
+            Either((PHASE, Many(PHASE, 1))), "How delays grow; a list has several phases."
         ),
         "jitter": Key(
             Record(
@@ -59,40 +59,43 @@ RETRY_POLICY = Record(
                 {
                     "kind": Key(
                         Choice(("none", "full", "equal", "additive", "ratio")),
-                        "full: 0 to d. equal: d/2 to d. additive: d to d×(1+ratio). ratio: d×(1-ratio) to d×(1+ratio).",
+                        "For a delay d: full is 0 to d, equal is d/2 to d, additive is d to "
+                        "d×(1+ratio), ratio is d×(1-ratio) to d×(1+ratio).",
                         True,
                     ),
-                    "ratio": Key(Number(0), "The share of the delay, for additive and ratio."),
+                    "ratio": Key(Number(0), "The share of the delay, for `additive` and `ratio`."),
                 },
             ),
-            "How delays are spread.",
+            "The random spread of delays.",
         ),
         "retry_after": Key(
             Record(
                 "a Retry-After rule",
                 {
-                    "honor": Key(Flag(), "Whether the server's hint counts.", True),
-                    "max": Key(DURATION, "The longest hint that is obeyed."),
+                    "honor": Key(Flag(), "Whether the header has an effect.", True),
+                    "max": Key(DURATION, "The longest wait that is honored."),
                     "beyond": Key(
                         Choice(("cap", "ignore")),
-                        "A longer hint is cut to the maximum, or ignored; default cap.",
+                        "Whether a longer wait is cut to the maximum or ignored; default cap.",
                     ),
                     "over": Key(
-                        DURATION, "The hint may lengthen the computed delay by at most this."
+                        DURATION, "The most that the header may add to the computed delay."
                     ),
-                    "at_least_computed": Key(Flag(), "The hint never shortens the computed delay."),
+                    "at_least_computed": Key(
+                        Flag(), "The header never shortens the computed delay."
+                    ),
                 },
             ),
-            "What a server's Retry-After does to the delay.",
+            "The effect of a `Retry-After` header on the delay.",
         ),
         "budget": Key(
             Record(
                 "a retry budget",
                 {
                     "tokens": Key(Integer(0), "The size of the token bucket.", True),
-                    "cost": Key(Integer(0), "What a retry costs.", True),
+                    "cost": Key(Integer(0), "The tokens that a retry takes.", True),
                     "idle_refund": Key(
-                        Integer(0), "What a success without a retry puts back; default 1."
+                        Integer(0), "The tokens that a success without a retry returns; default 1."
                     ),
                 },
             ),
@@ -103,24 +106,27 @@ RETRY_POLICY = Record(
                 Record(
                     "a kind of failure",
                     {
-                        "cost": Key(Integer(0), "What a retry of this kind costs."),
-                        "base": Key(DURATION, "The first delay for this kind."),
+                        "cost": Key(
+                            Integer(0), "The tokens that a retry after such a failure takes."
+                        ),
+                        "base": Key(DURATION, "The first delay after such a failure."),
                         "codes": Key(
                             Many(Text(), 1),
-                            "The codes whose failures are of this kind, unless a caller says otherwise.",
+                            "The codes of such failures; callers may override them.",
                         ),
                     },
                 ),
                 NAME,
             ),
-            "What is different for one kind of failure, e.g. `throttled`.",
+            "Exceptions for kinds of failures, such as `throttled`.",
         ),
-        "max_elapsed": Key(DURATION, "The longest time all attempts may take together."),
-        "isolation": Key(Text(), "The isolation level the attempts run at."),
-        "annotate": Key(Text(), "The details key that tells how often was retried."),
+        "max_elapsed": Key(DURATION, "The longest total time of all attempts."),
+        "isolation": Key(Text(), "The transaction isolation level of the attempts."),
+        "annotate": Key(Text(), "The details key with the number of retries."),
         "eligible": Key(
             Many(Text(), 1),
-            "The codes the policy's owner retries, whatever their flag says; default those that name the policy.",
+            "The codes that are retried whatever their flag; default the codes that name the "
+            "policy.",
         ),
         "eligible_when": Key(
             Many(
@@ -128,12 +134,13 @@ RETRY_POLICY = Record(
                     "a rule",
                     {
                         "if": Key(CONDITION, "The facts that must hold.", True),
-                        "then": Key(Flag(), "Whether it is retried then.", True),
+                        "then": Key(Flag(), "Whether to retry if they hold.", True),
                     },
                 ),
                 1,
             ),
-            "When one of those codes is retried; the first rule whose facts hold decides, and without one it is.",
+            "When these codes are retried: the first rule whose facts hold decides; if none "
+            "holds, they are retried.",
         ),
         "source": SOURCE_KEY,
     },
@@ -142,26 +149,28 @@ RETRY_POLICY = Record(
 IDEMPOTENCY = Record(
     "the idempotency rule",
     {
-        "key": Key(HEADER, "The request header that names an intent.", True),
+        "key": Key(HEADER, "The request header with the idempotency key.", True),
         "methods": Key(
-            Many(Text(r"[A-Z]+", "an HTTP method"), 1), "The methods that accept it; default POST."
+            Many(Text(r"[A-Z]+", "an HTTP method"), 1),
+            "The methods that accept the key; default POST.",
         ),
-        "window": Key(DURATION, "How long a replay returns the same result."),
+        "window": Key(DURATION, "How long a repeated request gets the same answer."),
         "replay": Key(
             Record(
                 "a replay",
                 {
-                    "equal": Key(Many(Choice(("status", "body")), 1), "What must be equal."),
+                    "equal": Key(
+                        Many(Choice(("status", "body")), 1),
+                        "The parts of the answer that are equal.",
+                    ),
                     "headers": Key(
-                        Many(HEADER), "Headers that must be equal where the first answer had them."
+                        Many(HEADER), "Headers that are equal if the first answer had them."
                     ),
                 },
             ),
-            "What a replay repeats.",
+            "What a repeated answer has in common with the first.",
         ),
-        "mismatch": Key(
-            Text(), "The code for one key with two different bodies, or `unspecified`."
-        ),
+        "mismatch": Key(Text(), "The code for one key with two bodies, or `unspecified`."),
         "default": Key(
             Choice(("idempotent", "not_idempotent")), "What an operation is that says nothing."
         ),
@@ -172,17 +181,15 @@ IDEMPOTENCY = Record(
 UPSTREAM = Record(
     "the way upstream",
     {
-        "retry": Key(Text(), "The retry policy of the service's own calls."),
+        "retry": Key(Text(), "The retry policy of these calls."),
         "default": Key(
             Choice(("idempotent", "not_idempotent")), "What an operation is that says nothing."
         ),
         "keys": Key(
             Many(Text(), 1),
-            "What names one intent, the same in each retry of a call: request headers, or members of the body.",
+            "Request headers or body members that are the same in each retry of a call.",
         ),
-        "status": Key(
-            Text(), "The details key that tells the status which the service behind answered with."
-        ),
+        "status": Key(Text(), "The details key with the status of the upstream answer."),
         "source": SOURCE_KEY,
     },
 )
@@ -202,9 +209,12 @@ DETECTORS = (
 PRIVACY = Record(
     "the privacy rules",
     {
-        "detectors": Key(Many(Choice(DETECTORS), 1), "What must never be seen in an error."),
+        "detectors": Key(
+            Many(Choice(DETECTORS), 1), "The detectors for texts that errors must not contain."
+        ),
         "never_echoed": Key(
-            Many(Choice(("tenant",))), "Attributes of an identity whose value never comes back."
+            Many(Choice(("tenant",))),
+            "Attributes of the caller's identity that errors must not contain.",
         ),
         "conceal": Key(
             Many(
@@ -213,18 +223,20 @@ PRIVACY = Record(
                     {
                         "across": Key(
                             Choice(("tenant", "owner")),
-                            "The border across which existence is not revealed.",
+                            "The boundary across which the existence of resources is concealed.",
                             True,
                         ),
-                        "answer": Key(Text(), "The code of a resource that is not there.", True),
-                        "never": Key(Many(Text()), "Codes that would reveal it."),
+                        "answer": Key(
+                            Text(), "The code of a missing resource, which is the answer.", True
+                        ),
+                        "never": Key(Many(Text()), "Codes that would reveal the resource."),
                         "source": SOURCE_KEY,
                     },
                 )
             ),
-            "Resources whose existence is not revealed.",
+            "Resources whose existence is concealed.",
         ),
-        "internal_names": Key(Many(Text()), "Regular expressions of names that stay inside."),
+        "internal_names": Key(Many(Text()), "Regular expressions of internal names."),
         "source": SOURCE_KEY,
     },
 )
@@ -232,9 +244,10 @@ PRIVACY = Record(
 _SIDE = {
     "headers": Key(
         POINTER,
-        "Where its headers stand: a mapping of names to values, or a list of pairs or of `{name, value}`.",
+        "The place of its headers: a mapping of names to values, or a list of pairs or of `{name, "
+        "value}`.",
     ),
-    "body": Key(POINTER, "Where its body stands: as text, or as the JSON it is."),
+    "body": Key(POINTER, "The place of its body, as text or as JSON."),
 }
 
 RECORDING = Record(
@@ -242,26 +255,28 @@ RECORDING = Record(
     {
         "when": Key(
             Named(SCALAR, POINTER, least=1),
-            "What stands in lines of this kind, by pointer; default: any line.",
+            "Values by pointer that identify lines of this kind; default all lines.",
         ),
-        "status": Key(POINTER, "Where the status of the answer stands.", True),
+        "status": Key(POINTER, "The place of the response status.", True),
         "url": Key(
             POINTER,
-            "Where the address asked for stands: a URL, or a path with its query; a method may stand before it.",
+            "The place of the requested URL, or of a path with its query; a method may precede it.",
             True,
         ),
-        "method": Key(POINTER, "Where the method stands."),
-        "route": Key(POINTER, "Where the template of the path stands, such as `/orders/{id}`."),
-        "seconds": Key(POINTER, "Where the seconds until the answer stand."),
-        "milliseconds": Key(POINTER, "The same in milliseconds."),
-        "request": Key(Record("the request of a line", _SIDE), "What is recorded of the request."),
+        "method": Key(POINTER, "The place of the method."),
+        "route": Key(POINTER, "The place of the path template, such as `/orders/{id}`."),
+        "seconds": Key(POINTER, "The place of the response time in seconds."),
+        "milliseconds": Key(POINTER, "The place of the response time in milliseconds."),
+        "request": Key(
+            Record("the request of a line", _SIDE), "The recorded parts of the request."
+        ),
         "response": Key(
             Record("the answer of a line", _SIDE),
-            "What is recorded of the answer; a body makes `slots` superfluous.",
+            "The recorded parts of the response; a body replaces `slots`.",
         ),
         "slots": Key(
             Named(POINTER, NAME, least=1),
-            "Where single slots of the error's envelope stand, where its body does not.",
+            "The places of single slots of the envelope, if the body is not recorded.",
         ),
         "source": SOURCE_KEY,
     },
@@ -277,13 +292,14 @@ TELEMETRY = Record(
                     {
                         "kind": Key(
                             Choice(("counter", "gauge", "histogram", "ratio")),
-                            "What kind of instrument.",
+                            "The kind of instrument.",
                             True,
                         ),
                         "labels": Key(Many(Text()), "Its labels."),
                         "counts": Key(
                             Choice(("errors", "requests")),
-                            "What is counted, each failed request or every request; alerts are computed from it.",
+                            "Whether failed requests or all requests are counted; alerts are "
+                            "computed from it.",
                         ),
                         "summary": Key(Text(), "What it measures.", True),
                         "source": SOURCE_KEY,
@@ -296,17 +312,17 @@ TELEMETRY = Record(
         "log": Key(Named(MEMBER, TERM, optional=True), "The members of an error's log record."),
         "records": Key(
             Named(RECORDING, TERM),
-            "How exchanges are recorded in access and audit logs, one JSON object a line: where `faultspec audit` finds "
-            "what it judges. The first kind that a line is of counts.",
+            "The format of access and audit logs with one JSON object per line, which `faultspec "
+            "audit` reads. A line is of the first kind that matches.",
         ),
-        "span": Key(Named(Text(), TERM), "Span attributes and what they hold."),
+        "span": Key(Named(Text(), TERM), "Span attributes and their contents."),
         "alerts": Key(
             Named(
                 Record(
                     "an alert",
                     {
                         "severity": Key(Text(), "P1, P2, …", True),
-                        "when": Key(Text(), "When it fires, in a sentence.", True),
+                        "when": Key(Text(), "The condition, in one sentence.", True),
                         "codes": Key(Many(Text(), 1), "The codes it counts."),
                         "statuses": Key(STATUSES, "The statuses it counts."),
                         "threshold": Key(
@@ -317,27 +333,27 @@ TELEMETRY = Record(
                                 "a rise",
                                 {
                                     "times": Key(
-                                        Number(1), "How many times the rate of before.", True
+                                        Number(1), "The factor over the earlier rate.", True
                                     ),
                                     "over": Key(
                                         DURATION,
-                                        "How long before the window that rate is taken over.",
+                                        "The period before the window for the earlier rate.",
                                         True,
                                     ),
                                     "at_least": Key(
                                         Integer(1),
-                                        "How many there must be in the window at least; default 1.",
+                                        "The least number of events in the window; default 1.",
                                     ),
                                 },
                             ),
-                            "The growth above which it fires, instead of a threshold.",
+                            "The growth above which it fires; an alternative to `threshold`.",
                         ),
-                        "window": Key(DURATION, "The time the share, or the rate, is taken over."),
+                        "window": Key(DURATION, "The period for the share or the rate."),
                         "for": Key(
                             DURATION,
-                            "How long that must last before it fires; default: not at all.",
+                            "How long the condition holds before the alert fires; default 0.",
                         ),
-                        "runbook": Key(Many(Text(), 1), "What to do, step by step.", True),
+                        "runbook": Key(Many(Text(), 1), "The response, step by step.", True),
                         "source": SOURCE_KEY,
                     },
                 ),
@@ -347,12 +363,10 @@ TELEMETRY = Record(
         ),
         "means": Key(
             Named(MEANING, TERM),
-            "Which slot or detail of the error is repeated by the labels, log members and span attributes of this name; "
-            "`$retryable`: whether the client action is retry.",
+            "The slot or detail that labels, log members and span attributes of this name repeat. "
+            "`$retryable`: whether the client action is `retry`.",
         ),
-        "runbooks": Key(
-            Text(), "Where the runbooks are published: what the links in alerts begin with."
-        ),
+        "runbooks": Key(Text(), "The base URL of published runbooks, for links in alerts."),
         "source": SOURCE_KEY,
     },
 )
@@ -360,9 +374,9 @@ TELEMETRY = Record(
 UNKNOWN = Record(
     "the rule",
     {
-        "becomes": Key(Text(), "The code it is treated as.", True),
-        "retriable": Key(Flag(), "Whether it may be sent again; default false."),
-        "original_code": Key(POINTER, "Where the code that was not known is kept."),
+        "becomes": Key(Text(), "The code that replaces it.", True),
+        "retriable": Key(Flag(), "Whether the request may be repeated; default false."),
+        "original_code": Key(POINTER, "The place of the original code."),
         "source": SOURCE_KEY,
     },
 )

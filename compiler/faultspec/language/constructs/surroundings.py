@@ -1,4 +1,4 @@
-"""What stands around an error: renderings, audit records, publications, navigation, imported codes."""
+"""Renderings, audit records, publications, navigation and imported codes."""
 
 from faultspec.language.constructs.parts import MEANING, MEMBER, NAME, POINTER, SOURCE_KEY, TERM
 from faultspec.language.grammar import Anything, Choice, Flag, Key, Named, Record, Text
@@ -6,14 +6,14 @@ from faultspec.language.grammar import Anything, Choice, Flag, Key, Named, Recor
 RENDERING = Record(
     "a rendering",
     {
-        "summary": Key(Text(), "For whom it is."),
+        "summary": Key(Text(), "The readers of the rendering."),
         "given": Key(
-            Named(Text(), NAME), "Values that the error does not know, each with what it is."
+            Named(Text(), NAME), "Values from outside the error, each with a description."
         ),
         "shape": Key(
             Anything(),
-            "A picture as under `envelopes`; `${details.key}` and `${given}` stand in text too, and a line whose parameter "
-            "is missing is left out.",
+            "A picture as under `envelopes`. Texts may also contain `${details.key}` and given "
+            "values; a line with a missing parameter is left out.",
             True,
         ),
         "source": SOURCE_KEY,
@@ -25,7 +25,7 @@ AUDIT = Record(
     {
         "id": Key(
             Text(r"\$[A-Za-z_][A-Za-z0-9_]*", "a slot such as $audit_id"),
-            "The slot that leads to the record.",
+            "The slot with the id of the record.",
         ),
         "lookup": Key(
             Record(
@@ -33,15 +33,15 @@ AUDIT = Record(
                 {
                     "request": Key(Text(), "`GET /path`, or the URI of a resource.", True),
                     "items": Key(
-                        POINTER, "Where the list of records stands; default the whole answer."
+                        POINTER, "The place of the list of records; default the whole answer."
                     ),
-                    "id": Key(POINTER, "Where a record keeps the id."),
+                    "id": Key(POINTER, "The place of the id in a record."),
                     "order": Key(
-                        Choice(("newest-first", "oldest-first")), "How the list is ordered."
+                        Choice(("newest-first", "oldest-first")), "The order of the list."
                     ),
                 },
             ),
-            "How records are read back; left out where they can't be.",
+            "How records are read back, if they can be.",
         ),
         "record": Key(
             Named(MEMBER, TERM, optional=True, least=1), "The members of a record.", True
@@ -51,10 +51,11 @@ AUDIT = Record(
                 MEANING,
                 TERM,
             ),
-            "Which slot or detail of the error a member repeats.",
+            "The slot or detail of the error that a member repeats.",
         ),
         "per": Key(
-            Choice(("failure", "exchange")), "Whether successes are recorded too; default failure."
+            Choice(("failure", "exchange")),
+            "Whether every exchange is recorded, or failures only; default failure.",
         ),
         "source": SOURCE_KEY,
     },
@@ -63,22 +64,24 @@ AUDIT = Record(
 PUBLICATION = Record(
     "a publication",
     {
-        "request": Key(Text(), "How it is asked for; `${operation}` is an operation's name.", True),
-        "kind": Key(
-            Choice(("errors", "openapi", "mcp-tools", "actions")), "What is published there.", True
+        "request": Key(
+            Text(), "The request for it; `${operation}` is the name of an operation.", True
         ),
-        "at": Key(POINTER, "Where the list stands; default the whole answer."),
+        "kind": Key(
+            Choice(("errors", "openapi", "mcp-tools", "actions")), "The kind of publication.", True
+        ),
+        "at": Key(POINTER, "The place of the list; default the whole answer."),
         "item": Key(
             Named(
                 POINTER,
                 Text(r"code|summary|http|details", "code, summary, http or details"),
                 least=1,
             ),
-            "Where an item of the list keeps what.",
+            "The places of members in an item of the list.",
         ),
         "empty": Key(
             Choice(("list", "absent", "null")),
-            "What stands there when there is nothing; default list.",
+            "The form of an empty list; default list.",
         ),
         "source": SOURCE_KEY,
     },
@@ -87,15 +90,13 @@ PUBLICATION = Record(
 NAVIGATION = Record(
     "the navigation",
     {
-        "offers": Key(
-            POINTER, "Where an answer, success or refusal, lists what may come next.", True
-        ),
-        "takes": Key(POINTER, "Where a request says what it wants.", True),
-        "refused": Key(Text(), "The code of what exists and is not offered.", True),
-        "unknown": Key(Text(), "The code of what does not exist."),
+        "offers": Key(POINTER, "The place in any answer of the list of possible next steps.", True),
+        "takes": Key(POINTER, "The place of the requested step in a request.", True),
+        "refused": Key(Text(), "The code for a step that exists and is not offered.", True),
+        "unknown": Key(Text(), "The code for a step that does not exist."),
         "all": Key(
             Text(r"\$[A-Za-z_][A-Za-z0-9_]*", "a slot such as $known_actions"),
-            "The slot that lists all there is.",
+            "The slot that lists all steps.",
         ),
         "source": SOURCE_KEY,
     },
@@ -109,10 +110,10 @@ IMPORTED = Record(
                 r"[A-Za-z0-9_.\-]*\$\{status\}[A-Za-z0-9_.\-]*",
                 "text with ${status} in it, such as HTTP_${status}",
             ),
-            "What such a code looks like; `${status}` is the status that it travels under.",
+            "The form of such a code, in which `${status}` is its status.",
             True,
         ),
-        "retriable": Key(Flag(), "Whether they may be sent again; default false."),
+        "retriable": Key(Flag(), "Whether the requests may be repeated; default false."),
         "source": SOURCE_KEY,
     },
 )

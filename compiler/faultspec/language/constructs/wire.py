@@ -1,4 +1,4 @@
-"""What travels: details keys, envelopes, surfaces, header rules."""
+"""Details keys, envelopes, surfaces and header rules."""
 
 from faultspec.language.constructs.parts import (
     HEADER,
@@ -30,15 +30,13 @@ DETAIL_KEY = Record(
     "a detail key",
     {
         **SCHEMA_KEYS,
-        "summary": Key(Text(), "What the key means, wherever it stands."),
+        "summary": Key(Text(), "The meaning of the key."),
         "everywhere": Key(Flag(), "Every code may carry the key."),
-        "role": Key(
-            Choice(("retriable",)), "`retriable`: the key is the wire form of the retry flag."
-        ),
+        "role": Key(Choice(("retriable",)), "`retriable`: the key is the retry flag."),
         "equals_header": Key(
             HEADER,
-            "The response header that this value repeats: a validator without quotes and `W/`, or the seconds of Retry-After, "
-            "which are whole.",
+            "The response header that this value repeats: a validator without quotes and `W/`, or "
+            "the whole seconds of `Retry-After`.",
         ),
         "refers_to": Key(
             Choice(("resource",)),
@@ -54,11 +52,12 @@ FIELD = Record(
         **SCHEMA_KEYS,
         "echo": Key(
             HEADER,
-            "The request header whose value comes back here and in that response header; one is made if it is absent.",
+            "The request header whose value is returned here and in the response header of that "
+            "name; the server generates it if it is absent.",
         ),
         "invalid_inbound": Key(
             Choice(("replace", "reject", "unspecified")),
-            "What happens to a malformed value in that request header.",
+            "How the server treats a malformed value of that request header.",
         ),
         "mirror": Key(HEADER, "A response header that repeats the slot."),
         "source": SOURCE_KEY,
@@ -68,21 +67,22 @@ FIELD = Record(
 ENVELOPE = Record(
     "an envelope",
     {
-        "summary": Key(Text(), "Where the envelope is used, in one sentence."),
+        "summary": Key(Text(), "The use of the envelope, in one sentence."),
         "media_type": Key(
             Either((MEDIA_TYPE, Many(MEDIA_TYPE, 1))),
-            "The Content-Type it travels with; default application/json.",
+            "The Content-Type, or a list; default application/json.",
         ),
         "shape": Key(
             Anything(),
-            "A picture of the wire: `$slot`, `${slot}` in text, `key?` is an optional member, `...` spreads an object. Each "
-            "item of a list with the code in it is an error of its own.",
+            "A picture of the body: `$slot` is a value, `${slot}` is part of a text, `key?` is an "
+            "optional member, `...` spreads an object. In a list, each item with a code is an "
+            "error of its own.",
             True,
         ),
-        "fields": Key(Named(FIELD, NAME), "What is known of each slot beyond its place."),
+        "fields": Key(Named(FIELD, NAME), "The types and rules of slots."),
         "additional": Key(
             Choice(("forbid", "warn", "allow")),
-            "What a member outside the picture is: an error, a warning, or nothing.",
+            "How members outside the picture are treated: as errors, as warnings, or not at all.",
         ),
         "source": SOURCE_KEY,
     },
@@ -94,7 +94,7 @@ SURFACE = Record(
     {
         "transport": Key(
             Choice(("http", "jsonrpc", "mcp", "event", "stream", "tool_message", "log")),
-            "What carries it.",
+            "The transport.",
             True,
         ),
         "match": Key(
@@ -109,56 +109,56 @@ SURFACE = Record(
                             ),
                             1,
                         ),
-                        "Routes claimed; default all.",
+                        "The routes that match; default all.",
                     ),
                     "methods": Key(
                         Many(Text(r"[A-Z]+", "an HTTP method"), 1),
-                        "HTTP methods claimed; default all.",
+                        "The HTTP methods that match; default all.",
                     ),
-                    "statuses": Key(STATUSES, "Statuses claimed; default all."),
-                    "tools": Key(Many(Text(), 1), "Tools or JSON-RPC methods claimed."),
+                    "statuses": Key(STATUSES, "The statuses that match; default all."),
+                    "tools": Key(Many(Text(), 1), "The tools or JSON-RPC methods that match."),
                     "request": Key(
                         Named(Either((*SCALAR.branches, Many(SCALAR, 1))), POINTER),
-                        "Members of the request's body, by JSON Pointer, with the value or values that are meant.",
+                        "Members of the request body, by JSON Pointer, with the values that match.",
                     ),
                 },
             ),
-            "Which exchanges the surface claims; the first surface that matches wins.",
+            "The exchanges of the surface; an exchange belongs to the first surface that matches.",
         ),
         "error_when": Key(
             Record(
                 "an error condition",
                 {
-                    "status": Key(STATUSES, "The statuses that make the exchange an error."),
-                    "present": Key(
-                        POINTER, "The member whose presence makes the exchange an error."
-                    ),
+                    "status": Key(STATUSES, "The statuses of errors."),
+                    "present": Key(POINTER, "The member whose presence marks an error."),
                     "equals": Key(
                         Named(SCALAR, POINTER, least=1),
-                        "Members and their values that together make it an error.",
+                        "Members whose values together mark an error.",
                     ),
                 },
             ),
-            "What makes an exchange here an error; default status 4xx and 5xx on HTTP. Of MCP the body is the tool's result, so a "
-            "member of what the tool says is below `/structuredContent`.",
+            "How errors are recognised; default status 4xx and 5xx on HTTP. On MCP the body is "
+            "the tool result, so structured members are below `/structuredContent`.",
         ),
         "envelope": Key(
             Either((Text(), Many(Text(), 1))),
-            "The envelope of errors here, a list of several allowed ones, or `none` with a reason.",
+            "The envelope of errors, a list of allowed envelopes, or `none` with a reason.",
         ),
         "codes": Key(
             Either((Text(), Many(Text(), 1))),
-            "`closed`: every declared code and no other. `open`: any code, the declared ones included. `foreign`: codes of "
-            "another namespace, of which only the shape is judged. Or a list of codes.",
+            "`closed`: the declared codes only. `open`: any code, including the declared ones. "
+            "`foreign`: codes of another namespace, whose shape alone is judged. Or a list of "
+            "codes.",
         ),
         "default_status": Key(
             Integer(100, 599),
-            "On HTTP: the status here of codes that have none (`http: null`); default: they do not come here.",
+            "On HTTP: the status of codes that have none (`http: null`); by default such codes do "
+            "not occur here.",
         ),
         "at": Key(
             POINTER,
-            "Where in the body the envelope stands; default the whole body. Of MCP the body is the tool's result, with the envelope at "
-            "`/structuredContent` as a rule.",
+            "The place of the envelope in the body; default the whole body. On MCP the body is "
+            "the tool result, and the envelope is usually at `/structuredContent`.",
         ),
         "success": Key(
             Record(
@@ -166,20 +166,22 @@ SURFACE = Record(
                 {
                     "require": Key(
                         Named(DeferredKind("member", member), POINTER, least=1),
-                        "Members that every success here has.",
+                        "Members of every success.",
                         True,
                     ),
                     "source": SOURCE_KEY,
                 },
             ),
-            "What an answer here owes that is no error.",
+            "The rule for answers that are not errors.",
         ),
         "protocol": Key(
             Record(
                 "the protocol's errors",
                 {
                     "envelope": Key(
-                        Text(), "Their picture, with the protocol's own number as `$code`.", True
+                        Text(),
+                        "The envelope of these errors, with the protocol's number as `$code`.",
+                        True,
                     ),
                     "codes": Key(
                         Named(
@@ -190,55 +192,58 @@ SURFACE = Record(
                             ),
                             least=1,
                         ),
-                        "Its numbers and when each is sent; they are no codes of this taxonomy.",
+                        "The protocol's numbers, and when each is sent; they are not codes of "
+                        "this taxonomy.",
                         True,
                     ),
                     "source": SOURCE_KEY,
                 },
             ),
-            "Errors of the protocol that carries ours, such as JSON-RPC's parse error.",
+            "Errors of the underlying protocol, such as JSON-RPC's parse error.",
         ),
-        "repeats": Key(Text(), "The surface whose every error is carried here too."),
-        "sink": Key(Text(), "The file or topic that the record is written to."),
+        "repeats": Key(Text(), "Another surface, whose errors are all repeated here."),
+        "sink": Key(Text(), "The file or topic of the records."),
         "level": Key(
-            Choice(("must", "should")), "Whether errors must be carried here; default must."
+            Choice(("must", "should")),
+            "Whether errors MUST or SHOULD be carried here; default must.",
         ),
         "reason": Key(
             Text(),
-            "Why errors here carry no envelope; beside one, why bodies of another shape pass. What has a declared code in "
-            "the place of the code, or a bare string above it, is no such body.",
+            "Why errors carry no envelope; next to an envelope, why bodies of another shape pass. "
+            "A body with a declared code in the code's place, or with a string above it, does not "
+            "pass.",
         ),
         "items": Key(
             _ALTERNATIVES,
-            "Where a multi-status body keeps its outcomes; a list names alternatives.",
+            "The place of the outcomes in a multi-status body; a list has alternatives.",
         ),
-        "status": Key(_ALTERNATIVES, "Where an outcome keeps its status."),
-        "body": Key(_ALTERNATIVES, "Where an outcome keeps its envelope."),
-        "mixed_only": Key(Flag(), "Multi-status is for heterogeneous outcomes only."),
+        "status": Key(_ALTERNATIVES, "The place of the status in an outcome."),
+        "body": Key(_ALTERNATIVES, "The place of the envelope in an outcome."),
+        "mixed_only": Key(Flag(), "Multi-status is used for mixed outcomes only."),
         "bad_items": Key(
-            Text(), "The details key that lists the bad items when the whole batch fails."
+            Text(), "The details key that lists the bad items if the whole batch fails."
         ),
-        "requires_details": Key(Many(Text(), 1), "Details keys every error here must carry."),
+        "requires_details": Key(Many(Text(), 1), "Details keys that every error carries."),
         "source": SOURCE_KEY,
     },
 )
 
 HEADER_RULE_KEYS = {
-    "on": Key(STATUSES, "The statuses the rule is for; default 4xx and 5xx."),
-    "codes": Key(Many(Text(), 1), "The codes the rule is for; default all."),
+    "on": Key(STATUSES, "The statuses of the rule; default 4xx and 5xx."),
+    "codes": Key(Many(Text(), 1), "The codes of the rule; default all."),
     "presence": Key(
         Choice(("required", "expected", "optional", "forbidden")),
-        "Whether it must be there; `expected` is a SHOULD. Default required.",
+        "Whether the header is present; `expected` is a SHOULD. Default required.",
     ),
     "format": Key(
         WORDS, "retry-after, etag, http-date, methods, challenge, or an identifier format."
     ),
-    "token": Key(Text(), "A directive the header must contain, e.g. no-store."),
+    "token": Key(Text(), "A directive in the header, such as no-store."),
     "equals": Key(
         Text(r"\$[A-Za-z_][A-Za-z0-9_]*", "a slot such as $correlation_id"),
-        "The slot of the envelope it repeats.",
+        "The slot that the header repeats.",
     ),
-    "summary": Key(Text(), "What the header is for."),
+    "summary": Key(Text(), "The purpose of the header."),
     "source": SOURCE_KEY,
 }
 HEADER_RULE = Record("a header rule", HEADER_RULE_KEYS)

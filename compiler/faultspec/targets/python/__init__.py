@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import faultspec.runtime
 from faultspec.language.model import Code, Fallback, Surface, Taxonomy
-from faultspec.language.routes import route
+from faultspec.language.routes import compile_route
 from faultspec.runtime import ids
 from faultspec.targets import layout
 from faultspec.targets import schema as schemas
@@ -358,7 +358,7 @@ def _surface(surface: Surface) -> object:
         tuple(method.upper() for method in surface.match.methods),
         tuple(
             (compiled.method, compiled.path.pattern)
-            for compiled in map(route, surface.match.routes)
+            for compiled in map(compile_route, surface.match.routes)
         ),
         statuses,
     )

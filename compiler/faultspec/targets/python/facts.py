@@ -123,7 +123,7 @@ def by_header(rules: Iterable[HeaderRule]) -> dict[str, list[HeaderRule]]:
 def constant(rules: Sequence[HeaderRule]) -> str | None:
     """The value that all rules for one header ask for together; None where they leave it open."""
     value = ", ".join({rule.token.lower(): rule.token for rule in rules if rule.token}.values())
-    open_ = any(rule.equals or formats.problem(rule.format, value) for rule in rules)
+    open_ = any(rule.equals or formats.format_problem(rule.format, value) for rule in rules)
     return None if open_ else value or None
 
 

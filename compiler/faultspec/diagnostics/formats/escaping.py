@@ -1,0 +1,38 @@
+"""Text that is safe to print: no character of it is obeyed by a terminal or hidden by an editor."""
+
+import json
+import re
+
+#: Control, direction-changing and zero-width characters, surrogates, and noncharacters.
+UNSAFE = (
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff]"
+)
+
+_NAMED_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def _escape(match: re.Match[str]) -> str:
+    number = ord(match[0])
+    named = _NAMED_ESCAPES.get(match[0])
+    return named or (f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}")
+
+
+def visible(text: str) -> str:
+    """`text` on one line; unsafe characters and line ends become escapes such as `\\x1b`."""
+    return re.sub(UNSAFE, _escape, text)
+
+
+def visible_lines(text: str) -> list[str]:
+    """The lines of `text`, each made visible."""
+    return [visible(line) for line in re.split(r"\r\n|\r|\n", text)]
+
+
+def as_json(value: object) -> str:
+    """Indented JSON; non-ASCII characters stay, unsafe ones become JSON escapes."""
+
+    def escape(match: re.Match[str]) -> str:
+        return match[0] if match[0] == "\n" else f"\\u{ord(match[0]):04x}"
+
+    # `json` escapes line ends inside strings, so the remaining ones are the layout.
+    return re.sub(UNSAFE, escape, json.dumps(value, indent=2, ensure_ascii=False)) + "\n"

@@ -1,0 +1,59 @@
+"""Pictures of the wire as the YAML has them: the slots, parameters and envelopes that they name."""
+
+import re
+from collections.abc import Iterator
+
+from faultspec.language.grammar import Path
+from faultspec.runtime import shape
+
+_SLOT = re.compile(r"\$\{?([a-z_][a-z0-9_]*)")
+_PARAMETER = re.compile(r"\$\$|\$\{([a-z_][a-z0-9_.]*)\}|\$([a-z_][a-z0-9_]*)")
+
+
+def _texts(picture: object, path: Path) -> Iterator[tuple[Path, str]]:
+    if isinstance(picture, dict):
+        for key, value in picture.items():
+            yield from _texts(value, (*path, key))
+    elif isinstance(picture, list):
+        for index, value in enumerate(picture):
+            yield from _texts(value, (*path, index))
+    elif isinstance(picture, str):
+        yield path, picture
+
+
+def slots_in(picture: object) -> set[str]:
+    """The slots named anywhere in a picture, which may be invalid."""
+    return {slot for _, text in _texts(picture, ()) for slot in _SLOT.findall(text)}
+
+
+def find_slot(slot: str, picture: object, path: Path) -> Path:
+    """The path of the first text that names a slot; `path` is that of the picture."""
+    places = (place for place, text in _texts(picture, path) if slot in _SLOT.findall(text))
+    return next(places, path)
+
+
+def find_parameters(picture: object, path: Path) -> Iterator[tuple[Path, str]]:
+    """Every parameter of a rendering's picture, with the path of its text."""
+    for place, text in _texts(picture, path):
+        for braced, plain in _PARAMETER.findall(text):
+            if braced or plain:
+                yield place, braced or plain
+
+
+def used_envelopes(picture: object) -> Iterator[str]:
+    """The envelopes that a picture includes by `use`."""
+    if isinstance(picture, dict):
+        if isinstance(picture.get("use"), str):
+            yield picture["use"]
+        for value in picture.values():
+            yield from used_envelopes(value)
+    elif isinstance(picture, list):
+        for value in picture:
+            yield from used_envelopes(value)
+
+
+def value_at(picture: object, path: shape.Path) -> object:
+    """The part of a picture at a path that the shape compiler gave."""
+    for step in path:
+        picture = picture[step]  # type: ignore[index]  # the path exists
+    return picture
