@@ -409,7 +409,7 @@ def test_a_folder_adds_a_target(project: Path) -> None:
         ("a\\\\b", "not a relative POSIX path"),
         ("", "leaves the output folder"),
         ("a/", "leaves the output folder"),
-        ("a\\nb", "cannot be seen"),
+        ("a\\nb", "invisible characters"),
     ],
 )
 def test_an_output_path_cannot_leave_the_folder(project: Path, path: str, says: str) -> None:

@@ -23,7 +23,7 @@ from faultspec.judge import judge
 from faultspec.language import load, read
 from faultspec.language.model import Taxonomy
 from faultspec.lint import check
-from faultspec.render import Tree, render, write
+from faultspec.render import render, write
 from faultspec.targets import SHIPPED
 from paths import ROOT
 from support.command_line import faultspec
@@ -43,7 +43,7 @@ def taxonomy(path: Path) -> Taxonomy:
 
 
 @cache
-def tree(path: Path) -> Tree:
+def tree(path: Path) -> dict[str, str]:
     """Everything that is compiled from a taxonomy."""
     return render(taxonomy(path), SHIPPED.values(), path.name)
 

@@ -1,22 +1,17 @@
 """What several documents share is what each of them would have made for itself, and nobody changes it."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from faultspec.language import load, read
 from faultspec.language.model import Taxonomy
 from faultspec.render import render
-from faultspec.targets import SHIPPED, filters, openapi, typescript
+from faultspec.targets import SHIPPED, filters, openapi
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import Fragment
+from faultspec.targets.json_text import Fragment
 from faultspec.targets.memo import memoized
-from faultspec.targets.python import facts
-from faultspec.targets.typescript.layout import member
 from paths import ROOT
 
 SYSTEMS = [".", *(f"examples/{name}" for name in ("aileron", "alknet", "kinto", "theodosia"))]
@@ -102,47 +97,6 @@ def test_the_same_is_asked_once_and_another_taxonomy_anew() -> None:
     assert [each is part for each in asked] == [True, False]
     assert size(part, second) == size(part, first) == 1
     assert len(asked) == 4
-
-
-RULES = """
-faultspec: 1
-taxonomy: {name: shop, version: 1.0.0}
-domains: {work: Work}
-boundaries: {service: The service}
-envelopes: {error: {shape: {code: $code, details: $details}}}
-codes:
-  one: {summary: One, domain: work, boundary: service, http: 400, details: {a: {}}, retriable: {when: [{if: {details.a: 1}, then: true}]}}
-  two: {summary: One, domain: work, boundary: service, http: 400, details: {a: {}}, retriable: {when: [{if: {details.a: true}, then: true}]}}
-  six: {summary: One, domain: work, boundary: service, http: 400, retriable: false, wire: 6}
-  ten: {summary: One, domain: work, boundary: service, http: 400, retriable: false, wire: 'wire=""'}
-"""
-
-
-@pytest.mark.parametrize("system", [*SYSTEMS, RULES])
-def test_the_facts_of_a_code_are_those_it_has_alone(system: str) -> None:
-    """Whatever other codes have in common with it, or nearly."""
-    taxonomy = taxonomy_of(system)
-    for code in taxonomy.live_codes():
-        together = facts.source_of(code, taxonomy)
-        facts._common.cache_clear()
-        assert facts.source_of(code, taxonomy) == together
-        assert f"wire={filters.literal(code.wire)}," in together.splitlines()[1]
-        assert typescript._facts_member(code) == member(code.name, typescript._facts(code), 2)
-    if system == RULES:
-        one, two = (facts.source_of(taxonomy.codes[name], taxonomy) for name in ("one", "two"))
-        assert '("details.a", (1,))' in one
-        assert '("details.a", (True,))' in two
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    )
-)
-def test_a_line_is_what_the_library_writes(value: object) -> None:
-    """JSON on one line is that of ``json.dumps``, whatever the value."""
-    assert filters.line(value) == json.dumps(value, ensure_ascii=False)
 
 
 def test_a_fragment_is_indented_like_any_object() -> None:

@@ -36,7 +36,7 @@ from systems.test_five_systems import SEEDS, SHOWN, SYSTEMS, changed
 from targets.test_targets_laws import _Plain, nasty, with_code
 
 #: The one place that says which compiler and which formatter.
-TOOLS = {"typescript": "5.9.3", "prettier": "3.6.2"}
+TOOLS = {"typescript": "5.9.3", "prettier": "3.10.1"}
 
 HARNESS = Path(__file__).parent / "typescript_harness.mjs"
 TARGETS = [SHIPPED["python"], SHIPPED["typescript"]]

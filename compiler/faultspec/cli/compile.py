@@ -10,7 +10,7 @@ import click
 from faultspec.diagnostics import printers
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import load
-from faultspec.render import Drift, check, listed_targets, render, write
+from faultspec.render import MANIFEST, Drift, check, listed_targets, rendered_files, write
 from faultspec.source.tree import no_cyclic_gc
 from faultspec.targets import SHIPPED, CompileTarget, TargetError
 from faultspec.targets.custom import targets_in
@@ -89,28 +89,28 @@ def _compile(
         chosen = [target.name for target in targets]
         if not names:
             chosen += listed_targets(folder)  # those of a target that is no more are nobody's
-        tree = render(
+        files = rendered_files(
             loaded.taxonomy,
             targets,
             _relative(taxonomy),
             None if templates is None else Path(templates),
         )
         if only_check:
-            drift = check(tree, folder, chosen, Path(taxonomy), whole=not names)
+            drift = check(files, folder, chosen, Path(taxonomy), whole=not names)
             found = () if style == "text" else tuple(_diagnostic(each, out) for each in drift)
             _report((*loaded.diagnostics, *found), loaded.sources, style)
             return _print_drift(drift, out, by_file=style == "text")
-        done = write(tree, folder, chosen)
+        done = write(files, folder, chosen)
     except TargetError as error:
         _report((*loaded.diagnostics, error.diagnostic), loaded.sources, style)
         return 2
     _report(loaded.diagnostics, loaded.sources, style)
     if done.written or done.removed:
-        written = sum(path in tree for path in done.written)
+        written = sum(path != MANIFEST for path in done.written)
         removed = f", removed {len(done.removed)}" if done.removed else ""
-        click.echo(f"{out}: wrote {written} of {len(tree)} files{removed}", err=True)
+        click.echo(f"{out}: wrote {written} of {done.total} files{removed}", err=True)
     else:
-        click.echo(f"{out}: {len(tree)} files are up to date", err=True)
+        click.echo(f"{out}: {done.total} files are up to date", err=True)
     return 0
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Code
 from faultspec.runtime.retry import Policy
-from faultspec.targets.layout import Raw
+from faultspec.targets.literals import Verbatim
 
 #: The message of an answer nobody can read, where the taxonomy has no code for it.
 NO_MESSAGE = "The answer is not an error that is known here"
@@ -52,14 +52,14 @@ NAMED_STATUSES = 8
 
 def statuses(
     ranges: Sequence[StatusRange], span: Callable[[StatusRange], str], spread: str
-) -> Raw | tuple[object, ...]:
+) -> Verbatim | tuple[object, ...]:
     """Statuses as a list; a long stretch as what ``span`` writes, with ``spread`` in front of it among others."""
     if len(ranges) == 1 and ranges[0].width > NAMED_STATUSES:
-        return Raw(span(ranges[0]))
+        return Verbatim(span(ranges[0]))
     parts: list[object] = []
     for range_ in ranges:
         if range_.width > NAMED_STATUSES:
-            parts.append(Raw(f"{spread}{span(range_)}"))
+            parts.append(Verbatim(f"{spread}{span(range_)}"))
         else:
             parts += range(range_.low, range_.high + 1)
     return tuple(dict.fromkeys(parts))

@@ -1,74 +1,20 @@
 """The filters of the templates: how a value is quoted in each language. Documented in ``templates/README.md``."""
 
-import json as _json
 import re
 import textwrap
-import unicodedata
 from collections.abc import Callable, Mapping
-from functools import cache, cached_property
-from typing import Any, Optional
+from functools import cache
 
-_quoted: Callable[[str], str] = (
-    _json.encoder.encode_basestring
-)  # what `dumps` uses without `ensure_ascii`
-
-WIDTH = 88
-"""Columns of generated source, ruff's default: where docstrings are wrapped and calls are broken."""
-
-TYPESCRIPT_WIDTH = 80
-"""Columns of generated TypeScript, prettier's default."""
-
-
-def literal(value: object) -> str:
-    """A Python literal as ruff would write it: double quotes, unless that takes more escapes."""
-    if isinstance(value, str):
-        return string(value)
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return f'float("{value}")'
-    if value is None or isinstance(value, (bool, int, float)):
-        return repr(value)
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{literal(k)}: {literal(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(literal, value)) + "]"
-    if isinstance(value, tuple):
-        return "(" + ", ".join(map(literal, value)) + (",)" if len(value) == 1 else ")")
-    raise TypeError(f"{type(value).__name__} has no Python literal here")
-
-
-def string(text: str, beyond: str = "\\U{:08x}") -> str:
-    """A literal of Python or TypeScript, which differ in how they escape what is ``beyond`` 16 bits."""
-    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
-        return f'"{text}"'
-    quote = "'" if text.count('"') > text.count("'") else '"'
-    return quote + "".join(_escaped(each, quote, beyond) for each in text) + quote
-
-
-_NAMED_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
-
-
-def _escaped(character: str, quote: str, beyond: str = "\\U{:08x}") -> str:
-    if character == quote:
-        return "\\" + quote
-    if character in _NAMED_ESCAPES:
-        return _NAMED_ESCAPES[character]
-    if character.isprintable():
-        return character
-    number = ord(character)
-    return (
-        f"\\x{number:02x}"
-        if number < 0x100
-        else f"\\u{number:04x}"
-        if number < 0x10000
-        else beyond.format(number)
-    )
+from faultspec.targets import literals
+from faultspec.targets.json_text import json
+from faultspec.targets.literals import TYPESCRIPT_WIDTH, WIDTH, columns, escaped
 
 
 def yaml(value: str | int) -> str:
     """A scalar of YAML: a number as it is, a text in double quotes, whose escapes are like those of Python."""
     if isinstance(value, int):
         return str(value)
-    return '"' + "".join(_escaped(each, '"') for each in value) + '"'
+    return '"' + "".join(escaped(each, '"') for each in value) + '"'
 
 
 def visible(text: str) -> str:
@@ -77,7 +23,7 @@ def visible(text: str) -> str:
     return (
         line
         if line.isprintable()
-        else "".join(each if each.isprintable() else _escaped(each, "") for each in line)
+        else "".join(each if each.isprintable() else escaped(each, "") for each in line)
     )
 
 
@@ -132,98 +78,11 @@ def comment(text: str, prefix: str = "#", indent: int = 0) -> str:
     return f"\n{' ' * indent}".join(f"{prefix} {each}".rstrip() for each in lines or [""])
 
 
-def columns(text: str) -> int:
-    """How wide a text is where wide characters take two columns and combining ones none, as ruff counts them."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1
-        for each in text
-    )
-
-
 def _wrapped(text: str, width: int) -> list[str]:
     """The lines of what is one line already (see ``visible``), none for nothing."""
     if len(text) <= width:
         return [text] if text else []
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
-
-
-class Fragment(dict[str, Any]):
-    """An object that stands in several JSON documents: its text is made once, so nothing may change it any more.
-
-    ``old``: the same as a schema in the dialect of OpenAPI 3.0, once someone asked for it.
-    """
-
-    old: Optional["Fragment"] = None
-
-    @cached_property
-    def text(self) -> str:
-        """The JSON text, not indented."""
-        return _members(self, "")
-
-
-def json(value: object, indent: int = 0) -> str:
-    """JSON text, two spaces a level, its lines after the first indented by ``indent`` columns."""
-    text = _pretty(value, "")
-    if not text.isascii():
-        # What cannot be seen, or turns the line round, or is half a surrogate pair, is written as an escape.
-        text = re.sub(
-            r"[^\n -~]",
-            lambda each: each[0] if each[0].isprintable() else _json.dumps(each[0])[1:-1],
-            text,
-        )
-    return text.replace("\n", "\n" + " " * indent) if indent else text
-
-
-def line(value: object) -> str:
-    """JSON text on one line, as ``json.dumps`` has it, which takes several times as long for what is short."""
-    if isinstance(value, str):
-        return _quoted(value)
-    if isinstance(value, dict):
-        return "{" + ", ".join([f"{_key(key)}: {line(each)}" for key, each in value.items()]) + "}"
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(line, value))}]"
-    return str(value) if type(value) is int else _json.dumps(value)
-
-
-def _pretty(value: object, pad: str) -> str:
-    """What ``json.dumps`` says with an indentation of two, which there takes three times as long."""
-    if isinstance(value, dict):
-        return (
-            value.text.replace("\n", f"\n{pad}")
-            if isinstance(value, Fragment)
-            else _members(value, pad)
-        )
-    if isinstance(value, str):
-        return _quoted(value)
-    if isinstance(value, (list, tuple)):
-        inner = pad + "  "
-        items = f",\n{inner}".join([_pretty(each, inner) for each in value])
-        return f"[\n{inner}{items}\n{pad}]" if value else "[]"
-    if value is True or value is False:
-        return "true" if value else "false"
-    return str(value) if type(value) is int else _json.dumps(value)
-
-
-def _members(value: dict[Any, Any], pad: str) -> str:
-    if not value:
-        return "{}"
-    inner = pad + "  "
-    members = f",\n{inner}".join(
-        [
-            # Most values are strings, and most calls were for them.
-            f"{_quoted(key) if isinstance(key, str) else _key(key)}: "
-            f"{_quoted(each) if isinstance(each, str) else _pretty(each, inner)}"
-            for key, each in value.items()
-        ]
-    )
-    return f"{{\n{inner}{members}\n{pad}}}"
-
-
-def _key(key: object) -> str:
-    """A key, which JSON takes only as a text."""
-    return _quoted(key if isinstance(key, str) else _json.dumps(key))
 
 
 def words(name: str) -> list[str]:
@@ -249,14 +108,24 @@ def constant(name: str) -> str:
 
 
 FILTERS: Mapping[str, Callable[..., str]] = {
+    "annotated": literals.annotated,
+    "assigned": literals.assigned,
     "comment": comment,
     "constant": constant,
+    "declared": literals.declared,
     "docstring": docstring,
+    "extending": literals.extending,
+    "fold": literals.fold,
     "json": json,
-    "literal": literal,
+    "key": literals.key,
+    "literal": literals.literal,
+    "member": literals.member,
     "pascal": pascal,
+    "py": literals.py,
     "snake": snake,
+    "ts": literals.ts,
     "tsdoc": tsdoc,
+    "verbatim": literals.Verbatim,
     "visible": visible,
     "yaml": yaml,
 }

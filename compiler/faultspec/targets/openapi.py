@@ -15,7 +15,8 @@ from faultspec.runtime import ids
 from faultspec.runtime import shape as shapes
 from faultspec.runtime.shape import Object, Slot
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import Fragment, pascal, unique
+from faultspec.targets.filters import pascal, unique
+from faultspec.targets.json_text import Fragment
 from faultspec.targets.memo import memoized
 from faultspec.targets.model import Model, phrase
 

@@ -20,7 +20,8 @@ from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Match, Operation, Surface, Taxonomy
 from faultspec.targets import openapi
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import Fragment, pascal
+from faultspec.targets.filters import pascal
+from faultspec.targets.json_text import Fragment
 from faultspec.targets.model import Model
 
 Json = schemas.Json

@@ -15,7 +15,7 @@ from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Code, Envelope, Taxonomy
 from faultspec.runtime.shape import Object
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import Fragment
+from faultspec.targets.json_text import Fragment
 from faultspec.targets.jsonschema import DIALECT, definition
 from faultspec.targets.model import Model
 

@@ -15,7 +15,7 @@ from faultspec.language.values import Vocabularies, vocabularies
 from faultspec.runtime import ids
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places, walk
 from faultspec.targets import conditions
-from faultspec.targets.filters import Fragment
+from faultspec.targets.json_text import Fragment
 from faultspec.targets.memo import memoized
 
 Json = dict[str, Any]

@@ -1,4 +1,4 @@
-"""The codes of Core Platform errors, and what is known of each."""
+"""The codes of Core Platform errors, and the facts of each."""
 
 # Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile taxonomy.yaml
 
@@ -68,13 +68,13 @@ Effect = t.Literal["none", "possible", "unknown"]
 """Whether the operation may have taken effect although the error was returned."""
 
 Retriability = t.Literal["always", "never", "caller", "none", "conditional"]
-"""Whether the same request may be sent again; ``caller``: each error says; ``none``:
+"""Whether the same request may be sent again; ``caller``: each error decides; ``none``:
 errors have no such flag.
 """
 
 
 class RetriableRule(t.NamedTuple):
-    """``then`` is the answer where each fact, such as ``status`` or ``details.reason``,
+    """``then`` is the result if each fact, such as ``status`` or ``details.reason``,
     has one of its values.
     """
 
@@ -83,8 +83,8 @@ class RetriableRule(t.NamedTuple):
 
 
 class StatusRule(t.NamedTuple):
-    """``then`` is the status where each fact, such as ``details.reason``, has one of
-    its values.
+    """``then`` is the status if each fact, such as ``details.reason``, has one of its
+    values.
     """
 
     then: int
@@ -92,16 +92,16 @@ class StatusRule(t.NamedTuple):
 
 
 class Facts(t.NamedTuple):
-    """What is known of a code.
+    """The facts of a code.
 
     ``wire`` stands in the envelope. ``status`` is the default, None for a code that
-    never travels over HTTP; ``statuses`` are all it may have. The first of
+    never travels over HTTP; ``statuses`` are all that it may have. The first of
     ``boundaries`` is the default. ``retry`` names a policy. ``until`` is the action
     after which the request may be sent again. The first of ``rules`` that holds decides
     a conditional flag, and the first of ``status_rules`` a conditional status.
-    ``headers`` are those that whoever raises the error gives: each with the statuses
-    under which it is required. ``constants`` are those whose value the code decides:
-    name, value (None: it has no such header), and the statuses.
+    ``headers`` must be given when the error is raised: each with the statuses that
+    require it. ``constants`` are headers whose value the code decides: name, value
+    (None: it has no such header), and the statuses.
     """
 
     wire: str | int
@@ -122,13 +122,13 @@ class Facts(t.NamedTuple):
     constants: tuple[tuple[str, str | None, Sequence[range]], ...] = ()
 
     def allows(self, status: int) -> bool:
-        """Whether the code may travel under a status: one of its own, else one that no
-        code claims and that it stands for. A code without any is sent as 500.
+        """Whether the code may travel under a status: one of its own, or one that no
+        code claims and that it stands for. A code without statuses is sent as 500.
         """
         if not self.statuses:
             return status == 500
         return status in self.statuses or any(
-            FACTS[each].wire == self.wire for each in codes_for(status)
+            FACTS[code].wire == self.wire for code in codes_for(status)
         )
 
 
@@ -141,11 +141,23 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="none",
         effect="none",
         domain="request",
-        boundaries=("service", "gateway"),
+        boundaries=(
+            "service",
+            "gateway",
+        ),
         headers=(
-            ("WWW-Authenticate", (range(401, 402),)),
-            ("Allow", (range(405, 406),)),
-            ("Retry-After", (range(429, 430),)),
+            (
+                "WWW-Authenticate",
+                (range(401, 402),),
+            ),
+            (
+                "Allow",
+                (range(405, 406),),
+            ),
+            (
+                "Retry-After",
+                (range(429, 430),),
+            ),
         ),
     ),
     ErrorCode.VALIDATION_FAILED: Facts(
@@ -166,7 +178,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="none",
         effect="none",
         domain="request",
-        boundaries=("gateway", "service"),
+        boundaries=(
+            "gateway",
+            "service",
+        ),
     ),
     ErrorCode.UNAUTHENTICATED: Facts(
         wire="unauthenticated",
@@ -177,7 +192,12 @@ FACTS: Mapping[ErrorCode, Facts] = {
         effect="none",
         domain="auth",
         boundaries=("gateway",),
-        headers=(("WWW-Authenticate", (range(401, 402),)),),
+        headers=(
+            (
+                "WWW-Authenticate",
+                (range(401, 402),),
+            ),
+        ),
     ),
     ErrorCode.FORBIDDEN: Facts(
         wire="forbidden",
@@ -187,7 +207,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="user",
         effect="none",
         domain="auth",
-        boundaries=("service", "gateway"),
+        boundaries=(
+            "service",
+            "gateway",
+        ),
     ),
     ErrorCode.SCOPE_INSUFFICIENT: Facts(
         wire="scope_insufficient",
@@ -197,7 +220,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="user",
         effect="none",
         domain="auth",
-        boundaries=("gateway", "service"),
+        boundaries=(
+            "gateway",
+            "service",
+        ),
     ),
     ErrorCode.NOT_FOUND: Facts(
         wire="not_found",
@@ -207,7 +233,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="none",
         effect="none",
         domain="resource",
-        boundaries=("service", "gateway"),
+        boundaries=(
+            "service",
+            "gateway",
+        ),
     ),
     ErrorCode.CONFLICT: Facts(
         wire="conflict",
@@ -239,23 +268,40 @@ FACTS: Mapping[ErrorCode, Facts] = {
         domain="rate",
         boundaries=("gateway",),
         retry="exponential_jitter",
-        headers=(("Retry-After", (range(429, 430),)),),
+        headers=(
+            (
+                "Retry-After",
+                (range(429, 430),),
+            ),
+        ),
     ),
     ErrorCode.TIMEOUT: Facts(
         wire="timeout",
         status=504,
-        statuses=(504, 502, 503),
+        statuses=(
+            504,
+            502,
+            503,
+        ),
         retriable="always",
         client_action="retry",
         effect="unknown",
         domain="runtime",
-        boundaries=("service", "dependency", "gateway"),
+        boundaries=(
+            "service",
+            "dependency",
+            "gateway",
+        ),
         retry="exponential_jitter",
     ),
     ErrorCode.DEPENDENCY_UNAVAILABLE: Facts(
         wire="dependency_unavailable",
         status=503,
-        statuses=(503, 502, 504),
+        statuses=(
+            503,
+            502,
+            504,
+        ),
         retriable="always",
         client_action="retry",
         effect="possible",
@@ -303,7 +349,12 @@ FACTS: Mapping[ErrorCode, Facts] = {
         effect="none",
         domain="data",
         boundaries=("service",),
-        headers=(("ETag", (range(412, 413),)),),
+        headers=(
+            (
+                "ETag",
+                (range(412, 413),),
+            ),
+        ),
     ),
 }
 
@@ -313,45 +364,60 @@ RETRYABLE = frozenset(
 """The codes whose client action is to send the same request again."""
 
 FALLBACKS: Sequence[tuple[range, ErrorCode | None]] = (
-    (range(405, 406), ErrorCode.INVALID_REQUEST),
-    (range(406, 407), ErrorCode.INVALID_REQUEST),
-    (range(413, 414), ErrorCode.INVALID_REQUEST),
-    (range(400, 500), ErrorCode.INVALID_REQUEST),
-    (range(500, 600), ErrorCode.INTERNAL_ERROR),
+    (
+        range(405, 406),
+        ErrorCode.INVALID_REQUEST,
+    ),
+    (
+        range(406, 407),
+        ErrorCode.INVALID_REQUEST,
+    ),
+    (
+        range(413, 414),
+        ErrorCode.INVALID_REQUEST,
+    ),
+    (
+        range(400, 500),
+        ErrorCode.INVALID_REQUEST,
+    ),
+    (
+        range(500, 600),
+        ErrorCode.INTERNAL_ERROR,
+    ),
 )
-"""The code of an error status that no code claims, the narrowest range first; None
-where the status is not sent.
+"""The code of an error status that no code claims, the narrowest range first; None if
+the status is never sent.
 """
 
 
 UNKNOWN_ACTION: ClientAction = "none"
-"""What a client does about a code that is not declared, such as one of a later version,
-by the taxonomy's rule for them.
+"""What a client does about an undeclared code, such as one of a later version
+(by the taxonomy's rule for them).
 """
 
 
 def is_retryable(code: str | None) -> bool:
     """Whether the client action is ``retry``: to send the same request again. ``code``
-    is a member of ``ErrorCode`` or the name of one; any other name, and None, is a code
-    that is not declared, and has ``UNKNOWN_ACTION``.
+    is a member of ``ErrorCode`` or the name of one. Any other name, or None, is an
+    undeclared code, and has ``UNKNOWN_ACTION``.
     """
     return client_action(code) == "retry"
 
 
 def client_action(code: str | None) -> ClientAction:
-    """What a client does about a code; ``UNKNOWN_ACTION`` about an undeclared one."""
+    """What a client does about a code; ``UNKNOWN_ACTION`` for an undeclared one."""
     facts = t.cast(Mapping[str | None, Facts], FACTS).get(code)
     return UNKNOWN_ACTION if facts is None else facts.client_action
 
 
 def http_status(code: ErrorCode) -> int | None:
-    """The status a code travels under by default; None if it never goes over HTTP."""
+    """The default status of a code; None if it never travels over HTTP."""
     return FACTS[code].status
 
 
 def codes_for(status: int) -> tuple[ErrorCode, ...]:
-    """The codes that may travel under a status; the fallback where no code claims it,
-    and none where there is none.
+    """The codes that may travel under a status; the fallback if no code claims it, and
+    nothing if it has no fallback.
     """
     claimed = tuple(code for code, facts in FACTS.items() if status in facts.statuses)
     if claimed:

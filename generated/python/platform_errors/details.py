@@ -1,6 +1,4 @@
-"""The details of each code of Core Platform errors: what stands in the envelope
-beside the message.
-"""
+"""The types of the details of each code of Core Platform errors."""
 
 # Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile taxonomy.yaml
 
@@ -27,7 +25,38 @@ __all__ = [
 ]
 
 Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
-"""A value as JSON has it."""
+"""Any value of JSON."""
+
+InvalidRequestBoundary = t.Literal[
+    "service",
+    "gateway",
+]
+
+UnsupportedMediaTypeBoundary = t.Literal[
+    "gateway",
+    "service",
+]
+
+ForbiddenBoundary = t.Literal[
+    "service",
+    "gateway",
+]
+
+ScopeInsufficientBoundary = t.Literal[
+    "gateway",
+    "service",
+]
+
+NotFoundBoundary = t.Literal[
+    "service",
+    "gateway",
+]
+
+TimeoutBoundary = t.Literal[
+    "service",
+    "dependency",
+    "gateway",
+]
 
 
 class InvalidRequestDetails(t.TypedDict):

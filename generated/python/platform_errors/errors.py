@@ -1,7 +1,8 @@
 """An exception for each code of Core Platform errors.
 
-A service raises them; a client catches them, made from an answer by ``wire.parse``.
-Only declared codes can be raised, each with its own details, boundaries and statuses.
+A service raises them. A client catches them after ``wire.parse`` made them from an
+answer. Only declared codes can be raised, each with its own details, boundaries and
+statuses.
 """
 
 # Generated from taxonomy.yaml; do not edit. Regenerate: faultspec compile taxonomy.yaml
@@ -21,29 +22,35 @@ EnvelopeName = t.Literal["error"]
 
 
 SECONDS = Check(types=("number",), minimum=0)
-"""What ``retry_after`` has to be."""
+"""The check of ``retry_after``."""
 
 SLOT_CHECKS: Mapping[str, Check] = {
-    "correlation_id": Check(types=("string",), format=("uuid7", "ulid")),
+    "correlation_id": Check(
+        types=("string",),
+        format=(
+            "uuid7",
+            "ulid",
+        ),
+    ),
 }
-"""What the attributes that fill an envelope have to be, where they are not None."""
+"""The checks of attributes that fill an envelope, unless they are None."""
 
 
 class Unset(Enum):
-    """The default of a detail that may be None: left out."""
+    """The default of a detail that may be None; such a detail is left out."""
 
     UNSET = "unset"
 
 
 class PlatformError(Exception):
-    """Any error of Core Platform errors; what is raised is one of its subclasses,
-    one for each code.
+    """Any error of Core Platform errors. Each code has a subclass, and only those
+    are raised.
 
-    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP
+    ``message`` is safe to show to the sender of the request. ``status`` is the HTTP
     status, None for a code without one. ``headers`` travel beside the envelope, and
-    ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that the code
-    travels in unless told otherwise. What caused the error is its ``__cause__``
-    (``raise … from failure``), and never travels.
+    ``retry_after`` (seconds) as one of them. ``envelope`` is the default envelope of
+    the code. The cause of the error is its ``__cause__`` (``raise … from failure``),
+    and never travels.
     """
 
     __slots__ = (
@@ -91,7 +98,7 @@ class PlatformError(Exception):
         refuse(self.checks, self._details, f"{self.facts.wire}: details")
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status, _beside(self))
+        self.status = _allowed_status(self.code, self.facts, status, _own_facts(self))
         if retry_after is not None:
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
@@ -106,7 +113,9 @@ class PlatformError(Exception):
             raise ValueError(f"{under} needs the header {name}: pass `{way}`")
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
-        self.message = said(type(self), self._details) if message is None else message
+        self.message = (
+            default_message(type(self), self._details) if message is None else message
+        )
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -117,18 +126,16 @@ class PlatformError(Exception):
 
     @property
     def details(self) -> Mapping[str, object]:
-        """What stands in the envelope beside the message, typed by each subclass; not
-        to be changed.
-        """
+        """The details in the envelope, typed by each subclass; read only."""
         return self._details
 
     @property
     def retriable(self) -> bool:
-        """Whether this request may be sent again: as it says, else by the code."""
-        return self.retriable_when(known(self))
+        """Whether this request may be sent again: its own flag, else that of its code."""
+        return self.retriable_when(known_facts(self))
 
     def retriable_when(self, facts: Mapping[str, object]) -> bool:
-        """The same, by these facts, which are named as rules name them."""
+        """The same, with other facts; rules define their names."""
         if self._retriable is not None:
             return self._retriable
         if self.facts.retriable == "conditional":
@@ -138,8 +145,8 @@ class PlatformError(Exception):
         return self.facts.client_action == "retry"
 
     def _flag(self) -> bool:
-        """The flag among the details: what the error itself says, else whether the
-        client action is ``retry``.
+        """The flag among the details: the error's own, else whether the client action
+        is ``retry``.
         """
         decides = self._retriable is not None or self.facts.retriable == "conditional"
         return self.retriable if decides else self.facts.client_action == "retry"
@@ -162,9 +169,15 @@ class InvalidRequest(PlatformError):
     default_message = "The request is not valid"
     checks = Check(
         members={
-            "bad_items": Check(types=("array",)),
-            "field": Check(types=("string",)),
-            "hint": Check(types=("string",)),
+            "bad_items": Check(
+                types=("array",),
+            ),
+            "field": Check(
+                types=("string",),
+            ),
+            "hint": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -175,7 +188,7 @@ class InvalidRequest(PlatformError):
         bad_items: Sequence[object] | None = None,
         field: str | None = None,
         hint: str | None = None,
-        boundary: t.Literal["service", "gateway"] = "service",
+        boundary: d.InvalidRequestBoundary = "service",
         status: int = 400,
         allow: str | None = None,
         correlation_id: str | None = None,
@@ -199,8 +212,11 @@ class InvalidRequest(PlatformError):
 
     @property
     def details(self) -> d.InvalidRequestDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.InvalidRequestDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.InvalidRequestDetails,
+            self._details,
+        )
 
 
 class ValidationFailed(PlatformError):
@@ -220,9 +236,15 @@ class ValidationFailed(PlatformError):
     default_message = "The request failed validation"
     checks = Check(
         members={
-            "bad_items": Check(types=("array",)),
-            "field": Check(types=("string",)),
-            "hint": Check(types=("string",)),
+            "bad_items": Check(
+                types=("array",),
+            ),
+            "field": Check(
+                types=("string",),
+            ),
+            "hint": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -249,8 +271,11 @@ class ValidationFailed(PlatformError):
 
     @property
     def details(self) -> d.ValidationFailedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ValidationFailedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ValidationFailedDetails,
+            self._details,
+        )
 
 
 class UnsupportedMediaType(PlatformError):
@@ -269,8 +294,12 @@ class UnsupportedMediaType(PlatformError):
     default_message = "The media type of the body is not supported"
     checks = Check(
         members={
-            "field": Check(types=("string",)),
-            "hint": Check(types=("string",)),
+            "field": Check(
+                types=("string",),
+            ),
+            "hint": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -280,7 +309,7 @@ class UnsupportedMediaType(PlatformError):
         *,
         field: str | None = None,
         hint: str | None = None,
-        boundary: t.Literal["gateway", "service"] = "gateway",
+        boundary: d.UnsupportedMediaTypeBoundary = "gateway",
         correlation_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -297,8 +326,11 @@ class UnsupportedMediaType(PlatformError):
 
     @property
     def details(self) -> d.UnsupportedMediaTypeDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.UnsupportedMediaTypeDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.UnsupportedMediaTypeDetails,
+            self._details,
+        )
 
 
 class Unauthenticated(PlatformError):
@@ -318,8 +350,12 @@ class Unauthenticated(PlatformError):
     default_message = "Authentication is required"
     checks = Check(
         members={
-            "field": Check(types=("string",)),
-            "hint": Check(types=("string",)),
+            "field": Check(
+                types=("string",),
+            ),
+            "hint": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -348,8 +384,11 @@ class Unauthenticated(PlatformError):
 
     @property
     def details(self) -> d.UnauthenticatedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.UnauthenticatedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.UnauthenticatedDetails,
+            self._details,
+        )
 
 
 class Forbidden(PlatformError):
@@ -368,8 +407,12 @@ class Forbidden(PlatformError):
     default_message = "This is not allowed"
     checks = Check(
         members={
-            "field": Check(types=("string",)),
-            "hint": Check(types=("string",)),
+            "field": Check(
+                types=("string",),
+            ),
+            "hint": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -379,7 +422,7 @@ class Forbidden(PlatformError):
         *,
         field: str | None = None,
         hint: str | None = None,
-        boundary: t.Literal["service", "gateway"] = "service",
+        boundary: d.ForbiddenBoundary = "service",
         correlation_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -396,8 +439,11 @@ class Forbidden(PlatformError):
 
     @property
     def details(self) -> d.ForbiddenDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ForbiddenDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ForbiddenDetails,
+            self._details,
+        )
 
 
 class ScopeInsufficient(PlatformError):
@@ -416,8 +462,12 @@ class ScopeInsufficient(PlatformError):
     default_message = "The token lacks a required scope"
     checks = Check(
         members={
-            "field": Check(types=("string",)),
-            "hint": Check(types=("string",)),
+            "field": Check(
+                types=("string",),
+            ),
+            "hint": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -427,7 +477,7 @@ class ScopeInsufficient(PlatformError):
         *,
         field: str | None = None,
         hint: str | None = None,
-        boundary: t.Literal["gateway", "service"] = "gateway",
+        boundary: d.ScopeInsufficientBoundary = "gateway",
         correlation_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -444,8 +494,11 @@ class ScopeInsufficient(PlatformError):
 
     @property
     def details(self) -> d.ScopeInsufficientDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ScopeInsufficientDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ScopeInsufficientDetails,
+            self._details,
+        )
 
 
 class NotFound(PlatformError):
@@ -464,8 +517,12 @@ class NotFound(PlatformError):
     default_message = "There is no such resource"
     checks = Check(
         members={
-            "field": Check(types=("string",)),
-            "hint": Check(types=("string",)),
+            "field": Check(
+                types=("string",),
+            ),
+            "hint": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -475,7 +532,7 @@ class NotFound(PlatformError):
         *,
         field: str | None = None,
         hint: str | None = None,
-        boundary: t.Literal["service", "gateway"] = "service",
+        boundary: d.NotFoundBoundary = "service",
         correlation_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -492,8 +549,11 @@ class NotFound(PlatformError):
 
     @property
     def details(self) -> d.NotFoundDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.NotFoundDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.NotFoundDetails,
+            self._details,
+        )
 
 
 class Conflict(PlatformError):
@@ -513,9 +573,18 @@ class Conflict(PlatformError):
     default_message = "The request conflicts with the state of a resource"
     checks = Check(
         members={
-            "existing_id": Check(types=("string", "integer")),
-            "field": Check(types=("string",)),
-            "hint": Check(types=("string",)),
+            "existing_id": Check(
+                types=(
+                    "string",
+                    "integer",
+                ),
+            ),
+            "field": Check(
+                types=("string",),
+            ),
+            "hint": Check(
+                types=("string",),
+            ),
         },
         required=("existing_id",),
     )
@@ -543,8 +612,11 @@ class Conflict(PlatformError):
 
     @property
     def details(self) -> d.ConflictDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ConflictDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ConflictDetails,
+            self._details,
+        )
 
 
 class AlreadyExists(PlatformError):
@@ -564,9 +636,18 @@ class AlreadyExists(PlatformError):
     default_message = "The resource exists already"
     checks = Check(
         members={
-            "existing_id": Check(types=("string", "integer")),
-            "field": Check(types=("string",)),
-            "hint": Check(types=("string",)),
+            "existing_id": Check(
+                types=(
+                    "string",
+                    "integer",
+                ),
+            ),
+            "field": Check(
+                types=("string",),
+            ),
+            "hint": Check(
+                types=("string",),
+            ),
         },
         required=("existing_id",),
     )
@@ -594,8 +675,11 @@ class AlreadyExists(PlatformError):
 
     @property
     def details(self) -> d.AlreadyExistsDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.AlreadyExistsDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.AlreadyExistsDetails,
+            self._details,
+        )
 
 
 class RateLimited(PlatformError):
@@ -616,10 +700,18 @@ class RateLimited(PlatformError):
     default_message = "Too many requests"
     checks = Check(
         members={
-            "limit": Check(types=("number",)),
-            "window_sec": Check(types=("number",)),
-            "field": Check(types=("string",)),
-            "hint": Check(types=("string",)),
+            "limit": Check(
+                types=("number",),
+            ),
+            "window_sec": Check(
+                types=("number",),
+            ),
+            "field": Check(
+                types=("string",),
+            ),
+            "hint": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -650,8 +742,11 @@ class RateLimited(PlatformError):
 
     @property
     def details(self) -> d.RateLimitedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.RateLimitedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.RateLimitedDetails,
+            self._details,
+        )
 
 
 class Timeout(PlatformError):
@@ -672,9 +767,18 @@ class Timeout(PlatformError):
     default_message = "The request timed out"
     checks = Check(
         members={
-            "offset": Check(types=("integer", "string")),
-            "field": Check(types=("string",)),
-            "hint": Check(types=("string",)),
+            "offset": Check(
+                types=(
+                    "integer",
+                    "string",
+                ),
+            ),
+            "field": Check(
+                types=("string",),
+            ),
+            "hint": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -685,7 +789,7 @@ class Timeout(PlatformError):
         offset: int | str | None = None,
         field: str | None = None,
         hint: str | None = None,
-        boundary: t.Literal["service", "dependency", "gateway"] = "service",
+        boundary: d.TimeoutBoundary = "service",
         status: t.Literal[504, 502, 503] = 504,
         retry_after: float | None = None,
         correlation_id: str | None = None,
@@ -707,8 +811,11 @@ class Timeout(PlatformError):
 
     @property
     def details(self) -> d.TimeoutDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.TimeoutDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.TimeoutDetails,
+            self._details,
+        )
 
 
 class DependencyUnavailable(PlatformError):
@@ -729,9 +836,18 @@ class DependencyUnavailable(PlatformError):
     default_message = "The service is temporarily unavailable"
     checks = Check(
         members={
-            "offset": Check(types=("integer", "string")),
-            "field": Check(types=("string",)),
-            "hint": Check(types=("string",)),
+            "offset": Check(
+                types=(
+                    "integer",
+                    "string",
+                ),
+            ),
+            "field": Check(
+                types=("string",),
+            ),
+            "hint": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -762,8 +878,11 @@ class DependencyUnavailable(PlatformError):
 
     @property
     def details(self) -> d.DependencyUnavailableDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.DependencyUnavailableDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.DependencyUnavailableDetails,
+            self._details,
+        )
 
 
 class InternalError(PlatformError):
@@ -783,9 +902,18 @@ class InternalError(PlatformError):
     default_message = "Something went wrong on our side"
     checks = Check(
         members={
-            "offset": Check(types=("integer", "string")),
-            "field": Check(types=("string",)),
-            "hint": Check(types=("string",)),
+            "offset": Check(
+                types=(
+                    "integer",
+                    "string",
+                ),
+            ),
+            "field": Check(
+                types=("string",),
+            ),
+            "hint": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -814,8 +942,11 @@ class InternalError(PlatformError):
 
     @property
     def details(self) -> d.InternalErrorDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.InternalErrorDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.InternalErrorDetails,
+            self._details,
+        )
 
 
 class ConstraintViolation(PlatformError):
@@ -834,8 +965,12 @@ class ConstraintViolation(PlatformError):
     default_message = "The change would violate a constraint"
     checks = Check(
         members={
-            "field": Check(types=("string",)),
-            "hint": Check(types=("string",)),
+            "field": Check(
+                types=("string",),
+            ),
+            "hint": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -860,8 +995,11 @@ class ConstraintViolation(PlatformError):
 
     @property
     def details(self) -> d.ConstraintViolationDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ConstraintViolationDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ConstraintViolationDetails,
+            self._details,
+        )
 
 
 class SerializationFailure(PlatformError):
@@ -881,8 +1019,12 @@ class SerializationFailure(PlatformError):
     default_message = "A concurrent change interfered"
     checks = Check(
         members={
-            "field": Check(types=("string",)),
-            "hint": Check(types=("string",)),
+            "field": Check(
+                types=("string",),
+            ),
+            "hint": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -909,8 +1051,11 @@ class SerializationFailure(PlatformError):
 
     @property
     def details(self) -> d.SerializationFailureDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.SerializationFailureDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.SerializationFailureDetails,
+            self._details,
+        )
 
 
 class StaleRead(PlatformError):
@@ -919,8 +1064,8 @@ class StaleRead(PlatformError):
     HTTP 412; from service; clients read again before they retry.
 
     ``expected_etag``: The validator the resource has now. ``field``: The failing input
-    field. ``hint``: Guidance for a human. ``retriable``: whether this one may be sent
-    again.
+    field. ``hint``: Guidance for a human. ``retriable``: whether this request may be
+    sent again.
     """
 
     __slots__ = ()
@@ -931,9 +1076,15 @@ class StaleRead(PlatformError):
     default_message = "Resource changed; GET latest and retry"
     checks = Check(
         members={
-            "expected_etag": Check(types=("string",)),
-            "field": Check(types=("string",)),
-            "hint": Check(types=("string",)),
+            "expected_etag": Check(
+                types=("string",),
+            ),
+            "field": Check(
+                types=("string",),
+            ),
+            "hint": Check(
+                types=("string",),
+            ),
         },
         required=("expected_etag",),
     )
@@ -966,22 +1117,25 @@ class StaleRead(PlatformError):
 
     @property
     def details(self) -> d.StaleReadDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.StaleReadDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.StaleReadDetails,
+            self._details,
+        )
 
 
 class UnknownError(PlatformError):
-    """An answer that is no declared error: an unknown code, another shape, or no JSON
-    at all.
+    """An answer that is not a declared error: an unknown code, another shape, or not
+    JSON.
 
-    ``raw`` is the body as it came; ``original_code`` what stood in the place of the
-    code, if anything did. Neither is safe to show.
+    ``raw`` is the received body. ``original_code`` is the value in the place of the
+    code, or None. Neither is safe to show.
     """
 
     __slots__ = ("original_code", "raw")
 
     code = ErrorCode.INTERNAL_ERROR
-    facts = FACTS[code]._replace(headers=())  # what was read demands nothing
+    facts = FACTS[code]._replace(headers=())  # a received error needs no headers
     summary = "The platform failed in a way it did not expect."
     default_message = "Something went wrong on our side"
     flag_key = None
@@ -1035,12 +1189,12 @@ ERRORS: Mapping[ErrorCode, type[PlatformError]] = {
     ErrorCode.SERIALIZATION_FAILURE: SerializationFailure,
     ErrorCode.STALE_READ: StaleRead,
 }
-"""The exception of each code that means the same for every operation."""
+"""The exception of each code that is shared by all operations."""
 
 _ALL = {
-    (each.operation, str(each.facts.wire)): each
-    for each in PlatformError.__subclasses__()
-    if each is not UnknownError
+    (kind.operation, str(kind.facts.wire)): kind
+    for kind in PlatformError.__subclasses__()
+    if kind is not UnknownError
 }
 
 
@@ -1048,8 +1202,8 @@ def error_class(
     wire: str | int,
     operation: str | None = None,
 ) -> type[PlatformError] | None:
-    """The exception for what stands in the code slot: the operation's own, else the
-    shared one; None if unknown.
+    """The exception for a value of the code slot: the operation's own, else the shared
+    one; None if unknown.
     """
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
 
@@ -1057,23 +1211,23 @@ def error_class(
 def error_classes(
     wire: str | int,
 ) -> Sequence[type[PlatformError]]:
-    """Every exception for what stands in the code slot, whatever the operation; the
-    shared one first.
+    """Every exception for a value of the code slot, of any operation; the shared one
+    first.
     """
-    return [each for (_, own), each in _ALL.items() if own == str(wire)]
+    return [kind for (_, own), kind in _ALL.items() if own == str(wire)]
 
 
 def lacking(
     error: PlatformError,
 ) -> Sequence[str]:
-    """The headers that the error must have under its status, and has not."""
+    """The headers that the error needs under its status and lacks."""
     given = {name.lower() for name in error.headers}
     if error.retry_after is not None:
         given.add("retry-after")
     return [
         name
         for name, on in error.facts.headers
-        if name.lower() not in given and any(error.status in each for each in on)
+        if name.lower() not in given and any(error.status in span for span in on)
     ]
 
 
@@ -1088,8 +1242,8 @@ def restored(
     kind: type[PlatformError],
     state: Mapping[str, object],
 ) -> PlatformError:
-    """An error with this state, unchecked: how a pickled one, and one read from the
-    wire, comes back.
+    """An error with this state, unchecked. Pickled errors and those read from the wire
+    are made so.
     """
     error = kind.__new__(kind)
     for name, value in state.items():
@@ -1098,39 +1252,39 @@ def restored(
     return error
 
 
-def known(
+def known_facts(
     error: PlatformError,
 ) -> dict[str, object]:
-    """The facts that are known of an error, as rules name them."""
-    return {"status": error.status, **_beside(error)}
+    """The facts that an error knows, under the names that rules use."""
+    return {"status": error.status, **_own_facts(error)}
 
 
 def decided(
     rules: Sequence[RetriableRule], facts: Mapping[str, object], *, otherwise: bool
 ) -> bool:
-    """The answer of the first rule that holds; ``otherwise`` where none does."""
+    """The result of the first rule that holds; ``otherwise`` if none does."""
     for rule in rules:
         if all(_holds(facts.get(fact), values) for fact, values in rule.when):
             return rule.then
     return otherwise
 
 
-def said(
+def default_message(
     kind: type[PlatformError],
     details: Mapping[str, object],
 ) -> str:
-    """The default message with each ``${key}`` replaced by that detail; the summary
-    where one is missing.
+    """The default message with each ``${key}`` replaced by that detail; the summary if
+    one is missing.
     """
     template = kind.default_message
     if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
         return kind.summary
-    return re.sub(r"\$\{(\w+)\}", lambda each: _text(details[each[1]]), template)
+    return re.sub(r"\$\{(\w+)\}", lambda match: _text(details[match[1]]), template)
 
 
 def _text(value: object) -> str:
     if isinstance(value, str):
-        return str(value)  # an enumeration's member as the string that it is
+        return str(value)  # of an enumeration's member the string
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -1140,9 +1294,7 @@ def bare(
     status: int | None = None,
     details: Mapping[str, object] | None = None,
 ) -> PlatformError:
-    """An error with its default message, for where nobody is there to give the details
-    that it asks for.
-    """
+    """An error with its default message, made without the details that it requires."""
     known = dict(details or {})
     names = PlatformError.__slots__
     state: dict[str, object] = {
@@ -1151,7 +1303,7 @@ def bare(
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
-        "message": said(kind, known),
+        "message": default_message(kind, known),
         "status": kind.facts.status if status is None else status,
     }
     error = restored(kind, state)
@@ -1163,16 +1315,14 @@ def bare(
 def undeclared(
     original_code: str | int | None = None,
 ) -> PlatformError:
-    """What a service answers for an error that it did not declare; ``original_code``
-    stays out of the answer.
-    """
+    """The answer to an undeclared error; ``original_code`` stays out of it."""
     internal = ErrorCode.INTERNAL_ERROR
     return bare(ERRORS[internal])
 
 
 def entity_tag(value: str) -> str:
-    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left
-    where it is (RFC 9110 §8.8.3).
+    """A validator in the form of the header ``ETag``: in quotes, after its mark of
+    weakness (RFC 9110 §8.8.3).
     """
     return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
 
@@ -1182,21 +1332,21 @@ def _entity_tag(value: str | None) -> str | None:
 
 
 def _sendable(headers: Mapping[str, str | None]) -> dict[str, str]:
-    """The headers that have a value; of a name, which has no case, the last one.
+    """The headers that have a value. Names have no case; the last of a name counts.
 
     A name is a token (RFC 9110 section 5.6.2).
     """
     found: dict[str, tuple[str, str]] = {}
     for name, value in headers.items():
         if not isinstance(name, str):
-            raise TypeError(f"the name of a header is a string, and not {name!r}")
+            raise TypeError(f"the name of a header must be a string, not {name!r}")
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
-            raise ValueError(f"no header can have the name {name!r}")
+            raise ValueError(f"{name!r} is not the name of a header")
         if value is None:
             continue
         if not isinstance(value, str):
             kind = type(value).__name__
-            raise TypeError(f"the header {name} is a string, and not of type {kind}")
+            raise TypeError(f"the header {name} must be a string, not {kind}")
         found[name.lower()] = (name, value)
     return dict(found.values())
 
@@ -1206,7 +1356,7 @@ def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
         return next(iter(facts.boundaries), None)
     if boundary not in facts.boundaries:
         own = " or ".join(facts.boundaries)
-        raise ValueError(f"{facts.wire} comes from {own}, and not from {boundary!r}")
+        raise ValueError(f"{facts.wire} comes from {own}, not from {boundary!r}")
     return boundary
 
 
@@ -1214,26 +1364,26 @@ def _allowed_status(
     code: ErrorCode,
     facts: Facts,
     status: int | None,
-    told: Mapping[str, object],
+    known: Mapping[str, object],
 ) -> int | None:
-    """The status given if it is allowed; else the one that the rules come to by what is
-    known of the error, and the default where that leaves several.
+    """The given status if it is allowed. Without one, the status that the rules decide
+    by the known facts, or the default if several remain.
     """
-    possible = _outcomes(facts.status_rules, told)
+    possible = _outcomes(facts.status_rules, known)
     if status is None and possible and facts.status not in possible:
         return possible[-1]
     if status is None:
         return facts.status
     if possible and status not in possible:
-        known = " or ".join(map(str, possible))
-        raise ValueError(f"{facts.wire} travels under {known} here")
+        allowed = " or ".join(map(str, possible))
+        raise ValueError(f"{facts.wire} travels under {allowed} here")
     if status not in facts.statuses and code not in codes_for(status):
         raise ValueError(f"{facts.wire} does not travel under {status}")
     return status
 
 
 def _outcomes(rules: Sequence[StatusRule], facts: Mapping[str, object]) -> list[int]:
-    """What the rules may come to: a fact that is not known leaves both ways open."""
+    """The possible results of the rules; an unknown fact leaves both ways open."""
     found: list[int] = []
     for rule in rules:
         known = [(fact, values) for fact, values in rule.when if fact in facts]
@@ -1246,9 +1396,12 @@ def _outcomes(rules: Sequence[StatusRule], facts: Mapping[str, object]) -> list[
     return found
 
 
-def _beside(error: PlatformError) -> dict[str, object]:
-    """The facts that are known beside the status."""
-    return {f"details.{key}": value for key, value in error.details.items()}
+def _own_facts(error: PlatformError) -> dict[str, object]:
+    """The facts that an error knows beside its status."""
+    facts: dict[str, object] = {
+        f"details.{key}": value for key, value in error.details.items()
+    }
+    return facts
 
 
 def _holds(fact: object, values: Sequence[object]) -> bool:
@@ -1256,5 +1409,5 @@ def _holds(fact: object, values: Sequence[object]) -> bool:
 
 
 def _same(a: object, b: object) -> bool:
-    """Equality as JSON has it: 1 is not true."""
+    """Equality in JSON: 1 is not true."""
     return isinstance(a, bool) == isinstance(b, bool) and a == b

@@ -8,8 +8,8 @@ from faultspec.language.model import Code, Envelope, HeaderRule, Schema, Taxonom
 from faultspec.runtime import shape
 from faultspec.targets import openapi
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import json as json_text
 from faultspec.targets.filters import visible
+from faultspec.targets.json_text import json as json_text
 from faultspec.targets.jsonschema import definition
 from faultspec.targets.markdown import words
 from faultspec.targets.markdown.text import bullets, data, fence, heading, inline, link, table

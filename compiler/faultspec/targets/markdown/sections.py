@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from faultspec.language.model import Code, Match, Publication, Surface, Taxonomy, Term
 from faultspec.runtime import durations
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import json as json_text
+from faultspec.targets.json_text import json as json_text
 from faultspec.targets.jsonschema import definition
 from faultspec.targets.markdown import words
 from faultspec.targets.markdown.codes import Anchors, lifecycle

@@ -1,9 +1,10 @@
 """Text as Markdown: whatever it holds, a reader sees that text, and nothing of it is a tag, a link or a column."""
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 
-from faultspec.targets.filters import line, visible
+from faultspec.targets.filters import visible
 
 #: What CommonMark, tables of GitHub, its formulas and Jekyll's tags would take for something else, and at the start of a
 #: text what would begin a list or underline a heading. An underscore inside a word stays: it emphasises nothing there.
@@ -39,7 +40,7 @@ def code(text: str) -> str:
 
 def data(value: object) -> str:
     """A JSON value on one line, in the type of code."""
-    return code(line(value))
+    return code(json.dumps(value, ensure_ascii=False))
 
 
 def link(text: str, anchor: str) -> str:

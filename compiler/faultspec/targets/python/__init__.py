@@ -1,23 +1,24 @@
-"""The Python target: what each template of ``templates/python`` loops over."""
+"""The Python target: the rows over which the templates of ``templates/python`` loop."""
 
 import keyword
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import faultspec.runtime
 from faultspec.language.model import Code, Fallback, Surface, Taxonomy
 from faultspec.language.routes import compile_route
 from faultspec.runtime import ids
-from faultspec.targets import layout
+from faultspec.runtime.checking import Check
+from faultspec.runtime.retry import Policy
 from faultspec.targets import schema as schemas
 from faultspec.targets.doc_text import NO_MESSAGE, described, plain_policy, summary
-from faultspec.targets.filters import literal, pascal
-from faultspec.targets.layout import Raw, bracketed, broken, source, string, subscript, typed
+from faultspec.targets.filters import pascal
+from faultspec.targets.literals import Verbatim
 from faultspec.targets.model import Model
 from faultspec.targets.python import checks, facts, names, renderings
 from faultspec.targets.python.annotations import Annotations
-from faultspec.targets.python.bare_codes import BareRows, bare_rows
+from faultspec.targets.python.bare_codes import bare_codes
 from faultspec.targets.python.constructors import (
     Constructor,
     ConstructorParameter,
@@ -34,293 +35,301 @@ from faultspec.targets.python.wire import (
     slot_rows,
 )
 
-#: What every error keeps, beside the slots of the envelopes.
+#: The attributes of every error beside the slots of the envelopes.
 _ATTRIBUTES = ("_details", "_retriable", "boundary", "headers", "message", "retry_after", "status")
+
+Members = Mapping[str, Verbatim]
+"""The member of ``ErrorCode`` for each live code, by the name of the code."""
 
 
 class PythonCodeRow(NamedTuple):
-    """A member of ``ErrorCode`` and its facts, as source."""
+    """A member of ``ErrorCode`` and its facts."""
 
     member: str
-    value: str
+    name: str
     doc: str
-    facts: str
+    facts: facts.Facts
+
+
+class DetailField(NamedTuple):
+    """A member of the TypedDict of a code's details."""
+
+    key: str
+    annotation: str
+    required: bool
 
 
 class PythonErrorRow(NamedTuple):
     """An exception class.
 
-    ``class_`` and ``details_class``: the first line of it, and of the type of its details. ``defaults``: source of the
-    attributes that the code decides, or None where it decides none. ``code``, ``facts``,
-    ``summary`` and ``message``: source of what they are. ``checks``: source of what its details have to be, or None.
-    ``parameters``: of its constructor, mandatory ones first.
-    ``arguments``: what the constructor passes on, each ``name=value`` at the indentation of the call. ``cast``: source of
-    its details. ``fields``: the members of the TypedDict of its details, or empty where that needs the functional form,
-    whose items are ``pairs``. ``flagless``: its details have no place for the retry flag although others' have. ``envelope``:
-    the one it travels in unless told otherwise.
+    ``code``: the member of ``ErrorCode``. ``facts``: those of an operation's own code, else None. ``defaults``: attributes
+    that the code decides. ``made``: its constructor, whose mandatory parameters are first. ``envelope``: the default one.
+    ``functional``: a key of the details is not an identifier, so that their TypedDict needs the functional form.
+    ``flagless``: its details have no place for the retry flag, although those of other codes have. ``opaque``: its details
+    have a schema of their own.
     """
 
     name: str
-    member: str
+    code: Verbatim
     operation: str | None
     doc: str
-    class_: str
-    code: str
-    defaults: str | None
-    facts: str
-    checks: str | None
     summary: str
     message: str
-    parameters: tuple[ConstructorParameter, ...]
-    arguments: tuple[str, ...]
+    facts: facts.Facts | None
+    defaults: tuple[tuple[str, object], ...]
+    checks: Check | None
+    made: Constructor
     envelope: str
     details: str
-    details_class: str
-    cast: str
-    fields: tuple[str, ...]
-    pairs: tuple[str, ...]
+    fields: tuple[DetailField, ...]
+    functional: bool
     flagless: bool
     opaque: bool
 
-
-class Alias(NamedTuple):
-    """A type with a name, as source."""
-
-    name: str
-    text: str
+    @property
+    def parameters(self) -> Sequence[ConstructorParameter]:
+        """The parameters of the constructor."""
+        return self.made.parameters
 
 
 class PythonPolicyRow(NamedTuple):
-    """A retry policy, as source. ``eligible``: source of the codes it is for; empty for all that are retriable."""
+    """A retry policy. ``eligible``: the codes it is for; empty if it is for all that are retriable."""
 
     name: str
     doc: str
-    text: str
-    eligible: tuple[str, ...]
+    policy: Policy
+    eligible: tuple[Verbatim, ...]
+
+
+class UnknownRow(NamedTuple):
+    """The code that stands for an unknown one, or None, and what is known of it."""
+
+    code: Verbatim | None
+    retriable: bool
+    summary: str
+    message: str
+
+
+class RetryRows(NamedTuple):
+    """``eligible_when``: the rules of each policy that has any. ``kind_of``: the kinds of codes, by policy."""
+
+    policies: tuple[PythonPolicyRow, ...]
+    selective: tuple[PythonPolicyRow, ...]
+    eligible_when: Mapping[str, object]
+    kind_of: Mapping[str, object]
+    idempotency_header: str | None
+
+
+class CorrelationRow(NamedTuple):
+    """The header of the correlation id and its formats; the attribute and the slot, or None if no slot repeats it."""
+
+    header: str
+    formats: tuple[str, ...]
+    attribute: str | None
+    slot: str | None
+
+
+class BoundaryRows(NamedTuple):
+    """The ASGI boundary. ``envelope``: the default one of HTTP. ``bare``: by envelope, the codes without details.
+
+    ``surfaces``: those that the boundary tells apart, or none.
+    """
+
+    envelope: str
+    correlation: CorrelationRow
+    bare: Mapping[str, Sequence[Verbatim]]
+    surfaces: tuple[object, ...]
 
 
 class PythonView(NamedTuple):
     """What the Python templates see beside the model; see the row types.
 
-    ``envelope``: the one that most errors travel in, and ``http_envelope`` that of answers over HTTP, by the first surface
-    that has any. ``operations``: what each operation is called by, and its name. ``needed``: the slots without which an
-    error cannot be rendered. ``flag_key``: the details key that is the retry flag. ``unknown``: the member of
-    ``ErrorCode`` that stands for an unknown code, or None where the taxonomy names none. ``internal``: the
-    one that an undeclared error becomes, and ``internal_code`` its source. ``bare``: what needs no details. ``eligible_when``: source of
-    the rules of each policy that has any. ``surfaces``: source of
-    those that the boundary has to tell apart, or None. ``undeclared_key``: the details
-    key that keeps the code of an undeclared error. ``renderings``: the module of those, or none.
+    ``envelope``: the default one, of most errors. ``operations``: the operation behind each name of a call. ``needed``: the
+    attribute of each slot without which an error cannot be rendered. ``flag_key``: the details key that is the retry flag.
+    ``asks``: rules test facts that an error does not know. ``internal``: the code of an undeclared error, or None.
+    ``undeclared_key``: the details key that keeps the code of an undeclared error. ``renderings``: one module, or none.
     """
 
     header: str
     title: str
     package: str
     base: str
+    imports: Mapping[str, Sequence[str]]
+    exports: Sequence[str]
     codes: tuple[PythonCodeRow, ...]
+    fallbacks: tuple[object, ...]
+    unknown: UnknownRow
     errors: tuple[PythonErrorRow, ...]
-    shared: tuple[PythonErrorRow, ...]
-    operations: tuple[tuple[str, str], ...]
+    operations: Mapping[str, str]
     slots: tuple[PythonSlotRow, ...]
-    needed: tuple[PythonSlotRow, ...]
-    attributes: tuple[str, ...]
-    aliases: tuple[Alias, ...]
-    correlation_attribute: str | None
-    correlation_slot: str | None
-    correlation_header: str
-    correlation_formats: str
+    slot_checks: Mapping[str, Check]
+    attributes: Sequence[str]
+    needed: Mapping[str, str]
+    literals: Mapping[str, Sequence[str]]
     envelopes: tuple[PythonEnvelopeRow, ...]
-    envelope_names: str
     envelope: str
-    http_envelope: str
-    headers: str
-    carried: tuple[str, ...]
-    fallbacks: str
-    policies: tuple[PythonPolicyRow, ...]
-    selective: tuple[PythonPolicyRow, ...]
-    eligible_when: str
-    kind_of: str
+    headers: tuple[object, ...]
+    carried: Sequence[str]
     flag_key: str | None
-    unknown: str | None
-    unknown_retriable: bool
-    unknown_summary: str
-    unknown_message: str
-    slot_checks: str | None
-    tells: bool
-    internal: str | None
-    internal_code: str
-    bare: tuple[BareRows, ...]
-    surfaces: str | None
+    asks: bool
+    internal: Verbatim | None
     undeclared_key: str | None
-    idempotency_header: str | None
-    renderings: tuple[renderings.Module, ...]
-    exports: tuple[str, ...]
-    imports: tuple[tuple[str, tuple[str, ...]], ...]
+    retry: RetryRows
+    boundary: BoundaryRows
+    renderings: tuple[renderings.PythonRenderings, ...]
 
 
 def view(taxonomy: Taxonomy, model: Model) -> PythonView:
     """The rows of the Python target."""
-    members = names.members(taxonomy)
+    members = {
+        name: Verbatim(f"ErrorCode.{member}") for name, member in names.members(taxonomy).items()
+    }
     types = Annotations(taxonomy)
     slots = slot_rows(taxonomy, types)
     base = names.base_class(taxonomy.name)
-    taken = {base, *names.MODULE}
-    tells = any(
-        beyond(
-            r for code in taxonomy.every_code() for r in (*code.retriable.rules, *code.http.rules)
-        )
-    )
-    package = package_of(taxonomy, types, base, slots)
-    errors = tuple(
-        _error_row(
-            operation,
-            code,
-            members[code.name],
-            names.exception(operation, code.name, taken),
-            package,
-        )
-        for operation, code in schemas.live(taxonomy)
-    )
-    unknown = taxonomy.unknown.becomes if taxonomy.unknown else None
-    standin = next((error for error in errors if error.member == members.get(unknown or "")), None)
-    internal = (
-        taxonomy.undeclared.becomes if taxonomy.undeclared else _fallback(taxonomy, 500) or unknown
-    )
-    place = (taxonomy.undeclared.original_code or "") if taxonomy.undeclared else ""
-    correlation = next((field for field in taxonomy.fields() if field.echo), None)
-    policies = tuple(
-        PythonPolicyRow(
-            policy.name,
-            policy.summary or "",
-            broken(plain_policy(policy.policy), 4),
-            tuple(f"ErrorCode.{members[code]}" for code in policy.eligible if code in members),
-        )
-        for policy in taxonomy.retry_policies.values()
-    )
-    imports = _imports(base, tuple(error.name for error in errors), bool(taxonomy.idempotency))
+    package = package_of(taxonomy, types, slots)
+    errors = tuple(_error_rows(members, {base, *names.MODULE}, package))
+    asks = _asks(taxonomy)
+    imports = _imports(base, [error.name for error in errors], bool(taxonomy.idempotency))
+    unknown = _unknown(taxonomy, members, errors)
+    internal = members.get(_internal(taxonomy) or "")
     return PythonView(
         header=model.header,
         title=taxonomy.title,
         package=names.package(taxonomy.name),
         base=base,
-        codes=tuple(
-            _code_row(code, members[code.name], taxonomy) for code in names.distinct(taxonomy)
-        ),
-        errors=errors,
-        shared=tuple(error for error in errors if error.operation is None),
-        operations=names.wire_names(taxonomy),
-        slots=slots,
-        needed=tuple(slot for slot in slots if slot.needed and slot.generate is None),
-        aliases=tuple(Alias(name, text) for name, text in types.named.items()),
-        attributes=tuple(
-            sorted(
-                {*_ATTRIBUTES, *(("_told",) if tells else ()), *(slot.attribute for slot in slots)}
-            )
-        ),
-        correlation_attribute=None
-        if correlation is None
-        else next(e.attribute for e in slots if e.slot == correlation.slot),
-        correlation_slot=None if correlation is None else correlation.slot,
-        correlation_header=(correlation.echo if correlation else None) or "X-Request-Id",
-        correlation_formats=source(
-            tuple(
-                each
-                for each in (correlation.schema.format if correlation else ())
-                if each in ids.PATTERNS
-            )
-            or ("token",),
-            0,
-            len("CORRELATION_FORMATS = "),
-        ),
-        envelopes=tuple(envelope_row(envelope) for envelope in taxonomy.envelopes.values()),
-        envelope_names=subscript(
-            "t.Literal",
-            [literal(envelope) for envelope in taxonomy.envelopes],
-            0,
-            len("EnvelopeName = "),
-            0,
-        ),
-        envelope=_first_envelope(taxonomy),
-        http_envelope=_first_envelope(taxonomy, "http"),
-        headers=source(
-            facts.general_constants(taxonomy),
-            0,
-            len("HEADERS: Sequence[tuple[str, str, Sequence[range]]] = "),
-            0,
-        ),
-        fallbacks=source(
-            tuple(
-                (
-                    Raw(facts.span(fallback.on)),
-                    None if fallback.code is None else Raw(f"ErrorCode.{members[fallback.code]}"),
-                )
-                for fallback in sorted(taxonomy.fallbacks, key=_width)
-                if fallback.code is None or fallback.code in members
-            ),
-            0,
-            len("FALLBACKS: Sequence[tuple[range, ErrorCode | None]] = "),
-            0,
-        ),
-        policies=policies,
-        selective=tuple(policy for policy in policies if policy.eligible),
-        eligible_when=source(
-            {
-                policy.name: facts.retriable_rules(policy.eligible_when)
-                for policy in taxonomy.retry_policies.values()
-                if policy.eligible_when
-            },
-            0,
-            len("ELIGIBLE_WHEN: t.Final[Mapping[str, Sequence[RetriableRule]]] = "),
-            0,
-        ),
-        kind_of=source(
-            {
-                policy.name: {
-                    Raw(f"ErrorCode.{members[code]}"): kind
-                    for code, kind in policy.kind_of.items()
-                    if code in members
-                }
-                for policy in taxonomy.retry_policies.values()
-                if policy.kind_of
-            },
-            0,
-            len("KIND_OF: t.Final[Mapping[str, Mapping[ErrorCode, str]]] = "),
-            0,
-        ),
-        flag_key=package.flag,
-        unknown=members.get(unknown) if unknown else None,
-        unknown_retriable=bool(taxonomy.unknown and taxonomy.unknown.retriable),
-        unknown_summary=literal(NO_MESSAGE) if standin is None else standin.summary,
-        unknown_message=literal(NO_MESSAGE) if standin is None else standin.message,
-        slot_checks=checks.of_slots(slots, taxonomy),
-        tells=tells,
-        undeclared_key=place.removeprefix("/details/")
-        if internal in members and place.count("/") == 2 and place.startswith("/details/")
-        else None,
-        carried=carried_headers(taxonomy),
-        internal=members.get(internal) if internal else None,
-        internal_code=layout.name(
-            f"ErrorCode.{members[internal]}", 0, len("INTERNAL: ErrorCode | None = ")
-        )
-        if internal in members
-        else "None",
-        bare=bare_rows(taxonomy, members),
-        surfaces=_surfaces(taxonomy),
-        idempotency_header=taxonomy.idempotency.key if taxonomy.idempotency else None,
-        renderings=renderings.modules(taxonomy),
-        exports=tuple(sorted((name for _, group in imports for name in group), key=_import_order)),
         imports=imports,
+        exports=sorted((name for group in imports.values() for name in group), key=_import_order),
+        codes=tuple(_code_rows(taxonomy)),
+        fallbacks=_fallbacks(taxonomy, members),
+        unknown=unknown,
+        errors=errors,
+        operations=dict(names.wire_names(taxonomy)),
+        slots=slots,
+        slot_checks=checks.of_slots(slots, taxonomy),
+        attributes=sorted(
+            {*_ATTRIBUTES, *(["_other_facts"] * asks), *(slot.attribute for slot in slots)}
+        ),
+        needed={slot.slot: slot.attribute for slot in slots if slot.needed and not slot.generate},
+        literals=types.named,
+        envelopes=tuple(map(envelope_row, taxonomy.envelopes.values())),
+        envelope=_first_envelope(taxonomy),
+        headers=facts.general_constants(taxonomy),
+        carried=carried_headers(taxonomy),
+        flag_key=package.flag,
+        asks=asks,
+        internal=internal,
+        undeclared_key=_undeclared_key(taxonomy) if internal else None,
+        retry=_retry(taxonomy, members),
+        boundary=BoundaryRows(
+            envelope=_first_envelope(taxonomy, "http"),
+            correlation=_correlation(taxonomy, slots),
+            bare=bare_codes(taxonomy, members),
+            surfaces=_surfaces(taxonomy),
+        ),
+        renderings=renderings.modules(taxonomy),
     )
 
 
-def _fallback(taxonomy: Taxonomy, status: int) -> str | None:
-    """The code that the taxonomy names for a status that no code claims."""
-    return next(
+def _asks(taxonomy: Taxonomy) -> bool:
+    """Whether a rule tests a fact that an error does not know."""
+    return any(
+        True
+        for code in taxonomy.every_code()
+        for _ in beyond((*code.retriable.rules, *code.http.rules))
+    )
+
+
+def _code_rows(taxonomy: Taxonomy) -> Iterator[PythonCodeRow]:
+    members = names.members(taxonomy)
+    for code in names.distinct(taxonomy):
+        yield PythonCodeRow(
+            members[code.name], code.name, summary(code), facts.facts_of(code, taxonomy)
+        )
+
+
+def _fallbacks(taxonomy: Taxonomy, members: Members) -> tuple[object, ...]:
+    """(range, code or None) of each fallback, the narrowest range first."""
+    return tuple(
+        (Verbatim(facts.span(fallback.on)), fallback.code and members[fallback.code])
+        for fallback in sorted(taxonomy.fallbacks, key=_width)
+        if fallback.code is None or fallback.code in members
+    )
+
+
+def _unknown(taxonomy: Taxonomy, members: Members, errors: Iterable[PythonErrorRow]) -> UnknownRow:
+    rule = taxonomy.unknown
+    code = members.get(rule.becomes or "") if rule else None
+    error = next((error for error in errors if error.code == code), None)
+    return UnknownRow(
+        code=code,
+        retriable=bool(rule and rule.retriable),
+        summary=error.summary if error else NO_MESSAGE,
+        message=error.message if error else NO_MESSAGE,
+    )
+
+
+def _internal(taxonomy: Taxonomy) -> str | None:
+    """The code that an undeclared error becomes: as declared, else the fallback of 500, else that of unknown codes."""
+    if taxonomy.undeclared:
+        return taxonomy.undeclared.becomes
+    fallback = next(
         (
             fallback.code
             for fallback in sorted(taxonomy.fallbacks, key=_width)
-            if status in fallback.on
+            if 500 in fallback.on
         ),
         None,
+    )
+    return fallback or (taxonomy.unknown.becomes if taxonomy.unknown else None)
+
+
+def _undeclared_key(taxonomy: Taxonomy) -> str | None:
+    place = (taxonomy.undeclared.original_code or "") if taxonomy.undeclared else ""
+    inside = place.count("/") == 2 and place.startswith("/details/")
+    return place.removeprefix("/details/") if inside else None
+
+
+def _correlation(taxonomy: Taxonomy, slots: Iterable[PythonSlotRow]) -> CorrelationRow:
+    field = next((field for field in taxonomy.fields() if field.echo), None)
+    if field is None:
+        return CorrelationRow("X-Request-Id", ("token",), None, None)
+    return CorrelationRow(
+        header=field.echo or "X-Request-Id",
+        formats=tuple(format_ for format_ in field.schema.format if format_ in ids.PATTERNS)
+        or ("token",),
+        attribute=next(row.attribute for row in slots if row.slot == field.slot),
+        slot=field.slot,
+    )
+
+
+def _retry(taxonomy: Taxonomy, members: Members) -> RetryRows:
+    declared = taxonomy.retry_policies.values()
+    policies = tuple(
+        PythonPolicyRow(
+            policy.name,
+            policy.summary or "",
+            plain_policy(policy.policy),
+            tuple(members[code] for code in policy.eligible if code in members),
+        )
+        for policy in declared
+    )
+    return RetryRows(
+        policies=policies,
+        selective=tuple(policy for policy in policies if policy.eligible),
+        eligible_when={
+            policy.name: facts.retriable_rules(policy.eligible_when)
+            for policy in declared
+            if policy.eligible_when
+        },
+        kind_of={
+            policy.name: {
+                members[code]: kind for code, kind in policy.kind_of.items() if code in members
+            }
+            for policy in declared
+            if policy.kind_of
+        },
+        idempotency_header=taxonomy.idempotency.key if taxonomy.idempotency else None,
     )
 
 
@@ -328,8 +337,8 @@ def _width(fallback: Fallback) -> int:
     return fallback.on.width
 
 
-def _surfaces(taxonomy: Taxonomy) -> str | None:
-    """What the boundary has to know of HTTP surfaces: those whose errors need no envelope, and those that come before them.
+def _surfaces(taxonomy: Taxonomy) -> tuple[object, ...]:
+    """The HTTP surfaces whose errors need no envelope, and those before them; none if all have envelopes.
 
     A surface that only a request's body tells apart is left out: the boundary does not read it.
     """
@@ -338,29 +347,28 @@ def _surfaces(taxonomy: Taxonomy) -> str | None:
         for surface in taxonomy.surfaces.values()
         if surface.transport == "http" and not surface.match.request
     ]
-    last = max((index for index, each in enumerate(http) if not _enveloped(each)), default=None)
-    return None if last is None else layout.broken(tuple(map(_surface, http[: last + 1])))
+    last = max(
+        (index for index, surface in enumerate(http) if not _has_envelope(surface)), default=-1
+    )
+    return tuple(map(_surface, http[: last + 1]))
 
 
-def _enveloped(surface: Surface) -> bool:
+def _has_envelope(surface: Surface) -> bool:
     return bool(surface.envelopes) and surface.reason is None
 
 
 def _surface(surface: Surface) -> object:
-    """The call that tells the boundary of a surface."""
+    """The call that makes the boundary's row of a surface."""
     from faultspec.runtime import asgi  # here, since most taxonomies have no such surface
 
-    statuses: Any = tuple(
-        Raw(repr(range(status.low, status.high + 1))) for status in surface.match.statuses
-    )
     return asgi.BoundarySurface(
-        _enveloped(surface),
+        _has_envelope(surface),
         tuple(method.upper() for method in surface.match.methods),
         tuple(
             (compiled.method, compiled.path.pattern)
             for compiled in map(compile_route, surface.match.routes)
         ),
-        statuses,
+        tuple(Verbatim(facts.span(status)) for status in surface.match.statuses),  # type: ignore[misc]  # the printer takes names
     )
 
 
@@ -368,30 +376,26 @@ def _first_envelope(taxonomy: Taxonomy, transport: str | None = None) -> str:
     """The first envelope of the first surface of the transport, else of any surface, else the first declared."""
     surfaces = [surface for surface in taxonomy.surfaces.values() if surface.envelopes]
     own = [surface for surface in surfaces if surface.transport == transport]
-    return next((each.envelopes[0] for each in (*own, *surfaces)), next(iter(taxonomy.envelopes)))
+    return next(
+        (surface.envelopes[0] for surface in (*own, *surfaces)), next(iter(taxonomy.envelopes))
+    )
 
 
-def _imports(
-    base: str, errors: tuple[str, ...], idempotent: bool
-) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """What the package re-exports, by module, in the order import sorters keep."""
-    keys = ("IDEMPOTENCY_HEADER", "new_idempotency_key") if idempotent else ()
-    found = {
+def _imports(base: str, errors: Sequence[str], idempotent: bool) -> dict[str, list[str]]:
+    """The names that the package re-exports, by module, in the order of import sorters."""
+    groups = {
         "codes": (
-            "FACTS",
-            "RETRYABLE",
-            "ErrorCode",
-            "Facts",
-            "client_action",
-            "codes_for",
-            "http_status",
-            "is_retryable",
+            *("FACTS", "RETRYABLE", "ErrorCode", "Facts"),
+            *("client_action", "codes_for", "http_status", "is_retryable"),
         ),
         "errors": (base, "UnknownError", *errors, "entity_tag", "undeclared"),
-        "retry": ("POLICIES", "plan_retry", "start_retry", *keys),
+        "retry": (
+            *("POLICIES", "plan_retry", "start_retry"),
+            *(("IDEMPOTENCY_HEADER", "new_idempotency_key") if idempotent else ()),
+        ),
         "wire": ("Rendered", "parse", "render", "to_envelope"),
     }
-    return tuple((module, tuple(sorted(each, key=_import_order))) for module, each in found.items())
+    return {module: sorted(group, key=_import_order) for module, group in groups.items()}
 
 
 def _import_order(name: str) -> tuple[int, str]:
@@ -400,87 +404,66 @@ def _import_order(name: str) -> tuple[int, str]:
 
 
 def runtime_files(view: PythonView) -> Iterator[tuple[str, Path]]:
-    """The runtime's modules, taken over as they are."""
+    """The runtime's modules, which are copied verbatim."""
     folder = Path(faultspec.runtime.__file__ or "").parent
-    for each in sorted(folder.glob("*.py")):
-        yield f"{view.package}/_runtime/{each.name}", each
+    for path in sorted(folder.glob("*.py")):
+        yield f"{view.package}/_runtime/{path.name}", path
+
+
+def _error_rows(members: Members, taken: set[str], package: Package) -> Iterator[PythonErrorRow]:
+    """The exception of each live code; ``taken`` are names that none may have."""
+    for operation, code in schemas.live(package.taxonomy):
+        name = names.exception(operation, code.name, taken)
+        yield _error_row(operation, code, members[code.name], name, package)
 
 
 def _error_row(
-    operation: str | None, code: Code, member: str, name: str, package: Package
+    operation: str | None, code: Code, member: Verbatim, name: str, package: Package
 ) -> PythonErrorRow:
     taxonomy, flag, keys = package.taxonomy, package.flag, allowed(code)
     envelope = schemas.own_envelope(taxonomy, operation, code)
     made = Constructor(code, name, envelope, package)
-    annotations = []
-    for key, each in keys.items():
-        kind = package.types.of(each.schema, name + pascal(key), key, prefix="")
-        annotations.append((key, kind if each.presence == "required" else f"t.NotRequired[{kind}]"))
-    plain = all(
-        key.isidentifier() and not keyword.iskeyword(key) and not key.startswith("__")
-        for key in keys
-    )
+    opaque = code.details_schema is not None
     return PythonErrorRow(
         name=name,
-        member=member,
+        code=member,
         operation=operation,
         doc=_doc(code, made.parameters),
-        class_=bracketed(f"class {name}(", [package.base], "):", 0),
-        code=layout.name(f"ErrorCode.{member}", 4, len("    code = ")),
-        defaults=source(
-            tuple(
-                (slot.attribute, code.facts[slot.slot][0])
-                for slot in package.slots
-                if code.facts.get(slot.slot)
-            ),
-            4,
-            len("    defaults = "),
-        )
-        if any(code.facts.get(slot.slot) for slot in package.slots)
-        else None,
-        facts=bracketed("facts = FACTS[", [f"ErrorCode.{member}"], "]", 4).removeprefix("facts = ")
-        if operation is None
-        else facts.source_of(code, taxonomy),
-        checks=checks.source_of(code, taxonomy, flag),
-        summary=string(code.summary, 4, len("    summary = ")),
-        message=string(code.message or code.summary, 4, len("    default_message = ")),
-        parameters=tuple(made.parameters),
-        arguments=tuple(made.arguments),
+        summary=code.summary,
+        message=code.message or code.summary,
+        facts=None if operation is None else facts.facts_of(code, taxonomy),
+        defaults=tuple(
+            (slot.attribute, code.facts[slot.slot][0])
+            for slot in package.slots
+            if code.facts.get(slot.slot)
+        ),
+        checks=checks.of_details(code, taxonomy, flag),
+        made=made,
         envelope=envelope.name,
         details=f"{name}Details",
-        details_class=bracketed(f"class {name}Details(", ["t.TypedDict"], "):", 0),
-        cast="self._details"
-        if code.details_schema is not None
-        else bracketed(
-            "return t.cast(", [f"d.{name}Details", "self._details"], ")", 8
-        ).removeprefix("return "),
-        fields=tuple(typed(f"{key}: ", kind, "", 4, statement=True) for key, kind in annotations)
-        if plain
-        else (),
-        pairs=()
-        if plain
-        else tuple(typed(f"{literal(key)}: ", kind, ",", 8) for key, kind in annotations),
-        flagless=flag is not None and (flag not in keys or code.details_schema is not None),
-        opaque=code.details_schema is not None,
+        fields=tuple(
+            DetailField(
+                key,
+                package.types.of(detail.schema, name + pascal(key), prefix=""),
+                detail.presence == "required",
+            )
+            for key, detail in keys.items()
+        ),
+        functional=not all(map(_is_attribute, keys)),
+        flagless=flag is not None and (flag not in keys or opaque),
+        opaque=opaque,
     )
 
 
-def _code_row(code: Code, member: str, taxonomy: Taxonomy) -> PythonCodeRow:
-    return PythonCodeRow(
-        member,
-        string(code.name, 4, len(f"    {member} = ")),
-        summary(code),
-        facts.source_of(code, taxonomy),
-    )
+def _is_attribute(key: str) -> bool:
+    return key.isidentifier() and not keyword.iskeyword(key) and not key.startswith("__")
 
 
-def _doc(code: Code, parameters: list[ConstructorParameter]) -> str:
-    paragraphs = described(code)
+def _doc(code: Code, parameters: Iterable[ConstructorParameter]) -> str:
+    """The paragraphs of an exception's docstring, with its parameters last."""
     explained = [
         f"``{parameter.name}``: {parameter.doc.rstrip('.')}."
         for parameter in parameters
         if parameter.doc
     ]
-    if explained:
-        paragraphs.append(" ".join(explained))
-    return "\n\n".join(paragraphs)
+    return "\n\n".join([*described(code), *([" ".join(explained)] if explained else [])])

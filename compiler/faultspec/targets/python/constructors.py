@@ -1,4 +1,4 @@
-"""The constructor of an exception: what a code asks for, what it allows, and what it decides by itself."""
+"""The constructor of an exception: what a code requires, what it allows, and what it decides itself."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -8,15 +8,14 @@ from faultspec.language.model import Code, DetailMember, Envelope, HeaderRule, T
 from faultspec.runtime.shape import slot_places
 from faultspec.targets import schema as schemas
 from faultspec.targets.doc_text import NAMED_STATUSES
-from faultspec.targets.filters import literal, pascal, snake, unique
-from faultspec.targets.layout import source, typed
+from faultspec.targets.filters import pascal, snake, unique
+from faultspec.targets.literals import Verbatim, literal
 from faultspec.targets.python.annotations import Annotations, nullable, parts, union
 from faultspec.targets.python.facts import by_header, constant
 from faultspec.targets.python.names import PARAMETERS, parameter
 from faultspec.targets.python.wire import PythonSlotRow
 
-#: Facts that rules may ask for and that an error does not know of itself: the parameter by which whoever raises it tells
-#: one, its type, and what it is.
+#: Facts that rules may test and that an error does not know: the parameter that gives one, its type, and what it is.
 BEYOND = {
     "operation.idempotent": (
         "idempotent",
@@ -24,48 +23,37 @@ BEYOND = {
         "whether the operation that failed is idempotent",
     ),
     "cause": ("cause", "str", "what the error comes from, as the rules of the code name it"),
-    "caller.authenticated": ("authenticated", "bool", "whether the caller was let in"),
+    "caller.authenticated": ("authenticated", "bool", "whether the caller was authenticated"),
 }
 
 
 class ConstructorParameter(NamedTuple):
-    """A parameter: its type, its default (None: it is mandatory), and what it is."""
+    """A parameter: its type, the source of its default (None: it is mandatory), and what it is."""
 
     name: str
     annotation: str
     default: str | None
     doc: str = ""
 
-    @property
-    def line(self) -> str:
-        """The parameter as it stands in a signature, the comma behind it."""
-        return typed(
-            f"{self.name}: ",
-            self.annotation,
-            "," if self.default is None else f" = {self.default},",
-            8,
-        )
-
 
 class Package(NamedTuple):
-    """What is the same for every exception. ``flag``: the details key that is the retry flag. ``given``: the slots of each
-    envelope that nothing fills if not whoever raises the error.
+    """What is the same for every exception.
+
+    ``flag``: the details key that is the retry flag. ``given``: the slots of each envelope that only a raiser of the error
+    can fill.
     """
 
     taxonomy: Taxonomy
     types: Annotations
-    base: str
     slots: tuple[PythonSlotRow, ...]
     flag: str | None
     given: Mapping[str, frozenset[str]]
 
 
-def package_of(
-    taxonomy: Taxonomy, types: Annotations, base: str, slots: tuple[PythonSlotRow, ...]
-) -> Package:
-    """The package of a taxonomy; ``base``: its base class."""
+def package_of(taxonomy: Taxonomy, types: Annotations, slots: tuple[PythonSlotRow, ...]) -> Package:
+    """The package of a taxonomy."""
     given = {envelope.name: frozenset(_given(envelope)) for envelope in taxonomy.envelopes.values()}
-    return Package(taxonomy, types, base, slots, flag_key(taxonomy), given)
+    return Package(taxonomy, types, slots, flag_key(taxonomy), given)
 
 
 def _given(envelope: Envelope) -> Iterator[str]:
@@ -75,7 +63,12 @@ def _given(envelope: Envelope) -> Iterator[str]:
 
 
 class Constructor:
-    """The parameters of one exception, and the arguments that its constructor hands to the base class."""
+    """The parameters of one exception, and what its constructor passes to the base class.
+
+    ``details``: the details, as a mapping of keys to parameters, or the source of the whole. ``nullable``: keys that may
+    be None. ``passed``: parameters that are passed under their own name. ``other_facts``: by fact, the parameter that gives it.
+    ``retry_after``: the parameter that is the wait. ``headers``: by name, the source of the value.
+    """
 
     def __init__(self, code: Code, name: str, envelope: Envelope, package: Package) -> None:
         self.code = code
@@ -84,84 +77,80 @@ class Constructor:
         self.flag = package.flag
         self.given = package.given[envelope.name]
         self.types = package.types
-        self.taken = {*PARAMETERS, *(each.attribute for each in package.slots)}
+        self.taken = {*PARAMETERS, *(slot.attribute for slot in package.slots)}
         self.parameters: list[ConstructorParameter] = []
-        self.arguments: list[str] = []
+        self.details: Mapping[str, Verbatim] | Verbatim = {}
+        self.nullable: list[str] = []
+        self.passed: list[str] = []
+        self.other_facts: dict[str, Verbatim] = {}
+        self.retry_after: str | None = None
+        self.headers: dict[str, str] = {}
         #: The parameter of each key of the details.
         self.keys: dict[str, str] = {}
         if code.details_schema is not None:
-            self.add_details_whole()
+            self._add_details_whole()
         else:
-            self.add_details()
-        self.add_boundary()
-        self.add_status()
-        self.add_retriable()
-        self.add_told()
-        self.add_headers()
+            self._add_details()
+        self._add_boundary()
+        self._add_status()
+        self._add_retriable()
+        self._add_other_facts()
+        self._add_headers()
         for slot in package.slots:
-            self.add_slot(slot)
-        self.parameters.append(ConstructorParameter("headers", "Mapping[str, str] | None", "None"))
-        # Python wants those without a default first only for positional ones; a reader wants it anyway.
-        self.parameters.sort(key=lambda each: each.default is not None)
+            self._add_slot(slot)
+        self._add("headers", "Mapping[str, str] | None", "None")
+        # Python demands mandatory parameters first only of positional ones; for readers they stand first here too.
+        self.parameters.sort(key=lambda parameter: parameter.default is not None)
 
-    def add_details_whole(self) -> None:
-        """Details with a schema of their own are handed over as they are."""
+    def _add(self, name: str, annotation: str, default: str | None, doc: str = "") -> None:
+        self.parameters.append(ConstructorParameter(name, annotation, default, doc))
+
+    def _add_details_whole(self) -> None:
+        """Details with a schema of their own are passed as they are."""
         schema = self.code.details_schema
         opaque = schema.opaque if schema is not None else None
         if isinstance(opaque, Mapping) and opaque.get("required"):
-            self.parameters.append(ConstructorParameter("details", "Mapping[str, object]", None))
-            self.arguments.append("details=details,")
+            self._add("details", "Mapping[str, object]", None)
+            self.details = Verbatim("details")
         else:
-            self.parameters.append(
-                ConstructorParameter("details", "Mapping[str, object] | None", "None")
-            )
-            self.arguments.append("details=details or {},")
+            self._add("details", "Mapping[str, object] | None", "None")
+            self.details = Verbatim("details or {}")
 
-    def add_details(self) -> None:
-        """A parameter for each key that the code declares; the retry flag is not the caller's to give."""
-        free = []
+    def _add_details(self) -> None:
+        """A parameter for each key that the code declares, but not for the retry flag, which the code decides."""
         for key, member in allowed(self.code).items():
             if key != self.flag:
-                # Beside `retry_after`, which is the header's wait, an underscore would not tell the two apart.
+                # An underscore alone would not tell it from `retry_after`, the wait of the header.
                 name = f"details_{key}" if key == "retry_after" else parameter(key)
                 self.keys[key] = unique(name, self.taken)
-                self.parameters.append(self.detail(key, member))
+                self._add_detail(key, member)
                 if nullable(member.schema):
-                    free.append(key)
-        self.arguments.append(
-            _mapping("details", [f"{literal(key)}: {name}" for key, name in self.keys.items()])
-        )
-        if free:
-            self.arguments.append(
-                f"nullable={source(tuple(free), 12, len('            nullable='))},"
-            )
+                    self.nullable.append(key)
+        self.details = {key: Verbatim(name) for key, name in self.keys.items()}
 
-    def detail(self, key: str, member: DetailMember) -> ConstructorParameter:
-        """The parameter of one key."""
-        name, kind = (
-            self.keys[key],
-            self.types.of(member.schema, self.name + pascal(key), self.keys[key]),
-        )
+    def _add_detail(self, key: str, member: DetailMember) -> None:
+        name, kind = self.keys[key], self.types.of(member.schema, self.name + pascal(key))
         registered = self.taxonomy.detail_keys.get(key)
         doc = member.schema.description or (registered.summary if registered else None) or ""
         if key == "retry_after":
             doc = f"{doc.rstrip('.')} (``{key}`` among the details)".lstrip()
         if member.presence == "required":
-            return ConstructorParameter(name, kind, None, doc)
-        if nullable(member.schema):
-            return ConstructorParameter(name, union((*parts(kind), "Unset")), "Unset.UNSET", doc)
-        return ConstructorParameter(name, f"{kind} | None", "None", doc)
+            self._add(name, kind, None, doc)
+        elif nullable(member.schema):
+            self._add(name, union((*parts(kind), "Unset")), "Unset.UNSET", doc)
+        else:
+            self._add(name, f"{kind} | None", "None", doc)
 
-    def add_boundary(self) -> None:
-        """Which of several boundaries it was."""
+    def _add_boundary(self) -> None:
+        """The boundary, if the code has several."""
         names = self.code.boundaries
         if len(names) > 1:
-            kind = self.types.choice(names, f"{self.name}Boundary", "boundary")
-            self.parameters.append(ConstructorParameter("boundary", kind, literal(names[0])))
-            self.arguments.append("boundary=boundary,")
+            kind = self.types.choice(names, f"{self.name}Boundary")
+            self._add("boundary", kind, literal(names[0]))
+            self.passed.append("boundary")
 
-    def add_status(self) -> None:
-        """Which of several statuses; an int where the code also stands for whatever no other code claims."""
+    def _add_status(self) -> None:
+        """The status, if the code has several; an int if the code also stands for statuses that no code claims."""
         default = self.code.http.default
         own = tuple(self.code.http.all())
         if default is None or (len(own) <= 1 and not self.borrows):
@@ -169,119 +158,89 @@ class Constructor:
         named = not self.borrows and len(own) <= NAMED_STATUSES
         kind = f"t.Literal[{', '.join(map(str, own))}]" if named else "int"
         if self.code.http.rules:
-            doc = "the rules of the code decide it where it is left out"
-            self.parameters.append(ConstructorParameter("status", f"{kind} | None", "None", doc))
+            doc = "by default the rules of the code decide"
+            self._add("status", f"{kind} | None", "None", doc)
         else:
-            self.parameters.append(ConstructorParameter("status", kind, str(default)))
-        self.arguments.append("status=status,")
+            self._add("status", kind, str(default))
+        self.passed.append("status")
 
-    def add_retriable(self) -> None:
-        """The flag, where whoever raises the error decides it; mandatory where an envelope cannot do without.
+    def _add_retriable(self) -> None:
+        """The flag, if each error decides it; mandatory if an envelope requires it.
 
-        Where rules decide it by what an error does not know of itself, whoever raises it may; None leaves it to the rules.
+        If rules test facts that an error does not know, the flag may be given, and None leaves it to the rules.
         """
         retriable = self.code.retriable
-        if retriable.kind == "conditional":
-            if any(beyond(retriable.rules)):
-                doc = "whether this one may be sent again; by the rules of the code where it is left out"
-                self.parameters.append(
-                    ConstructorParameter("retriable", "bool | None", "None", doc)
-                )
-                self.arguments.append("retriable=retriable,")
+        doc = "whether this request may be sent again"
+        if retriable.kind == "conditional" and any(beyond(retriable.rules)):
+            self._add("retriable", "bool | None", "None", f"{doc}; by default the rules decide")
+        elif retriable.kind == "caller":
+            places = [
+                slot_places(envelope.shape).get("retriable", ())
+                for envelope in self.taxonomy.envelopes.values()
+            ]
+            must = any(place.required for group in places for place in group)
+            kind, default = ("bool", None) if must else ("bool | None", "None")
+            self._add("retriable", kind, default, doc)
+        else:
             return
-        if retriable.kind != "caller":
-            return
-        places = [
-            slot_places(envelope.shape).get("retriable", ())
-            for envelope in self.taxonomy.envelopes.values()
-        ]
-        must = any(place.required for each in places for place in each)
-        kind, default = ("bool", None) if must else ("bool | None", "None")
-        self.parameters.append(
-            ConstructorParameter("retriable", kind, default, "whether this one may be sent again")
-        )
-        self.arguments.append("retriable=retriable,")
+        self.passed.append("retriable")
 
-    def add_told(self) -> None:
-        """A parameter for each fact that the code's rules ask for and that only whoever raises the error knows."""
-        facts = dict.fromkeys(beyond((*self.code.retriable.rules, *self.code.http.rules)))
-        told = []
-        for fact in facts:
+    def _add_other_facts(self) -> None:
+        """A parameter for each fact that the rules of the code test and that an error does not know."""
+        for fact in dict.fromkeys(beyond((*self.code.retriable.rules, *self.code.http.rules))):
             wanted, kind, doc = BEYOND[fact]
             name = unique(wanted, self.taken)
-            self.parameters.append(ConstructorParameter(name, f"{kind} | None", "None", doc))
-            told.append(f"{literal(fact)}: {name}")
-        if told:
-            self.arguments.append(_mapping("told", told))
+            self._add(name, f"{kind} | None", "None", doc)
+            self.other_facts[fact] = Verbatim(name)
 
-    def add_headers(self) -> None:
-        """A parameter for each header that the code's answers carry and that nothing else decides."""
-        derived = self.derived_headers()
+    def _add_headers(self) -> None:
+        """A parameter for each header of the code's answers whose value nothing else decides."""
+        derived = self._derived_headers()
         decided = {name.lower() for name in derived}
         decided |= {(field.echo or field.mirror or "").lower() for field in self.taxonomy.fields()}
-        items = {}
         for rule in (*self.taxonomy.headers, *self.code.headers):
             lower = rule.name.lower()
-            if (
-                lower in decided
-                or rule.presence == "forbidden"
-                or rule.equals
-                or self.says(rule)
-                or not self.concerns(rule)
-            ):
+            free = rule.presence != "forbidden" and not rule.equals and lower not in decided
+            if not free or self._is_constant(rule) or not self._concerns(rule):
                 continue
             decided.add(lower)
             if "retry-after" not in rule.format:
                 name = unique(parameter(snake(rule.name)), self.taken)
-                items[rule.name] = name
-                self.parameters.append(self.header(rule, name, "str", f"the value of {rule.name}"))
-            elif self.statuses_of(
-                rule
-            ):  # not for a status that is only borrowed: no wait is known there
-                told = self.wait_among_details()
-                if told is None:
-                    doc = "seconds to wait" + " (the header Retry-After)" * (
-                        "retry_after" in self.keys
-                    )
-                    self.parameters.append(self.header(rule, "retry_after", "float", doc))
-                self.arguments.append(f"retry_after={told or 'retry_after'},")
-        items |= derived
-        lines = [f"{literal(name)}: {value}" for name, value in items.items()]
-        self.arguments.append(
-            _mapping("headers", [*lines, "**(headers or {})"]) if items else "headers=headers,"
-        )
+                self.headers[rule.name] = name
+                self._add_header(rule, name, "str", f"the value of {rule.name}")
+            elif self._statuses_of(rule):  # a status that is only borrowed has no known wait
+                self.retry_after = self._wait_among_details()
+                if self.retry_after is None:
+                    self.retry_after = "retry_after"
+                    header = " (the header Retry-After)" * ("retry_after" in self.keys)
+                    self._add_header(rule, "retry_after", "float", f"seconds to wait{header}")
+        self.headers |= derived
 
-    def says(self, rule: HeaderRule) -> bool:
-        """Whether the rules themselves say the value of the header wherever the code asks for it."""
-        header, statuses = rule.name.lower(), self.statuses_of(rule)
+    def _add_header(self, rule: HeaderRule, name: str, kind: str, doc: str) -> None:
+        """The parameter of a header; mandatory if every status of the code requires the header."""
+        own = tuple(self.code.http.all())
+        must = rule.presence == "required" and bool(own) and self._statuses_of(rule) == own
+        self._add(name, kind if must else f"{kind} | None", None if must else "None", doc)
+
+    def _is_constant(self, rule: HeaderRule) -> bool:
+        """Whether the rules fix the value of the header under every status of the code that has it."""
+        header, statuses = rule.name.lower(), self._statuses_of(rule)
         groups = [
             by_header(self.taxonomy.header_rules(self.code, status))[header] for status in statuses
         ]
         return all(map(constant, groups or [[rule]]))
 
-    def header(self, rule: HeaderRule, name: str, kind: str, doc: str) -> ConstructorParameter:
-        """The parameter of a header; mandatory where every status of the code asks for it."""
-        own = tuple(self.code.http.all())
-        must = rule.presence == "required" and bool(own) and self.statuses_of(rule) == own
-        return ConstructorParameter(
-            name, kind if must else f"{kind} | None", None if must else "None", doc
-        )
-
-    def wait_among_details(self) -> str | None:
+    def _wait_among_details(self) -> str | None:
         """The parameter of the detail that repeats the seconds of Retry-After."""
         for key in self.taxonomy.detail_keys.values():
             member = self.code.details.get(key.name)
-            if (
-                (key.equals_header or "").lower() == "retry-after"
-                and key.name in self.keys
-                and member is not None
-            ):
-                return (
-                    self.keys[key.name] if {*member.schema.types} <= {"number", "integer"} else None
-                )
+            repeats = (key.equals_header or "").lower() == "retry-after"
+            if repeats and key.name in self.keys and member is not None:
+                numeric = {*member.schema.types} <= {"number", "integer"}
+                return self.keys[key.name] if numeric else None
         return None
 
-    def derived_headers(self) -> dict[str, str]:
+    def _derived_headers(self) -> dict[str, str]:
         """Source of the value of each header that repeats a detail."""
         found = {}
         for key in self.taxonomy.detail_keys.values():
@@ -292,9 +251,8 @@ class Constructor:
                 continue
             name = self.keys[key.name]
             quoted = "entity_tag" if member.presence == "required" else "_entity_tag"
-            found[key.equals_header] = (
-                f"{quoted}({name})" if key.equals_header.lower() == "etag" else name
-            )
+            is_tag = key.equals_header.lower() == "etag"
+            found[key.equals_header] = f"{quoted}({name})" if is_tag else name
         return found
 
     @property
@@ -302,73 +260,53 @@ class Constructor:
         """Whether the code stands for statuses that no code claims."""
         return any(fallback.code == self.code.name for fallback in self.taxonomy.fallbacks)
 
-    def statuses_of(self, rule: HeaderRule) -> tuple[int, ...]:
-        """The statuses of the code that the rule is for."""
+    def _statuses_of(self, rule: HeaderRule) -> tuple[int, ...]:
+        """The statuses of the code to which the rule applies."""
         return tuple(
             status for status in self.code.http.all() if rule.applies(self.code.name, status)
         )
 
-    def concerns(self, rule: HeaderRule) -> bool:
-        """Whether the rule is for a status of the code, or singles out one that the code is borrowed for."""
-        if self.statuses_of(rule):
+    def _concerns(self, rule: HeaderRule) -> bool:
+        """Whether the rule is for a status of the code, or names one that the code is borrowed for."""
+        if self._statuses_of(rule):
             return True
-        singled = [each.low for each in rule.on if each.width < 100]
-        return rule.names(self.code.name) and self.borrows and any(map(self.lent, singled))
+        singled = [span.low for span in rule.on if span.width < 100]
+        return rule.names(self.code.name) and self.borrows and any(map(self._lent, singled))
 
-    def lent(self, status: int) -> bool:
-        """Whether the code stands for the status because no code names it; one that claims a whole class names none."""
+    def _lent(self, status: int) -> bool:
+        """Whether the code stands for the status because no code names it; a claim of a whole class names none."""
         named = any(
-            status in each
+            status in span
             for code in self.taxonomy.live_codes()
-            for each in code.http.statuses
-            if each.width < 100
+            for span in code.http.statuses
+            if span.width < 100
         )
         lending = [fallback for fallback in self.taxonomy.fallbacks if status in fallback.on]
-        return (
-            not named
-            and bool(lending)
-            and min(lending, key=lambda each: each.on.width).code == self.code.name
-        )
+        narrowest = min(lending, key=lambda fallback: fallback.on.width, default=None)
+        return not named and narrowest is not None and narrowest.code == self.code.name
 
-    def add_slot(self, slot: PythonSlotRow) -> None:
-        """What the envelopes hold beside the well-known slots; mandatory where the code's own cannot do without."""
+    def _add_slot(self, slot: PythonSlotRow) -> None:
+        """A slot beside the well-known ones; mandatory if the code's own envelope requires it."""
         values = self.code.facts.get(slot.slot)
         if values:
-            kind, default = (
-                self.types.choice(values, self.name + pascal(slot.slot), slot.attribute),
-                literal(values[0]),
-            )
-            self.parameters.append(ConstructorParameter(slot.attribute, kind, default))
+            kind = self.types.choice(values, self.name + pascal(slot.slot))
+            self._add(slot.attribute, kind, literal(values[0]))
         elif slot.slot in self.given:
-            self.parameters.append(ConstructorParameter(slot.attribute, slot.annotation, None))
+            self._add(slot.attribute, slot.annotation, None)
         else:
-            self.parameters.append(
-                ConstructorParameter(
-                    slot.attribute, union((*parts(slot.annotation), "None")), "None"
-                )
-            )
-        self.arguments.append(f"{slot.attribute}={slot.attribute},")
+            self._add(slot.attribute, union((*parts(slot.annotation), "None")), "None")
 
 
 def allowed(code: Code) -> dict[str, DetailMember]:
     """The keys that the details of a code may have."""
-    return {key: each for key, each in code.details.items() if each.presence != "forbidden"}
+    return {key: member for key, member in code.details.items() if member.presence != "forbidden"}
 
 
 def beyond(rules: Iterable[ConditionalRule]) -> Iterator[str]:
-    """The facts that rules ask for and that an error does not know of itself."""
+    """The facts that rules test and that an error does not know."""
     return (test.fact for rule in rules for test in rule.when if test.fact in BEYOND)
 
 
 def flag_key(taxonomy: Taxonomy) -> str | None:
     """The details key that is the retry flag."""
     return next(iter(taxonomy.flag_keys), None)
-
-
-def _mapping(name: str, lines: list[str]) -> str:
-    """``name={…},`` as an argument of the constructor's call, one item a line."""
-    if not lines:
-        return f"{name}={{}},"
-    return (
-        f"{name}={{\n" + "".join(f"                {line},\n" for line in lines) + "            },"
-    )

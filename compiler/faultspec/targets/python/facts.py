@@ -1,15 +1,13 @@
-"""What is known of a code, printed as the calls that ``codes.py`` makes; the names are those of its template."""
+"""The facts of a code as the rows that ``codes.py`` has; classes and fields have the names of its template."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from faultspec.language import formats
 from faultspec.language.conditions import ConditionalRule, StatusRange, Test
 from faultspec.language.model import Code, HeaderRule, Taxonomy
 from faultspec.targets.doc_text import statuses
-from faultspec.targets.filters import literal
-from faultspec.targets.layout import Raw, broken
+from faultspec.targets.literals import Verbatim
 from faultspec.targets.memo import memoized
 
 _ERRORS = range(400, 600)
@@ -17,7 +15,7 @@ _STATUSES = range(100, 600)
 
 
 class Facts(NamedTuple):
-    """The row of a code in ``codes.FACTS``; the same fields, in the same order, as its template declares."""
+    """The row of a code in ``codes.FACTS``; fields and order are those of its template."""
 
     wire: str | int
     status: int | None
@@ -38,23 +36,23 @@ class Facts(NamedTuple):
 
 
 class StatusRule(NamedTuple):
-    """A rule of a status by condition: ``then`` where every fact has one of its values."""
+    """A rule for the status: ``then`` if every fact has one of its values."""
 
     then: object
     when: object = ()
 
 
 class RetriableRule(NamedTuple):
-    """A rule of conditional retriability: ``then`` where every fact has one of its values."""
+    """A rule for the retry flag: ``then`` if every fact has one of its values."""
 
     then: bool
     when: object = ()
 
 
-def source_of(code: Code, taxonomy: Taxonomy) -> str:
-    """The call that makes the facts of a code, for a line indented by four."""
-    facts = Facts(
-        wire="",  # the one thing that no two codes have in common
+def facts_of(code: Code, taxonomy: Taxonomy) -> Facts:
+    """The facts of a code."""
+    return Facts(
+        wire=code.wire,
         status=code.http.default,
         statuses=statuses(code.http.statuses, span, "*"),
         retriable=code.retriable.kind,
@@ -73,25 +71,17 @@ def source_of(code: Code, taxonomy: Taxonomy) -> str:
         headers=required_headers(code, taxonomy),
         constants=own_constants(code, taxonomy),
     )
-    # With rules it is made anew: 1 and true are equal, and are not written alike.
-    text = broken(facts, 4) if facts.rules or facts.status_rules else _common(facts)
-    return text.replace('wire=""', f"wire={literal(code.wire)}", 1)
-
-
-@lru_cache(maxsize=512)  # more combinations of statuses, flags and policies than a taxonomy has
-def _common(facts: Facts) -> str:
-    return broken(facts, 4)
 
 
 def retriable_rules(rules: Sequence[ConditionalRule]) -> tuple[RetriableRule, ...]:
-    """Rules that decide whether something may be sent again."""
+    """Rules that decide whether a request may be sent again."""
     return tuple(RetriableRule(bool(rule.then), tuple(map(_test, rule.when))) for rule in rules)
 
 
 def required_headers(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
-    """(name, ranges of statuses) of each header that an answer must have and that neither a slot nor a rule fills."""
-    rules = [each for each in (*taxonomy.headers, *code.headers) if each.names(code.name)]
-    if all(each.presence != "required" for each in rules):
+    """(name, ranges of statuses) of each required header that neither a slot nor a rule fills."""
+    rules = [rule for rule in (*taxonomy.headers, *code.headers) if rule.names(code.name)]
+    if all(rule.presence != "required" for rule in rules):
         return ()
     filled = {(field.echo or field.mirror or "").lower() for field in taxonomy.fields()}
     spans = [
@@ -100,20 +90,20 @@ def required_headers(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
     ]
     found: dict[str, list[StatusRange]] = {}
     for status in sorted(
-        {status for each in spans for status in range(each.low, each.high + 1) if status in _ERRORS}
+        {status for on in spans for status in range(on.low, on.high + 1) if status in _ERRORS}
     ):
-        for group in by_header(each for each in rules if each.spans(status)).values():
+        for group in by_header(rule for rule in rules if rule.spans(status)).values():
             rule = group[-1]  # it decides on the presence
             given = rule.equals or constant(group) or rule.name.lower() in filled
             if rule.presence == "required" and not given:
                 found.setdefault(rule.name, []).append(StatusRange(status, status))
     return tuple(
-        (name, tuple(Raw(span(each)) for each in merged(on))) for name, on in found.items()
+        (name, tuple(Verbatim(span(part)) for part in merged(on))) for name, on in found.items()
     )
 
 
 def by_header(rules: Iterable[HeaderRule]) -> dict[str, list[HeaderRule]]:
-    """Rules by the header that they are for, in lower case."""
+    """Rules by the lower-case name of their header."""
     found: dict[str, list[HeaderRule]] = {}
     for rule in rules:
         found.setdefault(rule.name.lower(), []).append(rule)
@@ -121,14 +111,14 @@ def by_header(rules: Iterable[HeaderRule]) -> dict[str, list[HeaderRule]]:
 
 
 def constant(rules: Sequence[HeaderRule]) -> str | None:
-    """The value that all rules for one header ask for together; None where they leave it open."""
+    """The value that all rules for one header demand together; None if they leave it open."""
     value = ", ".join({rule.token.lower(): rule.token for rule in rules if rule.token}.values())
     open_ = any(rule.equals or formats.format_problem(rule.format, value) for rule in rules)
     return None if open_ else value or None
 
 
 def general_constants(taxonomy: Taxonomy) -> tuple[object, ...]:
-    """(name, value, ranges of statuses) of the headers that have the same value whatever the code."""
+    """(name, value, ranges of statuses) of the headers that have one value for every code."""
     return _rows(_general(taxonomy))
 
 
@@ -138,7 +128,7 @@ def _general(taxonomy: Taxonomy) -> dict[tuple[str, int], tuple[str, str | None]
 
 
 def own_constants(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
-    """The same, of those that differ for a code; the value is None where it has not got the header."""
+    """The same, of those that differ for a code; the value is None if the code lacks the header."""
     if (
         not any(header.codes for header in taxonomy.headers if header.names(code.name))
         and not code.headers
@@ -146,7 +136,7 @@ def own_constants(code: Code, taxonomy: Taxonomy) -> tuple[object, ...]:
         return ()
     general, own = _general(taxonomy), _constants(code, taxonomy)
     differing = {key: own.get(key, (name, None)) for key, (name, _) in {**general, **own}.items()}
-    return _rows({key: each for key, each in differing.items() if general.get(key) != each})
+    return _rows({key: value for key, value in differing.items() if general.get(key) != value})
 
 
 def _constants(
@@ -157,7 +147,7 @@ def _constants(
     filled = {(field.echo or field.mirror or "").lower() for field in taxonomy.fields()}
     name = None if code is None else code.name
     named = (
-        each for each in (*taxonomy.headers, *(code.headers if code else ())) if each.names(name)
+        rule for rule in (*taxonomy.headers, *(code.headers if code else ())) if rule.names(name)
     )
     for header, rules in by_header(named).items():
         if header in filled or not any(rule.token for rule in rules):
@@ -172,26 +162,28 @@ def _constants(
 
 def _rows(found: Mapping[tuple[str, int], tuple[str, str | None]]) -> tuple[object, ...]:
     spans: dict[tuple[str, str | None], list[StatusRange]] = {}
-    for (_, status), each in found.items():
-        spans.setdefault(each, []).append(StatusRange(status, status))
-    return tuple((*each, tuple(Raw(span(on)) for on in merged(ons))) for each, ons in spans.items())
+    for (_, status), value in found.items():
+        spans.setdefault(value, []).append(StatusRange(status, status))
+    return tuple(
+        (*value, tuple(Verbatim(span(on)) for on in merged(ons))) for value, ons in spans.items()
+    )
 
 
-def span(each: StatusRange) -> str:
-    """A range of statuses as source."""
-    return f"range({each.low}, {each.high + 1})"
+def span(on: StatusRange) -> str:
+    """A range of statuses as Python source."""
+    return f"range({on.low}, {on.high + 1})"
 
 
 def merged(ranges: Sequence[StatusRange]) -> list[StatusRange]:
     """The same statuses in as few ranges as possible."""
     found: list[StatusRange] = []
-    for each in sorted(ranges, key=lambda each: each.low):
-        if found and each.low <= found[-1].high + 1:
-            found[-1] = StatusRange(found[-1].low, max(found[-1].high, each.high))
+    for on in sorted(ranges, key=lambda on: on.low):
+        if found and on.low <= found[-1].high + 1:
+            found[-1] = StatusRange(found[-1].low, max(found[-1].high, on.high))
         else:
-            found.append(each)
+            found.append(on)
     return found
 
 
 def _test(test: Test) -> object:
-    return (test.fact, (*test.values, *(Raw(f"*{span(range_)}") for range_ in test.ranges)))
+    return (test.fact, (*test.values, *(Verbatim(f"*{span(range_)}") for range_ in test.ranges)))

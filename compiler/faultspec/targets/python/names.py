@@ -1,4 +1,4 @@
-"""What things are called in Python: packages, members, classes, parameters; never a keyword, and never the same twice."""
+"""Names in Python: packages, members, classes, parameters; never a keyword, never the same twice."""
 
 import builtins
 import keyword
@@ -7,75 +7,33 @@ from faultspec.language.model import Code, Taxonomy
 from faultspec.targets import schema as schemas
 from faultspec.targets.filters import constant, pascal, snake, unique
 
-#: Names that a parameter cannot take: those every constructor has, and those its body uses.
+#: Names that a parameter cannot have: those that every constructor has, and those that its body uses.
 PARAMETERS = frozenset(
-    {
+    (
         *("self", "super", "frozenset", "entity_tag", "Unset"),
-        *(
-            "message",
-            "details",
-            "boundary",
-            "status",
-            "retriable",
-            "headers",
-            "retry_after",
-            "actions",
-        ),
-    }
+        *("message", "details", "boundary", "status", "retriable", "headers", "retry_after"),
+        "actions",
+    )
 )
 
-#: Names that an attribute for a slot cannot take: those of the base class and of BaseException, and those that the
-#: constructors which take it as a parameter use.
-ATTRIBUTES = frozenset(
-    {
-        *PARAMETERS,
-        *(
-            "code",
-            "checks",
-            "defaults",
-            "facts",
-            "default_message",
-            "summary",
-            "flag_key",
-            "operation",
-            "envelope",
-            "nullable",
-        ),
-        *("args", "add_note", "with_traceback"),
-        *(
-            "raw",
-            "original_code",
-            "name",
-            "way",
-            "under",
-            "told",
-            "retriable_when",
-            "slot",
-            "check",
-        ),
-        *("getattr", "hasattr", "object", "str", "type"),
-        *("lacking", "refuse", "said"),
-    }
+#: Names that an attribute for a slot cannot have: those of the base class and of BaseException, and those that the
+#: constructors with such a parameter use.
+ATTRIBUTES = PARAMETERS | frozenset(
+    (
+        *("code", "checks", "defaults", "facts", "default_message", "summary", "flag_key"),
+        *("operation", "envelope", "nullable", "args", "add_note", "with_traceback"),
+        *("raw", "original_code", "name", "way", "under", "other_facts", "retriable_when"),
+        *("slot", "check", "getattr", "hasattr", "object", "str", "type", "lacking", "refuse"),
+    )
 )
 
 #: Names that the module of exceptions uses itself.
 MODULE = frozenset(
-    {
-        "Check",
-        "EnvelopeName",
-        "ErrorCode",
-        "Enum",
-        "FACTS",
-        "Facts",
-        "Mapping",
-        "RetriableRule",
-        "StatusRule",
-        "SECONDS",
-        "SLOT_CHECKS",
-        "Sequence",
-        "UnknownError",
+    (
+        *("Check", "EnvelopeName", "ErrorCode", "Enum", "FACTS", "Facts", "Mapping"),
+        *("RetriableRule", "StatusRule", "SECONDS", "SLOT_CHECKS", "Sequence", "UnknownError"),
         "Unset",
-    }
+    )
 )
 
 
@@ -93,7 +51,7 @@ def base_class(taxonomy: str) -> str:
 
 
 def identifier(name: str, otherwise: str) -> str:
-    """``name`` where Python takes it as one; else something near it, or ``otherwise`` where nothing is left of it."""
+    """``name`` if it is a Python identifier; else one near it, or ``otherwise`` if nothing is left."""
     if not name:
         return otherwise
     if name[0].isdigit():
@@ -102,7 +60,7 @@ def identifier(name: str, otherwise: str) -> str:
 
 
 def distinct(taxonomy: Taxonomy) -> tuple[Code, ...]:
-    """Live codes by name: where several operations have one of the same name, the first speaks for it."""
+    """Live codes by name: of operations' codes with the same name the first."""
     found: dict[str, Code] = {}
     for _, code in schemas.live(taxonomy):
         found.setdefault(code.name, code)
@@ -110,7 +68,7 @@ def distinct(taxonomy: Taxonomy) -> tuple[Code, ...]:
 
 
 def wire_names(taxonomy: Taxonomy) -> tuple[tuple[str, str], ...]:
-    """(tool, method or route, operation) where it calls that operation, which has codes of its own, and no other."""
+    """(tool, method or route, operation) of each that calls one operation only, and that has own codes."""
     found: dict[str, list[str]] = {}
     for operation in taxonomy.operations.values():
         for wire in (
@@ -138,7 +96,7 @@ def members(taxonomy: Taxonomy) -> dict[str, str]:
 
 
 def exception(operation: str | None, code: str, taken: set[str]) -> str:
-    """The exception of a code; one that would hide a builtin or a name of the module says ``Failure`` behind it."""
+    """The exception of a code; ``Failure`` is appended if it would hide a builtin or a name of the module."""
     name = identifier((pascal(operation) if operation else "") + pascal(code), "Code")
     if name in MODULE or hasattr(builtins, name) or name.endswith("Details"):
         name += "Failure"

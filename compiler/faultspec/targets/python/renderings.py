@@ -1,47 +1,44 @@
-"""What ``renderings.py`` needs to know: a function for each rendering."""
+"""The rows of ``renderings.py``: a function for each rendering."""
 
 from typing import NamedTuple
 
 from faultspec.language.model import Rendering, Taxonomy
 from faultspec.targets.filters import snake, unique
-from faultspec.targets.layout import source
 from faultspec.targets.python import names
 
 
 class PythonRenderingRow(NamedTuple):
-    """A function. ``given``: its parameters, each with the name it has in the picture. ``picture``: source."""
+    """A function. ``given``: its parameters, each with its name in the picture."""
 
     name: str
     doc: str
     given: tuple[tuple[str, str], ...]
-    picture: str
+    picture: object
 
 
-class Module(NamedTuple):
+class PythonRenderings(NamedTuple):
     """The module; a taxonomy without renderings has none."""
 
     package: str
     rows: tuple[PythonRenderingRow, ...]
 
 
-def modules(taxonomy: Taxonomy) -> tuple[Module, ...]:
+def modules(taxonomy: Taxonomy) -> tuple[PythonRenderings, ...]:
     """The one module, or none."""
     taken = {"filled", "slot_values", "t"}
     rows = tuple(_row(rendering, taken) for rendering in taxonomy.renderings.values())
-    return (Module(names.package(taxonomy.name), rows),) if rows else ()
+    return (PythonRenderings(names.package(taxonomy.name), rows),) if rows else ()
 
 
 def _row(rendering: Rendering, taken: set[str]) -> PythonRenderingRow:
     parameters = {"error", "picture", "given", "filled", "object", "dict"}
     given = tuple(
-        (unique(names.identifier(snake(each), "value"), parameters), each)
-        for each in rendering.given
+        (unique(names.identifier(snake(name), "value"), parameters), name)
+        for name in rendering.given
     )
-    told = [f"``{parameter}``: {rendering.given[name]}" for parameter, name in given]
+    explained = [f"``{parameter}``: {rendering.given[name]}" for parameter, name in given]
     doc = "\n\n".join(
-        [rendering.summary or f"The error as {rendering.name}.", " ".join(told)]
+        [rendering.summary or f"The error as {rendering.name}.", " ".join(explained)]
     ).strip()
     name = unique(names.identifier(snake(rendering.name), "rendering"), taken)
-    return PythonRenderingRow(
-        name, doc, given, source(rendering.picture, 4, len("    picture = "), 0)
-    )
+    return PythonRenderingRow(name, doc, given, rendering.picture)

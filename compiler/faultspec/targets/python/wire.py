@@ -1,14 +1,13 @@
-"""What ``wire.py`` needs to know: the slots that are attributes of errors, the envelopes, the headers."""
+"""The rows of ``wire.py``: the slots that are attributes of errors, the envelopes, the headers."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from faultspec.language.model import Envelope, Field, Schema, Taxonomy
 from faultspec.runtime import ids
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template, slot_places
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import literal, pascal, unique
-from faultspec.targets.layout import Raw, name, source, typed
+from faultspec.targets.filters import pascal, unique
+from faultspec.targets.literals import Verbatim
 from faultspec.targets.python.annotations import Annotations, listed, nullable, parts, union
 from faultspec.targets.python.names import ATTRIBUTES, parameter
 
@@ -17,7 +16,7 @@ DECIDED = frozenset(
     {"code", "message", "summary", "status", "retriable", "boundary", "domain", "details"}
 )
 
-#: What a value from the wire must be an instance of to be taken.
+#: The Python type that a value from the wire must have to be accepted.
 _KINDS = {
     "string": "str",
     "integer": "int",
@@ -28,36 +27,43 @@ _KINDS = {
 }
 
 
+class Place(NamedTuple):
+    """A row of ``wire.PLACES``; fields and order are those of its template. ``kinds``: the types of its values."""
+
+    attribute: str
+    slot: str
+    kinds: Verbatim
+    header: str | None = None
+
+
 class PythonSlotRow(NamedTuple):
     """A slot that is an attribute of every error.
 
-    ``kinds``: types that a value from the wire may have. ``parameter`` and ``assignment``: what the base class takes it
-    by, and how it keeps it. ``place``: the row of ``wire.PLACES``. ``generate``: source of the format a missing value is
-    made in, or None. ``header``: the response header that repeats it, or None. ``needed``: an envelope requires it and
-    null is no value of it.
+    ``annotation``: its type, and ``optional`` that of a parameter that may be None. ``generate``: the format in which a
+    missing value is made, or None. ``needed``: an envelope requires it, and it cannot be null.
     """
 
     slot: str
     attribute: str
     annotation: str
-    kinds: str
-    parameter: str
-    assignment: str
-    place: str
+    optional: str
+    place: Place
     generate: str | None
-    header: str | None
     needed: bool
 
 
 class PythonEnvelopeRow(NamedTuple):
-    """An envelope, as source."""
+    """An envelope. ``listed``: its details are a list. ``shown``: they are there even if they are empty."""
 
     name: str
-    text: str
+    media_type: str
+    picture: object
+    listed: bool
+    shown: bool
 
 
 def slot_rows(taxonomy: Taxonomy, types: Annotations) -> tuple[PythonSlotRow, ...]:
-    """Every slot of every envelope that no code decides, in the order in which the envelopes first name them."""
+    """Every slot that no code decides, in the order in which the envelopes first name them."""
     found: dict[str, PythonSlotRow] = {}
     taken: set[str] = set()
     for envelope in taxonomy.envelopes.values():
@@ -69,41 +75,29 @@ def slot_rows(taxonomy: Taxonomy, types: Annotations) -> tuple[PythonSlotRow, ..
     return tuple(found.values())
 
 
-class Place(NamedTuple):
-    """A row of ``wire.PLACES``; the same fields, in the same order, as its template declares."""
-
-    attribute: str
-    slot: str
-    kinds: Raw
-    header: str | None = None
-
-
 def _actions(taxonomy: Taxonomy) -> PythonSlotRow:
-    return _row("actions", "actions", "Sequence[str]", "list", header_of("actions", None, taxonomy))
+    header = header_of("actions", None, taxonomy)
+    return _row("actions", "actions", "Sequence[str]", "list", header)
 
 
 def _slot(slot: str, taxonomy: Taxonomy, types: Annotations, taken: set[str]) -> PythonSlotRow:
     field = taxonomy.field_of(slot)
     known = field.schema if field is not None else Schema()
-    formats = (
-        [each for each in known.format if each in ids.PATTERNS]
-        if field is not None and field.echo
-        else []
-    )
+    echoed = field is not None and field.echo
+    formats = [format_ for format_ in known.format if echoed and format_ in ids.PATTERNS]
     places = [slot_places(envelope.shape).get(slot, ()) for envelope in taxonomy.envelopes.values()]
-    attribute = unique(parameter(slot, ATTRIBUTES), taken)
     row = _row(
         slot,
-        attribute,
-        types.of(known, pascal(slot), attribute),
+        unique(parameter(slot, ATTRIBUTES), taken),
+        types.of(known, pascal(slot)),
         _KINDS.get(known.types[0], "object") if len(known.types) == 1 else "object",
         header_of(slot, field, taxonomy),
     )
     return row._replace(
-        generate=literal(formats[0]) if formats else None,
+        generate=next(iter(formats), None),
         needed=bool(known.types or listed(known, taxonomy))
         and not nullable(known)
-        and any(place.required for each in places for place in each),
+        and any(place.required for group in places for place in group),
     )
 
 
@@ -114,12 +108,9 @@ def _row(
         slot=slot,
         attribute=attribute,
         annotation=annotation,
-        kinds=kinds,
-        parameter=typed(f"{attribute}: ", union((*parts(annotation), "None")), " = None,", 8),
-        assignment=f"self.{attribute} = {name(attribute, 8, len(f'        self.{attribute} = '))}",
-        place=source(Place(attribute, slot, Raw(kinds), header), 4, 4),
+        optional=union((*parts(annotation), "None")),
+        place=Place(attribute, slot, Verbatim(kinds), header),
         generate=None,
-        header=header,
         needed=False,
     )
 
@@ -132,26 +123,17 @@ def header_of(slot: str, field: Field | None, taxonomy: Taxonomy) -> str | None:
 
 def envelope_row(envelope: Envelope) -> PythonEnvelopeRow:
     """The row of an envelope."""
-    listed = "        listed=True,\n" if schemas.lists_details(envelope) else ""
-    shown = "        shown=True,\n" if schemas.shows_details(envelope) else ""
-    text = (
-        "Envelope(\n"
-        f"        media_type={literal(envelope.media_types[0])},\n"
-        f"        shape=compile_shape({_picture_source(envelope.shape)}),\n"
-        f"{listed}{shown}    )"
+    return PythonEnvelopeRow(
+        name=envelope.name,
+        media_type=envelope.media_types[0],
+        picture=picture(envelope.shape),
+        listed=schemas.lists_details(envelope),
+        shown=schemas.shows_details(envelope),
     )
-    return PythonEnvelopeRow(envelope.name, text)
-
-
-def _picture_source(node: Node) -> str:
-    drawn = picture(node)
-    if not isinstance(drawn, Mapping | list):
-        return literal(drawn)
-    return "\n            " + source(drawn, 12, 12) + "\n        "
 
 
 def picture(node: Node) -> object:
-    """The picture that compiles to this node, with nothing left to look up."""
+    """The picture that compiles to this node, without references."""
     match node:
         case Slot(name=name):
             return f"${name}"
@@ -173,7 +155,7 @@ def picture(node: Node) -> object:
 
 
 def carried_headers(taxonomy: Taxonomy) -> tuple[str, ...]:
-    """Lower-case names of the headers that belong to an error and not to the one answer it came with, sorted."""
+    """Sorted lower-case names of the headers that belong to an error, not to the one answer it came with."""
     rules = [
         *taxonomy.headers,
         *(rule for _, code in schemas.live(taxonomy) for rule in code.headers),

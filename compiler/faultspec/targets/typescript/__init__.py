@@ -1,120 +1,107 @@
-"""The TypeScript target: what each template of ``templates/typescript`` loops over."""
+"""The TypeScript target: the rows over which the templates of ``templates/typescript`` loop."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 import faultspec.runtime
 from faultspec.language.conditions import ConditionalRule, StatusRange, Test
-from faultspec.language.model import Code, Taxonomy
+from faultspec.language.model import Code, RetryPolicy, Taxonomy
 from faultspec.runtime.retry import Policy
 from faultspec.runtime.shape import Slot, slot_places
 from faultspec.targets import schema as schemas
 from faultspec.targets.doc_text import NO_MESSAGE, described, plain_policy, statuses, summary
-from faultspec.targets.filters import columns, tsdoc, visible
-from faultspec.targets.layout import Raw
+from faultspec.targets.filters import visible
+from faultspec.targets.literals import Call, Verbatim
 from faultspec.targets.model import Model
 from faultspec.targets.python.constructors import allowed, flag_key
 from faultspec.targets.python.facts import merged
 from faultspec.targets.python.names import distinct, members, wire_names
 from faultspec.targets.python.wire import DECIDED, carried_headers, header_of, picture
 from faultspec.targets.typescript import names
-from faultspec.targets.typescript.layout import (
-    alias,
-    body,
-    extending,
-    key,
-    literal,
-    member,
-    source,
-    typed,
-)
 from faultspec.targets.typescript.types import Types, envelope_type
+
+Json = dict[str, object]
 
 
 class TypeScriptCodeRow(NamedTuple):
-    """A code, as source: its line in ``ErrorCode``, what is said there, and its facts."""
+    """A member of ``ErrorCode``, its documentation, and its facts."""
 
     member: str
+    name: str
     doc: str
-    facts: str
+    facts: Json
 
 
 class TypeScriptErrorRow(NamedTuple):
     """The interface of a code.
 
-    ``opened``: its first line. ``code`` and ``operation``: source of its literals. ``details``: the name of the type of its
-    details, and ``fields`` the lines of its members, none where it declares none. ``entry``: source of its row in the catalog.
+    ``details``: the name of the type of its details. ``fields``: the lines of that type, none if it declares no members.
+    ``entry``: its row in the catalog.
     """
 
     name: str
     doc: str
-    opened: str
     code: str
-    operation: str
+    operation: str | None
     details: str
-    fields: tuple[str, ...]
-    details_doc: str
-    entry: str
+    fields: Sequence[str]
+    entry: Json
 
 
 class TypeScriptSlotRow(NamedTuple):
-    """A slot that is a member of every error. ``line``: its declaration. ``place``: source of its row in ``PLACES``."""
+    """A slot that is a member of every error. ``type``: the parts of a union. ``place``: its row in ``PLACES``."""
 
     slot: str
     member: str
-    line: str
-    place: str
+    type: Sequence[str]
+    place: Json
 
 
 class TypeScriptEnvelopeRow(NamedTuple):
-    """An envelope: the declaration of its type, and its picture, as source."""
+    """An envelope and the name of its type, which is ``type``: the parts of a union."""
 
     name: str
+    envelope: str
     doc: str
-    type: str
-    picture: str
+    type: Sequence[str]
+    picture: object
 
 
 class TypeScriptPolicyRow(NamedTuple):
-    """A retry policy, as source. ``eligible``: source of the codes it is for; ``null`` for all that are retriable.
-    ``eligible_when``: its member of ``ELIGIBLE_WHEN``. ``kinds``: source of the kind of each code that has one.
-    """
+    """A retry policy. ``eligible``: its codes, None if it is for all that are retriable. ``kinds``: those of codes."""
 
-    key: str
+    name: str
     doc: str
-    text: str
-    eligible: str
-    eligible_when: str
-    kinds: str
+    policy: Json
+    eligible: Call | None
+    eligible_when: list[Json]
+    kinds: Call
 
 
 class TypeScriptRenderingRow(NamedTuple):
-    """An error as text. ``given``: the type of what the error does not know. ``text``: its picture."""
+    """An error as text. ``given``: what a caller passes, with its documentation."""
 
-    key: str
+    name: str
     doc: str
-    given: str
-    text: str
+    given: Mapping[str, str]
+    picture: object
 
 
-class Renderings(NamedTuple):
-    """The renderings of a taxonomy. ``slots``: source of the members of errors that stand in slots."""
+class TypeScriptRenderings(NamedTuple):
+    """The renderings of a taxonomy. ``slots``: the member of errors for each slot."""
 
     rows: tuple[TypeScriptRenderingRow, ...]
-    slots: str
+    slots: Mapping[str, str]
 
 
 class TypeScriptView(NamedTuple):
     """What the TypeScript templates see beside the model; see the row types.
 
-    ``slots``: what every error keeps beside its own members. ``wire``: whether an envelope has the code by itself, not inside a text.
-    ``operations``: source of the operation behind each name it is called by. ``unknown``: source of the code that stands for
-    an unknown one, ``null`` where the taxonomy names none; ``unknown_facts`` what is known of it. ``ranges``,
+    ``wire``: whether an envelope has the code by itself, not inside a text. ``operations``: the operation behind each name of
+    a call. ``unknown``: the code that stands for an unknown one, or None, and ``unknown_facts`` its facts. ``ranges``,
     ``entry_ranges`` and ``rule_ranges``: whether the facts, those of operations' own codes, and the rules of policies
-    name long stretches of statuses. ``renderings``:
-    one item, or none where the taxonomy has no renderings.
+    contain ranges of statuses. ``renderings``: one item, or none.
     """
 
     folder: str
@@ -122,24 +109,21 @@ class TypeScriptView(NamedTuple):
     header: str
     codes: tuple[TypeScriptCodeRow, ...]
     errors: tuple[TypeScriptErrorRow, ...]
-    aliases: tuple[str, ...]
+    unions: Mapping[str, Sequence[object]]
     slots: tuple[TypeScriptSlotRow, ...]
-    operations: str
+    operations: Mapping[str, str]
     envelopes: tuple[TypeScriptEnvelopeRow, ...]
-    envelope: str
     wire: bool
-    carried: str
+    carried: Mapping[str, bool]
     policies: tuple[TypeScriptPolicyRow, ...]
-    policy_names: str
-    unknown: str
-    unknown_facts: str
-    unknown_retriable: str
-    unknown_action: str
+    unknown: str | None
+    unknown_facts: object
+    unknown_retriable: bool
     idempotency_header: str | None
     ranges: bool
     entry_ranges: bool
     rule_ranges: bool
-    renderings: tuple[Renderings, ...]
+    renderings: tuple[TypeScriptRenderings, ...]
 
 
 def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
@@ -148,267 +132,217 @@ def view(taxonomy: Taxonomy, model: Model) -> TypeScriptView:
     enum = members(taxonomy)
     taken: set[str] = set()
     shapes = {name: names.envelope(name, taken) for name in taxonomy.envelopes}
-    flag = flag_key(taxonomy)
-    errors = tuple(
-        _error_row(operation, code, taken, flag, types)
-        for operation, code in schemas.live(taxonomy)
-    )
+    errors = tuple(_error_rows(taxonomy, taken, types))
     envelopes = tuple(
         TypeScriptEnvelopeRow(
             shapes[envelope.name],
-            tsdoc(envelope.summary or f"The envelope `{envelope.name}` on the wire."),
-            envelope_type(envelope, shapes[envelope.name], types),
-            member(envelope.name, picture(envelope.shape), 2),
+            envelope.name,
+            envelope.summary or f"The envelope `{envelope.name}` on the wire.",
+            envelope_type(envelope, types),
+            picture(envelope.shape),
         )
         for envelope in taxonomy.envelopes.values()
     )
-    slots = _slots(taxonomy, types)
-    policies = tuple(
-        TypeScriptPolicyRow(
-            key(policy.name),
-            tsdoc(policy.summary, 2) if policy.summary else "",
-            source(_policy(policy.policy), 2, 2),
-            _set(key(policy.name), [code for code in policy.eligible if code in enum])
-            if policy.eligible
-            else "null",
-            member(policy.name, _rules(policy.eligible_when), 2),
-            _map(
-                key(policy.name),
-                [(code, kind) for code, kind in policy.kind_of.items() if code in enum],
-            ),
-        )
-        for policy in taxonomy.retry_policies.values()
-    )
-    unknown = (
-        taxonomy.unknown.becomes if taxonomy.unknown and taxonomy.unknown.becomes in enum else None
-    )
-    retriable = bool(taxonomy.unknown and taxonomy.unknown.retriable)
-    known = tuple(_code_row(code, enum[code.name]) for code in distinct(taxonomy))
+    slots = tuple(_slot_rows(taxonomy, types))
+    rule = taxonomy.unknown
+    unknown = rule.becomes if rule and rule.becomes in enum else None
     return TypeScriptView(
         folder=names.folder(taxonomy.name),
         title=visible(taxonomy.title),
         header=model.header,
-        codes=known,
+        codes=tuple(
+            TypeScriptCodeRow(enum[code.name], code.name, summary(code), _facts(code))
+            for code in distinct(taxonomy)
+        ),
         errors=errors,
-        aliases=tuple(types.named.values()),
+        unions=types.named,
         slots=slots,
-        operations=source(dict(wire_names(taxonomy))),
+        operations=dict(wire_names(taxonomy)),
         envelopes=envelopes,
-        envelope=alias("Envelope", [envelope.name for envelope in envelopes]),
         wire=any(
             place.node == Slot("code")
             for envelope in taxonomy.envelopes.values()
             for place in slot_places(envelope.shape).get("code", ())
         ),
-        carried=source(dict.fromkeys(carried_headers(taxonomy), True)),
-        policies=policies,
-        policy_names=alias(
-            "PolicyName", [literal(policy) for policy in taxonomy.retry_policies] or ["string"]
+        carried=dict.fromkeys(carried_headers(taxonomy), True),
+        policies=tuple(_policy_row(policy, enum) for policy in taxonomy.retry_policies.values()),
+        unknown=unknown,
+        unknown_facts=_UNKNOWN_FACTS if unknown is None else Verbatim(f"FACTS.{unknown}"),
+        unknown_retriable=bool(rule and rule.retriable),
+        idempotency_header=taxonomy.idempotency.key if taxonomy.idempotency else None,
+        ranges=any(_has_range(code) for code in distinct(taxonomy)),
+        entry_ranges=any(
+            operation is not None and _has_range(code) for operation, code in schemas.live(taxonomy)
         ),
-        unknown=literal(unknown),
-        unknown_facts=_UNKNOWN_FACTS if unknown is None else f"FACTS{_at(unknown)}",
-        unknown_retriable=literal(retriable),
-        unknown_action=literal("retry" if retriable else "none"),
-        idempotency_header=literal(taxonomy.idempotency.key) if taxonomy.idempotency else None,
-        ranges=any("range(" in each.facts for each in known),
-        entry_ranges=any("range(" in error.entry for error in errors),
-        rule_ranges=any("range(" in policy.eligible_when for policy in policies),
+        rule_ranges=any(
+            test.ranges
+            for policy in taxonomy.retry_policies.values()
+            for conditional in policy.eligible_when
+            for test in conditional.when
+        ),
         renderings=_renderings(taxonomy, slots),
     )
 
 
 def runtime_files(view: TypeScriptView) -> Iterator[tuple[str, Path]]:
-    """The runtime's port, taken over as it is."""
+    """The modules of the runtime's port, which are copied verbatim."""
     folder = Path(faultspec.runtime.__file__ or "").parent / "typescript"
-    for each in sorted(folder.glob("*.ts")):
-        if each.name != "renderings.ts" or view.renderings:
-            yield f"{view.folder}/_runtime/{each.name}", each
+    for path in sorted(folder.glob("*.ts")):
+        if path.name != "renderings.ts" or view.renderings:
+            yield f"{view.folder}/_runtime/{path.name}", path
 
 
-def _code_row(code: Code, enum: str) -> TypeScriptCodeRow:
-    return TypeScriptCodeRow(
-        member(enum, code.name, 2), tsdoc(summary(code), 2), _facts_member(code)
-    )
+def _error_rows(taxonomy: Taxonomy, taken: set[str], types: Types) -> Iterator[TypeScriptErrorRow]:
+    """The interface of each live code; ``taken`` are names that none may have."""
+    flag = flag_key(taxonomy)
+    for operation, code in schemas.live(taxonomy):
+        name = names.error(operation, code.name, taken)
+        keys, opaque = allowed(code), code.details_schema is not None
+        flagless = flag is None or flag not in keys or opaque
+        lines = [] if opaque else types.members(keys, name, 2)
+        shared = Verbatim(f"FACTS.{code.name}")  # codes are identifiers
+        yield TypeScriptErrorRow(
+            name=name,
+            doc="\n\n".join(described(code)),
+            code=code.name,
+            operation=operation,
+            details=f"{name}Details" if lines else "Details",
+            fields=lines,
+            entry={
+                "code": code.name,
+                "operation": operation,
+                "facts": shared if operation is None else _facts(code),
+                "flagKey": None if flagless else flag,
+            },
+        )
 
 
-def _error_row(
-    operation: str | None, code: Code, taken: set[str], flag: str | None, types: Types
-) -> TypeScriptErrorRow:
-    name = names.error(operation, code.name, taken)
-    keys = allowed(code)
-    flagless = flag is None or flag not in keys or code.details_schema is not None
-    lines = [] if code.details_schema is not None else types.members(keys, name, 2)
-    entry = {
-        "code": code.name,
-        "operation": operation,
-        "facts": Raw(f"FACTS{_at(code.name)}") if operation is None else _facts(code),
-        "flagKey": None if flagless else flag,
-    }
-    return TypeScriptErrorRow(
-        name=name,
-        doc=tsdoc("\n\n".join(described(code))),
-        opened=extending(name, "Common"),
-        code=literal(code.name),
-        operation=literal(operation),
-        details=f"{name}Details" if lines else "Details",
-        fields=tuple(lines),
-        details_doc=tsdoc(f"Details of `{name}`."),
-        entry=source(entry, 2, 2),
-    )
-
-
-def _at(code: str) -> str:
-    """How the member of an object for a code is written; codes are identifiers."""
-    return f".{code}"
-
-
-_UNKNOWN_FACTS = source(
-    {
-        "wire": "unknown",
-        "status": None,
-        "statuses": [],
-        "retriable": "never",
-        "clientAction": "none",
-        "effect": "unknown",
-        "domain": None,
-        "boundaries": [],
-        "retry": None,
-        "until": None,
-        "actions": [],
-        "rules": [],
-        "deprecated": False,
-        "summary": NO_MESSAGE,
-        "message": NO_MESSAGE,
-    }
-)
-
-
-def _facts(code: Code) -> dict[str, object]:
+def _facts(code: Code) -> Json:
     return {
         "wire": code.wire,
-        **dict(_common(code)),
+        "status": code.http.default,
+        "statuses": statuses(code.http.statuses, _span, "..."),
+        "retriable": code.retriable.kind,
+        "clientAction": code.client_action,
+        "effect": code.effect,
+        "domain": code.domain,
+        "boundaries": code.boundaries,
+        "retry": code.retry,
+        "until": code.retriable.until,
+        "actions": code.actions,
         "rules": _rules(code.retriable.rules),
-        **_said(code),
-    }
-
-
-def _common(code: Code) -> tuple[tuple[str, object], ...]:
-    """The facts that many codes have in common."""
-    return (
-        ("status", code.http.default),
-        ("statuses", statuses(code.http.statuses, _span, "...")),
-        ("retriable", code.retriable.kind),
-        ("clientAction", code.client_action),
-        ("effect", code.effect),
-        ("domain", code.domain),
-        ("boundaries", code.boundaries),
-        ("retry", code.retry),
-        ("until", code.retriable.until),
-        ("actions", code.actions),
-    )
-
-
-def _said(code: Code) -> dict[str, object]:
-    return {
         "deprecated": code.lifecycle == "deprecated",
         "summary": code.summary,
         "message": code.message or code.summary,
     }
 
 
-def _facts_member(code: Code) -> str:
-    """The facts of a code, by its name."""
-    own = (("rules", _rules(code.retriable.rules)), *_said(code).items())
-    lines = body((("wire", code.wire),), 4) + _common_body(_common(code)) + body(own, 4)
-    return f"{key(code.name)}: {{\n{lines}  }}"
+_UNKNOWN_FACTS: Json = {
+    "wire": "unknown",
+    "status": None,
+    "statuses": [],
+    "retriable": "never",
+    "clientAction": "none",
+    "effect": "unknown",
+    "domain": None,
+    "boundaries": [],
+    "retry": None,
+    "until": None,
+    "actions": [],
+    "rules": [],
+    "deprecated": False,
+    "summary": NO_MESSAGE,
+    "message": NO_MESSAGE,
+}
 
 
-@lru_cache(maxsize=512)  # more combinations of statuses, flags and policies than a taxonomy has
-def _common_body(given: tuple[tuple[str, object], ...]) -> str:
-    return body(given, 4)
+def _has_range(code: Code) -> bool:
+    """Whether the facts of a code contain a range of statuses."""
+    written = statuses(code.http.statuses, _span, "...")
+    several = (written,) if isinstance(written, str) else written
+    return any(isinstance(status, Verbatim) for status in several) or any(
+        test.ranges for rule in code.retriable.rules for test in rule.when
+    )
 
 
-def _rules(rules: Sequence[ConditionalRule]) -> list[dict[str, object]]:
+def _rules(rules: Sequence[ConditionalRule]) -> list[Json]:
     return [
         {"then": bool(rule.then), "when": [_test(test) for test in rule.when]} for rule in rules
     ]
 
 
-def _test(test: Test) -> dict[str, object]:
-    numbers = merged(test.ranges)
-    values = [*test.values, *(Raw(f"...{_span(each)}") for each in numbers)]
-    return {"fact": test.fact, "values": values}
+def _test(test: Test) -> Json:
+    ranges = [Verbatim(f"...{_span(span)}") for span in merged(test.ranges)]
+    return {"fact": test.fact, "values": [*test.values, *ranges]}
 
 
-def _span(each: StatusRange) -> str:
-    return f"range({each.low}, {each.high})"
+def _span(span: StatusRange) -> str:
+    return f"range({span.low}, {span.high})"
 
 
-def _slots(taxonomy: Taxonomy, types: Types) -> tuple[TypeScriptSlotRow, ...]:
-    """Every slot of every envelope that no code decides, in the order in which the envelopes first name them."""
-    found: dict[str, TypeScriptSlotRow] = {}
+def _slot_rows(taxonomy: Taxonomy, types: Types) -> Iterator[TypeScriptSlotRow]:
+    """Every slot that no code decides, in the order in which the envelopes first name them."""
     taken: set[str] = set()
-    for envelope in taxonomy.envelopes.values():
-        for slot in slot_places(envelope.shape):
-            if slot in found or slot in DECIDED:
-                continue
-            field = taxonomy.field_of(slot)
-            kinds = ("array",) if slot == "actions" else field.schema.types if field else ()
-            name = names.slot(slot, taken)
-            place = {
+    slots = (
+        slot for envelope in taxonomy.envelopes.values() for slot in slot_places(envelope.shape)
+    )
+    for slot in dict.fromkeys(slots):
+        if slot in DECIDED:
+            continue
+        field = taxonomy.field_of(slot)
+        kinds = ("array",) if slot == "actions" else field.schema.types if field else ()
+        name = names.slot(slot, taken)
+        parts = list(dict.fromkeys((*types.slot(slot), "null")))
+        yield TypeScriptSlotRow(
+            slot,
+            name,
+            ["unknown"] if "unknown" in parts else parts,
+            {
                 "member": name,
                 "slot": slot,
                 "type": kinds[0] if len(kinds) == 1 else None,
                 "header": header_of(slot, field, taxonomy),
-            }
-            parts = list(dict.fromkeys((*types.slot(slot), "null")))
-            line = typed(f"readonly {name}:", ["unknown"] if "unknown" in parts else parts, 2)
-            found[slot] = TypeScriptSlotRow(slot, name, line, source(place, 2, 2))
-    return tuple(found.values())
+            },
+        )
 
 
-def _set(name: str, codes: list[str]) -> str:
-    """A set of codes as a member of an object."""
-    lead = "new Set<ErrorCode>("
-    return f"{lead}{source(codes, 2, 2 + columns(f'{name}: {lead}'), 2) if codes else ''})"
+def _policy_row(policy: RetryPolicy, enum: Mapping[str, str]) -> TypeScriptPolicyRow:
+    eligible = [code for code in policy.eligible if code in enum]
+    kinds = [[code, kind] for code, kind in policy.kind_of.items() if code in enum]
+    return TypeScriptPolicyRow(
+        name=policy.name,
+        doc=policy.summary or "",
+        policy=_policy(policy.policy),
+        eligible=Call("new Set<ErrorCode>", eligible) if policy.eligible else None,
+        eligible_when=_rules(policy.eligible_when),
+        kinds=Call("new Map<ErrorCode, string>", kinds),
+    )
 
 
-def _map(name: str, pairs: list[tuple[str, str]]) -> str:
-    """What codes stand for, as a member of an object."""
-    lead = "new Map<ErrorCode, string>("
-    return f"{lead}{source([list(pair) for pair in pairs], 2, 2 + columns(f'{name}: {lead}'), 2) if pairs else ''})"
-
-
-def _policy(policy: Policy) -> Mapping[str, object]:
-    """A policy as the runtime's port takes it."""
+def _policy(policy: Policy) -> Json:
+    """A policy with the names of the runtime's port."""
     found = {
-        names.camel(name): _data(each) for name, each in plain_policy(policy)._asdict().items()
+        names.camel(name): _data(value) for name, value in plain_policy(policy)._asdict().items()
     }
-    return {**found, "kinds": {name: _data(each) for name, each in policy.kinds.items()}}
+    return {**found, "kinds": {name: _data(kind) for name, kind in policy.kinds.items()}}
 
 
 def _data(value: object) -> object:
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {names.camel(name): _data(each) for name, each in value._asdict().items()}
-    return [_data(each) for each in value] if isinstance(value, tuple) else value
+        return {names.camel(name): _data(member) for name, member in value._asdict().items()}
+    return [_data(item) for item in value] if isinstance(value, tuple) else value
 
 
-def _renderings(taxonomy: Taxonomy, slots: tuple[TypeScriptSlotRow, ...]) -> tuple[Renderings, ...]:
+def _renderings(
+    taxonomy: Taxonomy, slots: Sequence[TypeScriptSlotRow]
+) -> tuple[TypeScriptRenderings, ...]:
     rows = tuple(
         TypeScriptRenderingRow(
-            key(rendering.name),
-            tsdoc(rendering.summary or f"The rendering `{rendering.name}`.", 2),
-            _given(rendering.given),
-            member(rendering.name, rendering.picture, 2),
+            rendering.name,
+            rendering.summary or f"The rendering `{rendering.name}`.",
+            rendering.given,
+            rendering.picture,
         )
         for rendering in taxonomy.renderings.values()
     )
-    return (Renderings(rows, source({slot.slot: slot.member for slot in slots})),) if rows else ()
-
-
-def _given(given: Mapping[str, str]) -> str:
-    """The type of what a rendering needs beside the error."""
-    lines = [
-        f"    {tsdoc(what, 4)}\n    readonly {key(name)}: string;\n" for name, what in given.items()
-    ]
-    return "{\n" + "".join(lines) + "  }" if lines else "Readonly<Record<string, never>>"
+    return (TypeScriptRenderings(rows, {slot.slot: slot.member for slot in slots}),) if rows else ()

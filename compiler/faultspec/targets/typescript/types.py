@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from faultspec.language.model import DetailMember, Envelope, Schema, Taxonomy
 from faultspec.runtime.shape import Array, Literal, Node, Object, Slot, Template
 from faultspec.targets import schema as schemas
-from faultspec.targets.filters import columns, pascal, tsdoc
+from faultspec.targets.filters import pascal, tsdoc
+from faultspec.targets.literals import columns, declared, key, ts, union
 from faultspec.targets.python.annotations import listed
-from faultspec.targets.typescript.layout import alias, key, literal, typed, union
 
 _PLAIN = {
     "string": "string",
@@ -30,36 +30,38 @@ _DECIDED = {
     "actions": "readonly string[]",
 }
 
-#: A union of literals longer than this has a name of its own: what the line needs beside it is never more than the rest.
+#: Columns of the longest union of literals without a name of its own; the rest of its line always fits beside it.
 _INLINE = 40
 
 
 class Types:
-    """The types of one package. ``named``: source of each union that is too long for its line, by name.
+    """The types of one package. ``named``: the values of each union that is too long for its line, by its name.
 
-    Such a name lives in ``details.ts``, which other modules call ``d``; ``prefix`` is how they get there.
+    Such a name lives in ``details.ts``. Other modules import that as ``d``, so ``prefix`` is ``d.`` there.
     """
 
     def __init__(self, taxonomy: Taxonomy) -> None:
         self.taxonomy = taxonomy
-        self.named: dict[str, str] = {}
+        self.named: dict[str, list[object]] = {}
 
     def of(
         self, schema: Schema, name: str, indent: int, prefix: str = "", inline: int = _INLINE
     ) -> list[str]:
-        """The members of the union that a value's type is; ``unknown`` where nothing is known of it. ``name``: what a long
-        union of literals is called, and ``inline`` the columns that are too many.
+        """The parts of the union that is a value's type; ``unknown`` if nothing is declared.
+
+        ``name``: the name of a union of literals that is longer than ``inline``.
         """
         values = listed(schema, self.taxonomy)
         if values:
-            parts = [literal(value) for value in values]
+            parts = [ts(value) for value in values]
             if len(parts) == 1 or columns(union(parts)) <= inline:
                 return parts
-            self.named[name] = alias(name, parts)
-            return [f"{prefix}{name}"]
+            # The keys of an object type can be these; prettier leaves such a type exploded.
+            self.named[name] = [value for value in values if _is_key(value)]
+            return [f"{prefix}{name}", *(ts(value) for value in values if not _is_key(value))]
         if not schema.types or schema.opaque is not None:
             return ["unknown"]
-        # Members of objects are only said where the braces have no neighbour but null.
+        # The members of an object are listed only if null alone stands beside its braces.
         plain = len([type_ for type_ in schema.types if type_ != "null"]) > 1
         return list(
             dict.fromkeys(
@@ -84,7 +86,7 @@ class Types:
     def object(
         self, members: Mapping[str, DetailMember], name: str, indent: int, prefix: str = ""
     ) -> str:
-        """The type of an object with these members, its braces and all."""
+        """The type of an object with these members, in braces."""
         pad = " " * (indent + 2)
         lines = [f"{pad}{member}\n" for member in self.members(members, name, indent + 2, prefix)]
         return "{\n" + "".join(lines) + " " * indent + "}" if lines else f"{prefix}Details"
@@ -92,7 +94,7 @@ class Types:
     def members(
         self, members: Mapping[str, DetailMember], name: str, indent: int, prefix: str = ""
     ) -> list[str]:
-        """The lines of the members, each with what is said of it."""
+        """The lines of the members, each with its documentation."""
         found = []
         for member in members.values():
             if member.presence == "forbidden":
@@ -101,24 +103,25 @@ class Types:
             doc = member.schema.description or (registered.summary if registered else None)
             mark = "" if member.presence == "required" else "?"
             kind = self.of(member.schema, name + pascal(member.name), indent, prefix)
-            said = f"{tsdoc(doc, indent)}\n{' ' * indent}" if doc else ""
-            found.append(said + typed(f"readonly {key(member.name)}{mark}:", kind, indent))
+            above = f"{tsdoc(doc, indent)}\n{' ' * indent}" if doc else ""
+            found.append(above + declared(kind, f"readonly {key(member.name)}{mark}:", indent))
         return found
 
     def slot(self, slot: str) -> list[str]:
-        """The type of a slot that is not the code's to decide, for a module other than ``details.ts``."""
+        """The type of a slot that no code decides, for a module other than ``details.ts``."""
         if slot == "actions":
             return [_DECIDED[slot]]
         field = self.taxonomy.field_of(slot)
         return self.of(field.schema, f"{pascal(slot)}Slot", 2, "d.") if field else ["unknown"]
 
 
-def envelope_type(envelope: Envelope, name: str, types: Types) -> str:
-    """The declaration of what an envelope looks like on the wire."""
-    parts = _node(envelope.shape, envelope, types, 0)
-    if len(parts) == 1 and parts[0].startswith("{"):
-        return f"export interface {name} {parts[0]}"
-    return alias(name, parts)
+def _is_key(value: object) -> bool:
+    return isinstance(value, str) or (type(value) is int and value >= 0)
+
+
+def envelope_type(envelope: Envelope, types: Types) -> list[str]:
+    """The type of an envelope on the wire, as parts of a union; an object alone is one part in braces."""
+    return _node(envelope.shape, envelope, types, 0)
 
 
 def _node(node: Node, envelope: Envelope, types: Types, indent: int) -> list[str]:
@@ -130,7 +133,7 @@ def _node(node: Node, envelope: Envelope, types: Types, indent: int) -> list[str
         case Slot(name=name):
             return types.slot(name)
         case Literal(value=value):
-            return [literal(value)]
+            return [ts(value)]
         case Template():
             return ["string"]
         case Array(item=item):
@@ -142,9 +145,9 @@ def _node(node: Node, envelope: Envelope, types: Types, indent: int) -> list[str
             pad = " " * (indent + 2)
             lines = [
                 pad
-                + typed(
-                    f"readonly {key(member.name)}{'?' * member.optional}:",
+                + declared(
                     _node(member.node, envelope, types, indent + 2),
+                    f"readonly {key(member.name)}{'?' * member.optional}:",
                     indent + 2,
                 )
                 + "\n"

@@ -50,8 +50,8 @@ def refuse(check: Check, value: object, name: str) -> None:
     """Raises TypeError for a value of another type, and ValueError for one that is not
     allowed; `name` is what the message calls it.
     """
-    if check.types and not any(_is(value, each) for each in check.types):
-        wanted = " or ".join(_NAMES[each] for each in check.types)
+    if check.types and not any(_is(value, type_) for type_ in check.types):
+        wanted = " or ".join(_NAMES[type_] for type_ in check.types)
         raise TypeError(f"{name} is {_shown(value)}; expected {wanted}")
     if check.enum and not any(_same(value, each) for each in check.enum):
         allowed = ", ".join(map(repr, check.enum))

@@ -1,24 +1,24 @@
-"""The error boundary of a service: whatever goes wrong behind it leaves in the
-envelope, with a correlation id.
+"""The error boundary of a service: every error behind it is answered in the envelope,
+with a correlation id.
 
     app = ErrorBoundary(app, body_limit=1_000_000)
 
 An error of this package is answered as itself, any other exception as an internal
-error, and an answer that a framework made (an unknown route, a wrong method or media
-type …) as the code its status stands for, as ``for_status`` says.
+error. An answer that a framework made (an unknown route, a wrong method or media type
+…) is answered as the code of its status, by ``for_status``.
 
-An application may answer with an envelope itself. Its content is trusted; its code has
-to be one of the status, its headers have to be those of code and status, and its
-correlation id the one that the answer leaves with. Where one of these is wrong it is
-answered anew: as the same error where code and status agree, else as its status.
+An application may answer with an envelope itself. Its content is trusted. Its code must
+be one of the status, its headers those of code and status, and its correlation id that
+of the answer. If one of these is wrong, it is answered anew: as the same error if code
+and status agree, else by its status.
 
-A framework knows no details. Where the code of its status asks for some, the service
-says what to answer instead:
+A framework knows no details. If the code of its status requires some, the service
+chooses the answer:
 
     def choose(problem: Problem) -> AileronError | None:
         if problem.status == 409:
             return ...  # an error of this package, made as if it were raised
-        return None  # whatever the boundary would answer by itself
+        return None  # the boundary decides
 
     app = ErrorBoundary(app, choose=choose)
 """
@@ -51,18 +51,18 @@ Choose = Callable[
     [Problem],
     "AileronError | None",
 ]
-"""Asked first what to answer, for all that is no error of this package; None leaves it
+"""Chooses the answer to a problem that is not an error of this package; None leaves it
 to the boundary. ``Problem.headers`` are those of the framework that are kept.
 """
 
 Complete = Callable[[AileronError], None]
-"""Fills in what only the service knows, in an error that is about to be answered."""
+"""Fills in the values that only the service knows, before an error is answered."""
 
 CORRELATION_HEADER = "X-Request-Id"
 CORRELATION_FORMATS = ("token",)
 
 INTERNAL: ErrorCode | None = ErrorCode.CONNECTOR_RUNTIME_ERROR
-"""What an exception is answered with; None where the taxonomy names no code for it."""
+"""The code of the answer to an exception; None if the taxonomy declares none."""
 
 BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {
     "failure": [
@@ -77,16 +77,25 @@ BARE: Mapping[EnvelopeName, Sequence[ErrorCode]] = {
     ],
     "api_error": [],
 }
-"""The codes that each envelope can carry although nobody is there to give details."""
+"""The codes that each envelope can carry without details."""
 
 SURFACES = (
     BoundarySurface(
         enveloped=False,
-        routes=(("POST", "/v1/chat/completions"), ("POST", "/v1/messages")),
+        routes=(
+            (
+                "POST",
+                "/v1/chat/completions",
+            ),
+            (
+                "POST",
+                "/v1/messages",
+            ),
+        ),
     ),
 )
-"""What tells the exchanges apart whose errors need no envelope; the first that claims
-one counts.
+"""The surfaces that decide whether an error needs an envelope; the first that claims an
+exchange counts.
 """
 
 NOTHING: Mapping[str, str] = {}
@@ -99,15 +108,15 @@ class ErrorBoundary(asgi.ErrorBoundary):
     or None. See ``_runtime.asgi``.
 
     ``retry_after`` (seconds) and ``challenge`` are the values of ``Retry-After`` and
-    ``WWW-Authenticate`` where an answer must have these headers and nobody gave them,
-    as when a framework says 429 or 401; None: such an answer becomes another.
+    ``WWW-Authenticate`` in answers that require these headers and lack them, as when a
+    framework answers 429 or 401. With None, such an answer becomes another.
 
-    ``choose`` is asked what to answer for a framework's status or an exception. Raises
-    ValueError where there are statuses that it is needed for, and it is missing.
+    ``choose`` chooses the answer to a framework's status or an exception. Raises
+    ValueError if a status needs it and it is missing.
 
-    ``complete`` is called with each error before it is answered, to fill in what only
-    the service knows: audit_id. Raises ValueError where the envelope cannot do without
-    and it is missing.
+    ``complete`` is called with each error before it is answered, to fill in the values
+    that only the service knows: audit_id. Raises ValueError if the envelope requires
+    them and it is missing.
     """
 
     def __init__(
@@ -126,7 +135,7 @@ class ErrorBoundary(asgi.ErrorBoundary):
             _refuse_statuses_without_answer(envelope, supplied)
         lacking = _needed(envelope)
         if complete is None and lacking:
-            raise ValueError(f"nothing gives {', '.join(lacking)}: pass `complete`")
+            raise ValueError(f"no value for {', '.join(lacking)}: pass `complete`")
         media_type = ENVELOPES[envelope].media_type
         super().__init__(
             app,
@@ -158,9 +167,9 @@ def answer(
     supplied: Mapping[str, str] = NOTHING,
     complete: Complete | None = None,
 ) -> asgi.Answer:
-    """The envelope for what went wrong; an error that came from elsewhere unread is an
-    internal one here. ``supplied``: values for headers that the answer must have and
-    nobody gave, by lower-case name.
+    """The answer to a problem. An unread error of another service is an internal one
+    here. ``supplied``: by lower-case name, values for required headers that the error
+    lacks.
     """
     given = {name.decode("latin-1") for name, _ in problem.headers}
     failure = problem.exception
@@ -186,8 +195,8 @@ def last_resort(
     envelope: EnvelopeName = "failure",
     supplied: Mapping[str, str] = NOTHING,
 ) -> asgi.Answer:
-    """What is answered where the answer itself fails, as when ``choose`` raises or a
-    detail is no JSON: the internal error with nothing but what the taxonomy fixes.
+    """The answer if making one fails, as when ``choose`` raises or a detail is not JSON:
+    the internal error with only the values that the taxonomy fixes.
     """
     found = _chosen(500, (), envelope, supplied)
     code, status = found or (INTERNAL or next(iter(ERRORS), None), 500)
@@ -203,7 +212,7 @@ def _written(
     error: AileronError,
     envelope: EnvelopeName,
 ) -> asgi.Answer:
-    # An answer in which something is null is better than none.
+    # An answer with nulls is better than none.
     absent = [slot for slot, name in NEEDED.items() if getattr(error, name) is None]
     rendered = render(error, envelope=envelope, slots=dict.fromkeys(absent))
     headers = tuple(
@@ -233,24 +242,24 @@ def for_status(
     envelope: EnvelopeName = "failure",
     supplied: Mapping[str, str] = NOTHING,
 ) -> AileronError:
-    """The error that a bare status stands for; ``given`` are the lower-case names of
-    the headers that come with it, ``supplied`` values for others that it may need.
-    Raises LookupError where there is none.
+    """The error of a bare status. ``given`` are the lower-case names of the headers
+    that come with it, ``supplied`` values for others that it may need. Raises
+    LookupError if no error fits.
 
-    It is the code whose default the status is, else one that may travel under it, that
-    with the nearest default first, if it can do without details and with those headers.
-    Otherwise it is, under its own status, the declared fallback of the status, the code
-    of 400 or 500, or the internal error, the first that can be answered; the log says
-    so.
+    A code fits if it needs no details, and no other headers. The code whose default the
+    status is comes first, then those that may travel under it, nearest default first.
+    Otherwise the log has a warning, and the error is answered under its own status: the
+    first that fits of the declared fallback, the code of 400 or 500, and the internal
+    error.
     """
     found = _chosen(status, given, envelope, supplied)
     if found is None:
-        raise LookupError(f"nothing can be answered for a bare {status}: pass `choose`")
+        raise LookupError(f"no answer to a bare {status}: pass `choose`")
     code, under = found
     if under != status:
         _logger.warning(
-            "a bare %s is answered as %s under %s: no code of %s can do without what "
-            "only a handler knows; `choose` may say which",
+            "a bare %s is answered as %s under %s: every code of %s needs details or "
+            "headers that only a handler knows; pass `choose`",
             status,
             code,
             under,
@@ -271,16 +280,16 @@ def _chosen(
 ) -> tuple[ErrorCode, int] | None:
     known = {*given, *supplied}
     own = sorted(
-        codes_for(status), key=lambda each: abs((FACTS[each].status or 0) - status)
+        codes_for(status), key=lambda code: abs((FACTS[code].status or 0) - status)
     )
     for code in own:
         if _answerable(code, status, known, envelope):
             return code, status
     fallbacks = [code for on, code in FALLBACKS if status in on]
-    for each in (*fallbacks, *codes_for(status - status % 100), INTERNAL):
-        under = None if each is None else FACTS[each].status
-        if each is not None and under and _answerable(each, under, known, envelope):
-            return each, under
+    for other in (*fallbacks, *codes_for(status - status % 100), INTERNAL):
+        under = None if other is None else FACTS[other].status
+        if other is not None and under and _answerable(other, under, known, envelope):
+            return other, under
     return None
 
 
@@ -289,7 +298,7 @@ def _answerable(
 ) -> bool:
     """Whether the code needs no details, and no header beside the known ones."""
     return code in BARE[envelope] and all(
-        name.lower() in known or not any(status in each for each in on)
+        name.lower() in known or not any(status in span for span in on)
         for name, on in FACTS[code].headers
     )
 
@@ -311,10 +320,12 @@ def _refuse_statuses_without_answer(
     envelope: EnvelopeName, supplied: Mapping[str, str]
 ) -> None:
     statuses = range(400, 600)
-    lost = [each for each in statuses if not _chosen(each, (), envelope, supplied)]
+    lost = [
+        status for status in statuses if not _chosen(status, (), envelope, supplied)
+    ]
     if lost:
         few = f"{', '.join(map(str, lost[:3]))}{' …' if len(lost) > 3 else ''}"
-        raise ValueError(f"nothing can be answered for a bare {few}: pass `choose`")
+        raise ValueError(f"no answer to a bare {few}: pass `choose`")
 
 
 def _needed(envelope: EnvelopeName) -> list[str]:

@@ -1,6 +1,4 @@
-"""The details of each code of Aileron failures: what stands in the envelope beside
-the message.
-"""
+"""The types of the details of each code of Aileron failures."""
 
 # Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/aileron/taxonomy.yaml
@@ -21,9 +19,13 @@ __all__ = [
 ]
 
 Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
-"""A value as JSON has it."""
+"""Any value of JSON."""
 
-CapabilityDeniedBoundary = t.Literal["sandbox", "connector_manifest", "action"]
+CapabilityDeniedBoundary = t.Literal[
+    "sandbox",
+    "connector_manifest",
+    "action",
+]
 
 
 class CapabilityDeniedDetails(t.TypedDict):

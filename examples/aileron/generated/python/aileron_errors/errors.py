@@ -1,7 +1,8 @@
 """An exception for each code of Aileron failures.
 
-A service raises them; a client catches them, made from an answer by ``wire.parse``.
-Only declared codes can be raised, each with its own details, boundaries and statuses.
+A service raises them. A client catches them after ``wire.parse`` made them from an
+answer. Only declared codes can be raised, each with its own details, boundaries and
+statuses.
 """
 
 # Generated from examples/aileron/taxonomy.yaml; do not edit. Regenerate: faultspec
@@ -17,41 +18,49 @@ from . import details as d
 from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
 
-EnvelopeName = t.Literal["failure", "api_error"]
+EnvelopeName = t.Literal[
+    "failure",
+    "api_error",
+]
 """The shapes on the wire; ``wire.ENVELOPES`` has them."""
 
 
 SECONDS = Check(types=("number",), minimum=0)
-"""What ``retry_after`` has to be."""
+"""The check of ``retry_after``."""
 
 SLOT_CHECKS: Mapping[str, Check] = {
-    "audit_id": Check(types=("string",), pattern="^audit-."),
-    "request_id": Check(types=("string",)),
+    "audit_id": Check(
+        types=("string",),
+        pattern="^audit-.",
+    ),
+    "request_id": Check(
+        types=("string",),
+    ),
 }
-"""What the attributes that fill an envelope have to be, where they are not None."""
+"""The checks of attributes that fill an envelope, unless they are None."""
 
 
 class Unset(Enum):
-    """The default of a detail that may be None: left out."""
+    """The default of a detail that may be None; such a detail is left out."""
 
     UNSET = "unset"
 
 
 class AileronError(Exception):
-    """Any error of Aileron failures; what is raised is one of its subclasses, one
-    for each code.
+    """Any error of Aileron failures. Each code has a subclass, and only those are
+    raised.
 
-    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP
+    ``message`` is safe to show to the sender of the request. ``status`` is the HTTP
     status, None for a code without one. ``headers`` travel beside the envelope, and
-    ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that the code
-    travels in unless told otherwise. What caused the error is its ``__cause__``
-    (``raise … from failure``), and never travels.
+    ``retry_after`` (seconds) as one of them. ``envelope`` is the default envelope of
+    the code. The cause of the error is its ``__cause__`` (``raise … from failure``),
+    and never travels.
     """
 
     __slots__ = (
         "_details",
+        "_other_facts",
         "_retriable",
-        "_told",
         "audit_id",
         "boundary",
         "headers",
@@ -83,7 +92,7 @@ class AileronError(Exception):
         retry_after: float | None = None,
         audit_id: str | None = None,
         request_id: str | None = None,
-        told: Mapping[str, object] | None = None,
+        other_facts: Mapping[str, object] | None = None,
         headers: Mapping[str, str | None] | None = None,
     ) -> None:
         if not hasattr(self, "code"):
@@ -95,12 +104,14 @@ class AileronError(Exception):
             if value is not Unset.UNSET and (value is not None or key in nullable)
         }
         refuse(self.checks, self._details, f"{self.facts.wire}: details")
-        self._told = {
-            fact: value for fact, value in (told or {}).items() if value is not None
+        self._other_facts = {
+            fact: value
+            for fact, value in (other_facts or {}).items()
+            if value is not None
         }
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status, _beside(self))
+        self.status = _allowed_status(self.code, self.facts, status, _own_facts(self))
         if retry_after is not None:
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
@@ -116,7 +127,9 @@ class AileronError(Exception):
             raise ValueError(f"{under} needs the header {name}: pass `{way}`")
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
-        self.message = said(type(self), self._details) if message is None else message
+        self.message = (
+            default_message(type(self), self._details) if message is None else message
+        )
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -127,18 +140,16 @@ class AileronError(Exception):
 
     @property
     def details(self) -> Mapping[str, object]:
-        """What stands in the envelope beside the message, typed by each subclass; not
-        to be changed.
-        """
+        """The details in the envelope, typed by each subclass; read only."""
         return self._details
 
     @property
     def retriable(self) -> bool:
-        """Whether this request may be sent again: as it says, else by the code."""
-        return self.retriable_when(known(self))
+        """Whether this request may be sent again: its own flag, else that of its code."""
+        return self.retriable_when(known_facts(self))
 
     def retriable_when(self, facts: Mapping[str, object]) -> bool:
-        """The same, by these facts, which are named as rules name them."""
+        """The same, with other facts; rules define their names."""
         if self._retriable is not None:
             return self._retriable
         if self.facts.retriable == "conditional":
@@ -148,8 +159,8 @@ class AileronError(Exception):
         return self.facts.client_action == "retry"
 
     def _flag(self) -> bool:
-        """The flag among the details: what the error itself says, else whether the
-        client action is ``retry``.
+        """The flag among the details: the error's own, else whether the client action
+        is ``retry``.
         """
         decides = self._retriable is not None or self.facts.retriable == "conditional"
         return self.retriable if decides else self.facts.client_action == "retry"
@@ -172,9 +183,15 @@ class CapabilityDenied(AileronError):
     default_message = "The operation is not allowed"
     checks = Check(
         members={
-            "host": Check(types=("string",)),
-            "scope": Check(types=("string",)),
-            "suggestion": Check(types=("string",)),
+            "host": Check(
+                types=("string",),
+            ),
+            "scope": Check(
+                types=("string",),
+            ),
+            "suggestion": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -205,8 +222,11 @@ class CapabilityDenied(AileronError):
 
     @property
     def details(self) -> d.CapabilityDeniedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.CapabilityDeniedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.CapabilityDeniedDetails,
+            self._details,
+        )
 
 
 class BindingRequired(AileronError):
@@ -226,9 +246,15 @@ class BindingRequired(AileronError):
     default_message = "A credential must be bound first"
     checks = Check(
         members={
-            "binding": Check(types=("string",)),
-            "scope": Check(types=("string",)),
-            "suggestion": Check(types=("string",)),
+            "binding": Check(
+                types=("string",),
+            ),
+            "scope": Check(
+                types=("string",),
+            ),
+            "suggestion": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -257,8 +283,11 @@ class BindingRequired(AileronError):
 
     @property
     def details(self) -> d.BindingRequiredDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.BindingRequiredDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.BindingRequiredDetails,
+            self._details,
+        )
 
 
 class BindingFailed(AileronError):
@@ -266,9 +295,9 @@ class BindingFailed(AileronError):
 
     HTTP 412; from runtime; a person has to act.
 
-    ``retriable``: whether this one may be sent again. ``binding``: The binding that was
-    used, such as oauth2/slack/work. ``scope``: The credential scope that did not match.
-    ``suggestion``: What the user can do about it.
+    ``retriable``: whether this request may be sent again. ``binding``: The binding that
+    was used, such as oauth2/slack/work. ``scope``: The credential scope that did not
+    match. ``suggestion``: What the user can do about it.
     """
 
     __slots__ = ()
@@ -279,9 +308,15 @@ class BindingFailed(AileronError):
     default_message = "The bound credential was refused"
     checks = Check(
         members={
-            "binding": Check(types=("string",)),
-            "scope": Check(types=("string",)),
-            "suggestion": Check(types=("string",)),
+            "binding": Check(
+                types=("string",),
+            ),
+            "scope": Check(
+                types=("string",),
+            ),
+            "suggestion": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -312,8 +347,11 @@ class BindingFailed(AileronError):
 
     @property
     def details(self) -> d.BindingFailedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.BindingFailedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.BindingFailedDetails,
+            self._details,
+        )
 
 
 class ResourceLimitExceeded(AileronError):
@@ -332,7 +370,9 @@ class ResourceLimitExceeded(AileronError):
     default_message = "The connector exceeded a resource limit"
     checks = Check(
         members={
-            "suggestion": Check(types=("string",)),
+            "suggestion": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -357,8 +397,11 @@ class ResourceLimitExceeded(AileronError):
 
     @property
     def details(self) -> d.ResourceLimitExceededDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ResourceLimitExceededDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ResourceLimitExceededDetails,
+            self._details,
+        )
 
 
 class ConnectorRuntimeError(AileronError):
@@ -368,8 +411,8 @@ class ConnectorRuntimeError(AileronError):
     HTTP 500; from sandbox; clients retry where the error says that they may. The
     operation may have taken effect.
 
-    ``retriable``: whether this one may be sent again. ``suggestion``: What the user can
-    do about it.
+    ``retriable``: whether this request may be sent again. ``suggestion``: What the user
+    can do about it.
     """
 
     __slots__ = ()
@@ -383,7 +426,9 @@ class ConnectorRuntimeError(AileronError):
     default_message = "The connector failed"
     checks = Check(
         members={
-            "suggestion": Check(types=("string",)),
+            "suggestion": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -410,8 +455,11 @@ class ConnectorRuntimeError(AileronError):
 
     @property
     def details(self) -> d.ConnectorRuntimeErrorDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ConnectorRuntimeErrorDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ConnectorRuntimeErrorDetails,
+            self._details,
+        )
 
 
 class NetworkError(AileronError):
@@ -421,9 +469,9 @@ class NetworkError(AileronError):
     effect.
 
     ``retried``: How often the runtime retried before it gave up. ``suggestion``: What
-    the user can do about it. ``retriable``: whether this one may be sent again; by the
-    rules of the code where it is left out. ``idempotent``: whether the operation that
-    failed is idempotent.
+    the user can do about it. ``retriable``: whether this request may be sent again; by
+    default the rules decide. ``idempotent``: whether the operation that failed is
+    idempotent.
     """
 
     __slots__ = ()
@@ -434,8 +482,14 @@ class NetworkError(AileronError):
     default_message = "The service could not be reached"
     checks = Check(
         members={
-            "retried": Check(types=("integer",), minimum=0, maximum=3),
-            "suggestion": Check(types=("string",)),
+            "retried": Check(
+                types=("integer",),
+                minimum=0,
+                maximum=3,
+            ),
+            "suggestion": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -458,7 +512,7 @@ class NetworkError(AileronError):
                 "suggestion": suggestion,
             },
             retriable=retriable,
-            told={
+            other_facts={
                 "operation.idempotent": idempotent,
             },
             headers=headers,
@@ -468,8 +522,11 @@ class NetworkError(AileronError):
 
     @property
     def details(self) -> d.NetworkErrorDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.NetworkErrorDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.NetworkErrorDetails,
+            self._details,
+        )
 
 
 class ExternalApiError(AileronError):
@@ -481,8 +538,8 @@ class ExternalApiError(AileronError):
     ``status_``: The status the upstream service answered with. ``binding``: The binding
     that was used, such as oauth2/slack/work. ``retried``: How often the runtime retried
     before it gave up. ``suggestion``: What the user can do about it. ``retriable``:
-    whether this one may be sent again; by the rules of the code where it is left out.
-    ``idempotent``: whether the operation that failed is idempotent.
+    whether this request may be sent again; by default the rules decide. ``idempotent``:
+    whether the operation that failed is idempotent.
     """
 
     __slots__ = ()
@@ -493,10 +550,22 @@ class ExternalApiError(AileronError):
     default_message = "The service answered with an error"
     checks = Check(
         members={
-            "status": Check(types=("integer",), minimum=100, maximum=599),
-            "binding": Check(types=("string",)),
-            "retried": Check(types=("integer",), minimum=0, maximum=3),
-            "suggestion": Check(types=("string",)),
+            "status": Check(
+                types=("integer",),
+                minimum=100,
+                maximum=599,
+            ),
+            "binding": Check(
+                types=("string",),
+            ),
+            "retried": Check(
+                types=("integer",),
+                minimum=0,
+                maximum=3,
+            ),
+            "suggestion": Check(
+                types=("string",),
+            ),
         },
         required=("status",),
     )
@@ -524,7 +593,7 @@ class ExternalApiError(AileronError):
                 "suggestion": suggestion,
             },
             retriable=retriable,
-            told={
+            other_facts={
                 "operation.idempotent": idempotent,
             },
             headers=headers,
@@ -534,8 +603,11 @@ class ExternalApiError(AileronError):
 
     @property
     def details(self) -> d.ExternalApiErrorDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ExternalApiErrorDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ExternalApiErrorDetails,
+            self._details,
+        )
 
 
 class HashMismatch(AileronError):
@@ -558,7 +630,9 @@ class HashMismatch(AileronError):
     default_message = "The installed bytes are not the declared ones"
     checks = Check(
         members={
-            "suggestion": Check(types=("string",)),
+            "suggestion": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -583,8 +657,11 @@ class HashMismatch(AileronError):
 
     @property
     def details(self) -> d.HashMismatchDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.HashMismatchDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.HashMismatchDetails,
+            self._details,
+        )
 
 
 class SignatureFailure(AileronError):
@@ -603,7 +680,9 @@ class SignatureFailure(AileronError):
     default_message = "The signature does not verify"
     checks = Check(
         members={
-            "suggestion": Check(types=("string",)),
+            "suggestion": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -628,22 +707,25 @@ class SignatureFailure(AileronError):
 
     @property
     def details(self) -> d.SignatureFailureDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.SignatureFailureDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.SignatureFailureDetails,
+            self._details,
+        )
 
 
 class UnknownError(AileronError):
-    """An answer that is no declared error: an unknown code, another shape, or no JSON
-    at all.
+    """An answer that is not a declared error: an unknown code, another shape, or not
+    JSON.
 
-    ``raw`` is the body as it came; ``original_code`` what stood in the place of the
-    code, if anything did. Neither is safe to show.
-    ``code`` is None: it is no declared error, and is not taken for one.
+    ``raw`` is the received body. ``original_code`` is the value in the place of the
+    code, or None. Neither is safe to show.
+    ``code`` is None: the taxonomy declares no code for unknown errors.
     """
 
     __slots__ = ("original_code", "raw")
 
-    code = None  # the taxonomy names no code for what it does not know
+    code = None  # the taxonomy declares no code for unknown errors
     facts = Facts(
         wire="unknown",
         status=None,
@@ -700,12 +782,12 @@ ERRORS: Mapping[ErrorCode, type[AileronError]] = {
     ErrorCode.HASH_MISMATCH: HashMismatch,
     ErrorCode.SIGNATURE_FAILURE: SignatureFailure,
 }
-"""The exception of each code that means the same for every operation."""
+"""The exception of each code that is shared by all operations."""
 
 _ALL = {
-    (each.operation, str(each.facts.wire)): each
-    for each in AileronError.__subclasses__()
-    if each is not UnknownError
+    (kind.operation, str(kind.facts.wire)): kind
+    for kind in AileronError.__subclasses__()
+    if kind is not UnknownError
 }
 
 
@@ -713,8 +795,8 @@ def error_class(
     wire: str | int,
     operation: str | None = None,
 ) -> type[AileronError] | None:
-    """The exception for what stands in the code slot: the operation's own, else the
-    shared one; None if unknown.
+    """The exception for a value of the code slot: the operation's own, else the shared
+    one; None if unknown.
     """
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
 
@@ -722,23 +804,23 @@ def error_class(
 def error_classes(
     wire: str | int,
 ) -> Sequence[type[AileronError]]:
-    """Every exception for what stands in the code slot, whatever the operation; the
-    shared one first.
+    """Every exception for a value of the code slot, of any operation; the shared one
+    first.
     """
-    return [each for (_, own), each in _ALL.items() if own == str(wire)]
+    return [kind for (_, own), kind in _ALL.items() if own == str(wire)]
 
 
 def lacking(
     error: AileronError,
 ) -> Sequence[str]:
-    """The headers that the error must have under its status, and has not."""
+    """The headers that the error needs under its status and lacks."""
     given = {name.lower() for name in error.headers}
     if error.retry_after is not None:
         given.add("retry-after")
     return [
         name
         for name, on in error.facts.headers
-        if name.lower() not in given and any(error.status in each for each in on)
+        if name.lower() not in given and any(error.status in span for span in on)
     ]
 
 
@@ -753,8 +835,8 @@ def restored(
     kind: type[AileronError],
     state: Mapping[str, object],
 ) -> AileronError:
-    """An error with this state, unchecked: how a pickled one, and one read from the
-    wire, comes back.
+    """An error with this state, unchecked. Pickled errors and those read from the wire
+    are made so.
     """
     error = kind.__new__(kind)
     for name, value in state.items():
@@ -763,39 +845,39 @@ def restored(
     return error
 
 
-def known(
+def known_facts(
     error: AileronError,
 ) -> dict[str, object]:
-    """The facts that are known of an error, as rules name them."""
-    return {"status": error.status, **_beside(error)}
+    """The facts that an error knows, under the names that rules use."""
+    return {"status": error.status, **_own_facts(error)}
 
 
 def decided(
     rules: Sequence[RetriableRule], facts: Mapping[str, object], *, otherwise: bool
 ) -> bool:
-    """The answer of the first rule that holds; ``otherwise`` where none does."""
+    """The result of the first rule that holds; ``otherwise`` if none does."""
     for rule in rules:
         if all(_holds(facts.get(fact), values) for fact, values in rule.when):
             return rule.then
     return otherwise
 
 
-def said(
+def default_message(
     kind: type[AileronError],
     details: Mapping[str, object],
 ) -> str:
-    """The default message with each ``${key}`` replaced by that detail; the summary
-    where one is missing.
+    """The default message with each ``${key}`` replaced by that detail; the summary if
+    one is missing.
     """
     template = kind.default_message
     if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
         return kind.summary
-    return re.sub(r"\$\{(\w+)\}", lambda each: _text(details[each[1]]), template)
+    return re.sub(r"\$\{(\w+)\}", lambda match: _text(details[match[1]]), template)
 
 
 def _text(value: object) -> str:
     if isinstance(value, str):
-        return str(value)  # an enumeration's member as the string that it is
+        return str(value)  # of an enumeration's member the string
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -805,19 +887,17 @@ def bare(
     status: int | None = None,
     details: Mapping[str, object] | None = None,
 ) -> AileronError:
-    """An error with its default message, for where nobody is there to give the details
-    that it asks for.
-    """
+    """An error with its default message, made without the details that it requires."""
     known = dict(details or {})
     names = AileronError.__slots__
     state: dict[str, object] = {
         **dict.fromkeys(names),
         **dict(kind.defaults),
         "_details": known,
-        "_told": {},
+        "_other_facts": {},
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
-        "message": said(kind, known),
+        "message": default_message(kind, known),
         "status": kind.facts.status if status is None else status,
     }
     error = restored(kind, state)
@@ -829,16 +909,14 @@ def bare(
 def undeclared(
     original_code: str | int | None = None,
 ) -> AileronError:
-    """What a service answers for an error that it did not declare; ``original_code``
-    stays out of the answer.
-    """
+    """The answer to an undeclared error; ``original_code`` stays out of it."""
     internal = ErrorCode.CONNECTOR_RUNTIME_ERROR
     return bare(ERRORS[internal])
 
 
 def entity_tag(value: str) -> str:
-    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left
-    where it is (RFC 9110 §8.8.3).
+    """A validator in the form of the header ``ETag``: in quotes, after its mark of
+    weakness (RFC 9110 §8.8.3).
     """
     return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
 
@@ -848,21 +926,21 @@ def _entity_tag(value: str | None) -> str | None:
 
 
 def _sendable(headers: Mapping[str, str | None]) -> dict[str, str]:
-    """The headers that have a value; of a name, which has no case, the last one.
+    """The headers that have a value. Names have no case; the last of a name counts.
 
     A name is a token (RFC 9110 section 5.6.2).
     """
     found: dict[str, tuple[str, str]] = {}
     for name, value in headers.items():
         if not isinstance(name, str):
-            raise TypeError(f"the name of a header is a string, and not {name!r}")
+            raise TypeError(f"the name of a header must be a string, not {name!r}")
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
-            raise ValueError(f"no header can have the name {name!r}")
+            raise ValueError(f"{name!r} is not the name of a header")
         if value is None:
             continue
         if not isinstance(value, str):
             kind = type(value).__name__
-            raise TypeError(f"the header {name} is a string, and not of type {kind}")
+            raise TypeError(f"the header {name} must be a string, not {kind}")
         found[name.lower()] = (name, value)
     return dict(found.values())
 
@@ -872,7 +950,7 @@ def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
         return next(iter(facts.boundaries), None)
     if boundary not in facts.boundaries:
         own = " or ".join(facts.boundaries)
-        raise ValueError(f"{facts.wire} comes from {own}, and not from {boundary!r}")
+        raise ValueError(f"{facts.wire} comes from {own}, not from {boundary!r}")
     return boundary
 
 
@@ -880,26 +958,26 @@ def _allowed_status(
     code: ErrorCode | None,
     facts: Facts,
     status: int | None,
-    told: Mapping[str, object],
+    known: Mapping[str, object],
 ) -> int | None:
-    """The status given if it is allowed; else the one that the rules come to by what is
-    known of the error, and the default where that leaves several.
+    """The given status if it is allowed. Without one, the status that the rules decide
+    by the known facts, or the default if several remain.
     """
-    possible = _outcomes(facts.status_rules, told)
+    possible = _outcomes(facts.status_rules, known)
     if status is None and possible and facts.status not in possible:
         return possible[-1]
     if status is None:
         return facts.status
     if possible and status not in possible:
-        known = " or ".join(map(str, possible))
-        raise ValueError(f"{facts.wire} travels under {known} here")
+        allowed = " or ".join(map(str, possible))
+        raise ValueError(f"{facts.wire} travels under {allowed} here")
     if status not in facts.statuses and code not in codes_for(status):
         raise ValueError(f"{facts.wire} does not travel under {status}")
     return status
 
 
 def _outcomes(rules: Sequence[StatusRule], facts: Mapping[str, object]) -> list[int]:
-    """What the rules may come to: a fact that is not known leaves both ways open."""
+    """The possible results of the rules; an unknown fact leaves both ways open."""
     found: list[int] = []
     for rule in rules:
         known = [(fact, values) for fact, values in rule.when if fact in facts]
@@ -912,10 +990,13 @@ def _outcomes(rules: Sequence[StatusRule], facts: Mapping[str, object]) -> list[
     return found
 
 
-def _beside(error: AileronError) -> dict[str, object]:
-    """The facts that are known beside the status."""
-    told = {f"details.{key}": value for key, value in error.details.items()}
-    return {**told, **error._told}
+def _own_facts(error: AileronError) -> dict[str, object]:
+    """The facts that an error knows beside its status."""
+    facts: dict[str, object] = {
+        f"details.{key}": value for key, value in error.details.items()
+    }
+    facts |= error._other_facts
+    return facts
 
 
 def _holds(fact: object, values: Sequence[object]) -> bool:
@@ -923,5 +1004,5 @@ def _holds(fact: object, values: Sequence[object]) -> bool:
 
 
 def _same(a: object, b: object) -> bool:
-    """Equality as JSON has it: 1 is not true."""
+    """Equality in JSON: 1 is not true."""
     return isinstance(a, bool) == isinstance(b, bool) and a == b

@@ -13,7 +13,7 @@ import type { Picture } from "./_runtime/shape.js";
 import { factsOf } from "./catalog.js";
 import type { AnyError } from "./errors.js";
 
-/** What each rendering needs that the error does not know. */
+/** The values that each rendering needs and the error does not know. */
 export interface Given {
   /** The result of a tool call in a chat completion. */
   readonly tool_message: {
@@ -45,13 +45,13 @@ const PICTURES: { readonly [N in keyof Given]: Picture } = {
   },
 };
 
-/** The members of errors that stand in the slots of these names. */
+/** The member of errors for each slot. */
 const SLOTS: Readonly<Record<string, string>> = {
   audit_id: "auditId",
   request_id: "requestId",
 };
 
-/** An error as the rendering draws it; a line of text that lacks something goes. */
+/** An error as a rendering; a line of text that lacks a value is left out. */
 export function rendering<N extends keyof Given>(
   name: N,
   error: AnyError,

@@ -1,4 +1,4 @@
-"""The codes of alknet call errors, and what is known of each."""
+"""The codes of alknet call errors, and the facts of each."""
 
 # Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/alknet/taxonomy.yaml
@@ -58,13 +58,13 @@ Effect = t.Literal["none", "possible", "unknown"]
 """Whether the operation may have taken effect although the error was returned."""
 
 Retriability = t.Literal["always", "never", "caller", "none", "conditional"]
-"""Whether the same request may be sent again; ``caller``: each error says; ``none``:
+"""Whether the same request may be sent again; ``caller``: each error decides; ``none``:
 errors have no such flag.
 """
 
 
 class RetriableRule(t.NamedTuple):
-    """``then`` is the answer where each fact, such as ``status`` or ``details.reason``,
+    """``then`` is the result if each fact, such as ``status`` or ``details.reason``,
     has one of its values.
     """
 
@@ -73,8 +73,8 @@ class RetriableRule(t.NamedTuple):
 
 
 class StatusRule(t.NamedTuple):
-    """``then`` is the status where each fact, such as ``details.reason``, has one of
-    its values.
+    """``then`` is the status if each fact, such as ``details.reason``, has one of its
+    values.
     """
 
     then: int
@@ -82,16 +82,16 @@ class StatusRule(t.NamedTuple):
 
 
 class Facts(t.NamedTuple):
-    """What is known of a code.
+    """The facts of a code.
 
     ``wire`` stands in the envelope. ``status`` is the default, None for a code that
-    never travels over HTTP; ``statuses`` are all it may have. The first of
+    never travels over HTTP; ``statuses`` are all that it may have. The first of
     ``boundaries`` is the default. ``retry`` names a policy. ``until`` is the action
     after which the request may be sent again. The first of ``rules`` that holds decides
     a conditional flag, and the first of ``status_rules`` a conditional status.
-    ``headers`` are those that whoever raises the error gives: each with the statuses
-    under which it is required. ``constants`` are those whose value the code decides:
-    name, value (None: it has no such header), and the statuses.
+    ``headers`` must be given when the error is raised: each with the statuses that
+    require it. ``constants`` are headers whose value the code decides: name, value
+    (None: it has no such header), and the statuses.
     """
 
     wire: str | int
@@ -112,13 +112,13 @@ class Facts(t.NamedTuple):
     constants: tuple[tuple[str, str | None, Sequence[range]], ...] = ()
 
     def allows(self, status: int) -> bool:
-        """Whether the code may travel under a status: one of its own, else one that no
-        code claims and that it stands for. A code without any is sent as 500.
+        """Whether the code may travel under a status: one of its own, or one that no
+        code claims and that it stands for. A code without statuses is sent as 500.
         """
         if not self.statuses:
             return status == 500
         return status in self.statuses or any(
-            FACTS[each].wire == self.wire for each in codes_for(status)
+            FACTS[code].wire == self.wire for code in codes_for(status)
         )
 
 
@@ -135,14 +135,30 @@ FACTS: Mapping[ErrorCode, Facts] = {
     ErrorCode.FORBIDDEN: Facts(
         wire="FORBIDDEN",
         status=401,
-        statuses=(401, 403),
+        statuses=(
+            401,
+            403,
+        ),
         retriable="never",
         client_action="user",
         effect="none",
-        boundaries=("registry", "acl"),
+        boundaries=(
+            "registry",
+            "acl",
+        ),
         status_rules=(
-            StatusRule(then=401, when=(("caller.authenticated", (False,)),)),
-            StatusRule(then=403),
+            StatusRule(
+                then=401,
+                when=(
+                    (
+                        "caller.authenticated",
+                        (False,),
+                    ),
+                ),
+            ),
+            StatusRule(
+                then=403,
+            ),
         ),
     ),
     ErrorCode.INVALID_INPUT: Facts(
@@ -161,7 +177,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         retriable="never",
         client_action="none",
         effect="none",
-        boundaries=("registry", "operation_env"),
+        boundaries=(
+            "registry",
+            "operation_env",
+        ),
     ),
     ErrorCode.INTERNAL: Facts(
         wire="INTERNAL",
@@ -170,7 +189,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         retriable="never",
         client_action="none",
         effect="unknown",
-        boundaries=("registry", "adapter"),
+        boundaries=(
+            "registry",
+            "adapter",
+        ),
     ),
     ErrorCode.TIMEOUT: Facts(
         wire="TIMEOUT",
@@ -234,42 +256,48 @@ RETRYABLE = frozenset(
 """The codes whose client action is to send the same request again."""
 
 FALLBACKS: Sequence[tuple[range, ErrorCode | None]] = (
-    (range(400, 500), ErrorCode.INVALID_INPUT),
-    (range(500, 600), ErrorCode.INTERNAL),
+    (
+        range(400, 500),
+        ErrorCode.INVALID_INPUT,
+    ),
+    (
+        range(500, 600),
+        ErrorCode.INTERNAL,
+    ),
 )
-"""The code of an error status that no code claims, the narrowest range first; None
-where the status is not sent.
+"""The code of an error status that no code claims, the narrowest range first; None if
+the status is never sent.
 """
 
 
 UNKNOWN_ACTION: ClientAction = "none"
-"""What a client does about a code that is not declared, such as one of a later version,
-by the taxonomy's rule for them.
+"""What a client does about an undeclared code, such as one of a later version
+(by the taxonomy's rule for them).
 """
 
 
 def is_retryable(code: str | None) -> bool:
     """Whether the client action is ``retry``: to send the same request again. ``code``
-    is a member of ``ErrorCode`` or the name of one; any other name, and None, is a code
-    that is not declared, and has ``UNKNOWN_ACTION``.
+    is a member of ``ErrorCode`` or the name of one. Any other name, or None, is an
+    undeclared code, and has ``UNKNOWN_ACTION``.
     """
     return client_action(code) == "retry"
 
 
 def client_action(code: str | None) -> ClientAction:
-    """What a client does about a code; ``UNKNOWN_ACTION`` about an undeclared one."""
+    """What a client does about a code; ``UNKNOWN_ACTION`` for an undeclared one."""
     facts = t.cast(Mapping[str | None, Facts], FACTS).get(code)
     return UNKNOWN_ACTION if facts is None else facts.client_action
 
 
 def http_status(code: ErrorCode) -> int | None:
-    """The status a code travels under by default; None if it never goes over HTTP."""
+    """The default status of a code; None if it never travels over HTTP."""
     return FACTS[code].status
 
 
 def codes_for(status: int) -> tuple[ErrorCode, ...]:
-    """The codes that may travel under a status; the fallback where no code claims it,
-    and none where there is none.
+    """The codes that may travel under a status; the fallback if no code claims it, and
+    nothing if it has no fallback.
     """
     claimed = tuple(code for code, facts in FACTS.items() if status in facts.statuses)
     if claimed:

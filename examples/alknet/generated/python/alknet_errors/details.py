@@ -1,6 +1,4 @@
-"""The details of each code of alknet call errors: what stands in the envelope beside
-the message.
-"""
+"""The types of the details of each code of alknet call errors."""
 
 # Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/alknet/taxonomy.yaml
@@ -23,7 +21,22 @@ __all__ = [
 ]
 
 Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
-"""A value as JSON has it."""
+"""Any value of JSON."""
+
+ForbiddenBoundary = t.Literal[
+    "registry",
+    "acl",
+]
+
+InvalidOperationTypeBoundary = t.Literal[
+    "registry",
+    "operation_env",
+]
+
+InternalBoundary = t.Literal[
+    "registry",
+    "adapter",
+]
 
 
 class NotFoundDetails(t.TypedDict):

@@ -1,7 +1,8 @@
 """An exception for each code of alknet call errors.
 
-A service raises them; a client catches them, made from an answer by ``wire.parse``.
-Only declared codes can be raised, each with its own details, boundaries and statuses.
+A service raises them. A client catches them after ``wire.parse`` made them from an
+answer. Only declared codes can be raised, each with its own details, boundaries and
+statuses.
 """
 
 # Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec
@@ -17,40 +18,45 @@ from . import details as d
 from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
 
-EnvelopeName = t.Literal["error", "call_error"]
+EnvelopeName = t.Literal[
+    "error",
+    "call_error",
+]
 """The shapes on the wire; ``wire.ENVELOPES`` has them."""
 
 
 SECONDS = Check(types=("number",), minimum=0)
-"""What ``retry_after`` has to be."""
+"""The check of ``retry_after``."""
 
 SLOT_CHECKS: Mapping[str, Check] = {
-    "request_id": Check(types=("string",)),
+    "request_id": Check(
+        types=("string",),
+    ),
 }
-"""What the attributes that fill an envelope have to be, where they are not None."""
+"""The checks of attributes that fill an envelope, unless they are None."""
 
 
 class Unset(Enum):
-    """The default of a detail that may be None: left out."""
+    """The default of a detail that may be None; such a detail is left out."""
 
     UNSET = "unset"
 
 
 class AlknetError(Exception):
-    """Any error of alknet call errors; what is raised is one of its subclasses, one
-    for each code.
+    """Any error of alknet call errors. Each code has a subclass, and only those are
+    raised.
 
-    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP
+    ``message`` is safe to show to the sender of the request. ``status`` is the HTTP
     status, None for a code without one. ``headers`` travel beside the envelope, and
-    ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that the code
-    travels in unless told otherwise. What caused the error is its ``__cause__``
-    (``raise … from failure``), and never travels.
+    ``retry_after`` (seconds) as one of them. ``envelope`` is the default envelope of
+    the code. The cause of the error is its ``__cause__`` (``raise … from failure``),
+    and never travels.
     """
 
     __slots__ = (
         "_details",
+        "_other_facts",
         "_retriable",
-        "_told",
         "boundary",
         "headers",
         "message",
@@ -80,7 +86,7 @@ class AlknetError(Exception):
         retriable: bool | None = None,
         retry_after: float | None = None,
         request_id: str | None = None,
-        told: Mapping[str, object] | None = None,
+        other_facts: Mapping[str, object] | None = None,
         headers: Mapping[str, str | None] | None = None,
     ) -> None:
         if not hasattr(self, "code"):
@@ -92,12 +98,14 @@ class AlknetError(Exception):
             if value is not Unset.UNSET and (value is not None or key in nullable)
         }
         refuse(self.checks, self._details, f"{self.facts.wire}: details")
-        self._told = {
-            fact: value for fact, value in (told or {}).items() if value is not None
+        self._other_facts = {
+            fact: value
+            for fact, value in (other_facts or {}).items()
+            if value is not None
         }
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status, _beside(self))
+        self.status = _allowed_status(self.code, self.facts, status, _own_facts(self))
         if retry_after is not None:
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
@@ -112,7 +120,9 @@ class AlknetError(Exception):
             raise ValueError(f"{under} needs the header {name}: pass `{way}`")
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
-        self.message = said(type(self), self._details) if message is None else message
+        self.message = (
+            default_message(type(self), self._details) if message is None else message
+        )
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -123,18 +133,16 @@ class AlknetError(Exception):
 
     @property
     def details(self) -> Mapping[str, object]:
-        """What stands in the envelope beside the message, typed by each subclass; not
-        to be changed.
-        """
+        """The details in the envelope, typed by each subclass; read only."""
         return self._details
 
     @property
     def retriable(self) -> bool:
-        """Whether this request may be sent again: as it says, else by the code."""
-        return self.retriable_when(known(self))
+        """Whether this request may be sent again: its own flag, else that of its code."""
+        return self.retriable_when(known_facts(self))
 
     def retriable_when(self, facts: Mapping[str, object]) -> bool:
-        """The same, by these facts, which are named as rules name them."""
+        """The same, with other facts; rules define their names."""
         if self._retriable is not None:
             return self._retriable
         if self.facts.retriable == "conditional":
@@ -144,8 +152,8 @@ class AlknetError(Exception):
         return self.facts.client_action == "retry"
 
     def _flag(self) -> bool:
-        """The flag among the details: what the error itself says, else whether the
-        client action is ``retry``.
+        """The flag among the details: the error's own, else whether the client action
+        is ``retry``.
         """
         decides = self._retriable is not None or self.facts.retriable == "conditional"
         return self.retriable if decides else self.facts.client_action == "retry"
@@ -169,7 +177,9 @@ class NotFound(AlknetError):
     default_message = "There is no such operation"
     checks = Check(
         members={
-            "operation": Check(types=("string",)),
+            "operation": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -192,8 +202,11 @@ class NotFound(AlknetError):
 
     @property
     def details(self) -> d.NotFoundDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.NotFoundDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.NotFoundDetails,
+            self._details,
+        )
 
 
 class Forbidden(AlknetError):
@@ -201,8 +214,8 @@ class Forbidden(AlknetError):
 
     HTTP 401, 403; from registry or acl; a person has to act.
 
-    ``operation``: The operation that was asked for. ``status``: the rules of the code
-    decide it where it is left out. ``authenticated``: whether the caller was let in.
+    ``operation``: The operation that was asked for. ``status``: by default the rules of
+    the code decide. ``authenticated``: whether the caller was authenticated.
     """
 
     __slots__ = ()
@@ -213,7 +226,9 @@ class Forbidden(AlknetError):
     default_message = "The call is not allowed"
     checks = Check(
         members={
-            "operation": Check(types=("string",)),
+            "operation": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -222,7 +237,7 @@ class Forbidden(AlknetError):
         message: str | None = None,
         *,
         operation: str | None = None,
-        boundary: t.Literal["registry", "acl"] = "registry",
+        boundary: d.ForbiddenBoundary = "registry",
         status: t.Literal[401, 403] | None = None,
         authenticated: bool | None = None,
         request_id: str | None = None,
@@ -235,7 +250,7 @@ class Forbidden(AlknetError):
             },
             boundary=boundary,
             status=status,
-            told={
+            other_facts={
                 "caller.authenticated": authenticated,
             },
             headers=headers,
@@ -244,8 +259,11 @@ class Forbidden(AlknetError):
 
     @property
     def details(self) -> d.ForbiddenDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ForbiddenDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ForbiddenDetails,
+            self._details,
+        )
 
 
 class InvalidInput(AlknetError):
@@ -264,7 +282,9 @@ class InvalidInput(AlknetError):
     default_message = "The input does not fit the schema of the operation"
     checks = Check(
         members={
-            "operation": Check(types=("string",)),
+            "operation": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -289,8 +309,11 @@ class InvalidInput(AlknetError):
 
     @property
     def details(self) -> d.InvalidInputDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.InvalidInputDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.InvalidInputDetails,
+            self._details,
+        )
 
 
 class InvalidOperationType(AlknetError):
@@ -313,7 +336,9 @@ class InvalidOperationType(AlknetError):
     default_message = "The operation cannot be called this way"
     checks = Check(
         members={
-            "operation": Check(types=("string",)),
+            "operation": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -322,7 +347,7 @@ class InvalidOperationType(AlknetError):
         message: str | None = None,
         *,
         operation: str | None = None,
-        boundary: t.Literal["registry", "operation_env"] = "registry",
+        boundary: d.InvalidOperationTypeBoundary = "registry",
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -338,8 +363,11 @@ class InvalidOperationType(AlknetError):
 
     @property
     def details(self) -> d.InvalidOperationTypeDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.InvalidOperationTypeDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.InvalidOperationTypeDetails,
+            self._details,
+        )
 
 
 class Internal(AlknetError):
@@ -363,7 +391,9 @@ class Internal(AlknetError):
     default_message = "Something went wrong"
     checks = Check(
         members={
-            "code": Check(types=("string",)),
+            "code": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -372,7 +402,7 @@ class Internal(AlknetError):
         message: str | None = None,
         *,
         code: str | None = None,
-        boundary: t.Literal["registry", "adapter"] = "registry",
+        boundary: d.InternalBoundary = "registry",
         status: int = 500,
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
@@ -390,8 +420,11 @@ class Internal(AlknetError):
 
     @property
     def details(self) -> d.InternalDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.InternalDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.InternalDetails,
+            self._details,
+        )
 
 
 class Timeout(AlknetError):
@@ -410,7 +443,9 @@ class Timeout(AlknetError):
     default_message = "The request timed out"
     checks = Check(
         members={
-            "operation": Check(types=("string",)),
+            "operation": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -433,8 +468,11 @@ class Timeout(AlknetError):
 
     @property
     def details(self) -> d.TimeoutDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.TimeoutDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.TimeoutDetails,
+            self._details,
+        )
 
 
 class ReadFileFileNotFound(AlknetError):
@@ -462,8 +500,12 @@ class ReadFileFileNotFound(AlknetError):
     default_message = "The file does not exist"
     checks = Check(
         members={
-            "path": Check(types=("string",)),
-            "errno": Check(types=("integer",)),
+            "path": Check(
+                types=("string",),
+            ),
+            "errno": Check(
+                types=("integer",),
+            ),
         },
     )
     operation = "readFile"
@@ -489,8 +531,11 @@ class ReadFileFileNotFound(AlknetError):
 
     @property
     def details(self) -> d.ReadFileFileNotFoundDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ReadFileFileNotFoundDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ReadFileFileNotFoundDetails,
+            self._details,
+        )
 
 
 class ReadFilePermissionDenied(AlknetError):
@@ -518,8 +563,12 @@ class ReadFilePermissionDenied(AlknetError):
     default_message = "The file may not be read"
     checks = Check(
         members={
-            "path": Check(types=("string",)),
-            "errno": Check(types=("integer",)),
+            "path": Check(
+                types=("string",),
+            ),
+            "errno": Check(
+                types=("integer",),
+            ),
         },
     )
     operation = "readFile"
@@ -545,8 +594,11 @@ class ReadFilePermissionDenied(AlknetError):
 
     @property
     def details(self) -> d.ReadFilePermissionDeniedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ReadFilePermissionDeniedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ReadFilePermissionDeniedDetails,
+            self._details,
+        )
 
 
 class CreateMachineInsufficientCredits(AlknetError):
@@ -587,8 +639,11 @@ class CreateMachineInsufficientCredits(AlknetError):
 
     @property
     def details(self) -> d.CreateMachineInsufficientCreditsDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.CreateMachineInsufficientCreditsDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.CreateMachineInsufficientCreditsDetails,
+            self._details,
+        )
 
 
 class CreateMachineRateLimited(AlknetError):
@@ -615,7 +670,10 @@ class CreateMachineRateLimited(AlknetError):
     default_message = "Too many requests"
     checks = Check(
         members={
-            "retry_after": Check(types=("number",), minimum=0),
+            "retry_after": Check(
+                types=("number",),
+                minimum=0,
+            ),
         },
     )
     operation = "createMachine"
@@ -640,8 +698,11 @@ class CreateMachineRateLimited(AlknetError):
 
     @property
     def details(self) -> d.CreateMachineRateLimitedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.CreateMachineRateLimitedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.CreateMachineRateLimitedDetails,
+            self._details,
+        )
 
 
 class ChatContextOverflow(AlknetError):
@@ -682,22 +743,25 @@ class ChatContextOverflow(AlknetError):
 
     @property
     def details(self) -> d.ChatContextOverflowDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ChatContextOverflowDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ChatContextOverflowDetails,
+            self._details,
+        )
 
 
 class UnknownError(AlknetError):
-    """An answer that is no declared error: an unknown code, another shape, or no JSON
-    at all.
+    """An answer that is not a declared error: an unknown code, another shape, or not
+    JSON.
 
-    ``raw`` is the body as it came; ``original_code`` what stood in the place of the
-    code, if anything did. Neither is safe to show.
+    ``raw`` is the received body. ``original_code`` is the value in the place of the
+    code, or None. Neither is safe to show.
     """
 
     __slots__ = ("original_code", "raw")
 
     code = ErrorCode.INTERNAL
-    facts = FACTS[code]._replace(headers=())  # what was read demands nothing
+    facts = FACTS[code]._replace(headers=())  # a received error needs no headers
     summary = (
         "A handler panicked or failed in a way it did not declare, or the connection "
         "broke."
@@ -744,12 +808,12 @@ ERRORS: Mapping[ErrorCode, type[AlknetError]] = {
     ErrorCode.INTERNAL: Internal,
     ErrorCode.TIMEOUT: Timeout,
 }
-"""The exception of each code that means the same for every operation."""
+"""The exception of each code that is shared by all operations."""
 
 _ALL = {
-    (each.operation, str(each.facts.wire)): each
-    for each in AlknetError.__subclasses__()
-    if each is not UnknownError
+    (kind.operation, str(kind.facts.wire)): kind
+    for kind in AlknetError.__subclasses__()
+    if kind is not UnknownError
 }
 
 
@@ -758,15 +822,15 @@ _OPERATIONS: Mapping[str, str] = {
     "vastai/createMachine": "createMachine",
     "agent/chat": "chat",
 }
-"""The operation behind each tool, method or route that it is called by."""
+"""The operation of each tool, method or route."""
 
 
 def error_class(
     wire: str | int,
     operation: str | None = None,
 ) -> type[AlknetError] | None:
-    """The exception for what stands in the code slot: the operation's own, else the
-    shared one; None if unknown.
+    """The exception for a value of the code slot: the operation's own, else the shared
+    one; None if unknown.
     """
     if operation is not None:
         operation = _OPERATIONS.get(operation, operation)
@@ -776,23 +840,23 @@ def error_class(
 def error_classes(
     wire: str | int,
 ) -> Sequence[type[AlknetError]]:
-    """Every exception for what stands in the code slot, whatever the operation; the
-    shared one first.
+    """Every exception for a value of the code slot, of any operation; the shared one
+    first.
     """
-    return [each for (_, own), each in _ALL.items() if own == str(wire)]
+    return [kind for (_, own), kind in _ALL.items() if own == str(wire)]
 
 
 def lacking(
     error: AlknetError,
 ) -> Sequence[str]:
-    """The headers that the error must have under its status, and has not."""
+    """The headers that the error needs under its status and lacks."""
     given = {name.lower() for name in error.headers}
     if error.retry_after is not None:
         given.add("retry-after")
     return [
         name
         for name, on in error.facts.headers
-        if name.lower() not in given and any(error.status in each for each in on)
+        if name.lower() not in given and any(error.status in span for span in on)
     ]
 
 
@@ -807,8 +871,8 @@ def restored(
     kind: type[AlknetError],
     state: Mapping[str, object],
 ) -> AlknetError:
-    """An error with this state, unchecked: how a pickled one, and one read from the
-    wire, comes back.
+    """An error with this state, unchecked. Pickled errors and those read from the wire
+    are made so.
     """
     error = kind.__new__(kind)
     for name, value in state.items():
@@ -817,39 +881,39 @@ def restored(
     return error
 
 
-def known(
+def known_facts(
     error: AlknetError,
 ) -> dict[str, object]:
-    """The facts that are known of an error, as rules name them."""
-    return {"status": error.status, **_beside(error)}
+    """The facts that an error knows, under the names that rules use."""
+    return {"status": error.status, **_own_facts(error)}
 
 
 def decided(
     rules: Sequence[RetriableRule], facts: Mapping[str, object], *, otherwise: bool
 ) -> bool:
-    """The answer of the first rule that holds; ``otherwise`` where none does."""
+    """The result of the first rule that holds; ``otherwise`` if none does."""
     for rule in rules:
         if all(_holds(facts.get(fact), values) for fact, values in rule.when):
             return rule.then
     return otherwise
 
 
-def said(
+def default_message(
     kind: type[AlknetError],
     details: Mapping[str, object],
 ) -> str:
-    """The default message with each ``${key}`` replaced by that detail; the summary
-    where one is missing.
+    """The default message with each ``${key}`` replaced by that detail; the summary if
+    one is missing.
     """
     template = kind.default_message
     if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
         return kind.summary
-    return re.sub(r"\$\{(\w+)\}", lambda each: _text(details[each[1]]), template)
+    return re.sub(r"\$\{(\w+)\}", lambda match: _text(details[match[1]]), template)
 
 
 def _text(value: object) -> str:
     if isinstance(value, str):
-        return str(value)  # an enumeration's member as the string that it is
+        return str(value)  # of an enumeration's member the string
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -859,19 +923,17 @@ def bare(
     status: int | None = None,
     details: Mapping[str, object] | None = None,
 ) -> AlknetError:
-    """An error with its default message, for where nobody is there to give the details
-    that it asks for.
-    """
+    """An error with its default message, made without the details that it requires."""
     known = dict(details or {})
     names = AlknetError.__slots__
     state: dict[str, object] = {
         **dict.fromkeys(names),
         **dict(kind.defaults),
         "_details": known,
-        "_told": {},
+        "_other_facts": {},
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
-        "message": said(kind, known),
+        "message": default_message(kind, known),
         "status": kind.facts.status if status is None else status,
     }
     error = restored(kind, state)
@@ -883,11 +945,9 @@ def bare(
 def undeclared(
     original_code: str | int | None = None,
 ) -> AlknetError:
-    """What a service answers for an error that it did not declare, with that error's
-    own code among the details.
-    """
+    """The answer to an undeclared error, with its own code among the details."""
     details: dict[str, object] = {}
-    # Whatever does not look like a code stays out of the answer.
+    # A value that does not look like a code stays out of the answer.
     if re.fullmatch(r"[A-Za-z0-9_.:-]{1,64}", str(original_code or "")):
         details["code"] = original_code
     internal = ErrorCode.INTERNAL
@@ -895,8 +955,8 @@ def undeclared(
 
 
 def entity_tag(value: str) -> str:
-    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left
-    where it is (RFC 9110 §8.8.3).
+    """A validator in the form of the header ``ETag``: in quotes, after its mark of
+    weakness (RFC 9110 §8.8.3).
     """
     return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
 
@@ -906,21 +966,21 @@ def _entity_tag(value: str | None) -> str | None:
 
 
 def _sendable(headers: Mapping[str, str | None]) -> dict[str, str]:
-    """The headers that have a value; of a name, which has no case, the last one.
+    """The headers that have a value. Names have no case; the last of a name counts.
 
     A name is a token (RFC 9110 section 5.6.2).
     """
     found: dict[str, tuple[str, str]] = {}
     for name, value in headers.items():
         if not isinstance(name, str):
-            raise TypeError(f"the name of a header is a string, and not {name!r}")
+            raise TypeError(f"the name of a header must be a string, not {name!r}")
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
-            raise ValueError(f"no header can have the name {name!r}")
+            raise ValueError(f"{name!r} is not the name of a header")
         if value is None:
             continue
         if not isinstance(value, str):
             kind = type(value).__name__
-            raise TypeError(f"the header {name} is a string, and not of type {kind}")
+            raise TypeError(f"the header {name} must be a string, not {kind}")
         found[name.lower()] = (name, value)
     return dict(found.values())
 
@@ -930,7 +990,7 @@ def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
         return next(iter(facts.boundaries), None)
     if boundary not in facts.boundaries:
         own = " or ".join(facts.boundaries)
-        raise ValueError(f"{facts.wire} comes from {own}, and not from {boundary!r}")
+        raise ValueError(f"{facts.wire} comes from {own}, not from {boundary!r}")
     return boundary
 
 
@@ -938,26 +998,26 @@ def _allowed_status(
     code: ErrorCode,
     facts: Facts,
     status: int | None,
-    told: Mapping[str, object],
+    known: Mapping[str, object],
 ) -> int | None:
-    """The status given if it is allowed; else the one that the rules come to by what is
-    known of the error, and the default where that leaves several.
+    """The given status if it is allowed. Without one, the status that the rules decide
+    by the known facts, or the default if several remain.
     """
-    possible = _outcomes(facts.status_rules, told)
+    possible = _outcomes(facts.status_rules, known)
     if status is None and possible and facts.status not in possible:
         return possible[-1]
     if status is None:
         return facts.status
     if possible and status not in possible:
-        known = " or ".join(map(str, possible))
-        raise ValueError(f"{facts.wire} travels under {known} here")
+        allowed = " or ".join(map(str, possible))
+        raise ValueError(f"{facts.wire} travels under {allowed} here")
     if status not in facts.statuses and code not in codes_for(status):
         raise ValueError(f"{facts.wire} does not travel under {status}")
     return status
 
 
 def _outcomes(rules: Sequence[StatusRule], facts: Mapping[str, object]) -> list[int]:
-    """What the rules may come to: a fact that is not known leaves both ways open."""
+    """The possible results of the rules; an unknown fact leaves both ways open."""
     found: list[int] = []
     for rule in rules:
         known = [(fact, values) for fact, values in rule.when if fact in facts]
@@ -970,10 +1030,13 @@ def _outcomes(rules: Sequence[StatusRule], facts: Mapping[str, object]) -> list[
     return found
 
 
-def _beside(error: AlknetError) -> dict[str, object]:
-    """The facts that are known beside the status."""
-    told = {f"details.{key}": value for key, value in error.details.items()}
-    return {**told, **error._told}
+def _own_facts(error: AlknetError) -> dict[str, object]:
+    """The facts that an error knows beside its status."""
+    facts: dict[str, object] = {
+        f"details.{key}": value for key, value in error.details.items()
+    }
+    facts |= error._other_facts
+    return facts
 
 
 def _holds(fact: object, values: Sequence[object]) -> bool:
@@ -981,5 +1044,5 @@ def _holds(fact: object, values: Sequence[object]) -> bool:
 
 
 def _same(a: object, b: object) -> bool:
-    """Equality as JSON has it: 1 is not true."""
+    """Equality in JSON: 1 is not true."""
     return isinstance(a, bool) == isinstance(b, bool) and a == b

@@ -1,13 +1,12 @@
 /**
- * The details of each code of alknet call errors: what stands in the envelope
- * beside the message. They are what the contract promises; what a service sends
- * is not checked.
+ * The types of the details of each code of alknet call errors, as the contract
+ * promises them. The details of an answer are not checked.
  */
 
 // Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec
 // compile examples/alknet/taxonomy.yaml
 
-/** Details of which nothing is declared. */
+/** Details without declared members. */
 export type Details = Readonly<Record<string, unknown>>;
 
 /** Details of `NotFound`. */

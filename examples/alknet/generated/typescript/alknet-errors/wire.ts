@@ -1,4 +1,4 @@
-/** The envelope: what is on the wire, and the error that an answer says. */
+/** The envelopes on the wire, and the error in an answer. */
 
 // Generated from examples/alknet/taxonomy.yaml; do not edit. Regenerate: faultspec
 // compile examples/alknet/taxonomy.yaml
@@ -43,8 +43,14 @@ export interface CallErrorEnvelope {
   };
 }
 
-/** Whatever an error looks like on the wire. */
-export type Envelope = ErrorEnvelope | CallErrorEnvelope;
+/** Any envelope on the wire. */
+export type Envelope = Envelopes[keyof Envelopes];
+
+/** The envelopes by name. */
+interface Envelopes {
+  readonly error: ErrorEnvelope;
+  readonly call_error: CallErrorEnvelope;
+}
 
 const PICTURES: Readonly<Record<string, Picture>> = {
   error: {
@@ -68,16 +74,16 @@ const PICTURES: Readonly<Record<string, Picture>> = {
 const SHAPES = Object.values(PICTURES).map(compileShape);
 
 /**
- * Headers, in lower case, that say what to do about an error; the others belong to
- * the one answer it came with.
+ * Headers, in lower case, that are kept with an error; the others belong to the one
+ * answer it came with.
  */
 const CARRIED: Readonly<Record<string, true>> = {
   "retry-after": true,
 };
 
 /**
- * Where a member of errors stands on the wire: the slot of the envelope, the type
- * of its values if they have one, and the header that repeats it.
+ * The place of a member of errors on the wire: the slot of the envelope, the type of
+ * its values or null for any, and the header that repeats it.
  */
 interface Place {
   readonly member: string;
@@ -101,9 +107,9 @@ export type HeaderSource =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * What is known of an answer beside its body. `operation` is the one that was asked
- * for, where operations have codes of their own: its name, or the tool, method or
- * route that it is called by, as the taxonomy writes it.
+ * The facts of an answer beside its body. `operation` matters if operations have
+ * codes of their own: its name, or its tool, method or route as the taxonomy writes
+ * it.
  */
 export interface Answer {
   readonly status?: number | null | undefined;
@@ -112,10 +118,10 @@ export interface Answer {
 }
 
 /**
- * The error that an answer says; never throws, whatever the body.
+ * The error in an answer; never throws, whatever the body.
  *
- * What is not declared comes back as an `UnknownError`, which keeps the body.
- * Whether the details are what the contract promises is not checked.
+ * An undeclared error becomes an `UnknownError`, which keeps the body. The details
+ * are not checked against the contract.
  *
  * @param body - JSON text, or the value that was read from it
  */
@@ -156,8 +162,8 @@ export function parse(body: unknown, answer: Answer = {}): AnyError {
       raw: body,
     };
     const facts = factsOf({ ...common, ...unknown } as UnknownError);
-    const said = message ?? defaultMessage(facts, details);
-    return { ...common, ...unknown, message: said } as UnknownError;
+    const text = message ?? defaultMessage(facts, details);
+    return { ...common, ...unknown, message: text } as UnknownError;
   }
   const { facts } = entry;
   const flag = flagIn(entry, slots.get("retriable"), details);
@@ -175,7 +181,7 @@ export function parse(body: unknown, answer: Answer = {}): AnyError {
   } as unknown as AnyError;
 }
 
-/** Whether a body is an envelope of these with a declared code in it. */
+/** Whether a body is one of these envelopes with a declared code. */
 export function isEnvelope(body: unknown): body is Envelope {
   const found = read(body);
   const wire = found?.fits === true ? found.slots.get("code") : null;
@@ -186,8 +192,8 @@ export function isEnvelope(body: unknown): body is Envelope {
 }
 
 /**
- * What the body says through an envelope that fits, else through one in which a
- * code can be found: the first whose code is declared, else the first.
+ * The content of the body by an envelope that fits, else by one that finds a code:
+ * the first whose code is declared, else the first.
  */
 function read(body: unknown): Extraction | undefined {
   let data = body;
@@ -199,10 +205,10 @@ function read(body: unknown): Extraction | undefined {
     }
   }
   const readings = SHAPES.map((shape) => extract(shape, data));
-  const fitting = readings.filter((each) => each.fits);
-  const coded = readings.filter((each) => each.slots.has("code"));
+  const fitting = readings.filter(({ fits }) => fits);
+  const coded = readings.filter(({ slots }) => slots.has("code"));
   const likely = fitting.length > 0 ? fitting : coded;
-  return likely.find((each) => isDeclared(each.slots.get("code"))) ?? likely[0];
+  return likely.find(({ slots }) => isDeclared(slots.get("code"))) ?? likely[0];
 }
 
 function detailsIn(value: unknown): d.Details {
@@ -212,8 +218,8 @@ function detailsIn(value: unknown): d.Details {
 }
 
 /**
- * The default message with each `${key}` replaced by that detail; the summary where
- * one is missing.
+ * The default message with each `${key}` replaced by that detail; the summary if one
+ * is missing.
  */
 function defaultMessage(facts: Facts, details: d.Details): string {
   let whole = true;
@@ -225,7 +231,7 @@ function defaultMessage(facts: Facts, details: d.Details): string {
   return whole ? message : facts.summary;
 }
 
-/** Whether this request may be sent again, as the answer says, if it does. */
+/** The retry flag of the answer, null if it has none. */
 function flagIn(
   { flagKey }: Entry,
   slot: unknown,
@@ -233,11 +239,11 @@ function flagIn(
 ): boolean | null {
   const inside =
     flagKey !== null && has(details, flagKey) ? details[flagKey] : null;
-  const said = typeof slot === "boolean" ? slot : inside;
-  return typeof said === "boolean" ? said : null;
+  const flag = typeof slot === "boolean" ? slot : inside;
+  return typeof flag === "boolean" ? flag : null;
 }
 
-/** The value where it is of the type; else null, as a body may hold anything. */
+/** The value if it is of the type; else null, as a body may hold anything. */
 function typed(value: unknown, type: string | null): unknown {
   switch (type) {
     case null:
@@ -279,7 +285,7 @@ function headerOf(
   name: string,
 ): string | null {
   const wanted = name.toLowerCase();
-  const found = headers.find(([each]) => each.toLowerCase() === wanted);
+  const found = headers.find(([key]) => key.toLowerCase() === wanted);
   return found?.[1] ?? null;
 }
 

@@ -1,6 +1,4 @@
-"""The details of each code of Errors of aria2's RPC interface: what stands in the
-envelope beside the message.
-"""
+"""The types of the details of each code of Errors of aria2's RPC interface."""
 
 # Generated from examples/aria2/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/aria2/taxonomy.yaml
@@ -17,7 +15,7 @@ __all__ = [
 ]
 
 Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
-"""A value as JSON has it."""
+"""Any value of JSON."""
 
 
 class ParseErrorDetails(t.TypedDict):

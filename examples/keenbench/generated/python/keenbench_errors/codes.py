@@ -1,4 +1,4 @@
-"""The codes of KeenBench errors, and what is known of each."""
+"""The codes of KeenBench errors, and the facts of each."""
 
 # Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/keenbench/taxonomy.yaml
@@ -75,13 +75,13 @@ Effect = t.Literal["none", "possible", "unknown"]
 """Whether the operation may have taken effect although the error was returned."""
 
 Retriability = t.Literal["always", "never", "caller", "none", "conditional"]
-"""Whether the same request may be sent again; ``caller``: each error says; ``none``:
+"""Whether the same request may be sent again; ``caller``: each error decides; ``none``:
 errors have no such flag.
 """
 
 
 class RetriableRule(t.NamedTuple):
-    """``then`` is the answer where each fact, such as ``status`` or ``details.reason``,
+    """``then`` is the result if each fact, such as ``status`` or ``details.reason``,
     has one of its values.
     """
 
@@ -90,8 +90,8 @@ class RetriableRule(t.NamedTuple):
 
 
 class StatusRule(t.NamedTuple):
-    """``then`` is the status where each fact, such as ``details.reason``, has one of
-    its values.
+    """``then`` is the status if each fact, such as ``details.reason``, has one of its
+    values.
     """
 
     then: int
@@ -99,16 +99,16 @@ class StatusRule(t.NamedTuple):
 
 
 class Facts(t.NamedTuple):
-    """What is known of a code.
+    """The facts of a code.
 
     ``wire`` stands in the envelope. ``status`` is the default, None for a code that
-    never travels over HTTP; ``statuses`` are all it may have. The first of
+    never travels over HTTP; ``statuses`` are all that it may have. The first of
     ``boundaries`` is the default. ``retry`` names a policy. ``until`` is the action
     after which the request may be sent again. The first of ``rules`` that holds decides
     a conditional flag, and the first of ``status_rules`` a conditional status.
-    ``headers`` are those that whoever raises the error gives: each with the statuses
-    under which it is required. ``constants`` are those whose value the code decides:
-    name, value (None: it has no such header), and the statuses.
+    ``headers`` must be given when the error is raised: each with the statuses that
+    require it. ``constants`` are headers whose value the code decides: name, value
+    (None: it has no such header), and the statuses.
     """
 
     wire: str | int
@@ -129,13 +129,13 @@ class Facts(t.NamedTuple):
     constants: tuple[tuple[str, str | None, Sequence[range]], ...] = ()
 
     def allows(self, status: int) -> bool:
-        """Whether the code may travel under a status: one of its own, else one that no
-        code claims and that it stands for. A code without any is sent as 500.
+        """Whether the code may travel under a status: one of its own, or one that no
+        code claims and that it stands for. A code without statuses is sent as 500.
         """
         if not self.statuses:
             return status == 500
         return status in self.statuses or any(
-            FACTS[each].wire == self.wire for each in codes_for(status)
+            FACTS[code].wire == self.wire for code in codes_for(status)
         )
 
 
@@ -148,7 +148,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="user",
         effect="none",
         domain="egress",
-        actions=("retry", "switch_model"),
+        actions=(
+            "retry",
+            "switch_model",
+        ),
     ),
     ErrorCode.EGRESS_BLOCKED_BY_POLICY: Facts(
         wire="EGRESS_BLOCKED_BY_POLICY",
@@ -158,7 +161,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="user",
         effect="none",
         domain="egress",
-        actions=("switch_model", "open_settings"),
+        actions=(
+            "switch_model",
+            "open_settings",
+        ),
     ),
     ErrorCode.PROVIDER_NOT_CONFIGURED: Facts(
         wire="PROVIDER_NOT_CONFIGURED",
@@ -168,7 +174,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="user",
         effect="none",
         domain="provider",
-        actions=("open_settings", "switch_model"),
+        actions=(
+            "open_settings",
+            "switch_model",
+        ),
     ),
     ErrorCode.PROVIDER_AUTH_FAILED: Facts(
         wire="PROVIDER_AUTH_FAILED",
@@ -178,7 +187,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="user",
         effect="unknown",
         domain="provider",
-        actions=("open_settings", "switch_model"),
+        actions=(
+            "open_settings",
+            "switch_model",
+        ),
     ),
     ErrorCode.PROVIDER_RATE_LIMITED: Facts(
         wire="PROVIDER_RATE_LIMITED",
@@ -189,7 +201,11 @@ FACTS: Mapping[ErrorCode, Facts] = {
         effect="unknown",
         domain="provider",
         retry="automatic",
-        actions=("retry", "resume", "switch_model"),
+        actions=(
+            "retry",
+            "resume",
+            "switch_model",
+        ),
     ),
     ErrorCode.PROVIDER_UNAVAILABLE: Facts(
         wire="PROVIDER_UNAVAILABLE",
@@ -200,7 +216,11 @@ FACTS: Mapping[ErrorCode, Facts] = {
         effect="unknown",
         domain="provider",
         retry="automatic",
-        actions=("retry", "resume", "switch_model"),
+        actions=(
+            "retry",
+            "resume",
+            "switch_model",
+        ),
     ),
     ErrorCode.NETWORK_UNAVAILABLE: Facts(
         wire="NETWORK_UNAVAILABLE",
@@ -211,7 +231,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         effect="unknown",
         domain="provider",
         retry="automatic",
-        actions=("retry", "resume"),
+        actions=(
+            "retry",
+            "resume",
+        ),
     ),
     ErrorCode.SANDBOX_VIOLATION: Facts(
         wire="SANDBOX_VIOLATION",
@@ -221,7 +244,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="none",
         effect="unknown",
         domain="sandbox",
-        actions=("view_report", "discard_draft"),
+        actions=(
+            "view_report",
+            "discard_draft",
+        ),
     ),
     ErrorCode.VALIDATION_FAILED: Facts(
         wire="VALIDATION_FAILED",
@@ -231,7 +257,11 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="none",
         effect="unknown",
         domain="sandbox",
-        actions=("retry", "review_draft", "view_report"),
+        actions=(
+            "retry",
+            "review_draft",
+            "view_report",
+        ),
     ),
     ErrorCode.CONTEXT_EXHAUSTED: Facts(
         wire="CONTEXT_EXHAUSTED",
@@ -251,7 +281,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="user",
         effect="unknown",
         domain="storage",
-        actions=("free_disk_space", "retry"),
+        actions=(
+            "free_disk_space",
+            "retry",
+        ),
     ),
     ErrorCode.FILE_READ_FAILED: Facts(
         wire="FILE_READ_FAILED",
@@ -271,7 +304,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="none",
         effect="possible",
         domain="storage",
-        actions=("retry", "free_disk_space"),
+        actions=(
+            "retry",
+            "free_disk_space",
+        ),
     ),
     ErrorCode.CHECKPOINT_CREATE_FAILED: Facts(
         wire="CHECKPOINT_CREATE_FAILED",
@@ -281,7 +317,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="none",
         effect="unknown",
         domain="storage",
-        actions=("retry", "free_disk_space"),
+        actions=(
+            "retry",
+            "free_disk_space",
+        ),
     ),
     ErrorCode.CHECKPOINT_RESTORE_FAILED: Facts(
         wire="CHECKPOINT_RESTORE_FAILED",
@@ -291,7 +330,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="none",
         effect="possible",
         domain="storage",
-        actions=("retry", "restore_checkpoint"),
+        actions=(
+            "retry",
+            "restore_checkpoint",
+        ),
     ),
     ErrorCode.BUDGET_CAP_REACHED: Facts(
         wire="BUDGET_CAP_REACHED",
@@ -301,7 +343,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="user",
         effect="unknown",
         domain="workflow",
-        actions=("open_settings", "resume"),
+        actions=(
+            "open_settings",
+            "resume",
+        ),
     ),
     ErrorCode.CONFLICT_PUBLISHED_CHANGED: Facts(
         wire="CONFLICT_PUBLISHED_CHANGED",
@@ -311,7 +356,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="refetch",
         effect="unknown",
         domain="workflow",
-        actions=("review_draft", "discard_draft"),
+        actions=(
+            "review_draft",
+            "discard_draft",
+        ),
     ),
     ErrorCode.USER_CANCELED: Facts(
         wire="USER_CANCELED",
@@ -321,7 +369,10 @@ FACTS: Mapping[ErrorCode, Facts] = {
         client_action="user",
         effect="possible",
         domain="workflow",
-        actions=("resume", "discard_draft"),
+        actions=(
+            "resume",
+            "discard_draft",
+        ),
     ),
 }
 
@@ -331,39 +382,39 @@ RETRYABLE = frozenset(
 """The codes whose client action is to send the same request again."""
 
 FALLBACKS: Sequence[tuple[range, ErrorCode | None]] = ()
-"""The code of an error status that no code claims, the narrowest range first; None
-where the status is not sent.
+"""The code of an error status that no code claims, the narrowest range first; None if
+the status is never sent.
 """
 
 
 UNKNOWN_ACTION: ClientAction = "none"
-"""What a client does about a code that is not declared, such as one of a later version,
-by the taxonomy's rule for them; it has none, so nothing.
+"""What a client does about an undeclared code, such as one of a later version
+(nothing: the taxonomy has no rule for them).
 """
 
 
 def is_retryable(code: str | None) -> bool:
     """Whether the client action is ``retry``: to send the same request again. ``code``
-    is a member of ``ErrorCode`` or the name of one; any other name, and None, is a code
-    that is not declared, and has ``UNKNOWN_ACTION``.
+    is a member of ``ErrorCode`` or the name of one. Any other name, or None, is an
+    undeclared code, and has ``UNKNOWN_ACTION``.
     """
     return client_action(code) == "retry"
 
 
 def client_action(code: str | None) -> ClientAction:
-    """What a client does about a code; ``UNKNOWN_ACTION`` about an undeclared one."""
+    """What a client does about a code; ``UNKNOWN_ACTION`` for an undeclared one."""
     facts = t.cast(Mapping[str | None, Facts], FACTS).get(code)
     return UNKNOWN_ACTION if facts is None else facts.client_action
 
 
 def http_status(code: ErrorCode) -> int | None:
-    """The status a code travels under by default; None if it never goes over HTTP."""
+    """The default status of a code; None if it never travels over HTTP."""
     return FACTS[code].status
 
 
 def codes_for(status: int) -> tuple[ErrorCode, ...]:
-    """The codes that may travel under a status; the fallback where no code claims it,
-    and none where there is none.
+    """The codes that may travel under a status; the fallback if no code claims it, and
+    nothing if it has no fallback.
     """
     claimed = tuple(code for code, facts in FACTS.items() if status in facts.statuses)
     if claimed:

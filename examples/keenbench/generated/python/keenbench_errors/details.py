@@ -1,6 +1,4 @@
-"""The details of each code of KeenBench errors: what stands in the envelope beside
-the message.
-"""
+"""The types of the details of each code of KeenBench errors."""
 
 # Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/keenbench/taxonomy.yaml
@@ -30,11 +28,23 @@ __all__ = [
 ]
 
 Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
-"""A value as JSON has it."""
+"""Any value of JSON."""
 
-Phase = t.Literal["workbench", "workshop", "review", "publish", "restore", "settings"]
+Phase = t.Literal[
+    "workbench",
+    "workshop",
+    "review",
+    "publish",
+    "restore",
+    "settings",
+]
 
-Subphase = t.Literal["stream", "proposal", "apply", "add_files"]
+Subphase = t.Literal[
+    "stream",
+    "proposal",
+    "apply",
+    "add_files",
+]
 
 
 class EgressConsentRequiredDetails(t.TypedDict):

@@ -1,7 +1,8 @@
 """An exception for each code of KeenBench errors.
 
-A service raises them; a client catches them, made from an answer by ``wire.parse``.
-Only declared codes can be raised, each with its own details, boundaries and statuses.
+A service raises them. A client catches them after ``wire.parse`` made them from an
+answer. Only declared codes can be raised, each with its own details, boundaries and
+statuses.
 """
 
 # Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
@@ -17,21 +18,37 @@ from . import details as d
 from ._runtime.checking import Check, refuse
 from .codes import FACTS, ErrorCode, Facts, RetriableRule, StatusRule, codes_for
 
-EnvelopeName = t.Literal["error_info", "rpc", "rpc_protocol"]
+EnvelopeName = t.Literal[
+    "error_info",
+    "rpc",
+    "rpc_protocol",
+]
 """The shapes on the wire; ``wire.ENVELOPES`` has them."""
 
 
 SECONDS = Check(types=("number",), minimum=0)
-"""What ``retry_after`` has to be."""
+"""The check of ``retry_after``."""
 
 SLOT_CHECKS: Mapping[str, Check] = {
     "phase": Check(
         types=("string",),
-        enum=("workbench", "workshop", "review", "publish", "restore", "settings"),
+        enum=(
+            "workbench",
+            "workshop",
+            "review",
+            "publish",
+            "restore",
+            "settings",
+        ),
     ),
     "subphase": Check(
         types=("string",),
-        enum=("stream", "proposal", "apply", "add_files"),
+        enum=(
+            "stream",
+            "proposal",
+            "apply",
+            "add_files",
+        ),
     ),
     "actions": Check(
         types=("array",),
@@ -51,24 +68,24 @@ SLOT_CHECKS: Mapping[str, Check] = {
         ),
     ),
 }
-"""What the attributes that fill an envelope have to be, where they are not None."""
+"""The checks of attributes that fill an envelope, unless they are None."""
 
 
 class Unset(Enum):
-    """The default of a detail that may be None: left out."""
+    """The default of a detail that may be None; such a detail is left out."""
 
     UNSET = "unset"
 
 
 class KeenbenchError(Exception):
-    """Any error of KeenBench errors; what is raised is one of its subclasses, one
-    for each code.
+    """Any error of KeenBench errors. Each code has a subclass, and only those are
+    raised.
 
-    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP
+    ``message`` is safe to show to the sender of the request. ``status`` is the HTTP
     status, None for a code without one. ``headers`` travel beside the envelope, and
-    ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that the code
-    travels in unless told otherwise. What caused the error is its ``__cause__``
-    (``raise … from failure``), and never travels.
+    ``retry_after`` (seconds) as one of them. ``envelope`` is the default envelope of
+    the code. The cause of the error is its ``__cause__`` (``raise … from failure``),
+    and never travels.
     """
 
     __slots__ = (
@@ -122,7 +139,7 @@ class KeenbenchError(Exception):
         refuse(self.checks, self._details, f"{self.facts.wire}: details")
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status, _beside(self))
+        self.status = _allowed_status(self.code, self.facts, status, _own_facts(self))
         if retry_after is not None:
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
@@ -134,8 +151,8 @@ class KeenbenchError(Exception):
             if getattr(self, slot) is not None:
                 refuse(check, getattr(self, slot), f"{self.facts.wire}: {slot}")
         if self.facts.actions and self.actions is not None:
-            known = Check(items=Check(enum=self.facts.actions))
-            refuse(known, self.actions, f"{self.facts.wire}: actions")
+            declared = Check(items=Check(enum=self.facts.actions))
+            refuse(declared, self.actions, f"{self.facts.wire}: actions")
         self.headers = _sendable(headers or {})
         for name in lacking(self):
             way = "retry_after" if name.lower() == "retry-after" else "headers"
@@ -143,7 +160,9 @@ class KeenbenchError(Exception):
             raise ValueError(f"{under} needs the header {name}: pass `{way}`")
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
-        self.message = said(type(self), self._details) if message is None else message
+        self.message = (
+            default_message(type(self), self._details) if message is None else message
+        )
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -154,18 +173,16 @@ class KeenbenchError(Exception):
 
     @property
     def details(self) -> Mapping[str, object]:
-        """What stands in the envelope beside the message, typed by each subclass; not
-        to be changed.
-        """
+        """The details in the envelope, typed by each subclass; read only."""
         return self._details
 
     @property
     def retriable(self) -> bool:
-        """Whether this request may be sent again: as it says, else by the code."""
-        return self.retriable_when(known(self))
+        """Whether this request may be sent again: its own flag, else that of its code."""
+        return self.retriable_when(known_facts(self))
 
     def retriable_when(self, facts: Mapping[str, object]) -> bool:
-        """The same, by these facts, which are named as rules name them."""
+        """The same, with other facts; rules define their names."""
         if self._retriable is not None:
             return self._retriable
         if self.facts.retriable == "conditional":
@@ -175,8 +192,8 @@ class KeenbenchError(Exception):
         return self.facts.client_action == "retry"
 
     def _flag(self) -> bool:
-        """The flag among the details: what the error itself says, else whether the
-        client action is ``retry``.
+        """The flag among the details: the error's own, else whether the client action
+        is ``retry``.
         """
         decides = self._retriable is not None or self.facts.retriable == "conditional"
         return self.retriable if decides else self.facts.client_action == "retry"
@@ -201,12 +218,24 @@ class EgressConsentRequired(KeenbenchError):
     default_message = "Your consent is needed before anything is sent to the provider"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -245,8 +274,11 @@ class EgressConsentRequired(KeenbenchError):
 
     @property
     def details(self) -> d.EgressConsentRequiredDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.EgressConsentRequiredDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.EgressConsentRequiredDetails,
+            self._details,
+        )
 
 
 class EgressBlockedByPolicy(KeenbenchError):
@@ -268,12 +300,24 @@ class EgressBlockedByPolicy(KeenbenchError):
     default_message = "A policy does not allow sending this"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -312,8 +356,11 @@ class EgressBlockedByPolicy(KeenbenchError):
 
     @property
     def details(self) -> d.EgressBlockedByPolicyDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.EgressBlockedByPolicyDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.EgressBlockedByPolicyDetails,
+            self._details,
+        )
 
 
 class ProviderNotConfigured(KeenbenchError):
@@ -335,12 +382,24 @@ class ProviderNotConfigured(KeenbenchError):
     default_message = "The provider is not set up"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -379,8 +438,11 @@ class ProviderNotConfigured(KeenbenchError):
 
     @property
     def details(self) -> d.ProviderNotConfiguredDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ProviderNotConfiguredDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ProviderNotConfiguredDetails,
+            self._details,
+        )
 
 
 class ProviderAuthFailed(KeenbenchError):
@@ -402,12 +464,24 @@ class ProviderAuthFailed(KeenbenchError):
     default_message = "The provider refused the key"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -446,8 +520,11 @@ class ProviderAuthFailed(KeenbenchError):
 
     @property
     def details(self) -> d.ProviderAuthFailedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ProviderAuthFailedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ProviderAuthFailedDetails,
+            self._details,
+        )
 
 
 class ProviderRateLimited(KeenbenchError):
@@ -469,12 +546,24 @@ class ProviderRateLimited(KeenbenchError):
     default_message = "The provider is busy with your other requests"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -513,8 +602,11 @@ class ProviderRateLimited(KeenbenchError):
 
     @property
     def details(self) -> d.ProviderRateLimitedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ProviderRateLimitedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ProviderRateLimitedDetails,
+            self._details,
+        )
 
 
 class ProviderUnavailable(KeenbenchError):
@@ -536,12 +628,24 @@ class ProviderUnavailable(KeenbenchError):
     default_message = "The provider is not available"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -580,8 +684,11 @@ class ProviderUnavailable(KeenbenchError):
 
     @property
     def details(self) -> d.ProviderUnavailableDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ProviderUnavailableDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ProviderUnavailableDetails,
+            self._details,
+        )
 
 
 class NetworkUnavailable(KeenbenchError):
@@ -603,12 +710,24 @@ class NetworkUnavailable(KeenbenchError):
     default_message = "There is no connection to the network"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -647,8 +766,11 @@ class NetworkUnavailable(KeenbenchError):
 
     @property
     def details(self) -> d.NetworkUnavailableDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.NetworkUnavailableDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.NetworkUnavailableDetails,
+            self._details,
+        )
 
 
 class SandboxViolation(KeenbenchError):
@@ -670,12 +792,24 @@ class SandboxViolation(KeenbenchError):
     default_message = "A tool tried something it may not do"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -714,8 +848,11 @@ class SandboxViolation(KeenbenchError):
 
     @property
     def details(self) -> d.SandboxViolationDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.SandboxViolationDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.SandboxViolationDetails,
+            self._details,
+        )
 
 
 class ValidationFailed(KeenbenchError):
@@ -724,11 +861,11 @@ class ValidationFailed(KeenbenchError):
     Clients retry where the error says that they may. The operation may have taken
     effect.
 
-    ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
-    where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without
-    the contents of files. ``detail_ref``: The path of a local file with structured
-    details.
+    ``retriable``: whether this request may be sent again. ``provider_id``: The
+    provider, where one is involved. ``model_id``: The model, where one is involved.
+    ``job_id``: The job. ``workbench_id``: The workbench. ``detail``: Short extra
+    context without the contents of files. ``detail_ref``: The path of a local file with
+    structured details.
     """
 
     __slots__ = ()
@@ -739,12 +876,24 @@ class ValidationFailed(KeenbenchError):
     default_message = "The result is not valid"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -785,8 +934,11 @@ class ValidationFailed(KeenbenchError):
 
     @property
     def details(self) -> d.ValidationFailedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ValidationFailedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ValidationFailedDetails,
+            self._details,
+        )
 
 
 class ContextExhausted(KeenbenchError):
@@ -808,12 +960,24 @@ class ContextExhausted(KeenbenchError):
     default_message = "The conversation is too long for this model"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -852,8 +1016,11 @@ class ContextExhausted(KeenbenchError):
 
     @property
     def details(self) -> d.ContextExhaustedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ContextExhaustedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ContextExhaustedDetails,
+            self._details,
+        )
 
 
 class DiskFull(KeenbenchError):
@@ -875,12 +1042,24 @@ class DiskFull(KeenbenchError):
     default_message = "The disk is full"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -919,8 +1098,11 @@ class DiskFull(KeenbenchError):
 
     @property
     def details(self) -> d.DiskFullDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.DiskFullDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.DiskFullDetails,
+            self._details,
+        )
 
 
 class FileReadFailed(KeenbenchError):
@@ -929,11 +1111,11 @@ class FileReadFailed(KeenbenchError):
     Clients retry where the error says that they may. The operation may have taken
     effect.
 
-    ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
-    where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without
-    the contents of files. ``detail_ref``: The path of a local file with structured
-    details.
+    ``retriable``: whether this request may be sent again. ``provider_id``: The
+    provider, where one is involved. ``model_id``: The model, where one is involved.
+    ``job_id``: The job. ``workbench_id``: The workbench. ``detail``: Short extra
+    context without the contents of files. ``detail_ref``: The path of a local file with
+    structured details.
     """
 
     __slots__ = ()
@@ -944,12 +1126,24 @@ class FileReadFailed(KeenbenchError):
     default_message = "A file could not be read"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -990,8 +1184,11 @@ class FileReadFailed(KeenbenchError):
 
     @property
     def details(self) -> d.FileReadFailedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.FileReadFailedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.FileReadFailedDetails,
+            self._details,
+        )
 
 
 class FileWriteFailed(KeenbenchError):
@@ -1000,11 +1197,11 @@ class FileWriteFailed(KeenbenchError):
     Clients retry where the error says that they may. The operation may have taken
     effect.
 
-    ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
-    where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without
-    the contents of files. ``detail_ref``: The path of a local file with structured
-    details.
+    ``retriable``: whether this request may be sent again. ``provider_id``: The
+    provider, where one is involved. ``model_id``: The model, where one is involved.
+    ``job_id``: The job. ``workbench_id``: The workbench. ``detail``: Short extra
+    context without the contents of files. ``detail_ref``: The path of a local file with
+    structured details.
     """
 
     __slots__ = ()
@@ -1015,12 +1212,24 @@ class FileWriteFailed(KeenbenchError):
     default_message = "A file could not be written"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -1061,8 +1270,11 @@ class FileWriteFailed(KeenbenchError):
 
     @property
     def details(self) -> d.FileWriteFailedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.FileWriteFailedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.FileWriteFailedDetails,
+            self._details,
+        )
 
 
 class CheckpointCreateFailed(KeenbenchError):
@@ -1071,11 +1283,11 @@ class CheckpointCreateFailed(KeenbenchError):
     Clients retry where the error says that they may. The operation may have taken
     effect.
 
-    ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
-    where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without
-    the contents of files. ``detail_ref``: The path of a local file with structured
-    details.
+    ``retriable``: whether this request may be sent again. ``provider_id``: The
+    provider, where one is involved. ``model_id``: The model, where one is involved.
+    ``job_id``: The job. ``workbench_id``: The workbench. ``detail``: Short extra
+    context without the contents of files. ``detail_ref``: The path of a local file with
+    structured details.
     """
 
     __slots__ = ()
@@ -1086,12 +1298,24 @@ class CheckpointCreateFailed(KeenbenchError):
     default_message = "The checkpoint could not be made"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -1132,8 +1356,11 @@ class CheckpointCreateFailed(KeenbenchError):
 
     @property
     def details(self) -> d.CheckpointCreateFailedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.CheckpointCreateFailedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.CheckpointCreateFailedDetails,
+            self._details,
+        )
 
 
 class CheckpointRestoreFailed(KeenbenchError):
@@ -1142,11 +1369,11 @@ class CheckpointRestoreFailed(KeenbenchError):
     Clients retry where the error says that they may. The operation may have taken
     effect.
 
-    ``retriable``: whether this one may be sent again. ``provider_id``: The provider,
-    where one is involved. ``model_id``: The model, where one is involved. ``job_id``:
-    The job. ``workbench_id``: The workbench. ``detail``: Short extra context without
-    the contents of files. ``detail_ref``: The path of a local file with structured
-    details.
+    ``retriable``: whether this request may be sent again. ``provider_id``: The
+    provider, where one is involved. ``model_id``: The model, where one is involved.
+    ``job_id``: The job. ``workbench_id``: The workbench. ``detail``: Short extra
+    context without the contents of files. ``detail_ref``: The path of a local file with
+    structured details.
     """
 
     __slots__ = ()
@@ -1157,12 +1384,24 @@ class CheckpointRestoreFailed(KeenbenchError):
     default_message = "The checkpoint could not be restored"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -1203,8 +1442,11 @@ class CheckpointRestoreFailed(KeenbenchError):
 
     @property
     def details(self) -> d.CheckpointRestoreFailedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.CheckpointRestoreFailedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.CheckpointRestoreFailedDetails,
+            self._details,
+        )
 
 
 class BudgetCapReached(KeenbenchError):
@@ -1226,12 +1468,24 @@ class BudgetCapReached(KeenbenchError):
     default_message = "The budget is spent"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -1270,8 +1524,11 @@ class BudgetCapReached(KeenbenchError):
 
     @property
     def details(self) -> d.BudgetCapReachedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.BudgetCapReachedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.BudgetCapReachedDetails,
+            self._details,
+        )
 
 
 class ConflictPublishedChanged(KeenbenchError):
@@ -1293,12 +1550,24 @@ class ConflictPublishedChanged(KeenbenchError):
     default_message = "The published version has changed"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -1337,8 +1606,11 @@ class ConflictPublishedChanged(KeenbenchError):
 
     @property
     def details(self) -> d.ConflictPublishedChangedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ConflictPublishedChangedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ConflictPublishedChangedDetails,
+            self._details,
+        )
 
 
 class UserCanceled(KeenbenchError):
@@ -1360,12 +1632,24 @@ class UserCanceled(KeenbenchError):
     default_message = "You stopped this"
     checks = Check(
         members={
-            "provider_id": Check(types=("string",)),
-            "model_id": Check(types=("string",)),
-            "job_id": Check(types=("string",)),
-            "workbench_id": Check(types=("string",)),
-            "detail": Check(types=("string",)),
-            "detail_ref": Check(types=("string",)),
+            "provider_id": Check(
+                types=("string",),
+            ),
+            "model_id": Check(
+                types=("string",),
+            ),
+            "job_id": Check(
+                types=("string",),
+            ),
+            "workbench_id": Check(
+                types=("string",),
+            ),
+            "detail": Check(
+                types=("string",),
+            ),
+            "detail_ref": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -1404,22 +1688,25 @@ class UserCanceled(KeenbenchError):
 
     @property
     def details(self) -> d.UserCanceledDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.UserCanceledDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.UserCanceledDetails,
+            self._details,
+        )
 
 
 class UnknownError(KeenbenchError):
-    """An answer that is no declared error: an unknown code, another shape, or no JSON
-    at all.
+    """An answer that is not a declared error: an unknown code, another shape, or not
+    JSON.
 
-    ``raw`` is the body as it came; ``original_code`` what stood in the place of the
-    code, if anything did. Neither is safe to show.
-    ``code`` is None: it is no declared error, and is not taken for one.
+    ``raw`` is the received body. ``original_code`` is the value in the place of the
+    code, or None. Neither is safe to show.
+    ``code`` is None: the taxonomy declares no code for unknown errors.
     """
 
     __slots__ = ("original_code", "raw")
 
-    code = None  # the taxonomy names no code for what it does not know
+    code = None  # the taxonomy declares no code for unknown errors
     facts = Facts(
         wire="unknown",
         status=None,
@@ -1489,12 +1776,12 @@ ERRORS: Mapping[ErrorCode, type[KeenbenchError]] = {
     ErrorCode.CONFLICT_PUBLISHED_CHANGED: ConflictPublishedChanged,
     ErrorCode.USER_CANCELED: UserCanceled,
 }
-"""The exception of each code that means the same for every operation."""
+"""The exception of each code that is shared by all operations."""
 
 _ALL = {
-    (each.operation, str(each.facts.wire)): each
-    for each in KeenbenchError.__subclasses__()
-    if each is not UnknownError
+    (kind.operation, str(kind.facts.wire)): kind
+    for kind in KeenbenchError.__subclasses__()
+    if kind is not UnknownError
 }
 
 
@@ -1502,8 +1789,8 @@ def error_class(
     wire: str | int,
     operation: str | None = None,
 ) -> type[KeenbenchError] | None:
-    """The exception for what stands in the code slot: the operation's own, else the
-    shared one; None if unknown.
+    """The exception for a value of the code slot: the operation's own, else the shared
+    one; None if unknown.
     """
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
 
@@ -1511,23 +1798,23 @@ def error_class(
 def error_classes(
     wire: str | int,
 ) -> Sequence[type[KeenbenchError]]:
-    """Every exception for what stands in the code slot, whatever the operation; the
-    shared one first.
+    """Every exception for a value of the code slot, of any operation; the shared one
+    first.
     """
-    return [each for (_, own), each in _ALL.items() if own == str(wire)]
+    return [kind for (_, own), kind in _ALL.items() if own == str(wire)]
 
 
 def lacking(
     error: KeenbenchError,
 ) -> Sequence[str]:
-    """The headers that the error must have under its status, and has not."""
+    """The headers that the error needs under its status and lacks."""
     given = {name.lower() for name in error.headers}
     if error.retry_after is not None:
         given.add("retry-after")
     return [
         name
         for name, on in error.facts.headers
-        if name.lower() not in given and any(error.status in each for each in on)
+        if name.lower() not in given and any(error.status in span for span in on)
     ]
 
 
@@ -1542,8 +1829,8 @@ def restored(
     kind: type[KeenbenchError],
     state: Mapping[str, object],
 ) -> KeenbenchError:
-    """An error with this state, unchecked: how a pickled one, and one read from the
-    wire, comes back.
+    """An error with this state, unchecked. Pickled errors and those read from the wire
+    are made so.
     """
     error = kind.__new__(kind)
     for name, value in state.items():
@@ -1552,39 +1839,39 @@ def restored(
     return error
 
 
-def known(
+def known_facts(
     error: KeenbenchError,
 ) -> dict[str, object]:
-    """The facts that are known of an error, as rules name them."""
-    return {"status": error.status, **_beside(error)}
+    """The facts that an error knows, under the names that rules use."""
+    return {"status": error.status, **_own_facts(error)}
 
 
 def decided(
     rules: Sequence[RetriableRule], facts: Mapping[str, object], *, otherwise: bool
 ) -> bool:
-    """The answer of the first rule that holds; ``otherwise`` where none does."""
+    """The result of the first rule that holds; ``otherwise`` if none does."""
     for rule in rules:
         if all(_holds(facts.get(fact), values) for fact, values in rule.when):
             return rule.then
     return otherwise
 
 
-def said(
+def default_message(
     kind: type[KeenbenchError],
     details: Mapping[str, object],
 ) -> str:
-    """The default message with each ``${key}`` replaced by that detail; the summary
-    where one is missing.
+    """The default message with each ``${key}`` replaced by that detail; the summary if
+    one is missing.
     """
     template = kind.default_message
     if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
         return kind.summary
-    return re.sub(r"\$\{(\w+)\}", lambda each: _text(details[each[1]]), template)
+    return re.sub(r"\$\{(\w+)\}", lambda match: _text(details[match[1]]), template)
 
 
 def _text(value: object) -> str:
     if isinstance(value, str):
-        return str(value)  # an enumeration's member as the string that it is
+        return str(value)  # of an enumeration's member the string
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -1594,9 +1881,7 @@ def bare(
     status: int | None = None,
     details: Mapping[str, object] | None = None,
 ) -> KeenbenchError:
-    """An error with its default message, for where nobody is there to give the details
-    that it asks for.
-    """
+    """An error with its default message, made without the details that it requires."""
     known = dict(details or {})
     names = KeenbenchError.__slots__
     state: dict[str, object] = {
@@ -1605,7 +1890,7 @@ def bare(
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
-        "message": said(kind, known),
+        "message": default_message(kind, known),
         "status": kind.facts.status if status is None else status,
     }
     error = restored(kind, state)
@@ -1617,15 +1902,13 @@ def bare(
 def undeclared(
     original_code: str | int | None = None,
 ) -> KeenbenchError:
-    """What a service answers for an error that it did not declare; ``original_code``
-    stays out of the answer.
-    """
+    """The answer to an undeclared error; ``original_code`` stays out of it."""
     return UnknownError(raw=None, status=500)
 
 
 def entity_tag(value: str) -> str:
-    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left
-    where it is (RFC 9110 §8.8.3).
+    """A validator in the form of the header ``ETag``: in quotes, after its mark of
+    weakness (RFC 9110 §8.8.3).
     """
     return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
 
@@ -1635,21 +1918,21 @@ def _entity_tag(value: str | None) -> str | None:
 
 
 def _sendable(headers: Mapping[str, str | None]) -> dict[str, str]:
-    """The headers that have a value; of a name, which has no case, the last one.
+    """The headers that have a value. Names have no case; the last of a name counts.
 
     A name is a token (RFC 9110 section 5.6.2).
     """
     found: dict[str, tuple[str, str]] = {}
     for name, value in headers.items():
         if not isinstance(name, str):
-            raise TypeError(f"the name of a header is a string, and not {name!r}")
+            raise TypeError(f"the name of a header must be a string, not {name!r}")
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
-            raise ValueError(f"no header can have the name {name!r}")
+            raise ValueError(f"{name!r} is not the name of a header")
         if value is None:
             continue
         if not isinstance(value, str):
             kind = type(value).__name__
-            raise TypeError(f"the header {name} is a string, and not of type {kind}")
+            raise TypeError(f"the header {name} must be a string, not {kind}")
         found[name.lower()] = (name, value)
     return dict(found.values())
 
@@ -1659,7 +1942,7 @@ def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
         return next(iter(facts.boundaries), None)
     if boundary not in facts.boundaries:
         own = " or ".join(facts.boundaries)
-        raise ValueError(f"{facts.wire} comes from {own}, and not from {boundary!r}")
+        raise ValueError(f"{facts.wire} comes from {own}, not from {boundary!r}")
     return boundary
 
 
@@ -1667,26 +1950,26 @@ def _allowed_status(
     code: ErrorCode | None,
     facts: Facts,
     status: int | None,
-    told: Mapping[str, object],
+    known: Mapping[str, object],
 ) -> int | None:
-    """The status given if it is allowed; else the one that the rules come to by what is
-    known of the error, and the default where that leaves several.
+    """The given status if it is allowed. Without one, the status that the rules decide
+    by the known facts, or the default if several remain.
     """
-    possible = _outcomes(facts.status_rules, told)
+    possible = _outcomes(facts.status_rules, known)
     if status is None and possible and facts.status not in possible:
         return possible[-1]
     if status is None:
         return facts.status
     if possible and status not in possible:
-        known = " or ".join(map(str, possible))
-        raise ValueError(f"{facts.wire} travels under {known} here")
+        allowed = " or ".join(map(str, possible))
+        raise ValueError(f"{facts.wire} travels under {allowed} here")
     if status not in facts.statuses and code not in codes_for(status):
         raise ValueError(f"{facts.wire} does not travel under {status}")
     return status
 
 
 def _outcomes(rules: Sequence[StatusRule], facts: Mapping[str, object]) -> list[int]:
-    """What the rules may come to: a fact that is not known leaves both ways open."""
+    """The possible results of the rules; an unknown fact leaves both ways open."""
     found: list[int] = []
     for rule in rules:
         known = [(fact, values) for fact, values in rule.when if fact in facts]
@@ -1699,9 +1982,12 @@ def _outcomes(rules: Sequence[StatusRule], facts: Mapping[str, object]) -> list[
     return found
 
 
-def _beside(error: KeenbenchError) -> dict[str, object]:
-    """The facts that are known beside the status."""
-    return {f"details.{key}": value for key, value in error.details.items()}
+def _own_facts(error: KeenbenchError) -> dict[str, object]:
+    """The facts that an error knows beside its status."""
+    facts: dict[str, object] = {
+        f"details.{key}": value for key, value in error.details.items()
+    }
+    return facts
 
 
 def _holds(fact: object, values: Sequence[object]) -> bool:
@@ -1709,5 +1995,5 @@ def _holds(fact: object, values: Sequence[object]) -> bool:
 
 
 def _same(a: object, b: object) -> bool:
-    """Equality as JSON has it: 1 is not true."""
+    """Equality in JSON: 1 is not true."""
     return isinstance(a, bool) == isinstance(b, bool) and a == b

@@ -1,4 +1,4 @@
-/** The codes of KeenBench errors, and what is known of each. */
+/** The codes of KeenBench errors, and the facts of each. */
 
 // Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
 // compile examples/keenbench/taxonomy.yaml
@@ -51,28 +51,29 @@ export type ErrorCode = (typeof ErrorCode)[keyof typeof ErrorCode];
  */
 export type ClientAction = "retry" | "refetch" | "user" | "none";
 
-/**
- * Whether the operation may have taken effect although the error was returned.
- */
+/** Whether the operation may have taken effect although the error was returned. */
 export type Effect = "none" | "possible" | "unknown";
 
 /**
- * Whether the same request may be sent again; `caller`: each error says; `none`:
+ * Whether the same request may be sent again; `caller`: each error decides; `none`:
  * errors have no such flag; `conditional`: the first of the code's rules that holds
  * decides.
  */
-export type Retriability =
-  | "always"
-  | "never"
-  | "caller"
-  | "none"
-  | "conditional";
+export type Retriability = keyof {
+  always: never;
+  never: never;
+  caller: never;
+  none: never;
+  conditional: never;
+};
 
-/** What stands in the place of the code on the wire. */
+/** A value of the code slot. */
 export type Wire = string | number;
 
 /** The names of the retry policies. */
-export type PolicyName = "automatic";
+export type PolicyName = keyof {
+  automatic: never;
+};
 
 /** A fact, such as `status` or `details.reason`, and the values it may have. */
 export interface Condition {
@@ -80,20 +81,20 @@ export interface Condition {
   readonly values: readonly unknown[];
 }
 
-/** `then` is the answer where every condition holds. */
+/** `then` is the result if every condition holds. */
 export interface RetriableRule {
   readonly then: boolean;
   readonly when: readonly Condition[];
 }
 
 /**
- * What is known of a code.
+ * The facts of a code.
  *
  * `wire` stands in the envelope. `status` is the default, null for a code that
- * never travels over HTTP; `statuses` are all it may have. The first of
+ * never travels over HTTP; `statuses` are all that it may have. The first of
  * `boundaries` is the default. `retry` names a policy. `until` is the action after
- * which the request may be sent again. `message` is the default one, with
- * `${key}` where a detail stands.
+ * which the request may be sent again. `message` is the default one, with `${key}`
+ * in the place of a detail.
  */
 export interface Facts {
   readonly wire: Wire;
@@ -423,8 +424,8 @@ export const FACTS: Readonly<Record<ErrorCode, Facts>> = {
 };
 
 /**
- * What a client does about a code that is not declared, such as one of a later
- * version, by the taxonomy's rule for them; nothing where it has none.
+ * What a client does about an undeclared code, such as one of a later version, by the
+ * taxonomy's rule for them; nothing if it has none.
  */
 export const UNKNOWN_ACTION: ClientAction = "none";
 
@@ -438,14 +439,14 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 
 /**
  * Whether the client action is `retry`: to send the same request again. Any name
- * that is no member of `ErrorCode`, and null, is a code that is not declared, and
- * has `UNKNOWN_ACTION`.
+ * that is not a member of `ErrorCode`, or null, is an undeclared code, and has
+ * `UNKNOWN_ACTION`.
  */
 export function isRetryable(code: string | null): boolean {
   return clientAction(code) === "retry";
 }
 
-/** What a client does about a code; `UNKNOWN_ACTION` about an undeclared one. */
+/** What a client does about a code; `UNKNOWN_ACTION` for an undeclared one. */
 export function clientAction(code: string | null): ClientAction {
   return isErrorCode(code) ? FACTS[code].clientAction : UNKNOWN_ACTION;
 }

@@ -1,24 +1,29 @@
 /**
- * The details of each code of KeenBench errors: what stands in the envelope
- * beside the message. They are what the contract promises; what a service sends
- * is not checked.
+ * The types of the details of each code of KeenBench errors, as the contract
+ * promises them. The details of an answer are not checked.
  */
 
 // Generated from examples/keenbench/taxonomy.yaml; do not edit. Regenerate: faultspec
 // compile examples/keenbench/taxonomy.yaml
 
-/** Details of which nothing is declared. */
+/** Details without declared members. */
 export type Details = Readonly<Record<string, unknown>>;
 
-export type PhaseSlot =
-  | "workbench"
-  | "workshop"
-  | "review"
-  | "publish"
-  | "restore"
-  | "settings";
+export type PhaseSlot = keyof {
+  workbench: never;
+  workshop: never;
+  review: never;
+  publish: never;
+  restore: never;
+  settings: never;
+};
 
-export type SubphaseSlot = "stream" | "proposal" | "apply" | "add_files";
+export type SubphaseSlot = keyof {
+  stream: never;
+  proposal: never;
+  apply: never;
+  add_files: never;
+};
 
 /** Details of `EgressConsentRequired`. */
 export interface EgressConsentRequiredDetails {

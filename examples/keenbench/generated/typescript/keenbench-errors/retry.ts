@@ -1,5 +1,5 @@
 /**
- * When a client tries again, and how long it waits first.
+ * Whether a client tries again, and how long it waits first.
  *
  *     let state = startRetry(error);
  *     for (;;) {
@@ -63,7 +63,7 @@ export const POLICIES: Readonly<Record<PolicyName, Policy>> = {
   },
 };
 
-/** The codes that a policy is for, null where that is every retriable one. */
+/** The codes of a policy, null if it is for every retriable one. */
 export const ELIGIBLE: Readonly<
   Record<PolicyName, ReadonlySet<ErrorCode> | null>
 > = {
@@ -71,8 +71,8 @@ export const ELIGIBLE: Readonly<
 };
 
 /**
- * The rules by which a policy is for an error of those codes; the first that holds
- * decides, and where none does it is.
+ * The rules that decide whether a policy is for an error of its codes: the first that
+ * holds, and if none does, it is.
  */
 export const ELIGIBLE_WHEN: Readonly<
   Record<PolicyName, readonly RetriableRule[]>
@@ -80,14 +80,14 @@ export const ELIGIBLE_WHEN: Readonly<
   automatic: [],
 };
 
-/** The kind of a code's failures, where the policy says so: a key of `kinds`. */
+/** The kind of a code's failures, if the policy has one: a key of `kinds`. */
 export const KIND_OF: Readonly<
   Record<PolicyName, ReadonlyMap<ErrorCode, string>>
 > = {
   automatic: new Map<ErrorCode, string>(),
 };
 
-/** What holds for a code without a policy. */
+/** The policy of a code that has none. */
 export const NEVER: Policy = {
   name: "never",
   maxAttempts: 1,
@@ -106,10 +106,10 @@ export const NEVER: Policy = {
 };
 
 /**
- * What is known of the request. `idempotent`: sending it twice does what sending it
- * once does, by its method or by an idempotency key. `kind` picks a special case of
- * the policy, by default that of the code. `now`: seconds since 1970. `random`: a
- * number in [0, 1].
+ * Facts of the request. `idempotent`: sending it twice has the effect of sending it
+ * once, by its method or by an idempotency key. `kind` selects a special case of the
+ * policy, by default that of the code. `now`: seconds since 1970. `random`: a number
+ * in [0, 1].
  */
 export interface PlanOptions {
   readonly idempotent?: boolean;
@@ -125,8 +125,8 @@ export function policyFor(error: AnyError): Policy {
 }
 
 /**
- * The state after the first try failed with `error`; `tokens` are what other calls
- * left of a shared budget.
+ * The state after the first try failed with `error`; `tokens` are those left in a
+ * shared budget.
  */
 export function startRetry(error: AnyError, tokens?: number): State {
   return start(policyFor(error), tokens);
@@ -145,7 +145,7 @@ export function planRetry(
 ): Plan {
   const policy = policyFor(error);
   const facts = factsOf(error);
-  const told = Object.entries(error.headers).find(
+  const sent = Object.entries(error.headers).find(
     ([name]) => name.toLowerCase() === "retry-after",
   );
   const eligible = facts.retry === null ? null : ELIGIBLE[facts.retry];
@@ -163,7 +163,7 @@ export function planRetry(
         : error.retriable) &&
       (facts.clientAction === "retry" || facts.clientAction === "none"),
     kind: kind ?? ofCode ?? null,
-    retryAfter: told?.[1] ?? error.retryAfter,
+    retryAfter: sent?.[1] ?? error.retryAfter,
     idempotent,
     eligible:
       (!eligible || (error.code !== null && eligible.has(error.code))) &&

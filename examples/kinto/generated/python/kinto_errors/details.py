@@ -1,6 +1,4 @@
-"""The details of each code of Kinto errors: what stands in the envelope beside the
-message.
-"""
+"""The types of the details of each code of Kinto errors."""
 
 # Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/kinto/taxonomy.yaml
@@ -31,7 +29,7 @@ __all__ = [
 ]
 
 Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
-"""A value as JSON has it."""
+"""Any value of JSON."""
 
 
 class MissingAuthTokenDetails(t.TypedDict):

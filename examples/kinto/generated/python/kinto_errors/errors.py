@@ -1,7 +1,8 @@
 """An exception for each code of Kinto errors.
 
-A service raises them; a client catches them, made from an answer by ``wire.parse``.
-Only declared codes can be raised, each with its own details, boundaries and statuses.
+A service raises them. A client catches them after ``wire.parse`` made them from an
+answer. Only declared codes can be raised, each with its own details, boundaries and
+statuses.
 """
 
 # Generated from examples/kinto/taxonomy.yaml; do not edit. Regenerate: faultspec
@@ -22,30 +23,34 @@ EnvelopeName = t.Literal["error"]
 
 
 SECONDS = Check(types=("number",), minimum=0)
-"""What ``retry_after`` has to be."""
+"""The check of ``retry_after``."""
 
 SLOT_CHECKS: Mapping[str, Check] = {
-    "error": Check(types=("string",)),
-    "info": Check(types=("string",)),
+    "error": Check(
+        types=("string",),
+    ),
+    "info": Check(
+        types=("string",),
+    ),
 }
-"""What the attributes that fill an envelope have to be, where they are not None."""
+"""The checks of attributes that fill an envelope, unless they are None."""
 
 
 class Unset(Enum):
-    """The default of a detail that may be None: left out."""
+    """The default of a detail that may be None; such a detail is left out."""
 
     UNSET = "unset"
 
 
 class KintoError(Exception):
-    """Any error of Kinto errors; what is raised is one of its subclasses, one for
-    each code.
+    """Any error of Kinto errors. Each code has a subclass, and only those are
+    raised.
 
-    ``message`` is safe to show to whoever sent the request. ``status`` is the HTTP
+    ``message`` is safe to show to the sender of the request. ``status`` is the HTTP
     status, None for a code without one. ``headers`` travel beside the envelope, and
-    ``retry_after`` (seconds) as one of them. ``envelope`` is the shape that the code
-    travels in unless told otherwise. What caused the error is its ``__cause__``
-    (``raise … from failure``), and never travels.
+    ``retry_after`` (seconds) as one of them. ``envelope`` is the default envelope of
+    the code. The cause of the error is its ``__cause__`` (``raise … from failure``),
+    and never travels.
     """
 
     __slots__ = (
@@ -95,7 +100,7 @@ class KintoError(Exception):
         refuse(self.checks, self._details, f"{self.facts.wire}: details")
         self._retriable = retriable
         self.boundary = _allowed_boundary(self.facts, boundary)
-        self.status = _allowed_status(self.code, self.facts, status, _beside(self))
+        self.status = _allowed_status(self.code, self.facts, status, _own_facts(self))
         if retry_after is not None:
             refuse(SECONDS, retry_after, "retry_after")
         self.retry_after = retry_after
@@ -111,7 +116,9 @@ class KintoError(Exception):
             raise ValueError(f"{under} needs the header {name}: pass `{way}`")
         if self.flag_key is not None:
             self._details = {**self._details, self.flag_key: self._flag()}
-        self.message = said(type(self), self._details) if message is None else message
+        self.message = (
+            default_message(type(self), self._details) if message is None else message
+        )
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -122,18 +129,16 @@ class KintoError(Exception):
 
     @property
     def details(self) -> Mapping[str, object]:
-        """What stands in the envelope beside the message, typed by each subclass; not
-        to be changed.
-        """
+        """The details in the envelope, typed by each subclass; read only."""
         return self._details
 
     @property
     def retriable(self) -> bool:
-        """Whether this request may be sent again: as it says, else by the code."""
-        return self.retriable_when(known(self))
+        """Whether this request may be sent again: its own flag, else that of its code."""
+        return self.retriable_when(known_facts(self))
 
     def retriable_when(self, facts: Mapping[str, object]) -> bool:
-        """The same, by these facts, which are named as rules name them."""
+        """The same, with other facts; rules define their names."""
         if self._retriable is not None:
             return self._retriable
         if self.facts.retriable == "conditional":
@@ -143,8 +148,8 @@ class KintoError(Exception):
         return self.facts.client_action == "retry"
 
     def _flag(self) -> bool:
-        """The flag among the details: what the error itself says, else whether the
-        client action is ``retry``.
+        """The flag among the details: the error's own, else whether the client action
+        is ``retry``.
         """
         decides = self._retriable is not None or self.facts.retriable == "conditional"
         return self.retriable if decides else self.facts.client_action == "retry"
@@ -181,8 +186,11 @@ class MissingAuthToken(KintoError):
 
     @property
     def details(self) -> d.MissingAuthTokenDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.MissingAuthTokenDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.MissingAuthTokenDetails,
+            self._details,
+        )
 
 
 class InvalidAuthToken(KintoError):
@@ -216,8 +224,11 @@ class InvalidAuthToken(KintoError):
 
     @property
     def details(self) -> d.InvalidAuthTokenDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.InvalidAuthTokenDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.InvalidAuthTokenDetails,
+            self._details,
+        )
 
 
 class Badjson(KintoError):
@@ -251,8 +262,11 @@ class Badjson(KintoError):
 
     @property
     def details(self) -> d.BadjsonDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.BadjsonDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.BadjsonDetails,
+            self._details,
+        )
 
 
 class InvalidParameters(KintoError):
@@ -289,7 +303,7 @@ class InvalidParameters(KintoError):
 
     @property
     def details(self) -> d.InvalidParametersDetails:
-        """What stands in the envelope beside the message; not to be changed."""
+        """The details in the envelope; read only."""
         return self._details
 
 
@@ -324,8 +338,11 @@ class MissingParameters(KintoError):
 
     @property
     def details(self) -> d.MissingParametersDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.MissingParametersDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.MissingParametersDetails,
+            self._details,
+        )
 
 
 class InvalidPostedData(KintoError):
@@ -362,7 +379,7 @@ class InvalidPostedData(KintoError):
 
     @property
     def details(self) -> d.InvalidPostedDataDetails:
-        """What stands in the envelope beside the message; not to be changed."""
+        """The details in the envelope; read only."""
         return self._details
 
 
@@ -386,8 +403,12 @@ class InvalidResourceId(KintoError):
     default_message = "Invalid Token / id"
     checks = Check(
         members={
-            "id": Check(types=("string",)),
-            "resource_name": Check(types=("string",)),
+            "id": Check(
+                types=("string",),
+            ),
+            "resource_name": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -414,8 +435,11 @@ class InvalidResourceId(KintoError):
 
     @property
     def details(self) -> d.InvalidResourceIdDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.InvalidResourceIdDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.InvalidResourceIdDetails,
+            self._details,
+        )
 
 
 class MissingResource(KintoError):
@@ -435,8 +459,12 @@ class MissingResource(KintoError):
     default_message = "Missing Token / id"
     checks = Check(
         members={
-            "id": Check(types=("string",)),
-            "resource_name": Check(types=("string",)),
+            "id": Check(
+                types=("string",),
+            ),
+            "resource_name": Check(
+                types=("string",),
+            ),
         },
     )
 
@@ -463,8 +491,11 @@ class MissingResource(KintoError):
 
     @property
     def details(self) -> d.MissingResourceDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.MissingResourceDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.MissingResourceDetails,
+            self._details,
+        )
 
 
 class MissingContentLength(KintoError):
@@ -498,8 +529,11 @@ class MissingContentLength(KintoError):
 
     @property
     def details(self) -> d.MissingContentLengthDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.MissingContentLengthDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.MissingContentLengthDetails,
+            self._details,
+        )
 
 
 class RequestTooLarge(KintoError):
@@ -533,8 +567,11 @@ class RequestTooLarge(KintoError):
 
     @property
     def details(self) -> d.RequestTooLargeDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.RequestTooLargeDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.RequestTooLargeDetails,
+            self._details,
+        )
 
 
 class ModifiedMeanwhile(KintoError):
@@ -559,10 +596,17 @@ class ModifiedMeanwhile(KintoError):
             "existing": Check(
                 types=("object",),
                 members={
-                    "id": Check(types=("string",)),
-                    "last_modified": Check(types=("integer",)),
+                    "id": Check(
+                        types=("string",),
+                    ),
+                    "last_modified": Check(
+                        types=("integer",),
+                    ),
                 },
-                required=("id", "last_modified"),
+                required=(
+                    "id",
+                    "last_modified",
+                ),
             ),
         },
     )
@@ -588,8 +632,11 @@ class ModifiedMeanwhile(KintoError):
 
     @property
     def details(self) -> d.ModifiedMeanwhileDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ModifiedMeanwhileDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ModifiedMeanwhileDetails,
+            self._details,
+        )
 
 
 class MethodNotAllowed(KintoError):
@@ -625,8 +672,11 @@ class MethodNotAllowed(KintoError):
 
     @property
     def details(self) -> d.MethodNotAllowedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.MethodNotAllowedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.MethodNotAllowedDetails,
+            self._details,
+        )
 
 
 class VersionNotAvailable(KintoError):
@@ -660,8 +710,11 @@ class VersionNotAvailable(KintoError):
 
     @property
     def details(self) -> d.VersionNotAvailableDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.VersionNotAvailableDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.VersionNotAvailableDetails,
+            self._details,
+        )
 
 
 class ClientReachedCapacity(KintoError):
@@ -695,8 +748,11 @@ class ClientReachedCapacity(KintoError):
 
     @property
     def details(self) -> d.ClientReachedCapacityDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ClientReachedCapacityDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ClientReachedCapacityDetails,
+            self._details,
+        )
 
 
 class Forbidden(KintoError):
@@ -730,8 +786,11 @@ class Forbidden(KintoError):
 
     @property
     def details(self) -> d.ForbiddenDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ForbiddenDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ForbiddenDetails,
+            self._details,
+        )
 
 
 class ConstraintViolated(KintoError):
@@ -768,8 +827,11 @@ class ConstraintViolated(KintoError):
 
     @property
     def details(self) -> d.ConstraintViolatedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ConstraintViolatedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ConstraintViolatedDetails,
+            self._details,
+        )
 
 
 class Backend(KintoError):
@@ -807,8 +869,11 @@ class Backend(KintoError):
 
     @property
     def details(self) -> d.BackendDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.BackendDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.BackendDetails,
+            self._details,
+        )
 
 
 class ServiceDeprecated(KintoError):
@@ -851,8 +916,11 @@ class ServiceDeprecated(KintoError):
 
     @property
     def details(self) -> d.ServiceDeprecatedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.ServiceDeprecatedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.ServiceDeprecatedDetails,
+            self._details,
+        )
 
 
 class Undefined(KintoError):
@@ -890,22 +958,25 @@ class Undefined(KintoError):
 
     @property
     def details(self) -> d.UndefinedDetails:
-        """What stands in the envelope beside the message; not to be changed."""
-        return t.cast(d.UndefinedDetails, self._details)
+        """The details in the envelope; read only."""
+        return t.cast(
+            d.UndefinedDetails,
+            self._details,
+        )
 
 
 class UnknownError(KintoError):
-    """An answer that is no declared error: an unknown code, another shape, or no JSON
-    at all.
+    """An answer that is not a declared error: an unknown code, another shape, or not
+    JSON.
 
-    ``raw`` is the body as it came; ``original_code`` what stood in the place of the
-    code, if anything did. Neither is safe to show.
+    ``raw`` is the received body. ``original_code`` is the value in the place of the
+    code, or None. Neither is safe to show.
     """
 
     __slots__ = ("original_code", "raw")
 
     code = ErrorCode.UNDEFINED
-    facts = FACTS[code]._replace(headers=())  # what was read demands nothing
+    facts = FACTS[code]._replace(headers=())  # a received error needs no headers
     summary = "Internal Server Error"
     default_message = "Internal Server Error"
     flag_key = None
@@ -964,12 +1035,12 @@ ERRORS: Mapping[ErrorCode, type[KintoError]] = {
     ErrorCode.SERVICE_DEPRECATED: ServiceDeprecated,
     ErrorCode.UNDEFINED: Undefined,
 }
-"""The exception of each code that means the same for every operation."""
+"""The exception of each code that is shared by all operations."""
 
 _ALL = {
-    (each.operation, str(each.facts.wire)): each
-    for each in KintoError.__subclasses__()
-    if each is not UnknownError
+    (kind.operation, str(kind.facts.wire)): kind
+    for kind in KintoError.__subclasses__()
+    if kind is not UnknownError
 }
 
 
@@ -977,8 +1048,8 @@ def error_class(
     wire: str | int,
     operation: str | None = None,
 ) -> type[KintoError] | None:
-    """The exception for what stands in the code slot: the operation's own, else the
-    shared one; None if unknown.
+    """The exception for a value of the code slot: the operation's own, else the shared
+    one; None if unknown.
     """
     return _ALL.get((operation, str(wire))) or _ALL.get((None, str(wire)))
 
@@ -986,23 +1057,23 @@ def error_class(
 def error_classes(
     wire: str | int,
 ) -> Sequence[type[KintoError]]:
-    """Every exception for what stands in the code slot, whatever the operation; the
-    shared one first.
+    """Every exception for a value of the code slot, of any operation; the shared one
+    first.
     """
-    return [each for (_, own), each in _ALL.items() if own == str(wire)]
+    return [kind for (_, own), kind in _ALL.items() if own == str(wire)]
 
 
 def lacking(
     error: KintoError,
 ) -> Sequence[str]:
-    """The headers that the error must have under its status, and has not."""
+    """The headers that the error needs under its status and lacks."""
     given = {name.lower() for name in error.headers}
     if error.retry_after is not None:
         given.add("retry-after")
     return [
         name
         for name, on in error.facts.headers
-        if name.lower() not in given and any(error.status in each for each in on)
+        if name.lower() not in given and any(error.status in span for span in on)
     ]
 
 
@@ -1017,8 +1088,8 @@ def restored(
     kind: type[KintoError],
     state: Mapping[str, object],
 ) -> KintoError:
-    """An error with this state, unchecked: how a pickled one, and one read from the
-    wire, comes back.
+    """An error with this state, unchecked. Pickled errors and those read from the wire
+    are made so.
     """
     error = kind.__new__(kind)
     for name, value in state.items():
@@ -1027,39 +1098,39 @@ def restored(
     return error
 
 
-def known(
+def known_facts(
     error: KintoError,
 ) -> dict[str, object]:
-    """The facts that are known of an error, as rules name them."""
-    return {"status": error.status, **_beside(error)}
+    """The facts that an error knows, under the names that rules use."""
+    return {"status": error.status, **_own_facts(error)}
 
 
 def decided(
     rules: Sequence[RetriableRule], facts: Mapping[str, object], *, otherwise: bool
 ) -> bool:
-    """The answer of the first rule that holds; ``otherwise`` where none does."""
+    """The result of the first rule that holds; ``otherwise`` if none does."""
     for rule in rules:
         if all(_holds(facts.get(fact), values) for fact, values in rule.when):
             return rule.then
     return otherwise
 
 
-def said(
+def default_message(
     kind: type[KintoError],
     details: Mapping[str, object],
 ) -> str:
-    """The default message with each ``${key}`` replaced by that detail; the summary
-    where one is missing.
+    """The default message with each ``${key}`` replaced by that detail; the summary if
+    one is missing.
     """
     template = kind.default_message
     if any(details.get(key) is None for key in re.findall(r"\$\{(\w+)\}", template)):
         return kind.summary
-    return re.sub(r"\$\{(\w+)\}", lambda each: _text(details[each[1]]), template)
+    return re.sub(r"\$\{(\w+)\}", lambda match: _text(details[match[1]]), template)
 
 
 def _text(value: object) -> str:
     if isinstance(value, str):
-        return str(value)  # an enumeration's member as the string that it is
+        return str(value)  # of an enumeration's member the string
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -1069,9 +1140,7 @@ def bare(
     status: int | None = None,
     details: Mapping[str, object] | None = None,
 ) -> KintoError:
-    """An error with its default message, for where nobody is there to give the details
-    that it asks for.
-    """
+    """An error with its default message, made without the details that it requires."""
     known = dict(details or {})
     names = KintoError.__slots__
     state: dict[str, object] = {
@@ -1080,7 +1149,7 @@ def bare(
         "_details": known,
         "boundary": next(iter(kind.facts.boundaries), None),
         "headers": {},
-        "message": said(kind, known),
+        "message": default_message(kind, known),
         "status": kind.facts.status if status is None else status,
     }
     error = restored(kind, state)
@@ -1092,16 +1161,14 @@ def bare(
 def undeclared(
     original_code: str | int | None = None,
 ) -> KintoError:
-    """What a service answers for an error that it did not declare; ``original_code``
-    stays out of the answer.
-    """
+    """The answer to an undeclared error; ``original_code`` stays out of it."""
     internal = ErrorCode.UNDEFINED
     return bare(ERRORS[internal])
 
 
 def entity_tag(value: str) -> str:
-    """A validator as the header ``ETag`` has it: in quotes, a mark of weakness left
-    where it is (RFC 9110 §8.8.3).
+    """A validator in the form of the header ``ETag``: in quotes, after its mark of
+    weakness (RFC 9110 §8.8.3).
     """
     return value if re.fullmatch(r'(W/)?"[^"]*"', value) else f'"{value}"'
 
@@ -1111,21 +1178,21 @@ def _entity_tag(value: str | None) -> str | None:
 
 
 def _sendable(headers: Mapping[str, str | None]) -> dict[str, str]:
-    """The headers that have a value; of a name, which has no case, the last one.
+    """The headers that have a value. Names have no case; the last of a name counts.
 
     A name is a token (RFC 9110 section 5.6.2).
     """
     found: dict[str, tuple[str, str]] = {}
     for name, value in headers.items():
         if not isinstance(name, str):
-            raise TypeError(f"the name of a header is a string, and not {name!r}")
+            raise TypeError(f"the name of a header must be a string, not {name!r}")
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
-            raise ValueError(f"no header can have the name {name!r}")
+            raise ValueError(f"{name!r} is not the name of a header")
         if value is None:
             continue
         if not isinstance(value, str):
             kind = type(value).__name__
-            raise TypeError(f"the header {name} is a string, and not of type {kind}")
+            raise TypeError(f"the header {name} must be a string, not {kind}")
         found[name.lower()] = (name, value)
     return dict(found.values())
 
@@ -1135,7 +1202,7 @@ def _allowed_boundary(facts: Facts, boundary: str | None) -> str | None:
         return next(iter(facts.boundaries), None)
     if boundary not in facts.boundaries:
         own = " or ".join(facts.boundaries)
-        raise ValueError(f"{facts.wire} comes from {own}, and not from {boundary!r}")
+        raise ValueError(f"{facts.wire} comes from {own}, not from {boundary!r}")
     return boundary
 
 
@@ -1143,26 +1210,26 @@ def _allowed_status(
     code: ErrorCode,
     facts: Facts,
     status: int | None,
-    told: Mapping[str, object],
+    known: Mapping[str, object],
 ) -> int | None:
-    """The status given if it is allowed; else the one that the rules come to by what is
-    known of the error, and the default where that leaves several.
+    """The given status if it is allowed. Without one, the status that the rules decide
+    by the known facts, or the default if several remain.
     """
-    possible = _outcomes(facts.status_rules, told)
+    possible = _outcomes(facts.status_rules, known)
     if status is None and possible and facts.status not in possible:
         return possible[-1]
     if status is None:
         return facts.status
     if possible and status not in possible:
-        known = " or ".join(map(str, possible))
-        raise ValueError(f"{facts.wire} travels under {known} here")
+        allowed = " or ".join(map(str, possible))
+        raise ValueError(f"{facts.wire} travels under {allowed} here")
     if status not in facts.statuses and code not in codes_for(status):
         raise ValueError(f"{facts.wire} does not travel under {status}")
     return status
 
 
 def _outcomes(rules: Sequence[StatusRule], facts: Mapping[str, object]) -> list[int]:
-    """What the rules may come to: a fact that is not known leaves both ways open."""
+    """The possible results of the rules; an unknown fact leaves both ways open."""
     found: list[int] = []
     for rule in rules:
         known = [(fact, values) for fact, values in rule.when if fact in facts]
@@ -1175,9 +1242,12 @@ def _outcomes(rules: Sequence[StatusRule], facts: Mapping[str, object]) -> list[
     return found
 
 
-def _beside(error: KintoError) -> dict[str, object]:
-    """The facts that are known beside the status."""
-    return {f"details.{key}": value for key, value in error.details.items()}
+def _own_facts(error: KintoError) -> dict[str, object]:
+    """The facts that an error knows beside its status."""
+    facts: dict[str, object] = {
+        f"details.{key}": value for key, value in error.details.items()
+    }
+    return facts
 
 
 def _holds(fact: object, values: Sequence[object]) -> bool:
@@ -1185,5 +1255,5 @@ def _holds(fact: object, values: Sequence[object]) -> bool:
 
 
 def _same(a: object, b: object) -> bool:
-    """Equality as JSON has it: 1 is not true."""
+    """Equality in JSON: 1 is not true."""
     return isinstance(a, bool) == isinstance(b, bool) and a == b

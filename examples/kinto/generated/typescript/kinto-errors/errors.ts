@@ -10,11 +10,11 @@ import type { ErrorCode } from "./codes.js";
 import type * as d from "./details.js";
 
 /**
- * What every error says. `message` is safe to show to whoever sent the request.
+ * The members of every error. `message` is safe to show to the sender of the request.
  * `status` is that of the answer, else the code's own. `retriable` is whether this
- * very request may be sent again, `flag` what the answer itself says of it, null
- * where it says nothing. `retryAfter` is the wait, in seconds, that the
- * answer asks for; `headers` are those that say what to do about the error.
+ * request may be sent again; `flag` is the answer's own flag, null if it has none.
+ * `retryAfter` is the wait in seconds that the answer demands. `headers` are those
+ * that are kept with an error.
  */
 export interface Common {
   readonly message: string;
@@ -301,10 +301,10 @@ export interface Errors {
 export type KnownError = Errors[keyof Errors];
 
 /**
- * An answer that is no declared error: an unknown code, another shape, or no JSON
- * at all. `raw` is the body as it came; `originalCode` what stood in the place of
- * the code, if anything did. Neither is safe to show. `code` is what the taxonomy
- * has such an answer taken for, null where it says nothing of them.
+ * An answer that is not a declared error: an unknown code, another shape, or not
+ * JSON. `raw` is the received body. `originalCode` is the value of the code slot, or
+ * null. Neither is safe to show. `code` is the one that the taxonomy declares for
+ * unknown errors, or null.
  */
 export interface UnknownError extends Common {
   readonly known: false;
@@ -315,7 +315,7 @@ export interface UnknownError extends Common {
   readonly raw: unknown;
 }
 
-/** Whatever an answer may turn out to be. */
+/** Any error that an answer may be. */
 export type AnyError = KnownError | UnknownError;
 
 /** Whether an error is a declared one. */
@@ -323,7 +323,7 @@ export function isKnown(error: AnyError): error is KnownError {
   return error.known;
 }
 
-/** Whether an error is none that is declared. */
+/** Whether an error is not a declared one. */
 export function isUnknown(error: AnyError): error is UnknownError {
   return !error.known;
 }

@@ -1,6 +1,4 @@
-"""The details of each code of Theodosia refusals: what stands in the envelope beside
-the message.
-"""
+"""The types of the details of each code of Theodosia refusals."""
 
 # Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/theodosia/taxonomy.yaml
@@ -17,7 +15,7 @@ __all__ = [
 ]
 
 Json = Mapping[str, object] | Sequence[object] | str | float | bool | None
-"""A value as JSON has it."""
+"""Any value of JSON."""
 
 
 class InvalidTransitionDetails(t.TypedDict):

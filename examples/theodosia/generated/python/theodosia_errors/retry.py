@@ -1,4 +1,4 @@
-"""When a client tries again, and how long it waits first.
+"""Whether a client tries again, and how long it waits first.
 
     state = start_retry(error)
     while (plan := plan_retry(error, state)).retry:
@@ -36,7 +36,7 @@ from .codes import ErrorCode, RetriableRule
 from .errors import (
     TheodosiaError,
     decided,
-    known,
+    known_facts,
 )
 
 __all__ = [
@@ -65,18 +65,18 @@ __all__ = [
 POLICIES: Mapping[str, Policy] = {}
 
 ELIGIBLE: t.Final[Mapping[str, frozenset[ErrorCode]]] = {}
-"""The codes that a policy is for, where that is not every code that may be retried."""
+"""The codes of a policy, if it is not for every retriable code."""
 
 ELIGIBLE_WHEN: t.Final[Mapping[str, Sequence[RetriableRule]]] = {}
-"""The rules by which a policy is for an error of those codes; the first that holds
-decides, and where none does it is.
+"""The rules that decide whether a policy is for an error of its codes: the first that
+holds, and if none does, it is.
 """
 
 KIND_OF: t.Final[Mapping[str, Mapping[ErrorCode, str]]] = {}
-"""The kind of a code's failures, where the policy says so: a key of ``kinds``."""
+"""The kind of a code's failures, if the policy has one: a key of ``kinds``."""
 
 NEVER = Policy("never", max_attempts=1)
-"""What holds for a code without a policy."""
+"""The policy of a code that has none."""
 
 
 def policy_for(
@@ -90,8 +90,8 @@ def start_retry(
     error: TheodosiaError,
     tokens: float | None = None,
 ) -> State:
-    """The state after the first try failed with ``error``; ``tokens`` are what other
-    calls left of a shared budget.
+    """The state after the first try failed with ``error``; ``tokens`` are those left in
+    a shared budget.
     """
     return start(policy_for(error), tokens)
 
@@ -107,13 +107,13 @@ def plan_retry(
 ) -> Plan:
     """Whether to send the request again, after how many seconds, and why.
 
-    ``idempotent``: sending it twice does what sending it once does, by its method or by
-    an idempotency key. ``kind`` picks a special case of the policy, by default
-    that of the error's code. ``now``: seconds since 1970.
+    ``idempotent``: sending the request twice has the effect of sending it once, by its
+    method or by an idempotency key. ``kind`` selects a special case of the policy, by
+    default that of the error's code. ``now``: seconds since 1970.
     """
     policy = policy_for(error)
     headers = {name.lower(): value for name, value in error.headers.items()}
-    facts = {**known(error), "operation.idempotent": idempotent}
+    facts = {**known_facts(error), "operation.idempotent": idempotent}
     rules = ELIGIBLE_WHEN.get(policy.name, ())
     if kind is None and error.code is not None:
         kind = KIND_OF.get(policy.name, {}).get(error.code)

@@ -1,4 +1,4 @@
-"""The envelope: an error to an answer, and an answer to an error."""
+"""From an error to an answer in its envelope, and from an answer to an error."""
 
 # Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec
 # compile examples/theodosia/taxonomy.yaml
@@ -16,16 +16,16 @@ from .errors import (
     EnvelopeName,
     TheodosiaError,
     UnknownError,
+    default_message,
     error_class,
     error_classes,
     restored,
-    said,
 )
 
 
 class Envelope(t.NamedTuple):
-    """A shape on the wire; ``listed``: its details are a list with one object;
-    ``shown``: they are there even where they are empty.
+    """A shape on the wire. ``listed``: its details are a list with one object.
+    ``shown``: they are present even if they are empty.
     """
 
     media_type: str
@@ -44,7 +44,7 @@ ENVELOPES: Mapping[EnvelopeName, Envelope] = {
                 "reason": "$message",
                 "details?": "$details",
                 "valid_next_actions": "$valid_next_actions",
-            }
+            },
         ),
     ),
     "exception": Envelope(
@@ -56,7 +56,7 @@ ENVELOPES: Mapping[EnvelopeName, Envelope] = {
                 "error_type": "$error_type",
                 "error_message": "$message",
                 "valid_next_actions": "$valid_next_actions",
-            }
+            },
         ),
     ),
     "unknown": Envelope(
@@ -68,7 +68,7 @@ ENVELOPES: Mapping[EnvelopeName, Envelope] = {
                 "known_actions": "$known_actions",
                 "valid_next_actions": "$valid_next_actions",
                 "message?": "$message",
-            }
+            },
         ),
     ),
     "refusal": Envelope(
@@ -80,13 +80,13 @@ ENVELOPES: Mapping[EnvelopeName, Envelope] = {
                 "message": "$message",
                 "valid_next_actions": "$valid_next_actions",
                 "...": "$details",
-            }
+            },
         ),
     ),
 }
 
 HEADERS: Sequence[tuple[str, str, Sequence[range]]] = ()
-"""Headers that every answer under these statuses carries, whatever the code."""
+"""Headers that every answer under these statuses has, with any code."""
 
 
 CARRIED = frozenset(
@@ -94,14 +94,14 @@ CARRIED = frozenset(
         "retry-after",
     }
 )
-"""Headers, in lower case, that say what to do about an error; the others belong to the
-one answer it came with.
+"""Headers, in lower case, that are kept with an error; the others belong to the one
+answer it came with.
 """
 
 
 class Place(t.NamedTuple):
-    """Where an attribute of errors stands on the wire: the slot of the envelope, what a
-    value of it is an instance of, and the header that repeats it.
+    """The place of an attribute of errors on the wire: the slot of the envelope, the
+    types of its values, and the header that repeats it.
     """
 
     attribute: str
@@ -111,10 +111,26 @@ class Place(t.NamedTuple):
 
 
 PLACES: Sequence[Place] = [
-    Place(attribute="requested", slot="requested", kinds=str),
-    Place(attribute="valid_next_actions", slot="valid_next_actions", kinds=list),
-    Place(attribute="error_type", slot="error_type", kinds=str),
-    Place(attribute="known_actions", slot="known_actions", kinds=list),
+    Place(
+        attribute="requested",
+        slot="requested",
+        kinds=str,
+    ),
+    Place(
+        attribute="valid_next_actions",
+        slot="valid_next_actions",
+        kinds=list,
+    ),
+    Place(
+        attribute="error_type",
+        slot="error_type",
+        kinds=str,
+    ),
+    Place(
+        attribute="known_actions",
+        slot="known_actions",
+        kinds=list,
+    ),
 ]
 
 NEEDED: Mapping[str, str] = {
@@ -123,8 +139,8 @@ NEEDED: Mapping[str, str] = {
     "error_type": "error_type",
     "known_actions": "known_actions",
 }
-"""Slots that are never null where an envelope requires them, each with the attribute of
-errors that fills it.
+"""Slots that are never null in an envelope that requires them, each with the attribute
+of errors that fills it.
 """
 
 
@@ -137,7 +153,7 @@ class Rendered(t.NamedTuple):
 
 
 def slot_values(error: TheodosiaError) -> dict[str, object]:
-    """What an error has for each slot, None where it has nothing."""
+    """The value of each slot of an error, None if it has none."""
     values: dict[str, object] = {
         "code": error.facts.wire,
         "message": error.message,
@@ -147,7 +163,7 @@ def slot_values(error: TheodosiaError) -> dict[str, object]:
         "boundary": error.boundary,
         "domain": error.facts.domain,
         "details": dict(error.details) or None,
-        **{each.slot: getattr(error, each.attribute) for each in PLACES},
+        **{place.slot: getattr(error, place.attribute) for place in PLACES},
     }
     return values
 
@@ -158,11 +174,11 @@ def to_envelope(
     envelope: EnvelopeName | None = None,
     slots: Mapping[str, object] | None = None,
 ) -> object:
-    """The body of an error, as JSON data; ``slots`` are values for places that the
-    error itself knows nothing of.
+    """The body of an error, as JSON data; ``slots`` are values for slots that the error
+    does not know.
 
-    ``envelope``: by default the one its code travels in.
-    Raises ``MissingSlot`` where that cannot do without a value that nobody gave.
+    ``envelope``: by default that of its code.
+    Raises ``MissingSlot`` if the envelope requires a value that was not given.
     """
     chosen = ENVELOPES[envelope or error.envelope]
     values = slot_values(error)
@@ -182,14 +198,14 @@ def render(
     envelope: EnvelopeName | None = None,
     slots: Mapping[str, object] | None = None,
 ) -> Rendered:
-    """The whole answer: status, headers and body. A code that has no HTTP status is
-    sent as 500.
+    """The whole answer: status, headers and body. A code without an HTTP status is sent
+    as 500.
     """
     content = to_envelope(error, envelope=envelope, slots=slots)
     status = error.status or 500
     headers = {"Content-Type": ENVELOPES[envelope or error.envelope].media_type}
     for name, value, on in (*HEADERS, *error.facts.constants):
-        if any(status in each for each in on):
+        if any(status in span for span in on):
             _put(headers, name, value)
     for name, value in error.headers.items():
         _put(headers, name, value)
@@ -199,18 +215,18 @@ def render(
         repeated = getattr(error, place.attribute)
         if place.header is not None and repeated is not None:
             _put(headers, place.header, str(repeated))
-    # RFC 9110 section 5.5: such a character would end the field, or start another.
-    headers = {name: re.sub(r"[\r\n\0]", " ", each) for name, each in headers.items()}
+    # RFC 9110 section 5.5: these characters would end the field or start another.
+    headers = {name: re.sub(r"[\r\n\0]", " ", value) for name, value in headers.items()}
     body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return Rendered(status, headers, body.encode("utf-8", "backslashreplace"))
 
 
 def _put(headers: dict[str, str], name: str, value: str | None) -> None:
-    """Give a header its one value, None for none: its name has no case (RFC 9110
-    section 5.1).
+    """Set the one value of a header, or remove it for None. Names have no case
+    (RFC 9110 section 5.1).
     """
-    for each in [each for each in headers if each.lower() == name.lower()]:
-        del headers[each]
+    for same in [key for key in headers if key.lower() == name.lower()]:
+        del headers[same]
     if value is not None:
         headers[name] = value
 
@@ -222,12 +238,12 @@ def parse(
     headers: Mapping[str, str] | None = None,
     operation: str | None = None,
 ) -> TheodosiaError:
-    """The error that an answer says; never raises, whatever the body.
+    """The error in an answer; never raises, whatever the body.
 
-    What is not declared comes back as ``UnknownError``, which keeps the body.
-    ``status`` and ``headers`` are those of the answer; ``operation`` is the one that
-    was asked for, where operations have codes of their own: its name, or the tool,
-    method or route that it is called by, as the taxonomy writes it.
+    An undeclared error becomes an ``UnknownError``, which keeps the body. ``status``
+    and ``headers`` are those of the answer. ``operation`` matters if operations have
+    codes of their own: its name, or its tool, method or route as the taxonomy writes
+    it.
     """
     headers = headers or {}
     found = _read(body)
@@ -239,16 +255,18 @@ def parse(
         details = details[0]
     known = dict(details) if isinstance(details, Mapping) else {}
     message = _typed(values.get("message"), str)
-    carried = {name: each for name, each in headers.items() if name.lower() in CARRIED}
+    carried = {name: text for name, text in headers.items() if name.lower() in CARRIED}
     state: dict[str, object] = {
         "_details": known,
         "_retriable": _flag(values.get("retriable"), known, kind),
         "boundary": _typed(values.get("boundary"), str),
         "headers": carried,
-        "message": said(kind or UnknownError, known) if message is None else message,
+        "message": message,
         "retry_after": _retry_after(headers),
         "status": _typed(values.get("status"), int) if status is None else status,
     }
+    if message is None:
+        state["message"] = default_message(kind or UnknownError, known)
     for place in PLACES:
         value = _typed(values.get(place.slot), place.kinds)
         if not value and place.header is not None and place.kinds is str:
@@ -266,7 +284,7 @@ def parse_own(
     body: bytes,
     status: int,
 ) -> TheodosiaError | None:
-    """The error that a service put into an envelope itself: a declared code, under a
+    """The error in an envelope that a service filled itself: a declared code, under a
     status that it may have; None for anything else.
     """
     found = _read(body)
@@ -280,18 +298,18 @@ def parse_own(
 
 
 def _read(body: bytes | str | Mapping[str, object]) -> Extraction | None:
-    """What the body says through an envelope that fits, else through one in which a
-    code can be found: the first whose code is declared, else the first.
+    """The content of the body by an envelope that fits, else by one that finds a code:
+    the first whose code is declared, else the first.
     """
     try:
         data: object = body if isinstance(body, Mapping) else json.loads(body)
     except (TypeError, ValueError, RecursionError):
         return None
     readings = [extract(envelope.shape, data) for envelope in ENVELOPES.values()]
-    fitting = [each for each in readings if each.fits]
-    coded = [each for each in readings if "code" in each.slots]
+    fitting = [read for read in readings if read.fits]
+    coded = [read for read in readings if "code" in read.slots]
     likely = fitting or coded
-    return next((each for each in likely if _declared(each)), next(iter(likely), None))
+    return next((read for read in likely if _declared(read)), next(iter(likely), None))
 
 
 def _code(read: Extraction) -> str | int | None:
@@ -320,7 +338,7 @@ def _flag(
 
 
 def _typed(value: object, kind: type | tuple[type, ...]) -> t.Any:
-    """The value where it is of the kind; else None, as a body may hold anything."""
+    """The value if it is of the kind; else None, as a body may hold anything."""
     if kind is int:
         value = _whole(value)
     if isinstance(value, bool) and kind in (int, (int, float)):
@@ -330,7 +348,7 @@ def _typed(value: object, kind: type | tuple[type, ...]) -> t.Any:
 
 def _header(headers: Mapping[str, str], name: str) -> str | None:
     wanted = name.lower()
-    return next((each for key, each in headers.items() if key.lower() == wanted), None)
+    return next((text for key, text in headers.items() if key.lower() == wanted), None)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -1,4 +1,4 @@
-/** Which error is meant: by what stands in the place of the code, and by the operation. */
+/** The declared error for a value of the code slot and an operation. */
 
 // Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec
 // compile examples/theodosia/taxonomy.yaml
@@ -53,10 +53,10 @@ const ENTRIES: readonly Entry[] = [
   },
 ];
 
-/** The operation behind each tool, method or route that it is called by. */
+/** The operation of each tool, method or route. */
 const OPERATIONS: Readonly<Record<string, string>> = {};
 
-/** What is known of an answer that is no declared error. */
+/** The facts of an answer that is not a declared error. */
 const UNKNOWN: Facts = {
   wire: "unknown",
   status: null,
@@ -76,16 +76,15 @@ const UNKNOWN: Facts = {
 };
 
 const BY_WIRE = new Map(
-  ENTRIES.map((each) => [key(each.operation, each.facts.wire), each]),
+  ENTRIES.map((entry) => [key(entry.operation, entry.facts.wire), entry]),
 );
-const DECLARED = new Set(ENTRIES.map((each) => String(each.facts.wire)));
+const DECLARED = new Set(ENTRIES.map((entry) => String(entry.facts.wire)));
 const BY_CODE = new Map(
-  ENTRIES.map((each) => [key(each.operation, each.code), each]),
+  ENTRIES.map((entry) => [key(entry.operation, entry.code), entry]),
 );
 
 /**
- * The error for what stands in the place of the code: the operation's own, else the
- * shared one.
+ * The error for a value of the code slot: the operation's own, else the shared one.
  */
 export function entryOf(
   wire: Wire,
@@ -99,7 +98,7 @@ export function entryOf(
   return BY_WIRE.get(key(called, wire)) ?? BY_WIRE.get(key(null, wire));
 }
 
-/** Whether any error, of whatever operation, has this in the place of the code. */
+/** Whether an error of any operation has this value in the code slot. */
 export function isDeclared(wire: unknown): boolean {
   return (
     (typeof wire === "string" || typeof wire === "number") &&
@@ -107,15 +106,15 @@ export function isDeclared(wire: unknown): boolean {
   );
 }
 
-/** What is known of an error's code. */
+/** The facts of an error's code. */
 export function factsOf(error: AnyError): Facts {
   const entry = BY_CODE.get(key(error.operation, error.code ?? ""));
   return error.known && entry !== undefined ? entry.facts : UNKNOWN;
 }
 
 /**
- * The answer of the first rule that holds, undefined where none does; `facts` are
- * those beside the details.
+ * The result of the first rule that holds, undefined if none does; `facts` are those
+ * beside the details.
  */
 export function decided(
   rules: readonly RetriableRule[],
@@ -127,15 +126,15 @@ export function decided(
     const found = Object.entries(key === fact ? facts : details);
     return new Map<string, unknown>(found).get(key) ?? null;
   };
-  const rule = rules.find((each) =>
-    each.when.every(({ fact, values }) => values.includes(known(fact))),
+  const first = rules.find((rule) =>
+    rule.when.every(({ fact, values }) => values.includes(known(fact))),
   );
-  return rule?.then;
+  return first?.then;
 }
 
 /**
- * Whether the code allows to send the request again, where the answer says nothing
- * of it; `known` are the facts beside the details.
+ * Whether the code allows to send the request again, for an answer without a flag;
+ * `known` are the facts beside the details.
  */
 export function retriable(
   facts: Facts,

@@ -1,13 +1,12 @@
 /**
- * The details of each code of Theodosia refusals: what stands in the envelope
- * beside the message. They are what the contract promises; what a service sends
- * is not checked.
+ * The types of the details of each code of Theodosia refusals, as the contract
+ * promises them. The details of an answer are not checked.
  */
 
 // Generated from examples/theodosia/taxonomy.yaml; do not edit. Regenerate: faultspec
 // compile examples/theodosia/taxonomy.yaml
 
-/** Details of which nothing is declared. */
+/** Details without declared members. */
 export type Details = Readonly<Record<string, unknown>>;
 
 /** Details of `ValidationFailed`. */
@@ -16,12 +15,7 @@ export interface ValidationFailedDetails {
   readonly field?: string;
   /** What it was. */
   readonly got?:
-    | string
-    | number
-    | boolean
-    | Details
-    | readonly unknown[]
-    | null;
+    string | number | boolean | Details | readonly unknown[] | null;
 }
 
 /** Details of `ActionTimeout`. */

@@ -300,9 +300,9 @@ class _Exchange:
     def is_enveloped(self, status: int) -> bool:
         method, path = self.scope["method"], self.scope["path"]
         claims = (
-            each.enveloped
-            for each in self.boundary.surfaces
-            if each.claims(method, path, status)
+            surface.enveloped
+            for surface in self.boundary.surfaces
+            if surface.claims(method, path, status)
         )
         return next(claims, True)
 
@@ -389,7 +389,7 @@ class _Exchange:
     def with_id(self, headers: Headers) -> Headers:
         if self.id_in(headers) is not None:
             return headers
-        rest = (each for each in headers if each[0].lower() != self.id_header)
+        rest = (header for header in headers if header[0].lower() != self.id_header)
         return (*rest, (self.id_header, self.correlation_id.encode("latin-1")))
 
 
@@ -429,5 +429,5 @@ def _not_stored(headers: Headers) -> Headers:
     )
     if "no-store" in (each.strip().lower() for each in directives.split(",")):
         return headers
-    rest = (each for each in headers if each[0].lower() != b"cache-control")
+    rest = (header for header in headers if header[0].lower() != b"cache-control")
     return (*rest, (b"cache-control", b"no-store"))

@@ -65,7 +65,7 @@ def matches(formats: Iterable[str], value: str) -> bool:
     """Whether `value` has at least one of the formats; raises KeyError for a format
     that there isn't.
     """
-    return any(FORMATS[each](value) for each in formats)
+    return any(FORMATS[format_](value) for format_ in formats)
 
 
 class _Draw(NamedTuple):

@@ -36,7 +36,7 @@ def filled(picture: object, values: Mapping[str, object]) -> object:
     if whole is not None:
         return values.get(whole[1])
     lines = picture.split("\n")
-    return "\n".join(_text(each, values) for each in lines if _has_all(each, values))
+    return "\n".join(_text(line, values) for line in lines if _has_all(line, values))
 
 
 def _is_missing(picture: object, values: Mapping[str, object]) -> bool:

@@ -1,0 +1,178 @@
+"""From a taxonomy to the texts of files: views and templates in, paths and texts out."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from jinja2 import (
+    ChoiceLoader,
+    FileSystemLoader,
+    TemplateError,
+    TemplateNotFound,
+    TemplateSyntaxError,
+)
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from faultspec.diagnostics.model import Diagnostic, Span
+from faultspec.language.model import Taxonomy
+from faultspec.render.environment import bytecode, environment, shipped_templates
+from faultspec.render.paths import unsafe
+from faultspec.targets import CompileTarget, Context, Output, TargetError
+from faultspec.targets.model import model_of
+
+RenderedFile = tuple[str, str]
+"""The POSIX path of a file, relative to the output folder, and its text. A path begins with the name of its target."""
+
+
+def rendered_files(
+    taxonomy: Taxonomy, targets: Iterable[CompileTarget], source: str, overrides: Path | None = None
+) -> Iterator[RenderedFile]:
+    """The files of the targets, one by one; raises TargetError.
+
+    Each file is rendered when it is asked for, and each view is made for its target and then dropped, so that a large
+    taxonomy takes memory for one target. ``source``: the path of the taxonomy in the header of each file. ``overrides``: a
+    folder of templates. One at ``<target>/<name>`` replaces the shipped template of that name.
+    """
+    taken: set[str] = set()
+    model = model_of(taxonomy, source)
+    roots = [root for root in (overrides, shipped_templates()) if root is not None]
+    compiled = bytecode()
+    for target in targets:
+        folders = [root / target.name for root in roots]
+        templates = environment(
+            ChoiceLoader([FileSystemLoader(str(folder)) for folder in folders]), compiled
+        )
+        context = target.context(taxonomy, model)
+        if context is None:
+            continue
+        for path, text in _outputs(templates, target, context, folders):
+            _reserve(f"{target.name}/{path}", taken)
+            yield f"{target.name}/{path}", text
+
+
+def render(
+    taxonomy: Taxonomy, targets: Iterable[CompileTarget], source: str, overrides: Path | None = None
+) -> dict[str, str]:
+    """All files of the targets at once, text by path; see ``rendered_files``."""
+    return dict(rendered_files(taxonomy, targets, source, overrides))
+
+
+def _outputs(
+    templates: ImmutableSandboxedEnvironment,
+    target: CompileTarget,
+    context: Context,
+    folders: Sequence[Path],
+) -> Iterator[tuple[str, str]]:
+    for output in target.outputs:
+        with _template_errors(output.template, folders):
+            template = templates.get_template(output.template)
+            for item in _items(output, context):
+                names = {"view": context.view, "model": context.model, "each": item}
+                yield _path(templates, output.path, names), template.render(names)
+    for path, origin in target.copies(context):
+        yield path, origin.read_text(encoding="utf-8")
+
+
+def _items(output: Output, context: Context) -> Iterable[object]:
+    """The items for each of which the template is rendered once."""
+    if output.each is None:
+        return (None,)
+    of_view = output.each.startswith("view.")
+    found: Iterable[object] = getattr(
+        context.view if of_view else context.model, output.each.removeprefix("view.")
+    )
+    return found
+
+
+def _path(templates: ImmutableSandboxedEnvironment, path: str, names: Mapping[str, object]) -> str:
+    """The output path; one with a single plain name, as all shipped ones are, is not compiled as a template."""
+    plain = re.fullmatch(r"([^{}]*)(?:\{\{ (view|each)\.([a-z]+) \}\}([^{}]*))?", path)
+    if plain is None:
+        return templates.from_string(path).render(names)
+    before, name, member, after = plain.groups("")
+    return before + (str(getattr(names[name], member)) if name else "") + after
+
+
+@contextmanager
+def _template_errors(template: str, folders: Sequence[Path]) -> Iterator[None]:
+    """Turn an error in a template into a TargetError with its file and line."""
+    try:
+        yield
+    except TemplateSyntaxError as error:
+        place = error.filename or _template_path(template, folders)
+        raise _template_problem(
+            place, error.lineno, error.message or "the template cannot be read"
+        ) from error
+    except (
+        TemplateError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+        RecursionError,
+    ) as error:
+        if isinstance(error, TemplateNotFound):
+            raise _template_problem(
+                _template_path(template, folders), None, f"there is no template `{error}`"
+            ) from error
+        place, line = _line_in_template(error, folders) or (_template_path(template, folders), None)
+        message = re.sub(r"'(?:\w+\.)*(\w+) object'", r"a \1", str(error))
+        raise _template_problem(place, line, message or type(error).__name__) from error
+
+
+def _template_path(template: str, folders: Sequence[Path]) -> str:
+    paths = (folder / template for folder in folders)
+    return next((str(path) for path in paths if path.is_file()), template)
+
+
+def _template_problem(path: str, line: int | None, message: str) -> TargetError:
+    span = None if line is None else Span(line, 1, line, 1)
+    return TargetError(
+        Diagnostic(
+            "bad-template",
+            message,
+            path,
+            span,
+            hint="templates/README.md lists the names that a template sees",
+        )
+    )
+
+
+def _line_in_template(error: BaseException, folders: Sequence[Path]) -> tuple[str, int] | None:
+    """The innermost template line of a traceback, in which Jinja names the template's own file."""
+    found = None
+    trace = error.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if any(name.startswith(str(folder) + os.sep) for folder in folders):
+            found = (name, trace.tb_lineno)
+        trace = trace.tb_next
+    return found
+
+
+def _reserve(path: str, taken: set[str]) -> None:
+    """Refuse a path that leaves the output folder, or that another file has."""
+    problem = unsafe(path)
+    if problem is not None:
+        raise TargetError(
+            Diagnostic(
+                "bad-output-path",
+                f"`{path}` {problem}",
+                "target.yaml",
+                hint="name a file below the output folder",
+            )
+        )
+    # Two files that differ by case alone are one file on the file systems of Windows and macOS.
+    if path.casefold() in taken:
+        raise TargetError(
+            Diagnostic(
+                "duplicate-output",
+                f"two templates write `{path}`",
+                "target.yaml",
+                hint="give one another path",
+            )
+        )
+    taken.add(path.casefold())

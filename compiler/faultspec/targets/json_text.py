@@ -1,0 +1,68 @@
+"""JSON text, two spaces a level."""
+
+import json as _json
+import re
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Optional
+
+#: What ``json.dumps`` quotes strings with where it leaves characters beyond ASCII.
+_quoted: Callable[[str], str] = _json.encoder.encode_basestring
+
+
+class Fragment(dict[str, Any]):
+    """An object that stands in several JSON documents: its text is made once, so nothing may change it any more.
+
+    ``old``: the same as a schema in the dialect of OpenAPI 3.0, once it was asked for.
+    """
+
+    old: Optional["Fragment"] = None
+
+    @cached_property
+    def text(self) -> str:
+        """The JSON text, not indented."""
+        return _members(self, "")
+
+
+def json(value: object, indent: int = 0) -> str:
+    """JSON text, its lines after the first indented by ``indent`` columns.
+
+    Characters that are invisible, change the direction of a line or are half of a surrogate pair become escapes.
+    """
+    text = _pretty(value, "")
+    if not text.isascii():
+        text = re.sub(
+            r"[^\n -~]",
+            lambda found: found[0] if found[0].isprintable() else _json.dumps(found[0])[1:-1],
+            text,
+        )
+    return text.replace("\n", "\n" + " " * indent) if indent else text
+
+
+# FIGURE
+def _pretty(value: object, pad: str) -> str:
+    if isinstance(value, Fragment):
+        return value.text.replace("\n", f"\n{pad}")
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, dict):
+        return _members(value, pad)
+    if isinstance(value, (list, tuple)):
+        inner = f"{pad}  "
+        items = f",\n{inner}".join([_pretty(item, inner) for item in value])
+        return f"[\n{inner}{items}\n{pad}]" if value else "[]"
+    return _json.dumps(value)
+
+
+def _members(value: dict[Any, Any], pad: str) -> str:
+    if not value:
+        return "{}"
+    inner = f"{pad}  "
+    members = f",\n{inner}".join(
+        [
+            f"{_quoted(key if isinstance(key, str) else _json.dumps(key))}: "
+            f"{_quoted(member) if isinstance(member, str) else _pretty(member, inner)}"
+            for key, member in value.items()
+        ]
+    )
+    return f"{{\n{inner}{members}\n{pad}}}"
