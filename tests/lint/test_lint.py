@@ -14,7 +14,8 @@ from faultspec.cli.init import command as init
 from faultspec.cli.lint import command as lint_command
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import read, reference
-from faultspec.lint import BY_ID, LOCAL, RULES, LintRule, check, lint, whole
+from faultspec.lint import BY_ID, LOCAL, RULES, LintRule, check, lint
+from faultspec.lint.rule import complete_example as whole
 from paths import ROOT
 
 
@@ -1061,7 +1062,7 @@ def test_lint_speaks_every_format(folder: Path) -> None:
         ("codes.retriable.when", "the first whose facts hold decides"),
         ("dangling-reference", "A name that nothing declares."),
         ("yaml-alias", "An anchor such as"),
-        ("unused-suppression", "has nothing to say"),
+        ("unused-suppression", "reports nothing there"),
     ],
 )
 def test_explain_knows_every_kind_of_name(name: str, said: str) -> None:

@@ -52,16 +52,10 @@ def taken(taxonomy: Taxonomy, surface: Surface) -> tuple[int, ...]:
     beside = [
         envelope for envelope in surface.envelopes if shares(taxonomy.envelopes[envelope], protocol)
     ]
-    codes = [(code, False) for code in taxonomy.codes.values()]
-    codes += [
-        (code, True)
-        for operation in taxonomy.operations.values()
-        for code in operation.errors.values()
-    ]
     return tuple(
         code.wire
-        for code, of_operation in codes
+        for path, code in taxonomy.located_codes()
         if isinstance(code.wire, int)
-        and reaches(surface, code, of_operation=of_operation)
+        and reaches(surface, code, of_operation=path[0] == "operations")
         and any(wears(code, each) for each in beside)
     )

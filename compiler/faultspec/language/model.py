@@ -700,11 +700,17 @@ class Taxonomy(NamedTuple):
         """What a slot holds where an envelope has no field for it; None where anything does."""
         return _KNOWN_ACTIONS if slot == "actions" and self.actions else IMPLIED.get(slot)
 
+    def located_codes(self) -> Iterator[tuple[tuple[str, ...], Code]]:
+        """Every code, live or not, with its path: the shared codes, then those of each operation."""
+        for code in self.codes.values():
+            yield ("codes", code.name), code
+        for operation in self.operations.values():
+            for code in operation.errors.values():
+                yield ("operations", operation.name, "errors", code.name), code
+
     def every_code(self) -> Iterator[Code]:
         """The shared codes, live or not, then those of operations."""
-        yield from self.codes.values()
-        for operation in self.operations.values():
-            yield from operation.errors.values()
+        return (code for _, code in self.located_codes())
 
     def fields(self) -> Iterator[Field]:
         """What is said of slots, in any envelope."""
