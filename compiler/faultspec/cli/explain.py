@@ -189,6 +189,8 @@ def _ruling(ruling: Ruling) -> Iterator[str]:
 
 def _rule(rule: LintRule) -> Iterator[str]:
     yield f"{rule.id}: a lint rule ({rule.severity})"
+    if not rule.bad:  # `python -OO` strips the docstrings, which document the rules
+        return
     yield _wrapped(rule.purpose)
     yield from ("", "  bad:", textwrap.indent(rule.bad.rstrip(), "    "))
     yield from ("", textwrap.indent(example_output(rule).rstrip(), "    "))

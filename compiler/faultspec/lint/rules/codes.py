@@ -131,8 +131,7 @@ def name_collision(subject: Subject) -> Iterator[Remark]:
 
 @rule("wire-reused", severity="error")
 def wire_reused(subject: Subject) -> Iterator[Remark]:
-    """The code of an operation has a wire value of its own: neither that of a shared code nor that
-    of a removed one.
+    """The wire value of an operation's code is not that of a shared code, live or removed.
 
     Bad::
 

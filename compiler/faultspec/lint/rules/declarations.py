@@ -13,7 +13,7 @@ from faultspec.lint.rule import Remark, Subject, rule
 
 @rule("unused-declaration", severity="warning")
 def unused_declaration(subject: Subject) -> Iterator[Remark]:
-    """Every declared term, vocabulary, envelope, retry policy, details key and ruling is used.
+    """Every declared term, vocabulary, envelope, retry policy, detail key and ruling is used.
 
     Bad::
 
@@ -141,7 +141,7 @@ _USES: Mapping[str, tuple[str, Callable[[Subject], Iterable[str | None]]]] = {
     "vocabularies": ("vocabulary", _used_vocabularies),
     "envelopes": ("envelope", _used_envelopes),
     "retry_policies": ("retry policy", _used_retry_policies),
-    "detail_keys": ("details key", _used_detail_keys),
+    "detail_keys": ("detail key", _used_detail_keys),
     "rulings": ("ruling", _used_rulings),
 }
 

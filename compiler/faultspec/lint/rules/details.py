@@ -10,7 +10,7 @@ from faultspec.lint.rule import Remark, Subject, rule
 
 @rule("unregistered-detail", severity="warning")
 def unregistered_detail(subject: Subject) -> Iterator[Remark]:
-    """If details keys are registered, the details of shared codes are: one name, one meaning.
+    """If detail keys are registered, the details of shared codes are: one name, one meaning.
 
     Bad::
 
@@ -32,14 +32,14 @@ def unregistered_detail(subject: Subject) -> Iterator[Remark]:
     for name in subject.taxonomy.codes if registry else ():
         for key in subject.mapping_at("codes", name, "details"):
             if key.removesuffix("?") not in registry:
-                message = f"`{key.removesuffix('?')}` is not a registered details key"
+                message = f"`{key.removesuffix('?')}` is not a registered detail key"
                 hint = "register it under `detail_keys:`"
                 yield Remark(("codes", name, "details", key), message, hint)
 
 
 @rule("detail-type", severity="error", local=True)
 def detail_type(subject: Subject) -> Iterator[Remark]:
-    """A details key has its registered type in every code.
+    """A detail key has its registered type in every code.
 
     Bad::
 

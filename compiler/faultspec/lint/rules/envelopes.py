@@ -51,8 +51,8 @@ def envelope_on_no_surface(subject: Subject) -> Iterator[Remark]:
 
 @rule("slot-without-fact", severity="warning")
 def slot_without_fact(subject: Subject) -> Iterator[Remark]:
-    """A code declares its retry flag if an envelope can hold it, and its boundary and domain if
-    every envelope requires them.
+    """A code declares its retry flag if any of its envelopes can hold it, and its boundary and
+    domain if all of them require it.
 
     Bad::
 
@@ -366,7 +366,7 @@ def original_code_place(subject: Subject) -> Iterator[Remark]:
         ]
         if problems and all(problems):
             message = f"`{becomes.original_code}` cannot hold a code: {problems[0]}"
-            hint = "name a details key, such as `/details/code`"
+            hint = "name a detail key, such as `/details/code`"
             yield Remark((section, "original_code"), message, hint, on_key=False)
 
 

@@ -34,8 +34,8 @@ def example_missing(subject: Subject) -> Iterator[Remark]:
 
 @rule("example-incomplete", severity="warning")
 def example_incomplete(subject: Subject) -> Iterator[Remark]:
-    """An example has every required slot of one of the code's envelopes that only its author can
-    fill.
+    """An example fills every required slot of one of its code's envelopes, except those that the
+    service fills.
 
     Bad::
 
@@ -95,8 +95,8 @@ def _missing_slots(envelope: Envelope, code: Code, example: Example) -> list[str
 
 @rule("example-without-header", severity="warning")
 def example_without_header(subject: Subject) -> Iterator[Remark]:
-    """An example with headers has all required ones that only its author can fill; every example
-    has those that its code itself requires.
+    """An example shows the headers that its code requires; an example with `headers` shows all
+    required ones.
 
     Bad::
 

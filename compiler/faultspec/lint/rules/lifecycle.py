@@ -11,7 +11,7 @@ from faultspec.lint.rule import Remark, Subject, rule
 
 @rule("dead-reference", severity="error")
 def dead_reference(subject: Subject) -> Iterator[Remark]:
-    """A fallback, a replacement or a list names codes that a service may produce.
+    """Fallbacks, replacements and lists name codes that a service may produce.
 
     Bad::
 
@@ -158,7 +158,7 @@ def _version(text: str) -> tuple[int, ...] | None:
 
 @rule("replacement-circle", severity="error")
 def replacement_circle(subject: Subject) -> Iterator[Remark]:
-    """A chain of `replaced_by` ends.
+    """No chain of `replaced_by` is circular.
 
     Bad::
 

@@ -41,8 +41,8 @@ def action_contradicts_flag(subject: Subject) -> Iterator[Remark]:
 
 @rule("retry-unsafe", severity="warning")
 def retry_unsafe(subject: Subject) -> Iterator[Remark]:
-    """Clients retry an error that may have taken effect only if an idempotency key or an idempotent
-    operation makes that safe.
+    """If an error may have taken effect, clients retry it only if an idempotency key or an
+    idempotent operation makes that safe.
 
     Bad::
 

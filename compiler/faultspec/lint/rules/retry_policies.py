@@ -285,8 +285,8 @@ def retriable_not_eligible(subject: Subject) -> Iterator[Remark]:
 
 @rule("annotated-count", severity="error")
 def annotated_count(subject: Subject) -> Iterator[Remark]:
-    """The detail that counts the retries of a policy is an integer that some of its codes have, and
-    its maximum is the number of retries: one less than `max_attempts`.
+    """The detail that counts the retries of a policy is an integer that one of its codes has. Its
+    maximum is the number of retries, which is `max_attempts` minus one.
 
     Bad::
 
@@ -359,7 +359,7 @@ def _attempts_hint(retries: float) -> str:
 
 
 def _maxima(subject: Subject, key: str, codes: tuple[Code, ...]) -> Iterator[tuple[Path, float]]:
-    """The maximum of a details key, in the registry and in each code that declares its own."""
+    """The maximum of a detail key, in the registry and in each code that declares its own."""
     registered = subject.taxonomy.detail_keys.get(key)
     if registered is not None and registered.schema.maximum is not None:
         yield ("detail_keys", key), registered.schema.maximum
@@ -394,7 +394,7 @@ def _counter_examples(
 
 @rule("upstream-without-key", severity="warning")
 def upstream_without_key(subject: Subject) -> Iterator[Remark]:
-    """Retried calls to upstream services carry an idempotency key, or are no writes.
+    """If calls to upstream services are retried, they carry an idempotency key or are not writes.
 
     Bad::
 

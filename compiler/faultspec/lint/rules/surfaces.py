@@ -348,7 +348,7 @@ def _slots_acted_on(taxonomy: Taxonomy, surface: Surface) -> set[str]:
 
 @rule("repeat-circle", severity="error")
 def repeat_circle(subject: Subject) -> Iterator[Remark]:
-    """A chain of `repeats` ends at a surface that repeats none.
+    """No chain of `repeats` is circular.
 
     Bad::
 
