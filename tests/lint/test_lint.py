@@ -1,6 +1,7 @@
 """Laws of the lint: a rule reports its bad example and not its good one, at exactly the right places."""
 
 import json
+import pkgutil
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from faultspec.cli.init import command as init
 from faultspec.cli.lint import command as lint_command
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import read, reference
-from faultspec.lint import BY_ID, LOCAL, RULES, LintRule, check, lint
+from faultspec.lint import BY_ID, LOCAL, RULES, LintRule, check, lint, rules
 from faultspec.lint.rule import Remark, Subject, rule
 from faultspec.lint.rule import complete_example as whole
 from paths import ROOT
@@ -98,6 +99,14 @@ def test_ids_are_unique_and_spelled_alike() -> None:
         assert lint_rule.check.__name__ == lint_rule.id.replace("-", "_")
         assert lint_rule.purpose.endswith(".")
         assert "\n" not in lint_rule.purpose
+
+
+def test_every_module_of_rules_is_listed() -> None:
+    """A module below `lint/rules` without a listed rule would never run."""
+    modules = {
+        module.name for module in pkgutil.iter_modules(rules.__path__, "faultspec.lint.rules.")
+    }
+    assert {lint_rule.check.__module__ for lint_rule in RULES} == modules
 
 
 @pytest.mark.parametrize(

@@ -58,13 +58,13 @@ def _without_overlaps(offered: Iterable[Diagnostic]) -> list[Diagnostic]:
     taken: list[Edit] = []
     for diagnostic in offered:
         edits = _edits([diagnostic])
-        if not any(_overlap(one, other) for one in edits for other in taken):
+        if not any(_touch(one, other) for one in edits for other in taken):
             kept.append(diagnostic)
             taken += edits
     return kept
 
 
-def _overlap(one: Edit, other: Edit) -> bool:
+def _touch(one: Edit, other: Edit) -> bool:
     return one.span[:2] <= other.span[2:] and other.span[:2] <= one.span[2:]
 
 

@@ -1,4 +1,4 @@
-"""Where codes may occur and what they may carry, as several rules ask for it."""
+"""Where codes may occur and what their errors may carry."""
 
 from collections.abc import Iterator, Mapping
 
@@ -21,6 +21,11 @@ def surfaces_of(taxonomy: Taxonomy, path: Path, code: Code) -> list[Surface]:
 def envelopes_of(taxonomy: Taxonomy, path: Path, code: Code) -> tuple[Envelope, ...]:
     """The envelopes in which the code at `path` may travel."""
     return carriers(taxonomy, code, of_operation=path[0] == "operations")
+
+
+def recognised_by_body(surface: Surface) -> bool:
+    """Whether the body of an answer on the surface tells that it is an error."""
+    return surface.error_pointer is not None or bool(surface.error_equals)
 
 
 def slots_of(envelopes: tuple[Envelope, ...]) -> set[str]:

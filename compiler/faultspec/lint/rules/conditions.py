@@ -146,7 +146,7 @@ def _shown(value: object) -> str:
 def _impossible_statuses(
     taxonomy: Taxonomy, codes: Sequence[Code], asked: Asked
 ) -> Iterator[Remark]:
-    spans = dict.fromkeys(span for code in codes for span in _statuses(taxonomy, code))
+    spans = dict.fromkeys(span for code in codes for span in _possible_statuses(taxonomy, code))
     subjects = f"`{codes[0].name}` never" if len(codes) == 1 else "none of its codes ever"
     for place, value in asked:
         if not any(_within(value, span) for span in spans):
@@ -155,7 +155,7 @@ def _impossible_statuses(
             yield Remark(place, message, hint, on_key=False)
 
 
-def _statuses(taxonomy: Taxonomy, code: Code) -> tuple[StatusRange, ...]:
+def _possible_statuses(taxonomy: Taxonomy, code: Code) -> tuple[StatusRange, ...]:
     """The statuses under which a code may travel, its fallbacks included."""
     fallbacks = (fallback.on for fallback in taxonomy.fallbacks if fallback.code == code.name)
     return (*code.http.carried, *fallbacks)

@@ -70,13 +70,13 @@ def _overlap(one: HeaderRule, other: HeaderRule) -> bool:
 
 def _contradiction(path: Path, wanted: HeaderRule, refused: HeaderRule) -> Remark:
     message = (
-        f"`{wanted.name}` is {wanted.presence} on {_statuses(wanted)} and forbidden on"
-        f" {_statuses(refused)}"
+        f"`{wanted.name}` is {wanted.presence} on {_listed(wanted)} and forbidden on"
+        f" {_listed(refused)}"
     )
     return Remark(path, message, "narrow one of the rules by `on:` or `codes:`")
 
 
-def _statuses(header: HeaderRule) -> str:
+def _listed(header: HeaderRule) -> str:
     return ", ".join(map(str, header.on))
 
 
@@ -131,7 +131,7 @@ def header_rule_undone(subject: Subject) -> Iterator[Remark]:
         for later_path, later in placed[number + 1 :]:
             if _overrides(later, header):
                 message = (
-                    f"`{header.name}` is {header.presence} on {_statuses(header)}, but a later rule"
+                    f"`{header.name}` is {header.presence} on {_listed(header)}, but a later rule"
                     f" makes it {later.presence} there"
                 )
                 hint = "put the narrower rule last, or remove one"
@@ -169,7 +169,7 @@ def unreachable_header_rule(subject: Subject) -> Iterator[Remark]:
     for path, code in subject.codes():
         for header in code.headers:
             if header.on and not any(map(header.spans, code.http.all())):
-                message = f"`{code.name}` never travels as {_statuses(header)}"
+                message = f"`{code.name}` never travels as {_listed(header)}"
                 hint = f"its statuses are {', '.join(map(str, code.http.statuses)) or 'none'}"
                 yield Remark((*path, "headers", header.name), message, hint)
 

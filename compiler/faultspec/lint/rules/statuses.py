@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from faultspec.diagnostics.model import Path
 from faultspec.language.conditions import StatusRange
 from faultspec.language.model import Code, Taxonomy
-from faultspec.lint.places import surfaces_of
+from faultspec.lint.places import recognised_by_body, surfaces_of
 from faultspec.lint.rule import Remark, Subject, rule
 
 #: Statuses that frameworks, servers and proxies answer without calling a handler.
@@ -110,23 +110,21 @@ def failure_without_error_status(subject: Subject) -> Iterator[Remark]:
     """
     for path, code in subject.live_codes():
         wrong = [str(span) for span in code.http.statuses if span.low < 400]
-        if wrong and not _marked_in_body(subject.taxonomy, path, code):
+        if wrong and not _recognised_by_body(subject.taxonomy, path, code):
             message = (
                 f"`{code.name}` travels as {', '.join(wrong)}, which means success or redirection"
             )
             yield Remark((*path, "http"), message, "use a status of 400 or above", on_key=False)
 
 
-def _marked_in_body(taxonomy: Taxonomy, path: Path, code: Code) -> bool:
-    """Whether every HTTP surface of the code recognises errors by their body."""
+def _recognised_by_body(taxonomy: Taxonomy, path: Path, code: Code) -> bool:
+    """Whether every HTTP surface of the code recognises errors by the body."""
     surfaces = [
         surface
         for surface in surfaces_of(taxonomy, path, code)
         if surface.transport == "http" and surface.envelopes
     ]
-    return bool(surfaces) and all(
-        surface.error_pointer is not None or surface.error_equals for surface in surfaces
-    )
+    return bool(surfaces) and all(map(recognised_by_body, surfaces))
 
 
 @rule("ambiguous-status", severity="note")

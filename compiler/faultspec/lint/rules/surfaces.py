@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from faultspec.diagnostics.model import Path
 from faultspec.language.carriers import wears
 from faultspec.language.model import Code, Envelope, Match, Surface, Taxonomy
-from faultspec.lint.places import circle, occurs_on
+from faultspec.lint.places import circle, occurs_on, recognised_by_body
 from faultspec.lint.rule import Remark, Subject, rule
 from faultspec.runtime.nodes import Literal, slot_places, walk
 
@@ -35,7 +35,7 @@ def unreachable_surface(subject: Subject) -> Iterator[Remark]:
     surfaces = tuple(subject.taxonomy.surfaces.values())
     for index, later in enumerate(surfaces):
         for earlier in surfaces[:index]:
-            if earlier.transport == later.transport and _covers(earlier.match, later.match):
+            if earlier.transport == later.transport and _claims_all_of(earlier.match, later.match):
                 message = (
                     f"`{later.name}` is never reached: `{earlier.name}` claims all its exchanges"
                 )
@@ -45,21 +45,21 @@ def unreachable_surface(subject: Subject) -> Iterator[Remark]:
                 break
 
 
-def _covers(one: Match, other: Match) -> bool:
+def _claims_all_of(one: Match, other: Match) -> bool:
     """Whether `one` matches everything that `other` matches; False if that is not certain."""
     statuses = other.statuses and all(
         any(a.covers(b) for a in one.statuses) for b in other.statuses
     )
     return (
         (not one.statuses or bool(statuses))
-        and ("/**" in one.routes or _within(other.routes, one.routes))
-        and _within(other.methods, one.methods)
-        and _within(other.tools, one.tools)
+        and ("/**" in one.routes or _subset(other.routes, one.routes))
+        and _subset(other.methods, one.methods)
+        and _subset(other.tools, one.tools)
     )
 
 
-def _within(inner: tuple[str, ...], outer: tuple[str, ...]) -> bool:
-    """Whether a condition includes another one; an empty condition includes everything."""
+def _subset(inner: tuple[str, ...], outer: tuple[str, ...]) -> bool:
+    """Whether `outer` has every value of `inner`; an empty condition has every value."""
     return not outer or (bool(inner) and set(inner) <= set(outer))
 
 
@@ -105,7 +105,7 @@ def _unrecognised_errors(surface: Surface, codes: list[Code]) -> Iterator[Remark
     MCP marks an error result (2025-06-18, server/tools, "Error Handling"). The other transports
     besides HTTP neither mark errors nor have a status.
     """
-    if not surface.envelopes or _marked_in_body(surface) or surface.batch is not None:
+    if not surface.envelopes or recognised_by_body(surface) or surface.batch is not None:
         return
     unmarked = [code.name for code in codes if code.mcp is not None and not code.mcp.is_error]
     if surface.transport != "mcp":
@@ -123,10 +123,6 @@ def _unrecognised_errors(surface: Surface, codes: list[Code]) -> Iterator[Remark
         message = f"a {surface.transport} answer has no status; {message}"
     hint = "add `error_when:` with `present:` or `equals:`, which look into the body"
     yield Remark(path, message, hint)
-
-
-def _marked_in_body(surface: Surface) -> bool:
-    return surface.error_pointer is not None or bool(surface.error_equals)
 
 
 @rule("success-is-error", severity="error")

@@ -74,7 +74,7 @@ def audit_type(subject: Subject) -> Iterator[Remark]:
         return
     for member, origin in audit.means.items():
         recorded = audit.record[member].schema.types
-        repeated = _types(subject.taxonomy, origin)
+        repeated = _repeated_types(subject.taxonomy, origin)
         if recorded and repeated and not with_integers(recorded) & with_integers(repeated):
             message = (
                 f"`{member}` is {' or '.join(recorded)}, but repeats `{origin}`, which is"
@@ -84,7 +84,7 @@ def audit_type(subject: Subject) -> Iterator[Remark]:
             yield Remark(where, message, "give both the same type, or repeat something else")
 
 
-def _types(taxonomy: Taxonomy, origin: str) -> tuple[str, ...]:
+def _repeated_types(taxonomy: Taxonomy, origin: str) -> tuple[str, ...]:
     """The types that a slot or a detail may have; empty if nothing declares them."""
     if not origin.startswith("$"):
         key = taxonomy.detail_keys.get(origin.removeprefix("details."))
