@@ -157,8 +157,8 @@ def wire_reused(subject: Subject) -> Iterator[Remark]:
         other = shared.get(code.wire) if path[0] == "operations" else None
         if other is None or other.name == code.name or _is_imported(code, taxonomy):
             continue
-        removed = "the removed code " if other.lifecycle == "removed" else ""
-        message = f"`{code.name}` reuses `{code.wire}`, the wire value of {removed}`{other.name}`"
+        removed = "removed " if other.lifecycle == "removed" else ""
+        message = f"`{code.name}` reuses `{code.wire}`, the wire value of the {removed}code `{other.name}`"
         yield Remark(
             subject.first_written(path, "wire"),
             message,

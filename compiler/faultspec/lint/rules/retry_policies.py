@@ -279,7 +279,7 @@ def retriable_not_eligible(subject: Subject) -> Iterator[Remark]:
         if missing:
             pronoun = "it" if len(missing) == 1 else "them"
             message = f"{', '.join(missing)} may be retriable, but `{name}` never retries {pronoun}"
-            hint = "add it to the list, or suppress this and say why flag and list differ"
+            hint = f"add {pronoun} to the list, or suppress this and say why flag and list differ"
             yield Remark(("retry_policies", name, "eligible"), message, hint)
 
 
