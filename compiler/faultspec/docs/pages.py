@@ -1,6 +1,7 @@
 """The pages generated from the language and the lint: `python -m faultspec.docs.pages [FOLDER]`."""
 
 import sys
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def page() -> str:
 def _section(rule: LintRule) -> str:
     return f"""## {rule.id}
 
-*{rule.severity}.* {rule.purpose}
+{textwrap.fill(f"*{rule.severity}.* {rule.purpose}", 100)}
 
 Bad:
 

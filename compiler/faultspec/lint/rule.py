@@ -114,7 +114,15 @@ def rule(id: str, *, severity: Severity, local: bool = False) -> Callable[[Check
 
     def made(check: Check) -> LintRule:
         purpose, bad, good = _documentation(id, check.__doc__)
-        return LintRule(id, severity, check, purpose, bad, good, local)
+        return LintRule(
+            id=id,
+            severity=severity,
+            check=check,
+            purpose=purpose,
+            bad=bad,
+            good=good,
+            local=local,
+        )
 
     return made
 

@@ -40,7 +40,7 @@ class Suppression:
 
 
 def find(document: Document) -> tuple[Suppression, ...]:
-    """The suppressions in the text of a document, in order. A `#` inside a scalar is no comment."""
+    """The suppressions in the text of a document, in order. A `#` in a scalar does not begin one."""
     text = document.text
     matches = list(_COMMENT.finditer(text))
     if not matches:
@@ -61,7 +61,7 @@ def find(document: Document) -> tuple[Suppression, ...]:
                 removal: Fix | None = _shortened(match, rules, rule, span)
             else:
                 removal = _removed(lines, before[-1], span)
-            found.append(Suppression(rule, target, match["reason"].strip(), span, removal))
+            found.append(Suppression(rule, target, match["reason"].strip(), span, removal=removal))
     return tuple(found)
 
 
@@ -124,7 +124,7 @@ def apply(
         if rule not in rules:
             message = f"there is no rule `{rule}`" if rule else "the suppression names no rule"
             hint = closest(rule, rules) or (
-                "write `# faultspec: ignore[rule-id] reason`; docs/lint.md lists the ids"
+                "write `# faultspec: ignore[rule-id] reason`, with an id that `faultspec explain` knows"
             )
             yield Diagnostic("unknown-rule", message, path, span, hint=hint)
         elif not suppression.has_reason:
