@@ -40,7 +40,7 @@ class Suppression:
 
 
 def find(document: Document) -> tuple[Suppression, ...]:
-    """The suppressions in the text of a document, in order. A `#` in a scalar does not begin one."""
+    """The suppressions in the text of a document, in order. A `#` in a scalar begins none."""
     text = document.text
     matches = list(_COMMENT.finditer(text))
     if not matches:
@@ -124,7 +124,7 @@ def apply(
         if rule not in rules:
             message = f"there is no rule `{rule}`" if rule else "the suppression names no rule"
             hint = closest(rule, rules) or (
-                "write `# faultspec: ignore[rule-id] reason`, with an id that `faultspec explain` knows"
+                "write `# faultspec: ignore[rule-id] reason` with an id of `faultspec explain`"
             )
             yield Diagnostic("unknown-rule", message, path, span, hint=hint)
         elif not suppression.has_reason:

@@ -158,7 +158,8 @@ def wire_reused(subject: Subject) -> Iterator[Remark]:
         if other is None or other.name == code.name or _is_imported(code, taxonomy):
             continue
         removed = "removed " if other.lifecycle == "removed" else ""
-        message = f"`{code.name}` reuses `{code.wire}`, the wire value of the {removed}code `{other.name}`"
+        owner = f"the {removed}code `{other.name}`"
+        message = f"`{code.name}` reuses `{code.wire}`, the wire value of {owner}"
         yield Remark(
             subject.first_written(path, "wire"),
             message,
