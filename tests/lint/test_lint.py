@@ -1,7 +1,9 @@
-"""Laws of the lint: every rule speaks on its bad example and is silent on its good one, where and only where it should."""
+"""Laws of the lint: a rule reports its bad example and not its good one, at exactly the right places."""
 
 import json
+import pkgutil
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import click.testing
@@ -14,13 +16,15 @@ from faultspec.cli.init import command as init
 from faultspec.cli.lint import command as lint_command
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.language import load, read, reference
-from faultspec.lint import BY_ID, LOCAL, RULES, LintRule, check, lint, whole
+from faultspec.lint import BY_ID, LOCAL, RULES, LintRule, check, lint, rules
+from faultspec.lint.rule import Remark, Subject, rule
+from faultspec.lint.rule import complete_example as whole
 from paths import ROOT
 from support.examples import examples
 
 
 def found(text: str, *rules: LintRule) -> tuple[Diagnostic, ...]:
-    """What the rules (default: all) say of a text that must be sound."""
+    """The diagnostics of the rules (default: all) for a sound text."""
     loaded = read(text, "t.yaml")
     assert loaded.document is not None
     assert loaded.taxonomy is not None, loaded.diagnostics
@@ -28,41 +32,43 @@ def found(text: str, *rules: LintRule) -> tuple[Diagnostic, ...]:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_each_rule_speaks_on_its_bad_example_and_is_silent_on_its_good_one(rule: LintRule) -> None:
-    """The examples prove the rule; what it says names a place in the example and what to do."""
-    spoken = found(whole(rule.bad), rule)
-    assert spoken
-    for each in spoken:
-        assert each.code == rule.id
-        assert each.severity == rule.severity
-        assert each.hint
-        assert each.span is not None
-        assert each.span.line <= rule.bad.count("\n"), (
-            "it points at the part that the example does not show"
+def test_each_rule_reports_its_bad_example_and_not_its_good_one(rule: LintRule) -> None:
+    """The examples prove the rule; each diagnostic has a place in the example and a hint."""
+    reported = found(whole(rule.bad), rule)
+    assert reported
+    for diagnostic in reported:
+        assert diagnostic.code == rule.id
+        assert diagnostic.severity == rule.severity
+        assert diagnostic.hint
+        assert diagnostic.span is not None
+        assert diagnostic.span.line <= rule.bad.count("\n"), (
+            "the place is in a section that the example does not show"
         )
     assert found(whole(rule.good), rule) == ()
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_each_good_example_has_no_error_of_any_rule(rule: LintRule) -> None:
-    """What is shown as good breaks no other rule badly."""
-    assert [each for each in found(whole(rule.good)) if each.severity == "error"] == []
+    """A good example causes no error of any rule."""
+    assert [
+        diagnostic for diagnostic in found(whole(rule.good)) if diagnostic.severity == "error"
+    ] == []
 
 
 @pytest.mark.parametrize("rule", LOCAL, ids=lambda rule: rule.id)
-def test_a_mistake_elsewhere_hides_no_error_of_one_construct(rule: LintRule) -> None:
-    """What one code or one policy contradicts is said beside a name that nothing declares and a value of another kind."""
-    alone = [(each.code, each.span) for each in found(whole(rule.bad), rule)]
+def test_errors_elsewhere_hide_no_finding_of_a_local_rule(rule: LintRule) -> None:
+    """A local rule reports the same beside a dangling reference and a value of a wrong type."""
+    alone = [(diagnostic.code, diagnostic.span) for diagnostic in found(whole(rule.bad), rule)]
     loaded = read(whole(rule.bad) + "unknown: {becomes: nobody}\nimported: 7\n", "t.yaml")
-    said = [(each.code, each.span) for each in check(loaded)]
-    assert {"dangling-reference", "wrong-type"} <= {code for code, _ in said}
+    reported = [(diagnostic.code, diagnostic.span) for diagnostic in check(loaded)]
+    assert {"dangling-reference", "wrong-type"} <= {code for code, _ in reported}
     assert alone
-    assert set(alone) <= set(said)
+    assert set(alone) <= set(reported)
 
 
 def test_nothing_is_concluded_from_what_is_broken() -> None:
-    """A policy whose first delay cannot be read is not compared with its longest one, whether that is all that is wrong
-    or not; the one beside it is.
+    """A policy without its first delay is not compared with its longest one, with or without
+    another error in the document; the policy beside it is.
     """
     policies = """
 retry_policies:
@@ -71,30 +77,93 @@ retry_policies:
 codes: {busy: {summary: Too much to do., http: 503, retriable: true, retry: odd}}
 """
     for more in ("", "unknown: {becomes: nobody}\n"):
-        said = [
-            each
-            for each in check(read(whole(policies + more), "t.yaml"))
-            if each.severity == "error"
+        reported = [
+            diagnostic
+            for diagnostic in check(read(whole(policies + more), "t.yaml"))
+            if diagnostic.severity == "error"
         ]
-        assert [each.pointer[:2] for each in said if each.code == "policy-arithmetic"] == [
-            ("retry_policies", "odd")
-        ]
-        assert [each.pointer[:2] for each in said if each.code == "missing-key"] == [
-            ("retry_policies", "broken")
-        ]
+        assert [
+            diagnostic.pointer[:2]
+            for diagnostic in reported
+            if diagnostic.code == "policy-arithmetic"
+        ] == [("retry_policies", "odd")]
+        assert [
+            diagnostic.pointer[:2] for diagnostic in reported if diagnostic.code == "missing-key"
+        ] == [("retry_policies", "broken")]
 
 
 def test_ids_are_unique_and_spelled_alike() -> None:
-    """A rule is addressed by its id; a purpose is one line that ends as a sentence does."""
+    """An id is unique and is the name of its function; a purpose is one line and ends with a full stop."""
     assert len(BY_ID) == len(RULES)
-    for rule in RULES:
-        assert re.fullmatch(r"[a-z]+(-[a-z]+)+|concealment", rule.id)
-        assert rule.purpose.endswith(".")
-        assert "\n" not in rule.purpose
+    for lint_rule in RULES:
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)+|concealment", lint_rule.id)
+        assert lint_rule.check.__name__ == lint_rule.id.replace("-", "_")
+        assert lint_rule.purpose.endswith(".")
+        assert "\n" not in lint_rule.purpose
+
+
+def test_every_module_of_rules_is_listed() -> None:
+    """A module below `lint/rules` without a listed rule would never run."""
+    modules = {
+        module.name for module in pkgutil.iter_modules(rules.__path__, "faultspec.lint.rules.")
+    }
+    assert {lint_rule.check.__module__ for lint_rule in RULES} == modules
+
+
+@pytest.mark.parametrize(
+    "docstring",
+    [
+        None,
+        "",
+        "Codes are short.",
+        "Codes are short.\n\nBad::\n\n    codes: {}\n",
+        "Codes are short.\n\nGood::\n\n    codes: {}\n\nBad::\n\n    codes: {}\n",
+        "Codes are short\n\nBad::\n\n    codes: {}\n\nGood::\n\n    codes: {}\n",
+        "Codes are short.\n\nSo.\n\nBad::\n\n    codes: {}\n\nGood::\n\n    codes: {}\n",
+        "Codes are short.\n\nBad::\n\n  codes: {}\n\nGood::\n\n    codes: {}\n",
+        "Codes are short.\n\nBad::\n\n    codes: {}\n\nGood::\n\n    codes: {}\n\nMore.\n",
+    ],
+)
+def test_a_malformed_docstring_is_refused(docstring: str | None) -> None:
+    """A rule without a purpose and both examples in its docstring cannot be made; its id is named."""
+
+    def check(_: Subject) -> Iterator[Remark]:
+        return iter(())
+
+    check.__doc__ = docstring
+    with pytest.raises(ValueError, match="`short-codes`"):
+        rule("short-codes", severity="note")(check)
+
+
+def test_a_docstring_documents_a_rule() -> None:
+    """The purpose is one line, and the examples are the dedented blocks."""
+
+    def check(_: Subject) -> Iterator[Remark]:
+        """Codes are
+        short.
+
+        Bad::
+
+            codes:
+              very_long: {}
+
+        Good::
+
+            codes: {}
+        """
+        return iter(())
+
+    made = rule("short-codes", severity="note", local=True)(check)
+    assert (made.purpose, made.bad, made.good) == (
+        "Codes are short.",
+        "codes:\n  very_long: {}\n",
+        "codes: {}\n",
+    )
+    assert (made.id, made.severity, made.local, made.check) == ("short-codes", "note", True, check)
 
 
 def test_the_flagship_lints_clean() -> None:
-    """The taxonomy of this repository has nothing to be said of it, not even a note."""
+    """The taxonomy of this repository causes no diagnostic, not even a note."""
     path = ROOT / "taxonomy.yaml"
     assert check(read(path.read_text(encoding="utf-8"), path.name)) == ()
 
@@ -109,7 +178,7 @@ ECHOED = (
 )
 
 CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    # a rule, a snippet, and the pointers at which it must speak, in order
+    # a rule, a snippet, and the pointers of its diagnostics, in order
     ("annotated-count", "detail_keys: {n: {type: string}}\nretry_policies: {p: {max_attempts: 3, annotate: n}}\n" + CODE, ("detail_keys/n/type",)),
     ("annotated-count", "detail_keys: {n: {type: [integer, string]}, m: {}}\nretry_policies: {p: {max_attempts: 3, annotate: n}, q: {max_attempts: 3, annotate: m}}\n" + CODE, ()),
     ("echo-contradiction", ECHOED % "" + "headers: {x-id: {on: 4xx, presence: forbidden}}\n" + CODE, ("headers/x-id",)),
@@ -568,7 +637,7 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "codes: {a: {summary: a, http: [404, 405], details: {x: {type: string}}}, b: {summary: b, http: 500, details: {x: {type: string}}}}\n",
         ("codes/a", "codes/b"),
     ),
-    # conditions that can't hold: what is asked for may be had by no code
+    # conditions that cannot hold
     (
         "condition-impossible",
         "detail_keys: {k: {type: string}, every: {type: string, everywhere: true}, own: {type: integer}}\n"
@@ -634,7 +703,7 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "retry_policies/named/eligible_when/1/if/status",
         ),
     ),
-    # counts of retries: in the registry and with a code, and whether anybody has one
+    # counts of retries: registered, declared by a code, and missing
     (
         "annotated-count",
         "detail_keys: {n: {type: integer, maximum: 3}}\nretry_policies: {p: {max_attempts: 5, annotate: n, eligible: [failed]}}\n"
@@ -653,11 +722,11 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "detail_keys: {n: {type: integer, maximum: 4}}\nretry_policies: {p: {max_attempts: 3, annotate: n}, q: {max_attempts: 5, annotate: n}}\n" + CODE,
         (),
     ),
-    # what tells an error, by transport
+    # how an error is recognised, by transport
     (
         "surface-without-errors",
         "surfaces:\n"
-        + "".join(f"  {each}: {{transport: {each}, envelope: error}}\n" for each in ("http", "jsonrpc", "mcp", "event", "stream", "log"))
+        + "".join(f"  {transport}: {{transport: {transport}, envelope: error}}\n" for transport in ("http", "jsonrpc", "mcp", "event", "stream", "log"))
         + CODE,
         ("surfaces/jsonrpc", "surfaces/event", "surfaces/stream", "surfaces/log"),
     ),
@@ -677,7 +746,7 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "codes:\n  b: {summary: b, on: {mcp: {is_error: true}}}\n  c: {summary: c, on: {mcp: {is_error: false}}}\n",
         ("surfaces/b",),
     ),
-    # the flag left out, wherever there is a place for it
+    # an undeclared flag, in every place that can hold it
     (
         "slot-without-fact",
         "detail_keys: {again: {type: boolean, role: retriable}}\n"
@@ -699,7 +768,7 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "envelopes: {bare: {shape: {code: $code}}}\n" + CODE,
         (),
     ),
-    # terms of a vocabulary that are reserved
+    # reserved terms of a vocabulary
     (
         "reserved-term",
         "vocabularies: {v: {x: x, later: {summary: z, lifecycle: reserved}}}\n"
@@ -746,7 +815,7 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "  any: {match: {routes: [/a]}, codes: [x1]}\n",
         ("operations/read/codes/0", "operations/look/codes/0"),
     ),
-    # settings of a policy that nothing makes use of
+    # settings of a policy without effect
     (
         "policy-arithmetic",
         "retry_policies:\n"
@@ -787,18 +856,23 @@ CASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 
 @pytest.mark.parametrize(
-    ("rule", "snippet", "pointers"), CASES, ids=[f"{case[0]}-{i}" for i, case in enumerate(CASES)]
+    ("id", "snippet", "pointers"), CASES, ids=[f"{case[0]}-{i}" for i, case in enumerate(CASES)]
 )
-def test_rules_speak_where_they_should(rule: str, snippet: str, pointers: tuple[str, ...]) -> None:
-    """A rule speaks at exactly these places, in the order of the document."""
+def test_rules_report_exactly_these_places(
+    id: str, snippet: str, pointers: tuple[str, ...]
+) -> None:
+    """A rule reports exactly these places, in document order."""
     assert (
-        tuple("/".join(map(str, each.pointer)) for each in found(whole(snippet), BY_ID[rule]))
+        tuple(
+            "/".join(map(str, diagnostic.pointer))
+            for diagnostic in found(whole(snippet), BY_ID[id])
+        )
         == pointers
     )
 
 
 @pytest.mark.parametrize(
-    ("slots", "said"),
+    ("slots", "wrong"),
     [
         ("{kind: x, boundary: a}", []),
         ("{kind: y}", ["kind"]),
@@ -806,8 +880,8 @@ def test_rules_speak_where_they_should(rule: str, snippet: str, pointers: tuple[
         ("{}", []),
     ],
 )
-def test_an_example_holds_what_its_code_says_of_a_slot(slots: str, said: list[str]) -> None:
-    """A slot of which the code says what it holds, and a boundary, are in no example anything else."""
+def test_an_example_holds_what_its_code_says_of_a_slot(slots: str, wrong: list[str]) -> None:
+    """An example has no other value in a slot than the code declares for it."""
     text = f"""
 boundaries: {{a: a, b: b}}
 vocabularies: {{v: {{x: x, y: y}}}}
@@ -815,9 +889,11 @@ envelopes:
   e: {{shape: {{code: $code, kind: $kind, at: $boundary}}, fields: {{kind: {{type: string, vocabulary: v}}}}}}
 codes: {{c: {{summary: c, http: 500, boundary: a, facts: {{kind: x}}, example: {{slots: {slots}}}}}}}
 """
-    wrong = [each for each in read(whole(text), "t.yaml").diagnostics if each.severity == "error"]
-    assert [(each.code, each.pointer) for each in wrong] == [
-        ("bad-example", ("codes", "c", "example", "slots", slot)) for slot in said
+    errors = [
+        error for error in read(whole(text), "t.yaml").diagnostics if error.severity == "error"
+    ]
+    assert [(error.code, error.pointer) for error in errors] == [
+        ("bad-example", ("codes", "c", "example", "slots", slot)) for slot in wrong
     ]
 
 
@@ -827,12 +903,16 @@ MAPPED = "fallback: {4xx: {code: failed, reason: a}, 5xx: {code: failed, reason:
 
 
 def codes_of(text: str) -> list[tuple[str, int]]:
-    """Codes and lines of what the lint says."""
-    return [(each.code, each.span.line) for each in found(text) if each.span is not None]
+    """The codes and lines of the diagnostics."""
+    return [
+        (diagnostic.code, diagnostic.span.line)
+        for diagnostic in found(text)
+        if diagnostic.span is not None
+    ]
 
 
 def test_a_suppression_silences_its_rule_on_its_line() -> None:
-    """On the line of the key, or on comment lines directly above it, and with a reason."""
+    """A suppression with a reason works on the line of the key and on comment lines above it."""
     line = "  failed: {summary: It failed., http: 500}"
     for codes in (
         f"{line}  # faultspec: ignore[example-missing] it is shown elsewhere\n",
@@ -840,32 +920,32 @@ def test_a_suppression_silences_its_rule_on_its_line() -> None:
         f"  # faultspec: ignore[example-missing] it is shown elsewhere\n\n  # and more\n{line}\n",
         f"  #faultspec:ignore [ example-missing , unmapped-status ] both\n{line}\n",
     ):
-        said = codes_of(whole(MAPPED + "codes:\n" + codes))
-        assert said in ([], [("unused-suppression", 3)]), codes
+        reported = codes_of(whole(MAPPED + "codes:\n" + codes))
+        assert reported in ([], [("unused-suppression", 3)]), codes
     assert codes_of(whole(f"{MAPPED}codes:\n{line}\n")) == [("example-missing", 3)]
 
 
 @pytest.mark.parametrize("reason", ["", ".", "…", "--", "123", "x", "1 a 2", "?!"])
 def test_a_suppression_without_reason_silences_nothing(reason: str) -> None:
-    """Whoever silences a rule says why, in words."""
+    """A suppression needs a reason in words."""
     text = f"codes:\n  failed: {{summary: It failed., http: 500}} # faultspec: ignore[example-missing] {reason}\n"
     text = whole(MAPPED + text)
     assert codes_of(text) == [("example-missing", 3), ("suppression-without-reason", 3)]
 
 
 def test_a_suppression_that_silences_nothing_is_reported() -> None:
-    """So is one of a rule that does not exist; neither can rot unseen."""
+    """A suppression without effect, or of a rule that does not exist, is reported."""
     codes = "codes:\n  failed: {summary: It failed., http: 500, example: {message: No.}} # faultspec: ignore[%s] why\n"
     assert codes_of(whole(MAPPED + codes % "example-missing")) == [("unused-suppression", 3)]
-    said = found(whole(MAPPED + codes % "example-mising"))
-    assert [(each.code, each.hint) for each in said] == [
+    reported = found(whole(MAPPED + codes % "example-mising"))
+    assert [(diagnostic.code, diagnostic.hint) for diagnostic in reported] == [
         ("unknown-rule", "did you mean `example-missing`?")
     ]
-    assert [each.code for each in found(whole(MAPPED + codes % ""))] == ["unknown-rule"]
+    assert [diagnostic.code for diagnostic in found(whole(MAPPED + codes % ""))] == ["unknown-rule"]
 
 
 def test_text_that_looks_like_a_suppression_is_text() -> None:
-    """A `#` inside a value begins no comment."""
+    """A `#` inside a value does not begin a comment."""
     for value in (
         '"# faultspec: ignore[example-missing] no"',
         "|\n      # faultspec: ignore[example-missing] no",
@@ -889,7 +969,7 @@ SILENCED = whole(
 """
 )
 
-#: What a person's editor leaves between two parts of a line, and what YAML has a meaning for.
+#: White space that editors insert, and characters with a meaning in YAML.
 SIGNS = (
     "\t",
     " \t ",
@@ -922,9 +1002,7 @@ SIGNS = (
     )
 )
 def test_what_the_reader_takes_the_lint_takes(edits: list[tuple[int, str]]) -> None:
-    """Whatever stands where in a document with suppressions: the lint never raises, for it looks for comments with the
-    reader's own eyes.
-    """
+    """The lint never raises on a changed document with suppressions."""
     text = SILENCED
     for at, sign in sorted(edits, reverse=True):
         text = text[:at] + sign + text[at:]
@@ -932,20 +1010,24 @@ def test_what_the_reader_takes_the_lint_takes(edits: list[tuple[int, str]]) -> N
 
 
 def test_a_tab_is_blank_space_to_the_lint_as_it_is_to_the_reader() -> None:
-    """Every single space of a document that may be a tab leaves what is said of it as it was."""
-    said = {(each.code, each.span.line) for each in found(SILENCED) if each.span is not None}
-    assert ("example-missing", 5) in said
+    """A tab in place of any space that may be one changes no diagnostic."""
+    reported = {
+        (diagnostic.code, diagnostic.span.line)
+        for diagnostic in found(SILENCED)
+        if diagnostic.span is not None
+    }
+    assert ("example-missing", 5) in reported
     taken = 0
-    for at in (each.start() for each in re.finditer(r"(?<=[^ \n]) (?! )", SILENCED)):
+    for at in (diagnostic.start() for diagnostic in re.finditer(r"(?<=[^ \n]) (?! )", SILENCED)):
         loaded = read(f"{SILENCED[:at]}\t{SILENCED[at + 1 :]}", "t.yaml")
         if loaded.taxonomy is not None and loaded.document is not None:
             taken += 1
             now = {
-                (each.code, each.span.line)
-                for each in lint(loaded.document, loaded.taxonomy)
-                if each.span is not None
+                (diagnostic.code, diagnostic.span.line)
+                for diagnostic in lint(loaded.document, loaded.taxonomy)
+                if diagnostic.span is not None
             }
-            assert now == said, at
+            assert now == reported, at
     assert taken > 30
 
 
@@ -953,14 +1035,16 @@ def test_a_tab_is_blank_space_to_the_lint_as_it_is_to_the_reader() -> None:
 
 
 def test_an_error_that_leaves_the_model_whole_hides_nothing() -> None:
-    """A code without a status is an error; all other rules speak in the same run, and nothing is said of it twice."""
+    """Beside a code without a status, which is reported once, all other rules report as usual."""
     text = whole(
         MAPPED
         + "codes:\n  failed: {summary: It failed., http: 500, retriable: true}\n  lost: {summary: It is lost.}\n"
     )
     loaded = read(text, "t.yaml")
     assert loaded.taxonomy is None
-    assert [(each.code, "/".join(map(str, each.pointer))) for each in check(loaded)] == [
+    assert [
+        (diagnostic.code, "/".join(map(str, diagnostic.pointer))) for diagnostic in check(loaded)
+    ] == [
         ("example-missing", "codes/failed"),
         ("retry-unsafe", "codes/failed/retriable"),
         ("unmapped-code", "codes/lost"),
@@ -968,9 +1052,9 @@ def test_an_error_that_leaves_the_model_whole_hides_nothing() -> None:
 
 
 def test_an_error_that_leaves_holes_is_all_that_is_said() -> None:
-    """What would be said of a model with holes may follow from the holes alone."""
+    """If an error leaves holes in the model, only the error is reported."""
     text = whole(MAPPED + "codes:\n  failed: {summary: It failed., htpp: 500}\n")
-    assert {each.code for each in check(read(text, "t.yaml"))} == {"unknown-key"}
+    assert {diagnostic.code for diagnostic in check(read(text, "t.yaml"))} == {"unknown-key"}
 
 
 # The commands
@@ -991,7 +1075,7 @@ def run(command: click.Command, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_init_makes_a_taxonomy_that_is_clean(folder: Path) -> None:
-    """What `init` writes lints clean even strictly, points the editor at the schema beside it, and is never overwritten."""
+    """The taxonomy of `init` is clean with `--strict`, names the schema beside it, and is never overwritten."""
     code, out, _ = run(init)
     assert (code, out.split()) == (0, ["taxonomy.yaml", "faultspec.schema.json"])
     assert run(lint_command, "--strict") == (0, "", "1 taxonomy: no findings\n")
@@ -1006,8 +1090,8 @@ def test_init_makes_a_taxonomy_that_is_clean(folder: Path) -> None:
     assert Path("taxonomy.yaml").read_text(encoding="utf-8") == "mine"
 
 
-def test_init_says_what_it_cannot_write(folder: Path) -> None:
-    """A place that cannot be written to is an error, not a traceback."""
+def test_init_reports_an_unwritable_place(folder: Path) -> None:
+    """An unwritable place is an error, not a traceback."""
     Path("file").write_text("", encoding="utf-8")
     code, _, err = run(init, "taxonomy", "file/taxonomy.yaml")
     assert code == 2
@@ -1029,7 +1113,7 @@ def test_init_says_what_it_cannot_write(folder: Path) -> None:
 def test_lint_exits_by_what_it_found(
     folder: Path, text: str | None, options: tuple[str, ...], code: int
 ) -> None:
-    """0 without errors, 1 with findings, 2 for what is no YAML; diagnostics on stdout, the summary on stderr."""
+    """0 without errors, 1 with findings, 2 for invalid YAML; diagnostics on stdout, the summary on stderr."""
     if text is not None:
         Path("a.yaml").write_text(text, encoding="utf-8")
     found_code, out, err = run(lint_command, "a.yaml", *options)
@@ -1038,8 +1122,8 @@ def test_lint_exits_by_what_it_found(
     assert re.fullmatch(r"1 taxonomy: .*\d (error|warning).*\n", err)
 
 
-def test_lint_speaks_every_format(folder: Path) -> None:
-    """Several files in one report, in each format a tool reads."""
+def test_lint_prints_every_format(folder: Path) -> None:
+    """A report of several files exists in every format."""
     Path("a.yaml").write_text(whole(CODE), encoding="utf-8")
     Path("b.yaml").write_text("codes: [", encoding="utf-8")
     for style in ("text", "json", "github", "sarif", "junit", "markdown"):
@@ -1053,7 +1137,7 @@ def test_lint_speaks_every_format(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "text"),
     [
         ("rate_limited", "429"),
         ("correlation-format", "Both formats are valid"),
@@ -1062,19 +1146,19 @@ def test_lint_speaks_every_format(folder: Path) -> None:
         ("codes.retriable.when", "the first one whose facts hold decides"),
         ("dangling-reference", "A name that is not declared."),
         ("yaml-alias", "An anchor such as"),
-        ("unused-suppression", "has nothing to say"),
+        ("unused-suppression", "reports nothing there"),
     ],
 )
-def test_explain_knows_every_kind_of_name(name: str, said: str) -> None:
-    """A code, a ruling, a rule, a clause, a construct, a diagnostic: each is explained."""
+def test_explain_knows_every_kind_of_name(name: str, text: str) -> None:
+    """`explain` knows codes, rulings, rules, clauses, constructs and diagnostics."""
     code, out, _ = run(explain, name, "--taxonomy", str(ROOT / "taxonomy.yaml"))
     assert code == 0
     assert out.startswith(f"{name}: ")
-    assert said in " ".join(out.split())
+    assert text in " ".join(out.split())
 
 
 def test_explain_suggests(folder: Path) -> None:
-    """An unknown name is an error with a suggestion; without a taxonomy it may be a code, so it is none of the findings."""
+    """An unknown name gets a suggestion; without a taxonomy it may be a code, so the exit code is 2."""
     code, out, err = run(explain, "retriable-statuses")
     assert (code, out) == (2, "")
     assert "did you mean `retriable-status`?" in err
@@ -1085,7 +1169,7 @@ def test_explain_suggests(folder: Path) -> None:
 
 
 def test_explain_explains_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No name that the tool itself gives out is without an explanation."""
+    """Every name that the tool prints has an explanation."""
     whole = load(str(ROOT / "taxonomy.yaml"))
     monkeypatch.setattr("faultspec.cli.explain.load", lambda path: whole)
     for name in (*BY_ID, *list(reference.constructs())[::9]):

@@ -1,4 +1,4 @@
-"""Laws of `lint --fix`: what is certain is repaired where it stands, and not a byte else; what has two answers stays."""
+"""Laws of `lint --fix`: certain mistakes are fixed in place, and no other byte changes."""
 
 import os
 import stat
@@ -46,7 +46,7 @@ codes:
     example: {message: It failed.}
 """
 
-#: What stands in the sound text; the mistake instead, which has one answer; and the code of what is said of it.
+#: A part of the sound text, the mistake in its place with one correction, and its diagnostic code.
 CERTAIN: tuple[tuple[str, str, str], ...] = (
     ("everywhere: true", "everywere: true", "unknown-key"),
     ("    summary: Too", "    sumary: Too", "unknown-key"),
@@ -71,7 +71,7 @@ CERTAIN: tuple[tuple[str, str, str], ...] = (
     ),
 )
 
-#: Mistakes with more than one answer, or with one that a comment, or what comes to light, makes doubtful.
+#: Mistakes with several corrections, or with one that a comment or another diagnostic makes doubtful.
 UNCERTAIN: tuple[tuple[str, str, str], ...] = (
     ("presence: required", "presence: re", "bad-value"),
     ("on: [429, 503]", "o: [429, 503]", "unknown-key"),
@@ -93,12 +93,12 @@ UNCERTAIN: tuple[tuple[str, str, str], ...] = (
 
 
 def gists(found: tuple[Diagnostic, ...]) -> Counter[tuple[str, str]]:
-    """What is said, wherever."""
-    return Counter((each.code, each.message) for each in found)
+    """The diagnostics without their places."""
+    return Counter((diagnostic.code, diagnostic.message) for diagnostic in found)
 
 
 def test_the_sound_text_is_sound() -> None:
-    """Each mistake is the only one there is."""
+    """The text has no mistake, and each part to replace occurs once."""
     assert check(read(SOUND, "t.yaml")) == ()
     for before, _, _ in (*CERTAIN, *UNCERTAIN):
         assert SOUND.count(before) == 1, before
@@ -113,12 +113,12 @@ def test_the_sound_text_is_sound() -> None:
 def test_certain_mistakes_go_and_nothing_else_changes(
     chosen: set[int], line_end: str, more: int
 ) -> None:
-    """After the fixes, none of what was fixed is said, nothing is said that was not, and between the edits stands what stood."""
+    """Fixes remove their diagnostics, cause no new one, and change nothing between the edits."""
     text = SOUND
-    mistakes = [CERTAIN[each] for each in sorted(chosen)]
+    mistakes = [CERTAIN[index] for index in sorted(chosen)]
     mistakes += [UNCERTAIN[more]] if more >= 0 else []
     for before, wrong, _ in mistakes:
-        if text.count(before) == 1:  # another mistake may stand there already
+        if text.count(before) == 1:  # unless another mistake replaced it
             text = text.replace(before, wrong)
     text = text.replace("\n", line_end)
     loaded = read(text, "t.yaml")
@@ -133,7 +133,7 @@ def test_certain_mistakes_go_and_nothing_else_changes(
         assert repaired.text == _as_repaired(mistakes).replace("\n", line_end)
 
 
-#: What a repair leaves of a mistake where it is not what stood there before: the author's own layout, quotes and digits.
+#: The result of a fix that keeps the author's layout, quotes or digits instead of the sound text.
 LEFT = {
     "owner: '12.5'": 'owner: "12.50"',
     "token: no-store": "'token': no-store",
@@ -142,7 +142,7 @@ LEFT = {
 
 
 def _as_repaired(mistakes: list[tuple[str, str, str]]) -> str:
-    """The sound text, each mistake made and repaired; all else is byte for byte what it was."""
+    """The sound text after each mistake was made and fixed."""
     text = SOUND
     for before, _, _ in mistakes:
         text = text.replace(before, LEFT.get(before, before))
@@ -150,24 +150,24 @@ def _as_repaired(mistakes: list[tuple[str, str, str]]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("before", "wrong", "code"), CERTAIN, ids=[each[1].strip()[:30] for each in CERTAIN]
+    ("before", "wrong", "code"), CERTAIN, ids=[mistake[1].strip()[:30] for mistake in CERTAIN]
 )
-def test_each_certain_mistake_is_said_with_its_fix(before: str, wrong: str, code: str) -> None:
-    """The diagnostic itself has the edits; applied, they undo the mistake."""
+def test_each_certain_mistake_has_a_fix(before: str, wrong: str, code: str) -> None:
+    """The edits of the diagnostic undo the mistake."""
     text = SOUND.replace(before, wrong)
-    found = [each for each in check(read(text, "t.yaml")) if each.code == code]
-    assert [each.fix is not None for each in found] == [True]
+    found = [diagnostic for diagnostic in check(read(text, "t.yaml")) if diagnostic.code == code]
+    assert [diagnostic.fix is not None for diagnostic in found] == [True]
     assert found[0].fix is not None
     assert check(read(edited(text, found[0].fix.edits), "t.yaml")) == ()
 
 
 @pytest.mark.parametrize(
-    ("before", "wrong", "code"), UNCERTAIN, ids=[each[1].strip()[:30] for each in UNCERTAIN]
+    ("before", "wrong", "code"), UNCERTAIN, ids=[mistake[1].strip()[:30] for mistake in UNCERTAIN]
 )
-def test_what_has_two_answers_is_left(before: str, wrong: str, code: str) -> None:
-    """It is reported, and the text stays as it is."""
+def test_an_uncertain_mistake_is_left(before: str, wrong: str, code: str) -> None:
+    """An uncertain mistake is reported, and the text does not change."""
     loaded = read(SOUND.replace(before, wrong), "t.yaml")
-    assert code in {each.code for each in check(loaded)}
+    assert code in {diagnostic.code for diagnostic in check(loaded)}
     assert fix_text(loaded).gone == ()
     assert loaded.document is not None
     assert fix_text(loaded).text == loaded.document.text
@@ -190,8 +190,8 @@ def run(*arguments: str) -> tuple[int, str, str]:
     return result.return_value, result.stdout, result.stderr
 
 
-def test_fix_says_what_it_changed_and_leaves_the_rest_of_the_file(folder: Path) -> None:
-    """Mark, mode and link of the file stay; nothing lies beside it; a second run writes nothing."""
+def test_fix_lists_its_changes_and_leaves_the_rest_of_the_file(folder: Path) -> None:
+    """Byte order mark, mode and link of the file stay; a second run writes nothing."""
     real = folder / "real.yaml"
     real.write_bytes(b"\xef\xbb\xbf" + SOUND.replace("everywhere", "everywere").encode())
     real.chmod(0o640)
@@ -205,30 +205,30 @@ def test_fix_says_what_it_changed_and_leaves_the_rest_of_the_file(folder: Path) 
     assert real.read_bytes() == b"\xef\xbb\xbf" + SOUND.encode()
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
     assert Path("t.yaml").is_symlink()
-    assert sorted(each.name for each in folder.iterdir()) == ["real.yaml", "t.yaml"]
+    assert sorted(file.name for file in folder.iterdir()) == ["real.yaml", "t.yaml"]
     before = real.stat().st_mtime_ns
     assert run("t.yaml", "--fix") == (0, "", "1 taxonomy: no findings\n")
     assert real.stat().st_mtime_ns == before
 
 
 def test_without_fix_nothing_is_written(folder: Path) -> None:
-    """The fix is offered, in the text and to tools."""
+    """Without `--fix`, every format offers the fix and the file stays."""
     text = SOUND.replace("everywhere", "everywere")
     Path("t.yaml").write_text(text, encoding="utf-8")
     code, out, _ = run("t.yaml")
     assert code == 1
     assert "  fix: write `everywhere` (faultspec lint --fix does)\n" in out
-    for style, said in (
+    for style, expected in (
         ("json", '"what": "write `everywhere`"'),
         ("sarif", '"insertedContent"'),
         ("github", "fix: write"),
     ):
-        assert said in run("t.yaml", "--format", style)[1]
+        assert expected in run("t.yaml", "--format", style)[1]
     assert Path("t.yaml").read_text(encoding="utf-8") == text
 
 
-def test_what_cannot_be_written_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that cannot be replaced stays as it is, and nothing is left beside it."""
+def test_an_unwritable_file_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the file cannot be replaced, it stays, and no other file is left."""
     text = SOUND.replace("everywhere", "everywere")
     Path("t.yaml").write_text(text, encoding="utf-8")
 
@@ -240,4 +240,4 @@ def test_what_cannot_be_written_is_said(folder: Path, monkeypatch: pytest.Monkey
     assert code == 2
     assert "[file-unwritable]" in out
     assert Path("t.yaml").read_text(encoding="utf-8") == text
-    assert [each.name for each in folder.iterdir()] == ["t.yaml"]
+    assert [file.name for file in folder.iterdir()] == ["t.yaml"]

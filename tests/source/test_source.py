@@ -478,7 +478,13 @@ def test_alias_shows_its_anchor() -> None:
     """An alias points at its anchor; its data is untold, since what it stands for could be endless."""
     document, found = parse("a: &x 1\nb: *x\nc: [*x, 2]\n<<: *x\n*x : 3\n<<: 4\n", "t.yaml")
     assert document is not None
-    assert document.data == {"a": 1, "b": UNREADABLE, "c": [UNREADABLE, 2], UNREADABLE: UNREADABLE, "<<": 4}
+    assert document.data == {
+        "a": 1,
+        "b": UNREADABLE,
+        "c": [UNREADABLE, 2],
+        UNREADABLE: UNREADABLE,
+        "<<": 4,
+    }
     assert found[0].span == Span(2, 4, 2, 6)
     assert found[0].related[0].span == Span(1, 4, 1, 6)
 

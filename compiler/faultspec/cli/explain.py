@@ -14,7 +14,6 @@ from faultspec.language.examples import EXAMPLES
 from faultspec.language.grammar import closest
 from faultspec.language.model import Code, Ruling, Taxonomy
 from faultspec.lint import RULES, LintRule, suppressions
-from faultspec.lint.places import codes
 from faultspec.runtime import shape
 from faultspec.source import CODES as SOURCE_CODES
 
@@ -60,7 +59,7 @@ def _explanations(taxonomy: Taxonomy | None) -> list[tuple[str, Iterable[str]]]:
     """Everything that has a name, the taxonomy's own first; each explanation is worded only when it is asked for."""
     found: list[tuple[str, Iterable[str]]] = []
     if taxonomy is not None:
-        for path, code in codes(taxonomy):
+        for path, code in taxonomy.located_codes():
             address = ".".join((str(path[1]), code.name)) if path[0] == "operations" else code.name
             text = _code(taxonomy, code, address)
             found += [(name, text) for name in dict.fromkeys((address, code.name, str(code.wire)))]
@@ -189,14 +188,16 @@ def _ruling(ruling: Ruling) -> Iterator[str]:
 
 
 def _rule(rule: LintRule) -> Iterator[str]:
-    yield f"{rule.id}: a rule of the lint ({rule.severity})"
+    yield f"{rule.id}: a lint rule ({rule.severity})"
+    if not rule.bad:  # `python -OO` strips the docstrings, which document the rules
+        return
     yield _wrapped(rule.purpose)
     yield from ("", "  bad:", textwrap.indent(rule.bad.rstrip(), "    "))
     yield from ("", textwrap.indent(example_output(rule).rstrip(), "    "))
     yield from ("", "  good:", textwrap.indent(rule.good.rstrip(), "    "))
     yield from (
         "",
-        f"  silence it with a comment at the key: # faultspec: ignore[{rule.id}] the reason",
+        f"  to suppress it, add a comment at the key: # faultspec: ignore[{rule.id}] the reason",
     )
 
 

@@ -58,16 +58,10 @@ def protocol_collisions(taxonomy: Taxonomy, surface: Surface) -> tuple[int, ...]
     shared = [
         name for name in surface.envelopes if shares_code_place(taxonomy.envelopes[name], protocol)
     ]
-    codes = [(code, False) for code in taxonomy.codes.values()]
-    codes += [
-        (code, True)
-        for operation in taxonomy.operations.values()
-        for code in operation.errors.values()
-    ]
     return tuple(
         code.wire
-        for code, of_operation in codes
+        for path, code in taxonomy.located_codes()
         if isinstance(code.wire, int)
-        and reaches(surface, code, of_operation=of_operation)
+        and reaches(surface, code, of_operation=path[0] == "operations")
         and any(uses_envelope(code, name) for name in shared)
     )

@@ -710,11 +710,17 @@ class Taxonomy(NamedTuple):
         """The schema of a slot without a field; None if it allows any value."""
         return _KNOWN_ACTIONS if slot == "actions" and self.actions else IMPLIED.get(slot)
 
+    def located_codes(self) -> Iterator[tuple[tuple[str, ...], Code]]:
+        """Every code, live or not, with its path: the shared codes, then those of each operation."""
+        for code in self.codes.values():
+            yield ("codes", code.name), code
+        for operation in self.operations.values():
+            for code in operation.errors.values():
+                yield ("operations", operation.name, "errors", code.name), code
+
     def every_code(self) -> Iterator[Code]:
         """All codes, live or not: shared ones, then those of operations."""
-        yield from self.codes.values()
-        for operation in self.operations.values():
-            yield from operation.errors.values()
+        return (code for _, code in self.located_codes())
 
     def fields(self) -> Iterator[Field]:
         """The fields of all envelopes."""

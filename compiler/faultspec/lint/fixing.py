@@ -1,4 +1,4 @@
-"""What is certain, done: the fixes of diagnostics applied to the text they are of, and nothing else touched."""
+"""Applies the fixes of diagnostics to the text of a taxonomy, and changes nothing else in it."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from faultspec.source.document import Lines
 
 
 class FixedText(NamedTuple):
-    """A text after its fixes, and the diagnostics that are gone, each placed where it was when it was fixed."""
+    """A text after its fixes, and the fixed diagnostics, each at its place before the fix."""
 
     text: str
     gone: tuple[Diagnostic, ...]
@@ -27,16 +27,20 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
 
 
 def fix_text(loaded: LoadedTaxonomy) -> FixedText:
-    """The text of a taxonomy after every fix after which nothing is wrong that was not wrong before.
+    """The text of a taxonomy after every fix that causes no new diagnostic.
 
-    A fix that brings something to light stays undone: it was not certain. The result has no fix left to apply.
+    A fix that causes one is not certain, so it is not applied. The result has no fix left to apply.
     """
     assert loaded.document is not None
     text, path = loaded.document.text, loaded.document.path
     gone: list[Diagnostic] = []
     while True:
-        offered = [each for each in check(loaded) if each.fix is not None and each.path == path]
-        accepted = _accepted(loaded, text, _apart(offered))
+        offered = [
+            diagnostic
+            for diagnostic in check(loaded)
+            if diagnostic.fix is not None and diagnostic.path == path
+        ]
+        accepted = _accepted(loaded, text, _without_overlaps(offered))
         if not accepted:
             return FixedText(text, tuple(gone))
         text = edited(text, _edits(accepted))
@@ -45,51 +49,51 @@ def fix_text(loaded: LoadedTaxonomy) -> FixedText:
 
 
 def _edits(chosen: Iterable[Diagnostic]) -> list[Edit]:
-    return [edit for each in chosen if each.fix is not None for edit in each.fix.edits]
+    return [edit for diagnostic in chosen if diagnostic.fix for edit in diagnostic.fix.edits]
 
 
-def _apart(offered: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Those whose edits touch nothing that an earlier one edits."""
+def _without_overlaps(offered: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The diagnostics whose edits overlap no edit of an earlier one."""
     kept: list[Diagnostic] = []
     taken: list[Edit] = []
-    for each in offered:
-        mine = _edits([each])
-        if not any(_overlap(one, other) for one in mine for other in taken):
-            kept.append(each)
-            taken += mine
+    for diagnostic in offered:
+        edits = _edits([diagnostic])
+        if not any(_touch(one, other) for one in edits for other in taken):
+            kept.append(diagnostic)
+            taken += edits
     return kept
 
 
-def _overlap(one: Edit, other: Edit) -> bool:
+def _touch(one: Edit, other: Edit) -> bool:
     return one.span[:2] <= other.span[2:] and other.span[:2] <= one.span[2:]
 
 
 def _accepted(before: LoadedTaxonomy, text: str, chosen: list[Diagnostic]) -> list[Diagnostic]:
-    """As many of `chosen` as can be done together, found by halves."""
-    if not chosen or _harmless(before, text, chosen):
+    """As many of `chosen` as can be fixed together, found by bisection."""
+    if not chosen or _is_harmless(before, text, chosen):
         return chosen
     if len(chosen) == 1:
         return []
     middle = len(chosen) // 2
     first, second = (_accepted(before, text, half) for half in (chosen[:middle], chosen[middle:]))
-    return (
-        [*first, *second]
-        if first and second and _harmless(before, text, [*first, *second])
-        else first or second
-    )
+    both = [*first, *second]
+    if first and second and _is_harmless(before, text, both):
+        return both
+    return first or second
 
 
-def _harmless(before: LoadedTaxonomy, text: str, chosen: list[Diagnostic]) -> bool:
-    """Whether all that is said afterwards was said before, and nothing any more of what was fixed."""
+def _is_harmless(before: LoadedTaxonomy, text: str, chosen: list[Diagnostic]) -> bool:
+    """Whether the fixes cause no new diagnostic and leave none of those that they fix."""
     assert before.document is not None
     after = reread(edited(text, _edits(chosen)), before.document.path)
     linted = before.taxonomy is not None or before.draft is not None
-    then, now = (
-        Counter(map(_gist, check(each) if linted else each.diagnostics)) for each in (before, after)
+    old, new = (
+        Counter(map(_content, check(loaded) if linted else loaded.diagnostics))
+        for loaded in (before, after)
     )
-    return now <= then - Counter(map(_gist, chosen))
+    return new <= old - Counter(map(_content, chosen))
 
 
-def _gist(diagnostic: Diagnostic) -> tuple[str, str]:
-    """What is said, wherever; a fix moves what comes after it."""
+def _content(diagnostic: Diagnostic) -> tuple[str, str]:
+    """A diagnostic without its place, which fixes above it move."""
     return diagnostic.code, diagnostic.message

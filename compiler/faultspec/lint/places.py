@@ -1,98 +1,87 @@
-"""Where the parts of a model stand in the document, and walks over all of them."""
+"""Where codes may occur and what their errors may carry."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from faultspec.diagnostics.model import Path
 from faultspec.language.carriers import carriers, reaches
 from faultspec.language.model import Code, Envelope, RetryPolicy, Schema, Surface, Taxonomy
-from faultspec.lint.rule import Subject
+from faultspec.runtime.nodes import slot_places
 
 
-def codes(taxonomy: Taxonomy) -> Iterator[tuple[Path, Code]]:
-    """Every code with its path: the shared ones, then those of each operation."""
-    for code in taxonomy.codes.values():
-        yield ("codes", code.name), code
-    for operation in taxonomy.operations.values():
-        for code in operation.errors.values():
-            yield ("operations", operation.name, "errors", code.name), code
+def occurs_on(surface: Surface, path: Path, code: Code) -> bool:
+    """Whether the code at `path` may occur on a surface."""
+    return reaches(surface, code, of_operation=path[0] == "operations")
 
 
-def live(taxonomy: Taxonomy) -> Iterator[tuple[Path, Code]]:
-    """Every code a service may produce, with its path."""
-    return ((path, code) for path, code in codes(taxonomy) if code.live)
+def surfaces_of(taxonomy: Taxonomy, path: Path, code: Code) -> list[Surface]:
+    """The surfaces on which the code at `path` may occur."""
+    return [surface for surface in taxonomy.surfaces.values() if occurs_on(surface, path, code)]
 
 
-def at(subject: Subject, path: Path) -> object:
-    """What stands at `path` of the document, or None."""
-    value: object = subject.data
-    for step in path:
-        if isinstance(value, dict):
-            value = value.get(str(step))
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
+def envelopes_of(taxonomy: Taxonomy, path: Path, code: Code) -> tuple[Envelope, ...]:
+    """The envelopes in which the code at `path` may travel."""
+    return carriers(taxonomy, code, of_operation=path[0] == "operations")
 
 
-def present(subject: Subject, path: Path, *keys: str) -> Path:
-    """The path of the first of `keys` that the author wrote at `path`, or `path` itself."""
-    there = at(subject, path)
-    return next(((*path, key) for key in keys if isinstance(there, dict) and key in there), path)
+def recognised_by_body(surface: Surface) -> bool:
+    """Whether the body of an answer on the surface tells that it is an error."""
+    return surface.error_pointer is not None or bool(surface.error_equals)
 
 
-def example_path(subject: Subject, path: Path, index: int) -> Path:
-    """The path of a code's example, which may stand alone or in a list."""
+def slots_of(envelopes: tuple[Envelope, ...]) -> set[str]:
+    """The slots that any of the envelopes has."""
+    return {slot for envelope in envelopes for slot in slot_places(envelope.shape)}
+
+
+def requires_slot(envelope: Envelope, slot: str) -> bool:
+    """Whether an envelope always holds a slot."""
+    return any(place.required for place in slot_places(envelope.shape).get(slot, ()))
+
+
+def may_have_detail(taxonomy: Taxonomy, code: Code, key: str) -> bool:
+    """Whether an error with the code may have a detail."""
+    registered = taxonomy.detail_keys.get(key)
     return (
-        (*path, "example", index)
-        if isinstance(at(subject, (*path, "example")), list)
-        else (*path, "example")
+        key in code.details
+        or code.details_schema is not None  # an imported schema may declare any key
+        or (registered is not None and registered.everywhere)
     )
-
-
-def allowed_on(code: Code, path: Path, surface: Surface) -> bool:
-    """Whether errors on `surface` may carry the code; an operation's own codes go wherever the operation is."""
-    return bool(surface.envelopes) and (
-        surface.codes is None or _of_operation(path) or code.name in surface.codes
-    )
-
-
-def meets(surface: Surface, path: Path, code: Code) -> bool:
-    """Whether the code at a path may be met on a surface."""
-    return reaches(surface, code, of_operation=_of_operation(path))
-
-
-def carried(taxonomy: Taxonomy, path: Path, code: Code) -> tuple[Envelope, ...]:
-    """The envelopes that the code at a path may stand in."""
-    return carriers(taxonomy, code, of_operation=_of_operation(path))
 
 
 def codes_of_policy(taxonomy: Taxonomy, policy: RetryPolicy) -> tuple[Code, ...]:
     """The live codes that a policy retries: those that it lists, else those that name it.
 
-    Of one that lists none and is how services behind are called: all.
+    A policy without a list that `upstream.retry` names retries all codes.
     """
-    everything = (
-        taxonomy.upstream is not None
-        and taxonomy.upstream.retry == policy.name
-        and not policy.eligible
-    )
-    return tuple(
-        code
-        for _, code in live(taxonomy)
-        if everything
-        or (code.name in policy.eligible if policy.eligible else code.retry == policy.name)
-    )
+    codes = (code for _, code in taxonomy.located_codes() if code.live)
+    if policy.eligible:
+        return tuple(code for code in codes if code.name in policy.eligible)
+    every = taxonomy.upstream is not None and taxonomy.upstream.retry == policy.name
+    return tuple(code for code in codes if every or code.retry == policy.name)
 
 
-def _of_operation(path: Path) -> bool:
-    return path[0] == "operations"
-
-
-def schemas(schema: Schema) -> Iterator[Schema]:
-    """A schema and every one inside it."""
+def nested_schemas(schema: Schema) -> Iterator[Schema]:
+    """A schema and every schema inside it."""
     yield schema
     if schema.items is not None:
-        yield from schemas(schema.items)
+        yield from nested_schemas(schema.items)
     for member in schema.properties.values():
-        yield from schemas(member.schema)
+        yield from nested_schemas(member.schema)
+
+
+def with_integers(types: tuple[str, ...]) -> set[str]:
+    """The types whose values a schema of `types` accepts: `number` accepts integers too."""
+    return {*types, "integer"} if "number" in types else {*types}
+
+
+def circle(
+    start: str, following: str | None, successors: Mapping[str, str | None]
+) -> tuple[str, ...]:
+    """The names from `start` by `following` and `successors` until `start` again; empty if it
+    does not come again.
+    """
+    names = [start]
+    while following is not None and following not in names:
+        names.append(following)
+        following = successors.get(following)
+    return tuple(names) if following == start else ()

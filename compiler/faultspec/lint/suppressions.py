@@ -1,4 +1,4 @@
-"""`# faultspec: ignore[rule-id] reason…` on the line of a key, or on comment lines directly above it."""
+"""`# faultspec: ignore[rule-id] reason` on the line of a key, or on comment lines above it."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,11 +8,11 @@ from faultspec.diagnostics.model import Diagnostic, Edit, Fix, Span
 from faultspec.language.grammar import closest
 from faultspec.source import Document
 
-#: What this module reports, with the condition for it.
+#: The diagnostics of this module, with their conditions.
 CODES: Mapping[str, str] = {
     "unknown-rule": "A comment suppresses a rule that does not exist.",
-    "suppression-without-reason": "A comment suppresses a rule and does not say why, in words.",
-    "unused-suppression": "A comment suppresses a rule that has nothing to say there.",
+    "suppression-without-reason": "A comment suppresses a rule without a reason in words.",
+    "unused-suppression": "A comment suppresses a rule that reports nothing there.",
 }
 
 _COMMENT = re.compile(
@@ -22,7 +22,10 @@ _COMMENT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """One rule silenced on one line (`target`, from 1) by a comment at `span`; `removal` takes the rule out of it."""
+    """One rule suppressed on one line (`target`, from 1) by a comment at `span`.
+
+    `removal` removes the rule from the comment; None if that needs a person.
+    """
 
     rule: str
     target: int
@@ -31,13 +34,13 @@ class Suppression:
     removal: Fix | None = None
 
     @property
-    def says_why(self) -> bool:
-        """Whether the reason has a word in it; a dot or a number is none."""
+    def has_reason(self) -> bool:
+        """Whether the reason contains a word; punctuation or a number is not a reason."""
         return re.search(r"[^\W\d_]{2}", self.reason) is not None
 
 
-def suppressions(document: Document) -> tuple[Suppression, ...]:
-    """Those that a document writes itself, in order; a `#` inside a key or a value begins no comment."""
+def find(document: Document) -> tuple[Suppression, ...]:
+    """The suppressions in the text of a document, in order. A `#` in a scalar begins none."""
     text = document.text
     matches = list(_COMMENT.finditer(text))
     if not matches:
@@ -49,32 +52,32 @@ def suppressions(document: Document) -> tuple[Suppression, ...]:
         if any(start <= match.start() < end for start, end in scalars):
             continue
         before = re.split(r"\r\n|\r|\n", text[: match.start()])
-        number = len(before)
-        span = Span(
-            number, len(before[-1]) + 1, number, len(before[-1]) + 1 + len(match[0].rstrip())
-        )
-        target = number if before[-1].strip() else _next(lines, number)
-        rules = [each.strip() for each in (match["rules"] or "").split(",")]
+        number, column = len(before), len(before[-1]) + 1
+        span = Span(number, column, number, column + len(match[0].rstrip()))
+        target = number if before[-1].strip() else _next_line(lines, number)
+        rules = [name.strip() for name in (match["rules"] or "").split(",")]
         for rule in rules:
-            removal = (
-                _shortened(match, rules, rule, span)
-                if len(rules) > 1
-                else _removed(lines, before[-1], span)
-            )
-            found.append(Suppression(rule, target, match["reason"].strip(), span, removal))
+            if len(rules) > 1:
+                removal: Fix | None = _shortened(match, rules, rule, span)
+            else:
+                removal = _removed(lines, before[-1], span)
+            found.append(Suppression(rule, target, match["reason"].strip(), span, removal=removal))
     return tuple(found)
 
 
 def _shortened(match: re.Match[str], rules: list[str], rule: str, span: Span) -> Fix:
-    """The comment without one of its rules."""
-    left = ", ".join(each for each in rules if each != rule)
+    """The fix that removes one of several rules from a comment."""
+    left = ", ".join(name for name in rules if name != rule)
     column = span.column + match.start("rules") - match.start()
     place = Span(span.line, column, span.line, column + len(match["rules"]))
     return Fix(f"leave out `{rule}`", (Edit(place, left),))
 
 
 def _removed(lines: list[str], before: str, span: Span) -> Fix | None:
-    """No comment: its line where it has one, else the end of its line. None where another comment line goes on with it."""
+    """The fix that removes a comment, with its line if it has one of its own.
+
+    None if the next line may continue the comment.
+    """
     number, following = span.line, lines[span.line] if span.line < len(lines) else ""
     if before.strip():
         column = len(before.rstrip()) + 1
@@ -88,8 +91,8 @@ def _removed(lines: list[str], before: str, span: Span) -> Fix | None:
     return Fix("remove the comment", (Edit(place, ""),))
 
 
-def _next(lines: list[str], number: int) -> int:
-    """The first line after `number` with something on it besides a comment."""
+def _next_line(lines: list[str], number: int) -> int:
+    """The first line after `number` that is neither blank nor a comment."""
     for index, line in enumerate(lines[number:], number + 1):
         if line.strip() and not line.lstrip().startswith("#"):
             return index
@@ -97,50 +100,48 @@ def _next(lines: list[str], number: int) -> int:
 
 
 def apply(
-    found: Iterable[Diagnostic], silenced: Iterable[Suppression], path: str, rules: tuple[str, ...]
+    found: Iterable[Diagnostic],
+    suppressions: Iterable[Suppression],
+    path: str,
+    rules: tuple[str, ...],
 ) -> Iterator[Diagnostic]:
-    """`found` without what is silenced, and what is wrong with the suppressions. `rules`: the ids that exist."""
-    silenced = tuple(silenced)
+    """`found` without what is suppressed, and the faults of suppressions. `rules`: all rule ids."""
+    suppressions = tuple(suppressions)
     used: set[Suppression] = set()
     for diagnostic in found:
         line = diagnostic.span.line if diagnostic.span else 0
-        by = [
-            each
-            for each in silenced
-            if each.rule == diagnostic.code and each.target == line and each.says_why
+        matching = [
+            suppression
+            for suppression in suppressions
+            if suppression.has_reason
+            and (suppression.rule, suppression.target) == (diagnostic.code, line)
         ]
-        used.update(by)
-        if not by:
+        used.update(matching)
+        if not matching:
             yield diagnostic
-    for each in silenced:
-        if each.rule not in rules:
-            what = (
-                f"there is no rule `{each.rule}`"
-                if each.rule
-                else "this suppresses no rule by name"
+    for suppression in suppressions:
+        rule, span = suppression.rule, suppression.span
+        if rule not in rules:
+            message = f"there is no rule `{rule}`" if rule else "the suppression names no rule"
+            hint = closest(rule, rules) or (
+                "write `# faultspec: ignore[rule-id] reason` with an id of `faultspec explain`"
             )
-            hint = (
-                closest(each.rule, rules)
-                or "write `# faultspec: ignore[rule-id] reason`; `faultspec explain` knows the ids"
-            )
-            yield Diagnostic("unknown-rule", what, path, each.span, hint=hint)
-        elif not each.says_why:
-            message = f"`{each.rule}` is suppressed and nothing says why, so it is not"
+            yield Diagnostic("unknown-rule", message, path, span, hint=hint)
+        elif not suppression.has_reason:
             yield Diagnostic(
                 "suppression-without-reason",
-                message,
+                f"`{rule}` is not suppressed, because the comment has no reason",
                 path,
-                each.span,
+                span,
                 hint="write the reason after the `]`",
             )
-        elif each not in used:
-            message = f"`{each.rule}` has nothing to say there"
+        elif suppression not in used:
             yield Diagnostic(
                 "unused-suppression",
-                message,
+                f"`{rule}` reports nothing there",
                 path,
-                each.span,
-                "warning",
-                "remove the comment",
-                fix=each.removal,
+                span,
+                severity="warning",
+                hint="remove the comment",
+                fix=suppression.removal,
             )

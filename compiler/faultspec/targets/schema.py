@@ -28,12 +28,9 @@ def live(taxonomy: Taxonomy) -> Iterator[tuple[str | None, Code]]:
     """Every code a service may produce, with the operation that alone has it: shared ones first, in order of
     declaration.
     """
-    for code in taxonomy.live_codes():
-        yield None, code
-    for operation in taxonomy.operations.values():
-        for code in operation.errors.values():
-            if code.live:
-                yield operation.name, code
+    for path, code in taxonomy.located_codes():
+        if code.live:
+            yield path[1] if path[0] == "operations" else None, code
 
 
 def is_open(taxonomy: Taxonomy, envelope: str) -> bool:

@@ -1,0 +1,217 @@
+"""Lint rules about operations: their codes and routes, discovery and navigation."""
+
+import re
+from collections.abc import Iterator
+
+from faultspec.language.carriers import reaches, uses_envelope
+from faultspec.language.model import Code, Match, Operation, Surface, Taxonomy
+from faultspec.language.routes import compile_route
+from faultspec.lint.rule import Remark, Subject, rule
+from faultspec.runtime.nodes import Object, child, walk
+
+
+@rule("listed-on-no-surface", severity="error")
+def listed_on_no_surface(subject: Subject) -> Iterator[Remark]:
+    """A surface of the operation can carry every shared code that the operation lists.
+
+    Bad::
+
+        surfaces:
+          orders: {transport: http, match: {routes: [/orders, /orders/**]}, envelope: error,
+              codes: [missing]}
+          rest: {transport: http, envelope: error, codes: [missing, failed]}
+        codes:
+          missing: {summary: It is not there., http: 404}
+          failed: {summary: It failed., http: 500}
+        operations:
+          read: {match: {routes: ["GET /orders/{id}"]}, codes: [missing, failed]}
+
+    Good::
+
+        surfaces:
+          orders: {transport: http, match: {routes: [/orders, /orders/**]}, envelope: error,
+              codes: [missing, failed]}
+        codes:
+          missing: {summary: It is not there., http: 404}
+          failed: {summary: It failed., http: 500}
+        operations:
+          read: {match: {routes: ["GET /orders/{id}"]}, codes: [missing, failed]}
+    """
+    taxonomy = subject.taxonomy
+    for operation in taxonomy.operations.values():
+        surfaces = [surface for surface in _surfaces_of(operation, taxonomy) if surface.envelopes]
+        if not surfaces or any(surface.foreign for surface in surfaces):
+            continue
+        names = " or ".join(f"`{surface.name}`" for surface in surfaces)
+        for index, name in enumerate(operation.codes or ()):
+            code = taxonomy.codes[name]
+            if code.live and not any(reaches(s, code, of_operation=False) for s in surfaces):
+                message = f"`{operation.name}` lists `{name}`, which {names} cannot carry"
+                hint = "allow the code on a surface of the operation, or remove it from the list"
+                path = ("operations", operation.name, "codes", index)
+                yield Remark(path, message, hint, on_key=False)
+
+
+def _surfaces_of(operation: Operation, taxonomy: Taxonomy) -> list[Surface]:
+    """The surfaces that may claim an exchange of the operation, judged by routes and methods.
+
+    Events, logs and streams belong to no request, so each of them may.
+    """
+    surfaces = taxonomy.surfaces.values()
+    if not operation.match.routes:
+        return [
+            surface
+            for surface in surfaces
+            if not operation.match.tools or surface.transport != "http"
+        ]
+    on_http = [surface for surface in surfaces if surface.transport == "http"]
+    found = [s for s in surfaces if s.transport not in ("http", "mcp", "jsonrpc")]
+    for written in operation.match.routes:
+        method, _, path = written.rpartition(" ")
+        methods = {method} if method else set(operation.match.methods)
+        for surface in on_http:
+            if not _may_claim(surface.match, method, path, methods):
+                continue
+            found += [] if surface in found else [surface]
+            if _claims_all(surface.match, methods):
+                break
+    return found
+
+
+def _may_claim(match: Match, method: str, path: str, methods: set[str]) -> bool:
+    patterns = [compile_route(pattern) for pattern in match.routes]
+    if patterns and not any(
+        pattern.claims(method or pattern.method or "", (path,)) for pattern in patterns
+    ):
+        return False
+    return not (match.methods and methods and methods.isdisjoint(match.methods))
+
+
+def _claims_all(match: Match, methods: set[str]) -> bool:
+    """Whether no exchange with these methods is left to later surfaces."""
+    every_method = not match.methods or bool(methods and methods.issubset(match.methods))
+    return every_method and not (match.statuses or match.request)
+
+
+@rule("operation-twice", severity="warning")
+def operation_twice(subject: Subject) -> Iterator[Remark]:
+    """No two operations claim the same route and method.
+
+    Bad::
+
+        codes:
+          missing: {summary: It is not there., http: 404}
+        operations:
+          read: {match: {routes: ["GET /orders/{id}"]}, codes: [missing]}
+          show: {match: {routes: ["GET /orders/{order}"]}, codes: [missing]}
+
+    Good::
+
+        codes:
+          missing: {summary: It is not there., http: 404}
+        operations:
+          read: {match: {routes: ["GET /orders/{id}"]}, codes: [missing]}
+          cancel: {match: {routes: ["DELETE /orders/{id}"]}, codes: [missing]}
+    """
+    claimed: dict[str, list[Operation]] = {}
+    for operation in subject.taxonomy.operations.values():
+        clashes = (
+            (shared, other)
+            for shared in operation.match.routes
+            for other in claimed.get(_without_names(shared), ())
+            if _same_but_routes(operation.match, other.match)
+        )
+        for shared, other in list(clashes)[:1]:
+            message = f"`{operation.name}` and `{other.name}` both claim `{shared}`"
+            hint = "merge them, or separate them by `methods:` or `request:`"
+            related = ((f"`{other.name}` is here", ("operations", other.name)),)
+            yield Remark(("operations", operation.name, "match"), message, hint, related=related)
+        for bare in dict.fromkeys(map(_without_names, operation.match.routes)):
+            claimed.setdefault(bare, []).append(operation)
+
+
+def _same_but_routes(one: Match, other: Match) -> bool:
+    """Whether an exchange on a common route may match both."""
+    methods = not one.methods or not other.methods or bool(set(one.methods) & set(other.methods))
+    rest = (one.request, one.tools, one.statuses) == (other.request, other.tools, other.statuses)
+    return methods and rest
+
+
+def _without_names(route: str) -> str:
+    """A route without the names of its parameters."""
+    return re.sub(r"\{[^}/]*\}", "{}", route)
+
+
+@rule("discovery-without-operations", severity="warning")
+def discovery_without_operations(subject: Subject) -> Iterator[Remark]:
+    """Discovery asks per operation only if operations are declared.
+
+    Bad::
+
+        codes:
+          failed: {summary: It failed., http: 500}
+        discovery:
+          errors: {request: "GET /schema?name=${operation}", kind: errors, at: /errors,
+              item: {code: /code}}
+
+    Good::
+
+        codes:
+          failed: {summary: It failed., http: 500}
+        operations:
+          pay: {errors: {declined: {summary: The bank said no., http: 402}}}
+        discovery:
+          errors: {request: "GET /schema?name=${operation}", kind: errors, at: /errors,
+              item: {code: /code}}
+    """
+    for discovery in subject.taxonomy.discovery.values():
+        if "${operation}" in discovery.request and not subject.taxonomy.operations:
+            message = f"`{discovery.name}` asks for each operation, but none is declared"
+            path = ("discovery", discovery.name, "request")
+            yield Remark(path, message, "declare `operations:`", on_key=False)
+
+
+@rule("navigation-offers", severity="error")
+def navigation_offers(subject: Subject) -> Iterator[Remark]:
+    """The codes of the navigation travel in an envelope that lists the next steps.
+
+    Bad::
+
+        codes:
+          refused: {summary: That is not offered., http: 409}
+        navigation: {offers: /next, takes: /step, refused: refused}
+
+    Good::
+
+        envelopes:
+          error: {shape: {code: $code, next: $next}, fields: {next: {type: array}}}
+        codes:
+          refused: {summary: That is not offered., http: 409}
+        navigation: {offers: /next, takes: /step, refused: refused}
+    """
+    taxonomy, navigation = subject.taxonomy, subject.taxonomy.navigation
+    if navigation is None:
+        return
+    for key, name in (("refused", navigation.refused), ("unknown", navigation.unknown)):
+        code = taxonomy.codes.get(name or "")
+        if code is not None and not any(
+            _offers(taxonomy, surface, code, navigation.offers)
+            for surface in taxonomy.surfaces.values()
+        ):
+            message = f"`{code.name}` travels in no envelope with a member at `{navigation.offers}`"
+            hint = "add the member to the envelope, or correct `offers:`"
+            yield Remark(("navigation", key), message, hint, on_key=False)
+
+
+def _offers(taxonomy: Taxonomy, surface: Surface, code: Code, pointer: str) -> bool:
+    """Whether a body with the code has a member at the pointer on the surface."""
+    if not reaches(surface, code, of_operation=False):
+        return False
+    for name in surface.envelopes:
+        shape = taxonomy.envelopes[name].shape
+        for place in walk(shape, surface.at) if uses_envelope(code, name) else ():
+            spread = isinstance(place.node, Object) and place.node.spread == "details"
+            details = [child(place.path, key) for key in code.details] if spread else []
+            if pointer in (place.path, *details):
+                return True
+    return False

@@ -1,0 +1,249 @@
+"""Lint rules about the HTTP map: statuses, codes and fallbacks."""
+
+from collections.abc import Iterator
+
+from faultspec.diagnostics.model import Path
+from faultspec.language.conditions import StatusRange
+from faultspec.language.model import Code, Taxonomy
+from faultspec.lint.places import recognised_by_body, surfaces_of
+from faultspec.lint.rule import Remark, Subject, rule
+
+#: Statuses that frameworks, servers and proxies answer without calling a handler.
+_MADE_BY_FRAMEWORKS = (400, 404, 405, 406, 408, 411, 413, 414, 415, 417, 431, *range(500, 506))
+
+
+@rule("unmapped-status", severity="warning")
+def unmapped_status(subject: Subject) -> Iterator[Remark]:
+    """Every error status that frameworks and proxies answer by themselves has a code or a fallback.
+
+    Bad::
+
+        codes:
+          failed: {summary: It failed., http: 500}
+
+    Good::
+
+        fallback:
+          4xx: {code: refused, reason: Whatever else a framework refuses.}
+          5xx: {code: failed, reason: Whatever else a proxy answers.}
+        codes:
+          refused: {summary: It was refused., http: 400}
+          failed: {summary: It failed., http: 500}
+    """
+    taxonomy = subject.taxonomy
+    if not any(
+        surface.transport == "http" and surface.envelopes and surface.codes is not None
+        for surface in taxonomy.surfaces.values()
+    ):
+        return
+    claimed = [span for _, code in subject.live_codes() for span in code.http.statuses]
+    claimed += [fallback.on for fallback in taxonomy.fallbacks]
+    missing = [
+        str(status) for status in _MADE_BY_FRAMEWORKS if not any(status in span for span in claimed)
+    ]
+    if missing:
+        statuses = ", ".join(missing)
+        message = f"frameworks answer {statuses} by themselves; these have no code and no fallback"
+        hint = "add `fallback: {4xx: {code: …, reason: …}, 5xx: {code: …, reason: …}}`"
+        yield Remark(("fallback",) if taxonomy.fallbacks else ("codes",), message, hint)
+
+
+#: Statuses that frameworks and gateways answer without any detail of the request.
+_BARE = (401, 404, 405, 406, 413, 415, 429, 500, 502, 503, 504)
+
+
+@rule("status-without-bare-code", severity="note")
+def status_without_bare_code(subject: Subject) -> Iterator[Remark]:
+    """Every status that frameworks answer by themselves has a code without required details, since
+    a framework knows none.
+
+    Bad::
+
+        codes:
+          missing: {summary: It is not there., http: 404, details: {id: {type: string}}}
+
+    Good::
+
+        codes:
+          missing: {summary: It is not there., http: 404, details: {id?: {type: string}}}
+    """
+    taxonomy = subject.taxonomy
+    asking: dict[tuple[str, ...], list[str]] = {}
+    for status in _BARE:
+        names = taxonomy.codes_for(status)
+        if names and all(_requires_details(taxonomy.codes[name]) for name in names):
+            asking.setdefault(names, []).append(str(status))
+    for names, statuses in asking.items():
+        listed = " and ".join(f"`{name}`" for name in names)
+        subjects = listed if len(names) < 3 else f"all {len(names)} codes of the status"
+        message = (
+            f"{subjects} {'requires' if len(names) == 1 else 'require'} details, which a framework"
+            f" that answers {', '.join(statuses)} by itself does not know"
+        )
+        hint = (
+            "make them optional, add a code without details, or pass `choose` to the generated"
+            " ErrorBoundary"
+        )
+        yield Remark(("codes", names[0]), message, hint)
+
+
+def _requires_details(code: Code) -> bool:
+    opaque = code.details_schema.opaque if code.details_schema is not None else None
+    if opaque is not None:
+        return isinstance(opaque, dict) and bool(opaque.get("required"))
+    return any(member.presence == "required" for member in code.details.values())
+
+
+@rule("failure-without-error-status", severity="warning")
+def failure_without_error_status(subject: Subject) -> Iterator[Remark]:
+    """A failure travels as 4xx or 5xx: caches, proxies and monitoring read the status only.
+
+    Bad::
+
+        codes:
+          failed: {summary: It failed., http: 200}
+
+    Good::
+
+        codes:
+          failed: {summary: It failed., http: 500}
+    """
+    for path, code in subject.live_codes():
+        wrong = [str(span) for span in code.http.statuses if span.low < 400]
+        if wrong and not _recognised_by_body(subject.taxonomy, path, code):
+            message = (
+                f"`{code.name}` travels as {', '.join(wrong)}, which means success or redirection"
+            )
+            yield Remark((*path, "http"), message, "use a status of 400 or above", on_key=False)
+
+
+def _recognised_by_body(taxonomy: Taxonomy, path: Path, code: Code) -> bool:
+    """Whether every HTTP surface of the code recognises errors by the body."""
+    surfaces = [
+        surface
+        for surface in surfaces_of(taxonomy, path, code)
+        if surface.transport == "http" and surface.envelopes
+    ]
+    return bool(surfaces) and all(map(recognised_by_body, surfaces))
+
+
+@rule("ambiguous-status", severity="note")
+def ambiguous_status(subject: Subject) -> Iterator[Remark]:
+    """Codes with the same status differ in something besides their names.
+
+    Bad::
+
+        codes:
+          missing: {summary: It is not there., http: 404}
+          gone: {summary: It is not there any more., http: 404}
+
+    Good::
+
+        codes:
+          missing: {summary: It is not there., http: 404}
+          gone: {summary: It is not there any more., http: 410}
+    """
+    first_codes: dict[str, tuple[Path, Code]] = {}
+    for path, code in subject.live_codes():
+        if path[0] == "operations" or code.http.default is None:
+            continue
+        facts = (
+            code.http,
+            code.domain,
+            code.boundaries,
+            code.retriable,
+            code.client_action,
+            code.retry,
+            code.effect,
+            code.grpc,
+            code.mcp,
+            code.envelopes,
+            code.deadline,
+            code.details,
+            code.details_schema,
+            code.headers,
+            code.actions,
+        )
+        other_path, other = first_codes.setdefault(repr(facts), (path, code))
+        if other is not code:
+            message = (
+                f"`{code.name}` and `{other.name}` share {code.http.default} and differ only in"
+                " their names"
+            )
+            hint = "give one of them details, an action or a domain of its own, or merge them"
+            related = ((f"`{other.name}` is here", other_path),)
+            yield Remark(path, message, hint, related=related)
+
+
+@rule("undecided-status", severity="warning")
+def undecided_status(subject: Subject) -> Iterator[Remark]:
+    """Codes that share several statuses prefer different ones.
+
+    Bad::
+
+        codes:
+          timeout: {summary: It took too long., http: 502-504}
+          unavailable: {summary: Something behind is away., http: 502-504}
+
+    Good::
+
+        codes:
+          timeout: {summary: It took too long., http: [504, 502, 503]}
+          unavailable: {summary: Something behind is away., http: [503, 502, 504]}
+    """
+    first_codes: dict[object, tuple[Path, Code]] = {}
+    for path, code in subject.live_codes():
+        statuses = frozenset(code.http.all())
+        if path[0] == "operations" or len(statuses) < 2 or code.http.rules:
+            continue
+        other_path, other = first_codes.setdefault((statuses, code.http.default), (path, code))
+        if other is not code:
+            shared = ", ".join(map(str, code.http.statuses))
+            message = (
+                f"`{code.name}` and `{other.name}` share {shared}, and both prefer"
+                f" {code.http.default}"
+            )
+            hint = "put the preferred status of each first: `http: [504, 502, 503]`"
+            related = ((f"`{other.name}` is here", (*other_path, "http")),)
+            yield Remark((*path, "http"), message, hint, on_key=False, related=related)
+
+
+@rule("unreachable-fallback", severity="warning")
+def unreachable_fallback(subject: Subject) -> Iterator[Remark]:
+    """A fallback covers an error status that no code and no narrower fallback claims.
+
+    Bad::
+
+        fallback:
+          404: {code: missing, reason: Unknown routes.}
+        codes:
+          missing: {summary: It is not there., http: 404}
+
+    Good::
+
+        fallback:
+          405: {code: missing, reason: Unknown methods.}
+        codes:
+          missing: {summary: It is not there., http: 404}
+    """
+    fallbacks = subject.taxonomy.fallbacks
+    claimed = {status for _, code in subject.live_codes() for status in code.http.all()}
+    for key, fallback in zip(subject.data.get("fallback", {}), fallbacks, strict=False):
+        others = [other.on for other in fallbacks if other is not fallback]
+        narrower = [span for span in others if span.width < fallback.on.width]
+        if fallback.on.low < 400:
+            message = f"{key} is not an error status"
+        elif _all_claimed(fallback.on, claimed, narrower):
+            message = f"codes or narrower fallbacks claim all of {key}, so this one never applies"
+        elif fallback.on in others:
+            message = f"{key} has two fallbacks"
+        else:
+            continue
+        yield Remark(("fallback", key), message, "remove it")
+
+
+def _all_claimed(span: StatusRange, claimed: set[int], narrower: list[StatusRange]) -> bool:
+    return all(
+        status in claimed or any(status in other for other in narrower)
+        for status in range(span.low, span.high + 1)
+    )
