@@ -4,28 +4,49 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test real full search docs botocore generate bench clean
+# Two processes on two cores. Each takes tests from the other when it has none left.
+PYTEST = $(BIN)/python -m pytest -q -n 2 --dist worksteal
+
+# Tests that start services, and tests that run what is generated. All other folders test units.
+SERVICES := $(addprefix tests/,cli drivers faults observed probes run session systems)
+BINDINGS := $(addprefix tests/,render runtime targets)
+FOLDERS := $(patsubst %/,%,$(sort $(dir $(wildcard tests/*/test_*.py))))
+UNITS := $(filter-out $(SERVICES) $(BINDINGS),$(FOLDERS))
+
+.PHONY: demo test check test-unit test-services test-bindings
+.PHONY: real full search docs botocore generate bench clean
 
 demo: $(VENV)/.user
 	$(BIN)/faultspec demo
 
-# A file of tests stays with one worker: what it makes once, such as the runs of the kill matrix, is made once.
-test: $(VENV)/.dev
+test: check
+	$(PYTEST)
+
+# `make test` in four parts, which CI may run side by side.
+check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy compiler conformance
 	$(BIN)/faultspec lint taxonomy.yaml examples/*/taxonomy.yaml
 	$(BIN)/faultspec compile --check
 	for each in examples/*/; do $(BIN)/faultspec compile --check $${each}taxonomy.yaml --out $${each}generated || exit 1; done
-	$(BIN)/python -m pytest -n 2 --dist loadfile -q
+
+test-unit: $(VENV)/.dev
+	$(PYTEST) $(UNITS)
+
+test-services: $(VENV)/.dev
+	$(PYTEST) $(SERVICES)
+
+test-bindings: $(VENV)/.dev
+	$(PYTEST) $(BINDINGS)
 
 # What takes long: every sin of the kill matrix, not only the first of each clause.
 full: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m full
+	$(PYTEST) -m full
 
-# Laws that hypothesis tests, over examples that it never drew before.
+# Laws that hypothesis tests, each over hundreds of examples that it never drew before.
 search: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile -q --hypothesis-profile=search -m hypothesis
+	$(PYTEST) --hypothesis-profile=search -m hypothesis
 
 # Judges services that nobody here wrote, each over its own transport: brings them into .cache/, starts them on loopback, judges them,
 # stops them. What is known of each stands in its waivers.yaml; a finding that is new, and one that is gone, fails.

@@ -316,7 +316,7 @@ def record(name: str, tripped: frozenset[str]) -> None:
 
 _HEADER = """\
 # What each sin trips beside its clause; `~` stands before a warning. Written by
-# `FAULTSPEC_WRITE=1 python -m pytest -n 2 -m "" tests/systems/test_kill_matrix.py -k "each_sin or current"`.
+# `FAULTSPEC_WRITE=1 python -m pytest -m "" tests/systems/test_kill_matrix.py`.
 """
 
 # A table, one sin a line.
