@@ -722,7 +722,7 @@ def _all() -> Iterable[Sin]:
     yield sin("timeout-told-as-internal-error", "504 with the code of 500", "C9", on(member("code", "internal_error"), code="timeout"))
     yield sin("already-exists-told-as-conflict", "the duplicate has the other code of 409", "C9", on(member("code", "conflict"), code="already_exists"), "the document gives no rule to choose between the two")
     yield sin("scope-told-as-forbidden", "the missing scope has the other code of 403", "C9", on(member("code", "forbidden"), code="scope_insufficient"), "the document gives no rule to choose between the two")
-    yield sin("validation-told-as-constraint", "an invalid field is told as a constraint of the database, 422", "C9", on(status(422, "constraint_violation"), code="validation_failed"))
+    yield sin("validation-told-as-constraint", "an invalid field is reported as a constraint of the database, 422", "C9", on(status(422, "constraint_violation"), code="validation_failed"))
     yield sin("validation-told-as-invalid-request", "the invalid field has the other code of 400", "C9", on(member("code", "invalid_request"), code="validation_failed"), "the document gives no rule to choose between the two")
 
     # headers
@@ -796,7 +796,7 @@ def _all() -> Iterable[Sin]:
     for code in ("rate_limited", "timeout", "dependency_unavailable", "serialization_failure", "validation_failed", "internal_error", "not_found"):
         word = "not retryable" if code in RETRYABLE else "retryable"
         flipped = code not in RETRYABLE
-        yield sin(f"{code.replace('_', '-')}-says-{word.replace(' ', '-')}", f"{code} is told as {word}", "C16", on(detail("retryable", flipped), code=code))
+        yield sin(f"{code.replace('_', '-')}-says-{word.replace(' ', '-')}", f"{code} is reported as {word}", "C16", on(detail("retryable", flipped), code=code))
     yield sin("hint-as-list", "details.hint is a list", "C5", on(detail("hint", lambda old: [old])))
     yield sin("field-missing", "an invalid field isn't named", "C5", on(without_detail("field"), code="validation_failed"))
     yield sin("field-as-list", "details.field is a path in pieces", "C5", on(detail("field", lambda old: ["body", old]), code="validation_failed"))
@@ -844,8 +844,8 @@ def _all() -> Iterable[Sin]:
 
     # leaks
     for runtime, trace in TRACES.items():
-        yield sin(f"stack-trace-{runtime}", f"a crash is told with its {runtime} stack trace", "C25", hidden_500(says(trace)))
-    yield sin("stack-trace-in-details", "a crash is told with its stack trace in the details", "C25 C5", hidden_500(detail("trace", TRACES["python"].splitlines(), only_present=False)))
+        yield sin(f"stack-trace-{runtime}", f"a crash is answered with its {runtime} stack trace", "C25", hidden_500(says(trace)))
+    yield sin("stack-trace-in-details", "a crash is answered with its stack trace in the details", "C25 C5", hidden_500(detail("trace", TRACES["python"].splitlines(), only_present=False)))
     yield sin("stack-trace-in-header", "a crash puts its trace in a debugging header", "C25", hidden_500(header("x-debug-trace", TRACES["python"].replace("\n", " | "))))
     yield sin("stack-trace-of-the-crash", "the crash handler formats the exception", "C25 C24")
     yield sin("debugger-page", "a crash gets the framework's debugging page", "C25 C26 C15", hidden_500(text("text/html", f"<html><body><h1>500</h1><pre>{TRACES['python']}</pre></body></html>")))
@@ -910,7 +910,7 @@ def _all() -> Iterable[Sin]:
     yield sin("invalid-field-accepted", "a number out of range is silently corrected", "C9")
     yield sin("accept-ignored", "Accept is not looked at", "C26 C27", asking(lambda a: a.without_header("accept")), "RFC 9110 allows to disregard Accept")
 
-    yield sin("limit-not-looked-at", "a limit that is no number is as good as none", "C9", asking(lambda a: replace(a, target=re.sub("limit=[^&]*[^0-9&][^&]*", "limit=5", a.target)), path="/notebooks", method="GET"))
+    yield sin("limit-not-looked-at", "a limit that is not a number is ignored", "C9", asking(lambda a: replace(a, target=re.sub("limit=[^&]*[^0-9&][^&]*", "limit=5", a.target)), path="/notebooks", method="GET"))
     yield sin("charset-refused", "JSON with a charset is another media type", "C9", asking(lambda a: a.with_header("content-type", "text/x") if ";" in (a.header("content-type") or "") else a))
     yield sin("null-crashes", "null is read as an object", "C9 C26", crashing(lambda a: a.body == b"null"))
     yield sin("depth-crashes", "the parser runs out of stack", "C9 C26", crashing(lambda a: a.body.count(b"[") > 1000))

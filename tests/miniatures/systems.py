@@ -216,7 +216,7 @@ lapse(
 lapse(
     _K,
     "rpc-text-id-lost-on-failures",
-    "a failure is told under the id 0 where the id is a text",
+    "a failure is answered under the id 0 where the id is a text",
     lambda asked, answer: (
         {**answer, "id": 0}
         if isinstance(asked, dict)
@@ -259,13 +259,13 @@ lapse(
 lapse(
     _K,
     "rpc-parse-error-as-invalid",
-    "what is no JSON is told as no request",
+    "a body that is not JSON is answered as an invalid request",
     renumbered(-32700, -32600),
 )
 lapse(
     _K,
     "rpc-invalid-request-as-params",
-    "what is no request is told as params that do not fit",
+    "JSON that is not a request is answered as invalid params",
     renumbered(-32600, -32602),
 )
 lapse(
@@ -309,7 +309,7 @@ lapse(
 lapse(
     _K,
     "undeclared-code",
-    "a tool is missing, told by a code that is not declared",
+    "a missing tool is reported by a code that is not declared",
     errors(sets(error_code="TOOL_WORKER_UNAVAILABLE"), "SANDBOX_VIOLATION"),
     deviation="D20",
 )
@@ -401,21 +401,21 @@ lapse(
 lapse(
     _K,
     "rate-limit-as-unavailable",
-    "a rate limit is told as an outage",
+    "a rate limit is reported as an outage",
     errors(sets(error_code="PROVIDER_UNAVAILABLE"), "PROVIDER_RATE_LIMITED"),
     deviation="D21",
 )
 lapse(
     _K,
     "raw-provider-error",
-    "what a provider said is passed on",
+    "the words of a provider are passed on",
     errors(sets(detail="dial https://admin:hunter2@10.0.0.7/v1: refused"), "PROVIDER_UNAVAILABLE"),
     deviation="D21",
 )
 lapse(
     _K,
     "restore-as-write-failure",
-    "a checkpoint that was not restored is told as a file",
+    "a checkpoint that was not restored is reported as a file",
     errors(sets(error_code="FILE_WRITE_FAILED"), "CHECKPOINT_RESTORE_FAILED"),
     deviation="D21",
 )
@@ -581,11 +581,11 @@ lapse(
     "an action that raised is not marked as an error",
     _result(sets(isError=False), "action_error"),
 )
-lapse(_T, "unknown-tool-result", "a tool that there is not is a result", _tool(None, False))
+lapse(_T, "unknown-tool-result", "an unknown tool is answered with a result", _tool(None, False))
 lapse(
     _T,
     "unknown-tool-marked",
-    "a tool that there is not is a result that is marked",
+    "an unknown tool is answered with a marked result",
     _tool(None, True),
     deviation="D16",
 )
@@ -632,27 +632,27 @@ lapse(
 lapse(
     _T,
     "unknown-tool-as-crash",
-    "a tool that there is not is an internal error",
+    "an unknown tool is an internal error",
     _refusal(None, _refused_as(-32603, "Internal error")),
     deviation="D16",
 )
 lapse(
     _T,
     "trace-for-unknown-tool",
-    "a tool that there is not is refused with a stack trace",
+    "an unknown tool is refused with a stack trace",
     _refusal(None, _refused_as(-32602, _TRACE)),
     deviation="D16",
 )
 lapse(
     _T,
     "unknown-tool-echoes",
-    "the refusal of a tool that there is not repeats the arguments",
+    "the refusal of an unknown tool repeats the arguments",
     _refusal(None, lambda given, answer: retold(answer, f"No such tool ({json.dumps(given)})")),
 )
 lapse(
     _T,
     "trace-for-resource",
-    "the published actions cannot be read for a crash that is told",
+    "the published actions cannot be read, and the answer shows the crash",
     lambda asked, answer: (
         _refused_as(-32603, _TRACE)(None, {"jsonrpc": "2.0", "id": answer["id"]})
         if isinstance(asked, dict)
@@ -712,7 +712,7 @@ lapse(
 lapse(
     _T,
     "inputs-told-as-exception",
-    "inputs that were refused are told as an exception",
+    "refused inputs are reported as an exception",
     _result(_as_exception, "validation_failed"),
     deviation="D17",
 )
@@ -733,7 +733,7 @@ lapse(
 lapse(
     _T,
     "budget-not-kept",
-    "the budget that is told is not the one that ran out",
+    "the reported budget is not the one that ran out",
     errors(sets(timeout_seconds=30), "action_timeout"),
 )
 lapse(
@@ -758,7 +758,7 @@ lapse(_T, "offered-and-refused", "what is offered is refused as out of reach", _
 lapse(
     _T,
     "unoffered-as-unknown",
-    "what is not offered is told as unknown",
+    "an action that is not offered is reported as unknown",
     errors(sets(error="unknown_action", known_actions=["pay"]), "invalid_transition"),
 )
 lapse(
@@ -870,13 +870,13 @@ lapse(
 lapse(
     _A,
     "absent-details-null",
-    "details that there are not are null",
+    "absent details are null",
     errors(sets(details=None), "INVALID_INPUT"),
 )
 lapse(
     _A,
     "crash-told",
-    "what a handler crashed with is told",
+    "the answer shows the exception of a handler",
     errors(sets(message="cursor closed: postgres://alknet:hunter2@10.0.0.7/calls"), "INTERNAL"),
 )
 lapse(
@@ -888,7 +888,7 @@ lapse(
 lapse(
     _A,
     "missing-file-instead",
-    "a missing operation is told as a missing file",
+    "a missing operation is reported as a missing file",
     errors(sets(code="FILE_NOT_FOUND"), "NOT_FOUND"),
 )
 
@@ -973,7 +973,7 @@ lapse(
 lapse(
     _L,
     "retried-beyond",
-    "more retries are told than there are",
+    "the answer counts more retries than the policy allows",
     errors(
         lambda e: e.update(details={**e.get("details", {}), "retried": 4}), "external_api_error"
     ),

@@ -31,17 +31,17 @@ SINS: Mapping[str, str] = {
     "old-shelf-fails": "a shelf fails with another status than the one its surface names",
     "status-inside-is-500": "the body of every 503 says 500",
     "status-rewritten-by-proxy": "a proxy turns 503 into 502 and leaves the body alone",
-    "reserved-code-sent": "a jam is told by the number kept for two owners",
-    "removed-code-sent": "a missing box is told by a number that was given up",
-    "code-of-another-operation": "a missing box is told by the number that opening a box alone has",
+    "reserved-code-sent": "a jam is reported by the number reserved for two owners",
+    "removed-code-sent": "a missing box is reported by a number that was given up",
+    "code-of-another-operation": "a missing box is reported by the number that opening a box alone has",
     "code-not-of-the-operation": "a bad label is answered with a number that adding a box does not have",
     "code-as-text": "numbers are sent as text",
     "layer-always-door": "every error names the door",
-    "layer-invented": "a jam names a layer that there is not",
-    "layer-of-own-code-wrong": "a wrong combination is told as the storage's",
+    "layer-invented": "a jam names an unknown layer",
+    "layer-of-own-code-wrong": "a wrong combination is reported as the storage's",
     "reused-key-answers-first": "a key with another body gets the first result",
     "reused-key-adds-another": "a key with another body adds another box",
-    "reused-key-unreadable": "a key with another body is told as a request that cannot be read",
+    "reused-key-unreadable": "a key with another body is reported as a request that cannot be read",
 }
 """The mistakes that `make_app` understands, each with what it does."""
 

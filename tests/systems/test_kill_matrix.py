@@ -1,6 +1,7 @@
 """The kill matrix: each sin is caught by its clause, and trips nothing that was not declared."""
 
 import os
+import textwrap
 from collections.abc import Iterator
 
 import pytest
@@ -153,6 +154,13 @@ def test_the_vault_gives_occasion_for_what_it_is_there_for() -> None:
     assert all(each.observed for each in result.coverage.values())
 
 
+def wrap(text: str, indent: str = "") -> list[str]:
+    """The lines of a paragraph of a page; ``indent`` begins all but the first."""
+    return textwrap.wrap(
+        text, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
 def document() -> str:
     """`docs/kill-matrix.md`: by clause, the sins that prove it; then what survives."""
     by_clause: dict[str, list[tuple[str, Kill]]] = {}
@@ -161,20 +169,28 @@ def document() -> str:
     out = [
         "# The kill matrix",
         "",
-        "Each clause of the suite, and the sins of small services that it catches, judged by probes alone. The notebooks of",
-        "`tests/miniatures` keep the Core Platform contract; the vault has one with numbers for codes, the status and the layer in the",
-        "body, reserved codes and codes of one operation, to which the other gives no meaning. The others are the services of `examples/`:",
-        "Aileron and alknet over HTTP, Theodosia over MCP, KeenBench over standard streams. D1 to D22 are deviations of public",
-        "implementations from their own documents; D7, D12 and D23 are of what no answer shows: texts for a model, an importer, a log.",
-        "A clause that no sin proves does not count. `make test` runs the first sin of each clause, `make full` all of them;",
-        "this page is written by `FAULTSPEC_WRITE=1 python -m pytest tests/systems/test_kill_matrix.py -k document`.",
+        *wrap(
+            "Each clause of the suite, and the sins of small services that it catches, judged by probes"
+            " alone. The notebooks of `tests/miniatures` keep the Core Platform contract. The contract of"
+            " the vault has numbers for codes, the status and the layer in the body, reserved codes, and"
+            " codes of one operation. The other services are those of `examples/`: Aileron and alknet over"
+            " HTTP, Theodosia over MCP, KeenBench over standard streams. D1 to D22 are deviations of public"
+            " implementations from their own documents. No answer shows D7, D12 and D23: they are in texts"
+            " for a model, in an importer, in a log."
+        ),
+        "",
+        *wrap(
+            "A clause that no sin proves does not count. `make test` runs the first sin of each clause,"
+            " `make full` all of them. `FAULTSPEC_WRITE=1 python -m pytest"
+            " tests/systems/test_kill_matrix.py -k document` writes this page."
+        ),
         "",
     ]
     for address, clause in every_clause().items():
         out += [
             f"## `{address}`",
             "",
-            f"{clause.title}. {clause.why}",
+            *wrap(f"{clause.title}. {clause.why}"),
             "",
             "| sin | of | what it does | seen as | also trips |",
             "|---|---|---|---|---|",
@@ -191,10 +207,8 @@ def document() -> str:
             out.append(f"| {name} | {kill.miniature} | {sentence} | {level} | {also} |")
         out.append("")
     out += ["## Survivors", "", "Sins that trip nothing, and why that is right.", ""]
-    out += [
-        f"- {name} ({MINIATURES[sinner(name)].sins[name]}): {reason}"
-        for name, reason in SURVIVORS.items()
-    ]
+    for name, reason in SURVIVORS.items():
+        out += wrap(f"- {name} ({MINIATURES[sinner(name)].sins[name]}): {reason}", indent="  ")
     return "\n".join(out) + "\n"
 
 
