@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import settings
 
-STEADY, SEARCH = 50, 1000
+STEADY, SEARCH = 50, 300
 """Examples of a law by default, by profile."""
 
 
