@@ -8,7 +8,7 @@ import asyncio
 import os
 import random
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -54,9 +54,17 @@ class Failed(Exception):
 
 
 def make_app(
-    provider: str, sin: str | None = None, scale: float = 1.0, spread: float = 0.2
+    provider: str,
+    sin: str | None = None,
+    scale: float = 1.0,
+    spread: float = 0.2,
+    *,
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> Starlette:
-    """The service, calling the provider at that address, with every delay times ``scale``, and up to ``spread`` more."""
+    """The service, calling the provider at that address.
+
+    Every delay is multiplied by ``scale``, with up to ``spread`` of it more; ``pause`` waits so many seconds.
+    """
     client = httpx.AsyncClient(base_url=provider, trust_env=False)
 
     async def once(key: str, text: str) -> Any:
@@ -91,7 +99,7 @@ def make_app(
                 first = first or failed
                 if retried == most or not again(failed, idempotent):
                     raise
-                await asyncio.sleep(scale * delay(retried, failed))
+                await pause(scale * delay(retried, failed))
             else:
                 if first is not None and sin == "loses-the-success":
                     raise first

@@ -22,6 +22,7 @@ from faultspec_conformance.session.options import RunOptions
 from faultspec_conformance.session.upstreams import ScriptedUpstream
 from miniatures import relay
 from paths import ROOT
+from support.in_process import Clock
 
 AILERON = ROOT / "examples" / "aileron" / "taxonomy.yaml"
 
@@ -101,10 +102,19 @@ def watched(
 ) -> Result:
     """Judge the relay with this sin, its upstream scripted."""
     pace = pace or {None: ROOMY, "no-jitter": NARROW, "too-much-jitter": NARROW}.get(sin, Pace())
+    clock = Clock()
+
+    async def pause(seconds: float) -> None:
+        clock.pause(seconds)
+
     upstream = ScriptedUpstream(
-        configured(CONFIG.format(url="http://127.0.0.1:1", scale=pace.scale)).upstreams[0]
+        configured(CONFIG.format(url="http://127.0.0.1:1", scale=pace.scale)).upstreams[0],
+        clock=clock,
     )
-    with serving(upstream) as provider, serving(relay.make_app(provider, sin, *pace)) as url:
+    with (
+        serving(upstream) as provider,
+        serving(relay.make_app(provider, sin, *pace, pause=pause)) as url,
+    ):
         described = configured(CONFIG.format(url=url, scale=pace.scale))
         report = over_http(
             described,

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,6 +42,7 @@ class ScriptedUpstream:
     times: int | None = None
     wait: int | None = None
     calls: list[UpstreamRequest] = field(default_factory=list)
+    clock: Callable[[], float] = time.monotonic
 
     def script(self, failing: Behaviour, times: int | None = None, wait: int | None = None) -> None:
         """Begin anew."""
@@ -52,7 +53,7 @@ class ScriptedUpstream:
         """Serve one connection, as ASGI has it."""
         if scope["type"] != "http":
             return
-        at = time.monotonic()
+        at = self.clock()
         calls = self.calls  # of this script, even if another one begins before the answer is sent
         behaviour: Behaviour = 200
         if self.times != 0:
@@ -62,7 +63,7 @@ class ScriptedUpstream:
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]
         )
         request = Request(scope["method"], scope["path"] + query, headers, await body_of(receive))
-        calls.append(UpstreamRequest(request, at, time.monotonic(), behaviour))
+        calls.append(UpstreamRequest(request, at, self.clock(), behaviour))
         if behaviour == "closed":
             scope["extensions"][HANG_UP]()
             while (await receive())["type"] != "http.disconnect":
