@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faultspec.contract.judgement_cache import LONGEST, MOST, cache_key
-from faultspec.contract.model import Contract, contract, with_cache
+from faultspec.contract.judgement_cache import MAX_BODY, MAX_ENTRIES, cache_key
+from faultspec.contract.model import Contract, build_contract, with_cache
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import load
@@ -86,7 +86,7 @@ def forgetful(name: str) -> Contract:
     """A contract whose judge remembers nothing."""
     loaded = load(str(ROOT / name))
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return contract(loaded.taxonomy)
+    return build_contract(loaded.taxonomy)
 
 
 def sound(
@@ -257,7 +257,7 @@ def test_memory_changes_no_judgement(name: str) -> None:
             assert judge(learning, each) == judge(by, each), each
             judged += 1
     assert sum(not judge(by, each).findings for each in sounds) > len(sounds) / 2
-    assert 0 < len(learning.cache.known) < judged / 4
+    assert 0 < len(learning.cache.judgements) < judged / 4
 
 
 @settings(max_examples=15, deadline=None)
@@ -287,17 +287,17 @@ def test_errors_with_other_ids_are_alike() -> None:
             replace(exchange, response=replace(exchange.response, body=json.dumps(body).encode())),
         )
         assert [each.clause for each in found.findings] == (["leaks/path"] if number == 40 else [])
-    assert len(learning.cache.known) <= 2  # ids of two formats
+    assert len(learning.cache.judgements) <= 2  # ids of two formats
 
 
 def test_memory_is_bounded() -> None:
     """However many kinds of errors come, no more than so many are remembered, nor large ones."""
     by = forgetful("taxonomy.yaml")
     own = with_cache(by).cache
-    for number in range(MOST + 10):
+    for number in range(MAX_ENTRIES + 10):
         own.put((number,), judge(by, Exchange(Request("GET", "/"), Response(200))))
-        own.learn([str(number)])
-    assert len(own.known) <= MOST
-    assert len(own.harmless) <= MOST
-    large = Exchange(Request("GET", "/"), Response(404, (), b'"' + b"x" * LONGEST + b'"'))
+        own.add_harmless([str(number)])
+    assert len(own.judgements) <= MAX_ENTRIES
+    assert len(own.harmless) <= MAX_ENTRIES
+    large = Exchange(Request("GET", "/"), Response(404, (), b'"' + b"x" * MAX_BODY + b'"'))
     assert cache_key(own.traits, large, "api", None, "x") is None

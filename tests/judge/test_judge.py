@@ -8,8 +8,14 @@ from textwrap import dedent
 
 import pytest
 
-from faultspec.contract.clauses import CLAUSES, GROUPABLE, VALUES
-from faultspec.contract.model import Contract, contract
+from faultspec.contract.clauses import (
+    CLAUSES,
+    GROUPABLE,
+    VALUES,
+    client_clauses,
+    service_clauses,
+)
+from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Canary, Exchange, Headers, Request, Response
 from faultspec.judge import judge
@@ -26,7 +32,7 @@ def platform() -> Contract:
     """The contract of the Core Platform."""
     loaded = load(str(ROOT / "taxonomy.yaml"))
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return contract(loaded.taxonomy)
+    return build_contract(loaded.taxonomy)
 
 
 @cache
@@ -35,7 +41,7 @@ def of(text: str) -> Contract:
     head = "faultspec: 1\ntaxonomy: {name: t, version: 1.0.0}\n"
     loaded = read(head + dedent(text), "t.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return contract(loaded.taxonomy)
+    return build_contract(loaded.taxonomy)
 
 
 def exchange(
@@ -613,6 +619,60 @@ def test_other_transports_know_errors_by_presence() -> None:
     assert broken(told({"error": "denied"}, "mcp", "other")).keys() == {"surface/known"}
 
 
+@pytest.mark.parametrize(
+    ("body", "is_error"),
+    [
+        ({"isError": True, "content": []}, True),
+        ({"isError": False, "content": []}, False),
+        ({"isError": "true"}, False),
+        ({"content": []}, False),
+        ({"jsonrpc": "2.0", "error": {"code": 1}}, True),
+        ([{"isError": True}], False),
+        ("isError", False),
+    ],
+)
+def test_without_a_surface_and_a_status_the_body_decides(body: object, is_error: bool) -> None:
+    """A tool result or response that no surface claims is an error if `isError` is true or `error` is there."""
+    judged = judge(of(BARE), exchange(None, body, request="POST notes", transport="mcp"))
+    assert judged.is_error is is_error
+    assert set(broken(judged)) == ({"surface/known"} if is_error else set())
+
+
+BARE = """
+envelopes: {error: {shape: {code: $code}}}
+surfaces: {api: {transport: http, envelope: error}}
+codes: {gone: {summary: Gone., http: 410, retriable: false, effect: none}}
+"""
+
+
+REPEATING = """
+envelopes: {error: {shape: {code: $code, cause: $cause, meta: {cause: $cause}}, fields: {cause: {type: object}}}}
+surfaces: {api: {transport: http, envelope: error}}
+codes: {gone: {summary: Gone., http: 410}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("cause", "again", "differs"),
+    [
+        ({"a": 1}, {"a": 1}, False),
+        ({"a": 1}, {"a": 1.0}, False),
+        ({"a": 1}, {"a": True}, True),
+        ({"a": 1}, {"a": 1, "b": 2}, True),
+        ({"a": 1, "b": 2}, {"a": 1}, True),
+        ({"a": 1}, {"b": 1}, True),
+        ({}, {"a": None}, True),
+    ],
+)
+def test_two_places_of_one_slot_hold_the_same_object(
+    cause: object, again: object, differs: bool
+) -> None:
+    """Objects in two places of a slot have the same keys with the same values, else the shape is broken."""
+    body = {"code": "gone", "cause": cause, "meta": {"cause": again}}
+    found = broken(judge(of(REPEATING), exchange(410, body)))
+    assert found == ({"envelope/shape": "/meta/cause"} if differs else {})
+
+
 KINTO = """
 envelopes:
   error: {shape: {code: $status, errno: $code, error: $summary, message?: $message, details?: $details}, additional: allow, fields: {details: {additional: allow}}}
@@ -692,31 +752,65 @@ def test_findings_name_their_statements() -> None:
     assert canary.statements == ("C24", "C25")
 
 
+def test_a_clause_without_its_construct_says_which_key_is_missing() -> None:
+    """A bare taxonomy keeps every clause, and each reason quotes the keys that would make it apply."""
+    bare = of(BARE).taxonomy
+    clauses = {**service_clauses(bare), **client_clauses(bare)}
+    assert set(clauses) == set(CLAUSES)
+    reasons = {name: clause.not_applicable(bare) for name, clause in clauses.items()}
+    families = {name.partition("/")[0] for name, reason in reasons.items() if reason is None}
+    assert families == {
+        *("surface", "service", "provoke", "envelope", "code", "retriable", "details", "ids"),
+        *("http", "framework", "auth", "client"),
+    }
+    assert all("`" in reason for reason in reasons.values() if reason is not None)
+
+
+@pytest.mark.parametrize(
+    ("address", "transports"),
+    [
+        ("headers/retry-after", {"http"}),
+        ("rpc/id", {"jsonrpc", "stdio"}),
+        ("mcp/unknown-tool", {"mcp"}),
+        ("leaks/sql", {"http", "jsonrpc", "stdio", "mcp"}),
+    ],
+)
+def test_a_clause_applies_to_its_transports(address: str, transports: set[str]) -> None:
+    """Over any other transport the reason names the clause's own transport and the service's."""
+    clause = replace(platform().clauses[address], requires=())
+    taxonomy = platform().taxonomy
+    for transport in ("http", "jsonrpc", "stdio", "mcp"):
+        reason = clause.not_applicable(taxonomy, transport)
+        assert (reason is None) is (transport in transports)
+        assert reason is None or "only; this service speaks" in reason
+
+
 def test_the_table_of_clauses_is_closed() -> None:
     """Addresses are their keys, presupposed clauses exist, nothing presupposes itself, and every fact is a known one."""
     for address, clause in platform().clauses.items():
         assert address == clause.address
         assert clause.title
         assert clause.why
-        assert clause.applies
+        assert clause.occasion
         assert set(clause.reads) <= GROUPABLE | VALUES | {"sequence"}
         for each in clause.presupposes:
             assert each != address
             assert each in platform().clauses
-    elsewhere = {
-        "success/requires",
-        "surface/repeated",
-        "mcp/is-error",
-        "deadline/kept",
-        "actions/agree",
+    assert {address.partition("/")[0] for address in set(CLAUSES) - set(platform().clauses)} == {
+        "client"
     }
-    elsewhere |= {
-        each
-        for each in CLAUSES
-        if each.partition("/")[0]
-        in ("rpc", "mcp", "navigation", "audit", "discovery", "upstream", "client")
+    taxonomy = platform().taxonomy
+    inapplicable = {
+        address
+        for address, clause in platform().clauses.items()
+        if clause.not_applicable(taxonomy) is not None
     }
-    assert set(CLAUSES) - set(platform().clauses) == elsewhere
+    assert inapplicable == {
+        *("success/requires", "surface/repeated", "mcp/is-error", "mcp/text", "deadline/kept"),
+        *("actions/agree", "envelope/status", "boundary/allowed"),
+        *("mcp/unknown-tool", "mcp/invalid-arguments", "audit/recorded", "discovery/agrees"),
+        *(name for name in CLAUSES if name.partition("/")[0] in ("rpc", "navigation", "upstream")),
+    }
     assert {each for each in platform().clauses if each.startswith("headers/")} == {
         "headers/x-correlation-id",
         "headers/retry-after",
@@ -789,7 +883,7 @@ imported: {pattern: "HTTP_${status}"}
 
 
 @pytest.mark.parametrize(
-    ("path", "code", "clause", "told"),
+    ("path", "code", "clause", "hinted"),
     [
         ("/pay", "HTTP_404", None, False),
         ("/look", "HTTP_404", "code/operation", False),
@@ -800,7 +894,7 @@ imported: {pattern: "HTTP_${status}"}
     ],
 )
 def test_an_imported_code_is_declared_by_its_operation(
-    path: str, code: str, clause: str | None, told: bool
+    path: str, code: str, clause: str | None, hinted: bool
 ) -> None:
     """The form of imported codes declares none: one that its operation has is an error of it (K5, K17), any other is not
     declared, and the finding says where it would be.
@@ -810,12 +904,9 @@ def test_an_imported_code_is_declared_by_its_operation(
     answer = Response(
         404, (("Content-Type", "application/json"),), json.dumps({"code": code}).encode()
     )
-    found = judge(contract(loaded.taxonomy), Exchange(Request("GET", path), answer)).findings
+    found = judge(build_contract(loaded.taxonomy), Exchange(Request("GET", path), answer)).findings
     codes = [
         each for each in found if each.clause.startswith("code/") and each.clause != "code/status"
     ]
     assert [each.clause for each in codes] == ([clause] if clause else [])
-    assert (
-        any("`HTTP_${status}` is declared among the `errors`" in each.message for each in codes)
-        is told
-    )
+    assert any("`HTTP_${status}` under `errors`" in each.message for each in codes) is hinted

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from faultspec.contract.model import Contract, contract
+from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
@@ -21,7 +21,7 @@ def made(text: str) -> Contract:
     """The contract of a taxonomy, which must be sound."""
     loaded = read(HEAD + text, "t.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return contract(loaded.taxonomy)
+    return build_contract(loaded.taxonomy)
 
 
 def judged(

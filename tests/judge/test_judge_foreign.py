@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faultspec.contract.model import Contract, contract
+from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
@@ -24,7 +24,7 @@ def of(system: str) -> Contract:
     """The contract of one of the examples."""
     loaded = load(str(EXAMPLES / system / "taxonomy.yaml"))
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return contract(loaded.taxonomy)
+    return build_contract(loaded.taxonomy)
 
 
 @cache
@@ -32,7 +32,7 @@ def made(text: str) -> Contract:
     """The contract of a taxonomy given as text, below a common head."""
     loaded = read("faultspec: 1\ntaxonomy: {name: t, version: 1.0.0}\n" + dedent(text), "t.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return contract(loaded.taxonomy)
+    return build_contract(loaded.taxonomy)
 
 
 def answer(

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from faultspec.contract.model import Contract, contract
+from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.body import replaced, resolve
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Canary, Exchange, Request, Response
@@ -29,7 +29,7 @@ def platform() -> Contract:
     """The contract of the Core Platform."""
     loaded = load(str(ROOT / "taxonomy.yaml"))
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return contract(loaded.taxonomy)
+    return build_contract(loaded.taxonomy)
 
 
 @cache
@@ -158,7 +158,7 @@ def listing(picture: str, additional: str, requires: str = "[known]") -> Contrac
     text = LISTS % (picture, additional, requires)
     loaded = read(text.replace(", requires_details: []", ""), "lists.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return contract(loaded.taxonomy)
+    return build_contract(loaded.taxonomy)
 
 
 own = st.fixed_dictionaries(

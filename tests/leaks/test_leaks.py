@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from faultspec.exchange.model import Canary
-from faultspec.leaks import JOINT, SCANNED, detect, name_patterns, planted
+from faultspec.leaks import JOINT, SCANNED, detect, find_planted, name_patterns
 from faultspec.leaks.detectors import DETECTORS
 
 LEAKS = {
@@ -618,7 +618,7 @@ SECRET = 'cnry "7Qx3"/geheim&ü'
 )
 def test_a_planted_value_is_found_in_any_form(form: str) -> None:
     """A canary that comes back is seen however it was escaped on the way, and is never shown."""
-    (leak,) = planted(f"before {form} after", [Canary("secret", SECRET)], whole=False)
+    (leak,) = find_planted(f"before {form} after", [Canary("secret", SECRET)], whole=False)
     assert (leak.kind, leak.glimpse) == ("secret", "")
     assert "7Qx3" not in leak.what
 
@@ -627,7 +627,7 @@ def test_a_tenant_is_found_as_a_whole_word_only() -> None:
     """The value of a tenant counts where it stands alone, not inside another word, and never by the name of its field."""
 
     def found(text: str, value: str = "acme") -> bool:
-        return bool(planted(text, [Canary("tenant", value)], whole=True))
+        return bool(find_planted(text, [Canary("tenant", value)], whole=True))
 
     assert found("not in acme.")
     assert found("tenant=ACME")
@@ -641,7 +641,7 @@ def test_a_short_value_counts_only_where_it_is_meant() -> None:
     """A tenant called `a` is not every indefinite article."""
 
     def found(text: str) -> bool:
-        return bool(planted(text, [Canary("tenant", "a")], whole=True))
+        return bool(find_planted(text, [Canary("tenant", "a")], whole=True))
 
     assert not found("There is no such resource as a notebook")
     assert found("a")
@@ -654,7 +654,10 @@ def test_a_short_value_counts_only_where_it_is_meant() -> None:
 @example("İß the İß value", "ß the İß")
 def test_any_text_can_be_searched(text: str, value: str) -> None:
     """No text and no planted value makes a search fail; places lie within the text."""
-    for leak in (*detect(text, DETECTORS), *planted(text, [Canary("canary", value)], whole=False)):
+    for leak in (
+        *detect(text, DETECTORS),
+        *find_planted(text, [Canary("canary", value)], whole=False),
+    ):
         assert 0 <= leak.start < leak.end <= len(text)
 
 
