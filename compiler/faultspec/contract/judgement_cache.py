@@ -1,7 +1,7 @@
-"""A cache of judgements: most of a recording is the same few errors with other ids, messages and dates.
+"""A cache of judgements: most of a recording is a few errors with other ids, messages and dates.
 
-Two errors share a judgement if every clause, leak detectors aside, must judge them alike. The key of
-an error is all that clauses read of it, except for strings that the taxonomy does not mention. Of
+Two errors share a judgement if every clause, leak detectors aside, must judge them alike. The key
+of an error is all that clauses read of it, except strings that the taxonomy does not mention. Of
 such a string the key holds the formats and bounds it fits, and the other strings it equals.
 
 Only errors without findings are cached, because findings quote values.
@@ -44,9 +44,9 @@ _TRUE, _FALSE = object(), object()  # 1 and True are equal, so True needs a key 
 class Traits(NamedTuple):
     """The properties of strings that clauses of a taxonomy can distinguish.
 
-    ``words``: every text of the taxonomy. ``lengths``: the bounds on lengths. ``kept``: members whose
-    text is compared with a header. ``raw``: headers whose values are parsed. ``opaque``: headers of
-    which only format and equality count.
+    ``words``: every text of the taxonomy. ``lengths``: the bounds on lengths. ``kept``: members
+    whose text is compared with a header. ``raw``: headers whose values are parsed. ``opaque``:
+    headers of which only format and equality count.
     """
 
     words: frozenset[str]
@@ -62,9 +62,9 @@ class Traits(NamedTuple):
 class JudgementCache:
     """What judging remembers between exchanges.
 
-    ``traits`` None: judgements are not cached. ``judgements``: those of sound errors by ``cache_key``.
-    ``harmless``: texts in which no leak detector finds anything. ``header_rules``: by code and
-    status, the rules of ``Contract.headers``.
+    ``traits`` None: judgements are not cached. ``judgements``: those of sound errors, by
+    ``cache_key``. ``harmless``: texts in which no leak detector finds anything. ``header_rules``:
+    by code and status, the rules of ``Contract.headers``.
     """
 
     traits: Traits | None = None
@@ -87,7 +87,7 @@ class JudgementCache:
         self.judgements[key] = judgement
 
     def add_harmless(self, texts: Iterable[str]) -> None:
-        """Cache harmless texts that are short, such as values of headers, which every answer repeats."""
+        """Cache short harmless texts, such as values of headers, which every answer repeats."""
         if len(self.harmless) >= MAX_ENTRIES:
             self.harmless.clear()
         self.harmless.update(text for text in texts if len(text) <= _MAX_TEXT)
@@ -99,7 +99,7 @@ def build_cache(taxonomy: Taxonomy) -> JudgementCache:
 
 
 def _traits(taxonomy: Taxonomy) -> Traits | None:
-    """The traits of a taxonomy; None where a key would have to hold more than ``cache_key`` does."""
+    """The traits of a taxonomy; None where clauses read more than ``cache_key`` holds."""
     parts = list(_texts_and_schemas(taxonomy))
     schemas = [part for part in parts if isinstance(part, Schema)]
     headers = _header_traits(taxonomy)
@@ -182,7 +182,7 @@ def _texts_and_schemas(value: object) -> Iterator[object]:
 def cache_key(
     traits: Traits | None, exchange: Exchange, surface: str, operation: str | None, body: object
 ) -> Hashable | None:
-    """The key of an HTTP error on a surface, with its decoded body; None: it is judged by itself."""
+    """The key of an HTTP error with its decoded body; None: it is judged by itself."""
     request, response = exchange.request, exchange.response
     if (
         traits is None
@@ -224,7 +224,7 @@ def cache_key(
 
 
 def _value_key(traits: Traits, value: object, numbers: dict[str, int]) -> Hashable:
-    """The part of the key for a value; ``numbers`` has the strings of the error met before, in order."""
+    """The part of the key for a value; ``numbers``: the strings met before in this error."""
     if isinstance(value, str):
         return _text_key(traits, value, numbers)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""A taxonomy prepared for judging: the errors that each surface allows, with all look-ups done beforehand.
+"""A taxonomy prepared for judging, with all look-ups done beforehand.
 
 Transport-neutral: nothing here opens a connection. A contract is a value except for its ``cache``,
 which judging fills. The cache makes judging faster and never changes a judgement.
@@ -71,8 +71,8 @@ class Matcher:
 class Claim:
     """A surface and the exchanges it claims.
 
-    ``envelopes``: the alternatives; empty where errors carry no envelope. ``protocol``: the envelope
-    of the errors of the protocol that carries the surface.
+    ``envelopes``: the alternatives; empty where errors carry no envelope. ``protocol``: the
+    envelope of errors of the protocol that carries the surface.
     """
 
     surface: Surface
@@ -122,7 +122,7 @@ class Contract:
         )
 
     def operation(self, exchange: Exchange) -> Operation | None:
-        """The declared operation of the exchange: by its name, or by a ``match`` with a criterion."""
+        """The declared operation of the exchange, by name or by a ``match`` with a criterion."""
         names = {exchange.operation or "", exchange.request.target}
         for operation, matcher in self.operations:
             if operation.name in names or operation.wire in names:
@@ -132,9 +132,9 @@ class Contract:
         return None
 
     def headers(self, code: Code | None, status: int) -> Mapping[str, tuple[HeaderRule, ...]]:
-        """The header rules for an answer, by header in lower case; the most specific rule is last."""
+        """The rules for an answer, by header in lower case; the most specific rule is last."""
         key = code.name if code is not None else None, status
-        # An operation's own code may share its name with another code, and a status may be any number.
+        # An operation's code may share its name with another code, and a status may be any number.
         cacheable = (
             code is None or self.taxonomy.codes.get(code.name) is code
         ) and 100 <= status <= 599
@@ -155,7 +155,7 @@ class Contract:
 
 
 def build_contract(taxonomy: Taxonomy) -> Contract:
-    """Prepare a taxonomy for judging. Keep the result: this takes longer than judging one exchange."""
+    """Prepare a taxonomy for judging; this takes longer than judging one exchange."""
     wires: dict[object, Code] = {code.wire: code for code in taxonomy.codes.values()}
     operations = tuple(
         (operation, compile_match(operation.match)) for operation in taxonomy.operations.values()
@@ -226,7 +226,7 @@ def paths_of(exchange: Exchange) -> tuple[str, ...]:
 
 
 def _slots(envelope: Envelope, taxonomy: Taxonomy) -> dict[str, Schema]:
-    """The schema of each slot, whatever the code: the envelope's own, else the one its role implies."""
+    """The schema of each slot, whatever the code: the envelope's own or implied by the role."""
     implied = {slot: schema for slot in IMPLIED if (schema := taxonomy.implied(slot)) is not None}
     # Inside a text every slot is text, so its implied type does not hold there.
     for slot, places in slot_places(envelope.shape).items():

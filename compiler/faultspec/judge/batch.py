@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from faultspec.contract.model import Claim
 from faultspec.exchange.body import resolve
-from faultspec.judge.collector import FindingCollector, quote_pointer
+from faultspec.judge.collector import FindingCollector
 from faultspec.judge.envelope import judge_envelope
 from faultspec.judge.headers import judge_repeated
 from faultspec.judge.match import match_envelope
@@ -13,7 +13,7 @@ from faultspec.runtime.nodes import child
 
 
 class BatchItem(NamedTuple):
-    """One outcome of a batch at the pointer ``at``. ``body``: its envelope's place relative to it, or None."""
+    """One outcome at the pointer ``at``; ``body``: the place of an envelope in it, if any."""
 
     at: str
     value: object
@@ -27,7 +27,7 @@ class BatchItem(NamedTuple):
 
 
 def items_of(batch: Batch, body: object) -> list[BatchItem] | None:
-    """The outcomes in a body, at the first declared place that holds a list; None where none does."""
+    """The outcomes in a body, from the first declared place that holds a list, if one does."""
     for pointer in batch.items:
         _, found = resolve(body, pointer)
         if isinstance(found, list):
@@ -52,17 +52,20 @@ def judge_batch(
         return ()
     findings.exercise("batch/items")
     failed = [item for item in items if item.failed or _carries_error(findings, claim, item)]
-    whole = findings.status
+    whole, source = findings.status, claim.surface.source
     for item in items:
         if item.status is None:
-            _report_item(findings, claim, item, "has no status")
+            findings.add_at("batch/items", item.at, "has no status", source=source)
         elif item.failed:
             findings.status = item.status
             _judge_failed(findings, claim, item, operation)
             findings.status, findings.code = whole, None
         elif item in failed:
-            _report_item(
-                findings, claim, item, f"has the status {item.status} but carries an error"
+            findings.add_at(
+                "batch/items",
+                item.at,
+                f"has the status {item.status} but carries an error",
+                source=source,
             )
     if batch.mixed_only:
         findings.exercise("batch/mixed-only")
@@ -73,18 +76,9 @@ def judge_batch(
             findings.add(
                 "batch/mixed-only",
                 f"{outcome}, but the answer is {whole}; that status is for outcomes that differ",
-                source=claim.surface.source,
+                source=source,
             )
     return tuple(item.at for item in failed)
-
-
-def _report_item(findings: FindingCollector, claim: Claim, item: BatchItem, problem: str) -> None:
-    findings.add(
-        "batch/items",
-        f"{quote_pointer(item.at)} {problem}",
-        pointer=item.at,
-        source=claim.surface.source,
-    )
 
 
 def _judge_failed(
@@ -94,7 +88,8 @@ def _judge_failed(
     body = resolve(item.value, item.body)[1] if item.body is not None else None
     match = match_envelope(findings.contract, claim, body)
     if item.body is None or match is None or "code" not in match.read.slots:
-        _report_item(findings, claim, item, f"has the status {item.status} but carries no envelope")
+        predicate = f"has the status {item.status} but carries no envelope"
+        findings.add_at("batch/items", item.at, predicate, source=claim.surface.source)
         return
     # Beside the members of its envelope, an item has a status and an id.
     own_envelope = item.body == ""

@@ -93,12 +93,11 @@ def _judge_protocol_number(findings: FindingCollector, error: ErrorReading) -> N
     findings.exercise("code/declared")
     if not is_protocol_number(error.claim, error.slots["code"]):
         envelopes = " or ".join(f"`{envelope.name}`" for envelope in error.claim.envelopes)
-        pointer = error.where["code"]
-        findings.add(
+        findings.add_at(
             "code/declared",
-            f"{quote_pointer(pointer)} is {shown(error.slots['code'])}; expected an error number "
-            f"of the protocol, or the envelope {envelopes}",
-            pointer=pointer,
+            error.where["code"],
+            f"is {shown(error.slots['code'])}; expected an error number of the protocol, or the "
+            f"envelope {envelopes}",
             source=protocol.source,
         )
 
@@ -112,11 +111,8 @@ def _has_type_of_codes(findings: FindingCollector, error: ErrorReading) -> bool:
     ):
         return True
     wanted = " or ".join(f"a {name}" for name in sorted(kinds, reverse=True))
-    findings.add(
-        "envelope/types",
-        f"{quote_pointer(pointer)}, the code, is {shown(wire)}; expected {wanted}",
-        pointer=pointer,
-    )
+    message = f"{quote_pointer(pointer)}, the code, is {shown(wire)}; expected {wanted}"
+    findings.add("envelope/types", message, pointer=pointer)
     return False
 
 

@@ -1,4 +1,4 @@
-"""What is gathered while one exchange is judged: findings, and the clauses it gave occasion to check."""
+"""What judging one exchange collects: findings, and the clauses that it exercised."""
 
 from collections.abc import Iterable, Sequence
 
@@ -92,6 +92,31 @@ class FindingCollector:
             (clause, pointer or "", level, self.status or 0, message), finding
         )
 
+    def add_at(
+        self,
+        clause: str,
+        pointer: str,
+        predicate: str,
+        *,
+        source: Source = NOWHERE,
+        level: Level = "error",
+    ) -> None:
+        """Record that a clause is broken at a pointer, which is the subject of the message."""
+        message = f"{quote_pointer(pointer)} {predicate}"
+        self.add(clause, message, pointer=pointer, source=source, level=level)
+
+    def add_missing(
+        self, clause: str, pointer: str, subject: str, *, source: Source, required: bool
+    ) -> None:
+        """Record that a member is missing which ``subject`` requires, or else should have."""
+        self.add_at(
+            clause,
+            pointer,
+            f"is missing; {subject} {'requires' if required else 'should have'} it",
+            source=source,
+            level="error" if required else "warning",
+        )
+
     def add_problem(
         self,
         clause: str,
@@ -101,11 +126,11 @@ class FindingCollector:
         source: Source,
         level: Level | None = None,
     ) -> None:
-        """Record that the value at the pointer ``at`` breaks a clause, with the problem's own severity by default."""
-        self.add(
+        """Record a problem of the value at the pointer ``at``, by default with its own severity."""
+        self.add_at(
             clause,
-            describe_problem(problem, at),
-            pointer=at + problem.pointer,
+            at + problem.pointer,
+            problem.problem,
             source=source,
             level=level or problem.severity,
         )

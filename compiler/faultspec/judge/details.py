@@ -6,7 +6,7 @@ from itertools import islice
 from math import ceil, isfinite
 
 from faultspec.exchange.finding import Level
-from faultspec.judge.collector import LISTED, FindingCollector, quote_pointer, quote_pointers
+from faultspec.judge.collector import LISTED, FindingCollector, quote_pointers
 from faultspec.judge.match import ErrorReading
 from faultspec.judge.slots import value_problems
 from faultspec.language import header_syntax
@@ -81,7 +81,9 @@ def _judge_required(
         demands[name] = clause, f"the surface `{surface.name}`", "required", surface.source
     for name, (clause, subject, presence, source) in demands.items():
         if name not in details:
-            _report_missing(findings, clause, child(at, name), subject, presence, source)
+            findings.add_missing(
+                clause, child(at, name), subject, source=source, required=presence == "required"
+            )
 
 
 def _judge_declared(findings: FindingCollector, code: Code, details: Details, at: str) -> None:
@@ -93,12 +95,8 @@ def _judge_declared(findings: FindingCollector, code: Code, details: Details, at
         findings.exercise("details/schema")
         pointer = child(at, name)
         if member.presence == "forbidden":
-            findings.add(
-                "details/schema",
-                f"{quote_pointer(pointer)} is present; `{code.name}` forbids it",
-                pointer=pointer,
-                source=member.source,
-            )
+            predicate = f"is present; `{code.name}` forbids it"
+            findings.add_at("details/schema", pointer, predicate, source=member.source)
             continue
         registered = registry[name].source if name in registry else Source()
         source = member.source if member.source.statements else registered
@@ -109,7 +107,7 @@ def _judge_declared(findings: FindingCollector, code: Code, details: Details, at
 def _judge_registered(
     findings: FindingCollector, error: ErrorReading, code: Code, details: Details, at: str
 ) -> None:
-    """Check the keys that the code does not list: they are registered, and have their registered type."""
+    """Check that keys which the code does not list are registered, with their registered type."""
     registry = findings.contract.taxonomy.detail_keys
     field = error.envelope.fields.get("details")
     strictness: Strictness = field.additional if field else "warn"
@@ -149,15 +147,14 @@ def _judge_repeated_headers(findings: FindingCollector, details: Details, at: st
         if agrees is None:
             continue
         findings.exercise("details/validator")
-        pointer = child(at, key.name)
         if not agrees:
             problem = f"the header `{key.equals_header}` is {_quote_validator(header)}"
         elif findings.status == 412 and isinstance(value, str) and _was_sent(findings, header):
             problem = "that validator was sent in If-Match and just refused"
         else:
             continue
-        message = f"{quote_pointer(pointer)} is {shown(value)}; {problem}"
-        findings.add("details/validator", message, pointer=pointer, source=key.source)
+        predicate = f"is {shown(value)}; {problem}"
+        findings.add_at("details/validator", child(at, key.name), predicate, source=key.source)
 
 
 def _quote_validator(tag: str) -> str:
@@ -173,7 +170,7 @@ def _equals_validator(value: object, header: str) -> bool | None:
 
 
 def _equals_wait(value: object, header: str) -> bool | None:
-    """Whether a detail, rounded up, equals the seconds of a header; None where one is not a number."""
+    """Whether a detail, rounded up, equals a header's seconds; None where one is not a number."""
     if (
         isinstance(value, bool)
         or not isinstance(value, int | float)
@@ -184,7 +181,7 @@ def _equals_wait(value: object, header: str) -> bool | None:
 
 
 def _was_sent(findings: FindingCollector, etag: str) -> bool:
-    """Whether If-Match named this strong validator, which a 412 refuses (RFC 9110 section 13.1.1)."""
+    """Whether If-Match had this strong validator, which a 412 refuses (RFC 9110 section 13.1.1)."""
     sent = findings.exchange.sent("if-match")
     if sent is None or findings.exchange.sent("if-none-match") is not None or etag.startswith("W/"):
         return False
@@ -199,21 +196,3 @@ def _judge_imported(findings: FindingCollector, code: Code, details: object, at:
         # A schema that cannot be applied is not the service's fault.
         level: Level | None = "warning" if problem.keyword == "unusable" else None
         findings.add_problem("details/schema", problem, at, source=code.source, level=level)
-
-
-def _report_missing(
-    findings: FindingCollector,
-    clause: str,
-    pointer: str,
-    subject: str,
-    presence: Presence,
-    source: Source,
-) -> None:
-    requires = "requires" if presence == "required" else "should have"
-    findings.add(
-        clause,
-        f"{quote_pointer(pointer)} is missing; {subject} {requires} it",
-        pointer=pointer,
-        source=source,
-        level="error" if presence == "required" else "warning",
-    )

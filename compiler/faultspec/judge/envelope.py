@@ -33,7 +33,7 @@ def judge_envelope(
 ) -> ErrorReading | None:
     """Judge one envelope at the pointer ``at`` and return its first error.
 
-    ``extras``: whether undeclared members count; they do not where a batch item is its own envelope.
+    ``extras``: whether undeclared members count. They do not if a batch item is its own envelope.
     ``reported``: places of undeclared members that another finding names already.
     """
     envelope, read, _ = match
@@ -91,8 +91,8 @@ def _report_shape(
     findings: FindingCollector, envelope: Envelope, read: Extraction, at: str
 ) -> None:
     parts = [
-        f"{quote_pointer(at + mismatch.path)} is {shown(mismatch.got)}, expected {mismatch.expected}"
-        for mismatch in read.mismatched
+        f"{quote_pointer(at + each.path)} is {shown(each.got)}, expected {each.expected}"
+        for each in read.mismatched
     ]
     if read.missing:
         parts.append(f"{quote_pointers([at + pointer for pointer in read.missing])} missing")

@@ -17,7 +17,7 @@ _YEAR = 366 * 24 * 3600
 def judge_headers(
     findings: FindingCollector, code: Code | None, error: ErrorReading | None
 ) -> None:
-    """Judge the headers of the whole answer; ``error`` is the error in its body, if one was read."""
+    """Judge the headers of an answer; ``error`` is the error in its body, if one was read."""
     status = findings.status
     if status is None or findings.exchange.transport != "http":
         return
@@ -41,7 +41,7 @@ def _judge_header(
     error: ErrorReading | None,
     status: int,
 ) -> None:
-    """Judge one header by its rules: the last, most specific one on presence, all of them on form."""
+    """Judge one header: its presence by the last, most specific rule, its form by all rules."""
     rule = rules[-1]
     clause, lines = header_address(rule.name), findings.lines(rule.name.lower())
     if not lines:
@@ -79,23 +79,17 @@ def _judge_header(
         return
     value = ", ".join(lines) if listed else lines[0]
     for rule in rules:
-        if _judge_form(findings, clause, rule, value, error, status):
+        if _judge_form(findings, rule, value, error):
             return
 
 
 def _judge_form(
-    findings: FindingCollector,
-    clause: str,
-    rule: HeaderRule,
-    value: str,
-    error: ErrorReading | None,
-    status: int,
+    findings: FindingCollector, rule: HeaderRule, value: str, error: ErrorReading | None
 ) -> bool:
     """Judge the value of a header by one rule; whether it is broken."""
+    clause = header_address(rule.name)
     shown_value = f"`{rule.name}` is {shown(value)}"
-    problem = formats.problem(rule.format, value) or _problem_in_context(
-        findings, rule, value, status
-    )
+    problem = formats.problem(rule.format, value) or _problem_in_context(findings, rule, value)
     if problem and not _is_reported_in_body(findings, value, error):
         findings.add(clause, f"{shown_value}: {problem}", source=rule.source)
         return True
@@ -114,7 +108,10 @@ def _judge_form(
 
 
 def _contradicting_directive(token: str, value: str) -> str | None:
-    """The directive that allows what ``no-store`` forbids; caches obey the stricter one (RFC 9111 section 4.2.1)."""
+    """The directive that allows what ``no-store`` forbids.
+
+    A cache obeys the stricter one (RFC 9111 section 4.2.1).
+    """
     if token.lower() != "no-store":
         return None
     for directive in value.split(","):
@@ -126,14 +123,12 @@ def _contradicting_directive(token: str, value: str) -> str | None:
     return None
 
 
-def _problem_in_context(
-    findings: FindingCollector, rule: HeaderRule, value: str, status: int
-) -> str | None:
+def _problem_in_context(findings: FindingCollector, rule: HeaderRule, value: str) -> str | None:
     """What is wrong with a well-formed value, given the rest of the exchange."""
     exchange = findings.exchange
     if (
         "methods" in rule.format
-        and status == 405
+        and findings.status == 405
         and exchange.request.method in header_syntax.methods(value)
     ):
         return f"it lists {exchange.request.method}, which was just refused"
@@ -182,7 +177,7 @@ def _repetitions(
 def _judge_equal(
     findings: FindingCollector, header: str, slot: str, source: Source, error: ErrorReading
 ) -> None:
-    """Check that a header and the slot that repeats it are equal, unless the slot itself is at fault."""
+    """Check that a header and the slot that repeats it are equal, unless the slot is at fault."""
     lines = findings.lines(header.lower())
     if slot not in error.slots or not lines:
         return

@@ -59,7 +59,7 @@ def judge_leaks(
     error: ErrorReading | None,
     within: tuple[str, ...] = ("",),
 ) -> None:
-    """Search the answer's headers, and the parts of its body that are errors (pointers in ``within``)."""
+    """Search the answer's headers, and the errors in its body at the pointers ``within``."""
     privacy, exchange = findings.contract.taxonomy.privacy, findings.exchange
     if privacy is None:
         return
@@ -90,7 +90,7 @@ def is_harmless_answer(
 ) -> bool:
     """Whether no detector finds anything in any text of the answer.
 
-    No pattern reaches from one text into the next, so harmless texts are cached and not searched again.
+    No pattern reaches from one text into the next, so each harmless text is cached by itself.
     """
     privacy, response = contract.taxonomy.privacy, exchange.response
     if privacy is None:
@@ -111,7 +111,7 @@ def is_harmless_answer(
 
 
 def _collect_texts(value: object, texts: list[str]) -> None:
-    """Add every string of a value, keys included; a list of strings is one text, as in ``strings``."""
+    """Add every string and key of a value; a list of strings is one text, as in ``strings``."""
     if isinstance(value, str):
         texts.append(value)
     elif isinstance(value, dict):
@@ -147,7 +147,7 @@ def _detected(
 def _searches(
     exchange: Exchange, privacy: Privacy, segments: Segments, error: ErrorReading | None
 ) -> Iterator[tuple[str, tuple[Canary, ...], bool, Segments]]:
-    """The searches for planted values: the clause, the values, whether they must be whole tokens, where."""
+    """The searches for planted values: the clause, the values, whether only whole tokens, where."""
     echoed = tuple(each for each in exchange.forbidden if each.kind in privacy.never_echoed)
     canaries = [each for each in exchange.forbidden if each not in echoed and each.kind != "tenant"]
     clause = "leaks/canary"
@@ -167,10 +167,10 @@ def _searches(
 
 
 def _report(findings: FindingCollector, clause: str, leaks: list[FoundLeak]) -> None:
-    """Report one finding for a clause, at its first place: one trace in three members is one mistake."""
+    """Report a clause once, at its first place: one trace in three members is one mistake."""
     leaks = sorted(leaks, key=lambda found: found[0].start)
     leak, segment = leaks[0]
-    # Documents ban a tenant's id from bodies; in a header it is as visible, but less often forbidden.
+    # Documents ban a tenant's id from bodies; in headers it is less often forbidden.
     only_headers = clause == "leaks/echoed-tenant" and all(each.header for _, each in leaks)
     # The caller knows its own id, so repeating it reveals nothing.
     only_ids = clause == "leaks/canary" and all(each.kind == "id" for each, _ in leaks)

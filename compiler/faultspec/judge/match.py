@@ -16,14 +16,14 @@ Owners = tuple[tuple[Operation, Matcher], ...]
 
 
 class EnvelopeMatch(NamedTuple):
-    """An envelope and a body read as one. ``protocol``: it is the envelope of the carrying protocol."""
+    """An envelope and a body read as one. ``protocol``: it is that of the carrying protocol."""
 
     envelope: Envelope
     read: Extraction
     protocol: bool = False
 
     def distance(self, claim: Claim) -> tuple[int, int]:
-        """How far the body departs from the shape. Among equals, the number decides on the protocol."""
+        """How far the body departs from the shape; among equals, its number decides."""
         departures = len(self.read.missing) + len(self.read.mismatched)
         if not self.protocol:
             return departures, 1
@@ -33,8 +33,8 @@ class EnvelopeMatch(NamedTuple):
 class ErrorReading(NamedTuple):
     """One error as read from a body.
 
-    ``at``: the place of its envelope. ``where``: the places of its slots. Both are pointers into the
-    whole body. ``code``: its declared code. ``protocol``: it is an error of the carrying protocol.
+    ``at``: the place of its envelope. ``where``: the places of its slots. Both point into the whole
+    body. ``code``: its declared code. ``protocol``: it is an error of the carrying protocol.
     """
 
     claim: Claim
@@ -52,11 +52,11 @@ class ErrorReading(NamedTuple):
 
 
 def match_envelope(contract: Contract, claim: Claim, body: object) -> EnvelopeMatch | None:
-    """The alternative that the body fits, else the nearest; None where foreign bodies pass and this is one.
+    """The alternative that the body fits, else the nearest; None for a foreign body that may pass.
 
-    A body of another shape is foreign, with three exceptions. A declared code stands in the place of
-    the code. A string stands in place of the object that holds the code. Or the body is exactly the
-    envelope of another surface.
+    A body of another shape is foreign, with three exceptions. A declared code stands in the place
+    of the code. A string stands in place of the object that holds the code. Or the body is exactly
+    the envelope of another surface.
     """
     matches = _candidates(contract, claim, body)
     if (
@@ -108,7 +108,7 @@ def declarations(contract: Contract, wire: object) -> tuple[Code | None, Owners]
 
 
 def _read_as(contract: Contract, envelope: Envelope, body: object) -> Extraction:
-    """Read a body as an envelope. A declared number that is spelled inside a text becomes a number."""
+    """Read a body as an envelope; a declared number inside a text becomes a number."""
     read = extract(envelope.shape, body)
     for item in errors_in(read):
         code = item.slots.get("code")
@@ -142,14 +142,14 @@ def _candidates(contract: Contract, claim: Claim, body: object) -> list[Envelope
 
 
 def _belongs_to_protocol(contract: Contract, claim: Claim, wire: object) -> bool:
-    """Whether a number in the shared place of the code is the protocol's, and not that of a declared code."""
+    """Whether a number is the protocol's, where a declared code could stand in the same place."""
     return is_protocol_number(claim, wire) and not any(
         same(number, wire) for number in taken(contract.taxonomy, claim.surface)
     )
 
 
 def _carries_declared_code(contract: Contract, match: EnvelopeMatch, body: object) -> bool:
-    """Whether a declared code stands in the code's place, alone or inside a text, and travels in this envelope."""
+    """Whether the body's code, alone or inside a text, is declared and travels in this envelope."""
     places = slot_places(match.envelope.shape)["code"]
     bare = (resolve(body, place.path)[1] for place in places)
     return any(
@@ -195,7 +195,7 @@ def _is_envelope_of_another_surface(contract: Contract, claim: Claim, body: obje
 
 
 def _is_exactly(contract: Contract, envelope: Envelope, body: object) -> bool:
-    """Whether a body has the shape of an envelope, nothing else, and no value that its schemas rule out."""
+    """Whether a body has the shape of an envelope, nothing else, and only values that it allows."""
     read = _read_as(contract, envelope, body)
     if not read.fits or read.unexpected or not is_scalar(read.slots.get("code")):
         return False

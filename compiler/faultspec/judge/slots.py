@@ -46,11 +46,10 @@ def judge_status_slot(findings: FindingCollector, error: ErrorReading) -> None:
         return
     findings.exercise("envelope/status")
     if str(value) != str(findings.status):
-        pointer = error.where["status"]
-        findings.add(
+        findings.add_at(
             "envelope/status",
-            f"{quote_pointer(pointer)} is {shown(value)}; the status of the response is {findings.status}",
-            pointer=pointer,
+            error.where["status"],
+            f"is {shown(value)}; the status of the response is {findings.status}",
             source=error.envelope.source,
         )
 
@@ -68,11 +67,10 @@ def judge_fixed_slots(findings: FindingCollector, error: ErrorReading, code: Cod
             continue
         findings.exercise("boundary/allowed")
         if value not in values:
-            pointer = error.where[slot]
-            findings.add(
+            findings.add_at(
                 "boundary/allowed",
-                f"{quote_pointer(pointer)} is {shown(value)}; `{code.name}` requires {one_of(values)}",
-                pointer=pointer,
+                error.where[slot],
+                f"is {shown(value)}; `{code.name}` requires {one_of(values)}",
                 source=code.source,
             )
 
@@ -89,21 +87,21 @@ def judge_retry_flag(
         return
     findings.exercise("retriable/agrees")
     expected = possible[0]
-    # A flag that every error with the code has needs no "here".
-    here = " here" if code.retriable.fixed is None else ""
+    verdict = "retriable" if expected else "not retriable"
+    if code.retriable.fixed is None:
+        verdict += " here"  # other errors with the code may differ
     for value, pointer, source in flags:
         if value is not expected:
-            findings.add(
+            findings.add_at(
                 "retriable/agrees",
-                f"{quote_pointer(pointer)} is {shown(value)}; `{code.name}` is "
-                f"{'' if expected else 'not '}retriable{here}, expected {shown(expected)}",
-                pointer=pointer,
+                pointer,
+                f"is {shown(value)}; `{code.name}` is {verdict}, expected {shown(expected)}",
                 source=source if source.statements else code.source,
             )
 
 
 def judge_actions(findings: FindingCollector, error: ErrorReading, code: Code) -> None:
-    """Check that suggested actions are the code's, and that a retriable error suggests one that ``sends_again``."""
+    """Check that actions are the code's, and that a retriable error ``sends_again``."""
     suggested, sending = error.value("actions"), findings.contract.taxonomy.sending_again
     if not isinstance(suggested, list):
         return
@@ -112,10 +110,10 @@ def judge_actions(findings: FindingCollector, error: ErrorReading, code: Code) -
     for index, action in enumerate(suggested if code.actions else ()):
         pointer = child(error.where["actions"], index)
         if action not in code.actions and not findings.has(("envelope/types",), pointer):
-            findings.add(
+            findings.add_at(
                 "actions/agree",
-                f"{quote_pointer(pointer)} is {shown(action)}; `{code.name}` allows {one_of(code.actions)}",
-                pointer=pointer,
+                pointer,
+                f"is {shown(action)}; `{code.name}` allows {one_of(code.actions)}",
                 source=code.source,
             )
     flag = next((flag for flag in _retry_flags(findings, error) if flag[0] is True), None)

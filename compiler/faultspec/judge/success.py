@@ -1,4 +1,4 @@
-"""Successes: their required members, the outcomes of a batch, and errors that look like a success."""
+"""Successes: required members, the outcomes of a batch, and errors that look like a success."""
 
 from faultspec.contract.model import Claim
 from faultspec.exchange.body import DecodedBody, resolve
@@ -52,16 +52,13 @@ def _judge_required_members(findings: FindingCollector, claim: Claim, body: obje
     """Check the members that the surface declares under ``success``."""
     for pointer, member in claim.surface.success.items():
         findings.exercise("success/requires")
-        level: Level = "error" if member.presence == "required" else "warning"
+        required = member.presence == "required"
+        level: Level = "error" if required else "warning"
         exists, value = resolve(body, pointer)
         if not exists:
-            findings.add(
-                "success/requires",
-                f"{quote_pointer(pointer)} is missing; a success on the surface "
-                f"`{claim.surface.name}` requires it",
-                pointer=pointer,
-                source=member.source,
-                level=level,
+            subject = f"a success on the surface `{claim.surface.name}`"
+            findings.add_missing(
+                "success/requires", pointer, subject, source=member.source, required=required
             )
             continue
         for problem in value_problems(findings, member.schema, value):
@@ -71,7 +68,7 @@ def _judge_required_members(findings: FindingCollector, claim: Claim, body: obje
 
 
 def _judge_hidden_failures(findings: FindingCollector, claim: Claim, body: object) -> None:
-    """Find failed outcomes in a write's plain success, where a surface for mixed outcomes is declared."""
+    """Find failed outcomes in a write's plain success, if a surface for them is declared."""
     for other in findings.contract.claims:
         batch = other.surface.batch
         for item in (items_of(batch, body) if batch is not None else None) or ():

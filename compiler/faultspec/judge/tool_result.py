@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from faultspec.contract.model import Claim
 from faultspec.exchange.body import DecodedBody, read, resolve
-from faultspec.judge.collector import FindingCollector, quote_pointer
+from faultspec.judge.collector import FindingCollector
 from faultspec.language.model import Code
 from faultspec.language.values import shown
 
@@ -30,7 +30,10 @@ def mirrors(result: object) -> Iterator[str]:
 
 
 def judge_mark(findings: FindingCollector, code: Code, result: object) -> None:
-    """Check that ``isError`` is what the code declares (MCP 2025-06-18, server/tools, "Error Handling")."""
+    """Check that ``isError`` is what the code declares.
+
+    MCP 2025-06-18, server/tools, "Error Handling".
+    """
     if code.mcp is None or findings.exchange.transport != "mcp":
         return
     findings.exercise("mcp/is-error")
@@ -59,11 +62,10 @@ def judge_text(findings: FindingCollector, claim: Claim, result: object) -> None
         return
     findings.exercise("mcp/text")
     if not any(mirrors(result)):
-        findings.add(
+        findings.add_at(
             "mcp/text",
-            f"{quote_pointer(first[0])} does not repeat the structured content, nor does another "
-            "text; expected a text with the same JSON",
-            pointer=first[0],
+            first[0],
+            "does not repeat the structured content, nor does another text; expected the same JSON",
             source=claim.surface.source,
             level="warning",
         )

@@ -44,7 +44,8 @@ _MAX_MATCHES = 20
 class Leak:
     """A leak at ``start`` to ``end`` of the text.
 
-    ``kind``: the detector. ``what``: the thing in words. ``glimpse``: as much of it as is safe to print.
+    ``kind``: the detector. ``what``: the thing in words. ``glimpse``: the part that is safe to
+    print.
     """
 
     kind: str
@@ -62,7 +63,7 @@ _ALLOWED_IF_SENT = frozenset({"path", "private-address"})
 
 
 def name_patterns(names: Iterable[str]) -> tuple[Pattern, ...]:
-    """Patterns for a taxonomy's internal names: regular expressions, taken literally if malformed."""
+    """Patterns for a taxonomy's internal names: regular expressions, or literal if malformed."""
     patterns = []
     for name in names:
         try:
@@ -78,7 +79,7 @@ def detect(
 ) -> tuple[Leak, ...]:
     """The leaks of the given kinds in ``text``, by place.
 
-    ``names``: further patterns of the detector ``internal-name``. ``sent``: the text of the request,
+    ``names``: more patterns of the detector ``internal-name``. ``sent``: the text of the request,
     whose addresses and paths may come back. Paths and drivers in a stack trace are not reported.
     """
     whole, text = text, _trimmed(text)
@@ -100,7 +101,7 @@ def detect(
 
 
 def find_planted(text: str, canaries: Iterable[Canary], *, whole: bool) -> tuple[Leak, ...]:
-    """The planted values in ``text``, verbatim or encoded; ``whole``: only those that are whole tokens.
+    """The planted values in ``text``, verbatim or encoded; ``whole``: only whole tokens.
 
     One leak for each value, in the order of the canaries; its glimpse is empty.
     """
@@ -129,7 +130,7 @@ def _place(match: re.Match[str]) -> str:
 
 
 def _located(leak: Leak, omitted: int) -> Leak:
-    """The leak at its place in the whole text, from whose middle ``omitted`` characters were cut."""
+    """The leak at its place in the whole text, whose middle lacks ``omitted`` characters."""
     if omitted == 0 or leak.start < _HEAD:
         return leak
     return replace(leak, start=leak.start + omitted, end=leak.end + omitted)
@@ -138,7 +139,7 @@ def _located(leak: Leak, omitted: int) -> Leak:
 def _possible(
     lowered: str, kinds: frozenset[str], names: tuple[Pattern, ...]
 ) -> list[tuple[str, Pattern]]:
-    """The patterns with a needle in the text, each with its detector, in the order of the detectors."""
+    """The patterns with a needle in the text, each with its detector, in their order."""
     patterns, always, search, beginnings = _needles(kinds, names)
     begun: set[str] = set()
     match = search(lowered)
@@ -156,9 +157,9 @@ def _possible(
 class _Needles(NamedTuple):
     """The patterns of some detectors, and an index of their needles.
 
-    ``always``: patterns without a needle. ``search``: finds the next needle that has no other needle
-    as its prefix. ``beginnings``: by such a prefix, all needles that start with it, each with the
-    numbers of its patterns.
+    ``always``: patterns without a needle. ``search``: finds the next needle that has no other
+    needle as its prefix. ``beginnings``: by such a prefix, all needles that start with it, each
+    with the numbers of its patterns.
     """
 
     patterns: tuple[tuple[str, Pattern], ...]
@@ -193,7 +194,7 @@ def _needles(kinds: frozenset[str], names: tuple[Pattern, ...]) -> _Needles:
 
 
 def _branches(words: list[str]) -> str:
-    """A regular expression for the words that branches letter by letter; no word is a prefix of another."""
+    """A regular expression for words, of which none is a prefix of another, by their letters."""
     if len(words) <= 1:
         return re.escape("".join(words))
     rests: dict[str, list[str]] = {}
@@ -227,7 +228,10 @@ def _places(value: str, text: str, lowered: str, whole: bool) -> Iterator[tuple[
         return
     if len(value) < _MIN_LENGTH:
         escaped = re.escape(value)
-        alone = rf"(?:^|\x00\n){escaped}(?:\n\x00|$)|([\"'`]){escaped}\1|\btenant(?:[_ -]?id)?[\"'`]?[ :=]{{1,3}}[\"'`]?{escaped}(?!\w)"
+        alone = (
+            rf"(?:^|\x00\n){escaped}(?:\n\x00|$)|([\"'`]){escaped}\1"
+            rf"|\btenant(?:[_ -]?id)?[\"'`]?[ :=]{{1,3}}[\"'`]?{escaped}(?!\w)"
+        )
         match = re.search(alone, text, re.I)
         if match:
             yield "", match.start(), match.end()
@@ -259,7 +263,7 @@ def _in_token(text: str, index: int) -> bool:
 
 @lru_cache(maxsize=256)  # every exchange of a caller plants the same values
 def _forms(value: str) -> tuple[tuple[str, str, bool], ...]:
-    """The forms of a value in a text: the encoding in words, the form, and whether case is ignored."""
+    """The forms of a value in a text: encoding in words, form, and whether case is ignored."""
     return tuple(_encoded(value))
 
 
@@ -283,7 +287,7 @@ def _encoded(value: str) -> Iterator[tuple[str, str, bool]]:
     raw = value.encode(errors="replace")
     yield " (hexadecimal)", raw.hex(), True
     for shift in range(3):
-        # In base64 only characters made of the value's bytes alone do not depend on their surroundings.
+        # Only base64 characters made of the value's bytes alone do not depend on what is around.
         coded = base64.b64encode(b"\x00" * shift + raw)
         stable = coded[(shift * 8 + 5) // 6 : (shift + len(raw)) * 8 // 6].decode()
         yield " (base64)", stable, False

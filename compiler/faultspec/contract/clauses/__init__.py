@@ -53,7 +53,7 @@ _SERVICE: tuple[Clause, ...] = (
 )
 
 CLAUSES: Mapping[str, Clause] = {clause.address: clause for clause in (*_SERVICE, *client.CLAUSES)}
-"""Every clause by address, except those of headers: a taxonomy declares these, see ``header_clause``."""
+"""Every clause by address, except those of headers, which ``header_clause`` makes of a taxonomy."""
 
 
 def service_clauses(taxonomy: Taxonomy) -> dict[str, Clause]:

@@ -37,7 +37,6 @@ CLAUSES = (
         why="The caller has to know what to fix.",
         occasion="A batch in which every item is bad.",
         reads=("sequence", "status", "detail-values"),
-        relation=True,
     ),
     Clause(
         address="stream/offset",
@@ -59,7 +58,6 @@ CLAUSES = (
         why="A stream that just ends looks complete.",
         occasion="A stream that is made to fail.",
         reads=("sequence", "body"),
-        relation=True,
         requires=(_IS_STREAM,),
         sources=_streams,
         transports=HTTP,

@@ -7,7 +7,7 @@ from faultspec.contract.clauses.constructs import any_code, any_surface, surface
 
 _rpc = partial(
     Clause,
-    relation=True,
+    reads=("sequence", "code"),
     requires=(
         any_surface(
             "no surface has `transport: jsonrpc`", lambda surface: surface.transport == "jsonrpc"
@@ -25,7 +25,6 @@ _IS_MCP = any_surface("no surface has `transport: mcp`", lambda each: each.trans
 _navigation = partial(
     Clause,
     reads=("sequence", "code"),
-    relation=True,
     requires=(Requirement("the taxonomy has no `navigation`", lambda each: bool(each.navigation)),),
     sources=lambda taxonomy: (taxonomy.navigation.source,) if taxonomy.navigation else (),
     transports=MCP,
@@ -55,28 +54,24 @@ CLAUSES = (
         title="An unknown method is refused with the JSON-RPC code",
         why="By this number a client distinguishes an older service from a broken one.",
         occasion="A JSON-RPC request for a method that does not exist.",
-        reads=("sequence", "code"),
     ),
     _rpc(
         address="rpc/parse-error",
         title="A message that is not JSON is refused with the JSON-RPC code",
         why="A service that stays silent or exits leaves its client waiting.",
         occasion="A JSON-RPC message that is not JSON.",
-        reads=("sequence", "code"),
     ),
     _rpc(
         address="rpc/invalid-request",
         title="A message that is not a request is refused with the JSON-RPC code",
         why="A framing mistake must not look like a failure of the application.",
         occasion="A JSON-RPC message that is not a request.",
-        reads=("sequence", "code"),
     ),
     _rpc(
         address="rpc/invalid-params",
         title="Invalid params are refused in the declared form",
         why=_MISTAKE,
         occasion="A JSON-RPC request with params that the configuration lists as invalid.",
-        reads=("sequence", "code"),
     ),
     _rpc(
         address="rpc/batch",
@@ -105,7 +100,7 @@ CLAUSES = (
         address="mcp/text",
         title="A text of a tool result repeats its structured content",
         why="Older hosts read only texts and give their model something else.",
-        occasion="A tool result with structured content and a text, where errors stand in the structured content.",
+        occasion="A tool result with a text, on a surface with errors in the structured content.",
         presupposes=("surface/known",),
         reads=("surface", "body"),
         requires=(
@@ -121,7 +116,6 @@ CLAUSES = (
         why="An agent that gets a result goes on as if the tool had run.",
         occasion="A call of a tool that does not exist.",
         reads=("sequence", "code"),
-        relation=True,
         requires=(_IS_MCP,),
     ),
     _mcp(
@@ -130,7 +124,6 @@ CLAUSES = (
         why=_MISTAKE,
         occasion="A call with arguments that its schema, or the configuration, rules out.",
         reads=("sequence", "code"),
-        relation=True,
         requires=(_IS_MCP,),
     ),
     _navigation(
@@ -141,7 +134,7 @@ CLAUSES = (
     ),
     _navigation(
         address="navigation/not-offered",
-        title="A step that exists but is not offered is refused as out of reach, an unknown one as unknown",
+        title="A step that is not offered is refused as out of reach, an unknown one as unknown",
         why="An agent asks again for the first, and never for the second.",
         occasion="A step that the answer before it did not offer.",
     ),
@@ -151,7 +144,6 @@ CLAUSES = (
         why="The record is what remains when the answer is gone.",
         occasion="Failures or exchanges, followed by reading the audit.",
         reads=("sequence", "body"),
-        relation=True,
         requires=(
             Requirement(
                 "the taxonomy has no `audit.lookup`",
@@ -166,7 +158,6 @@ CLAUSES = (
         why="Clients are generated from what is published.",
         occasion="A published list of errors or actions, and the contract or the last answer.",
         reads=("sequence", "body"),
-        relation=True,
         requires=(
             Requirement(
                 "`discovery` has no entry of the kind `errors` or `actions`",

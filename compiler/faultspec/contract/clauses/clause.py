@@ -13,7 +13,7 @@ GROUPABLE = frozenset(
     }
 )
 """Facts with few distinct values. ``headers``: which headers are present. ``shape``: the members of
-the body and their types; ``details``: the same of the details. ``identity``: whether the caller is known."""
+the body and their types. ``details``: the same of details. ``identity``: whether there is one."""
 
 VALUES = frozenset(
     {"body", "ids", "message", "header-values", "detail-values", "request", "elapsed", "sequence"}
@@ -53,8 +53,7 @@ class Clause:
     reports nothing.
 
     ``reads``: the facts of an exchange that it depends on. ``needs``: the facts without which it is
-    not judged; empty means all of ``reads``. ``relation``: it compares exchanges, so a probe checks
-    it, not the judge.
+    not judged; empty means all of ``reads``.
 
     ``requires``: what the taxonomy must declare. ``sources``: the constructs that declare it.
     ``transports``: those over which a service can break it. ``statements``: the statements of the
@@ -68,11 +67,15 @@ class Clause:
     presupposes: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
-    relation: bool = False
     requires: tuple[Requirement, ...] = ()
     sources: Callable[[Taxonomy], Iterable[Source]] = no_sources
     transports: frozenset[str] = ANY_TRANSPORT
     statements: tuple[str, ...] = ()
+
+    @property
+    def relation(self) -> bool:
+        """Whether it compares exchanges, so that a probe checks it, not the judge."""
+        return "sequence" in self.reads
 
     def judgeable(self, lacks: frozenset[str]) -> bool:
         """Whether an exchange can be judged that ``lacks`` these facts, or clauses by address."""

@@ -15,7 +15,7 @@ from faultspec.contract.clauses.constructs import (
     retry_after_sources,
 )
 
-_relation = partial(Clause, reads=("sequence",), relation=True, sources=policy_sources)
+_relation = partial(Clause, reads=("sequence",), sources=policy_sources)
 _HAS_POLICY = any_code("no code has a `retry` policy", lambda code: code.retry)
 
 CLAUSES = (
@@ -109,7 +109,7 @@ CLAUSES = (
     _relation(
         address="client/correlation",
         title="A correlation id that the client sends is well formed",
-        why="The service replaces a malformed id, so the client's log has an id that nobody else has.",
+        why="The service replaces a malformed id, so only the client's log has it.",
         occasion="A request with a correlation id.",
         reads=("sequence", "request"),
         requires=(ECHO,),

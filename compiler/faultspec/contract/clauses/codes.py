@@ -1,5 +1,7 @@
 """The code of an error and what it decides: status, layer, retry flag, actions, deadline."""
 
+from functools import partial
+
 from faultspec.contract.clauses.clause import HTTP, Clause, Requirement
 from faultspec.contract.clauses.constructs import (
     ACTIONS_DECLARED,
@@ -11,6 +13,8 @@ from faultspec.contract.clauses.constructs import (
 from faultspec.contract.clauses.envelopes import JSON_BODY
 
 _surfaces = surface_sources(lambda surface: surface.batch is None)
+
+_by_code = partial(Clause, presupposes=("code/declared",))
 
 CLAUSES = (
     Clause(
@@ -31,12 +35,11 @@ CLAUSES = (
         reads=("surface", "code"),
         sources=_surfaces,
     ),
-    Clause(
+    _by_code(
         address="code/operation",
         title="The surface and the operation declare the code",
         why="An operation's errors are part of its signature.",
-        occasion="An error with a declared code, where the surface lists its codes or the operation is known.",
-        presupposes=("code/declared",),
+        occasion="An error with a declared code, if the surface or the operation lists codes.",
         reads=("surface", "operation", "code"),
         sources=lambda taxonomy: (
             *code_sources(taxonomy),
@@ -63,22 +66,20 @@ CLAUSES = (
         sources=code_sources,
         transports=HTTP,
     ),
-    Clause(
+    _by_code(
         address="boundary/allowed",
         title="The error names a layer, a domain and facts that its code allows",
         why="Alerts go to the named layer; the wrong one wakes the wrong people.",
         occasion="An error whose envelope names the layer, or a fact that the code fixes.",
-        presupposes=("code/declared",),
         reads=("code", "boundary"),
         requires=(slot_exists("boundary"),),
         sources=lambda taxonomy: (boundary.source for boundary in taxonomy.boundaries.values()),
     ),
-    Clause(
+    _by_code(
         address="retriable/agrees",
         title="The retry flag agrees with the code",
         why="A client that trusts a wrong flag overloads the service or gives up too early.",
         occasion="An error with the flag, where the code and the known facts decide its value.",
-        presupposes=("code/declared",),
         reads=("code", "status", "flag", "operation", "identity", "detail-values"),
         needs=("code", "flag"),
         sources=lambda taxonomy: (
@@ -86,12 +87,11 @@ CLAUSES = (
             or code_sources(taxonomy)
         ),
     ),
-    Clause(
+    _by_code(
         address="actions/agree",
         title="An error suggests actions of its code; a retriable one suggests sending it again",
         why="A person offered useless actions, or no way to try again, gives up.",
-        occasion="An error with actions, where its code declares some, or where its flag is true and an action `sends_again`.",
-        presupposes=("code/declared",),
+        occasion="An error with actions, if its code has some, or if it is retriable.",
         reads=("code", "flag", "actions"),
         needs=("code", "actions"),
         requires=(slot_exists("actions"), ACTIONS_DECLARED),
@@ -100,12 +100,11 @@ CLAUSES = (
             *(code.source for code in taxonomy.every_code() if code.actions),
         ),
     ),
-    Clause(
+    _by_code(
         address="deadline/kept",
         title="An error that reports an exhausted time budget comes when the budget ends",
         why="Nobody can plan with a budget that is not kept.",
         occasion="An error whose code has a `deadline` and whose details give the budget.",
-        presupposes=("code/declared",),
         reads=("code", "detail-values", "elapsed"),
         requires=(any_code("no code has a `deadline`", lambda code: code.deadline),),
         sources=lambda taxonomy: (

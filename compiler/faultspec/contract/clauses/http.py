@@ -7,7 +7,7 @@ from faultspec.contract.clauses.clause import HTTP, Clause
 from faultspec.contract.clauses.constructs import RETRY_AFTER, retry_after_sources
 from faultspec.language.model import HeaderRule
 
-_auth = partial(Clause, reads=("sequence", "status", "code"), relation=True, transports=HTTP)
+_auth = partial(Clause, reads=("sequence", "status", "code"), transports=HTTP)
 _framework = partial(
     _auth, sources=lambda taxonomy: (fallback.source for fallback in taxonomy.fallbacks)
 )
@@ -28,7 +28,6 @@ CLAUSES = (
         occasion="A refused request, a wait, and the request again.",
         presupposes=("headers/retry-after",),
         reads=("sequence", "status", "header-values"),
-        relation=True,
         requires=(RETRY_AFTER,),
         sources=retry_after_sources,
         transports=HTTP,
@@ -72,7 +71,7 @@ CLAUSES = (
     _framework(
         address="framework/large-head",
         title="An oversized header section is refused in the declared form",
-        why="The server refuses it before the application sees it, so this is a warning at most; and the service must survive it.",
+        why="A server in front may refuse it, so this only warns; but the service must survive it.",
         occasion="A request with a large header section that is refused.",
     ),
     _framework(
@@ -84,7 +83,7 @@ CLAUSES = (
     _framework(
         address="framework/invalid-input",
         title="Input that the OpenAPI document rules out is refused in the declared form",
-        why="If the caller's mistake looks like a success or a crash, people search in the wrong place.",
+        why="If the mistake looks like a success or a crash, people search in the wrong place.",
         occasion="A body or a query that the OpenAPI document rules out.",
     ),
     _auth(
@@ -122,7 +121,7 @@ def header_clause(name: str, rules: Iterable[HeaderRule]) -> Clause:
         address=header_address(name),
         title=f"`{name}` is present where it is required, and well formed",
         why=summary or "Clients and proxies act on the header.",
-        occasion=f"An answer to which a rule for the header applies: {'; '.join(dict.fromkeys(shown))}.",
+        occasion=f"An answer under a rule for the header: {'; '.join(dict.fromkeys(shown))}.",
         reads=("status", "code", "headers", "header-values", "body"),
         needs=("status", "code", "headers", "header-values"),
         sources=lambda _: (rule.source for rule in rules),

@@ -1,4 +1,4 @@
-"""Relations between requests over HTTP: correlation ids, idempotency keys, tenants, preconditions."""
+"""Relations between HTTP requests: correlation ids, idempotency keys, tenants, preconditions."""
 
 from functools import partial
 
@@ -22,14 +22,12 @@ def _resource_keys(taxonomy: Taxonomy) -> tuple[Source, ...]:
 _correlation = partial(Clause, requires=(ECHO,), sources=echo_sources, transports=HTTP)
 _idempotency = partial(
     Clause,
-    relation=True,
     requires=(IDEMPOTENCY,),
     sources=idempotency_sources,
     transports=HTTP,
 )
 _precondition = partial(
     Clause,
-    relation=True,
     requires=(status_in_use(412),),
     sources=validator_sources,
     transports=HTTP,
@@ -44,7 +42,6 @@ CLAUSES = (
         occasion="A request with a well-formed id.",
         presupposes=("ids/format",),
         reads=("sequence", "request", "body", "header-values"),
-        relation=True,
     ),
     _correlation(
         address="correlation/generated",
@@ -52,7 +49,6 @@ CLAUSES = (
         why="An error without an id cannot be found again.",
         occasion="A request without an id.",
         reads=("sequence", "body", "header-values"),
-        relation=True,
     ),
     _correlation(
         address="correlation/unique",
@@ -61,7 +57,6 @@ CLAUSES = (
         occasion="Two requests without an id.",
         presupposes=("ids/format",),
         reads=("sequence", "body", "header-values"),
-        relation=True,
     ),
     _correlation(
         address="correlation/invalid-inbound",
@@ -69,7 +64,6 @@ CLAUSES = (
         why="Input reflected in a header allows header injection.",
         occasion="A request with a malformed id.",
         reads=("sequence", "request", "body", "header-values"),
-        relation=True,
     ),
     _correlation(
         address="correlation/header-equals-body",
@@ -121,7 +115,6 @@ CLAUSES = (
         why="Any difference reveals whether the resource exists.",
         occasion="A resource of another tenant and an unknown one.",
         reads=("sequence", "status", "code", "body", "header-values"),
-        relation=True,
         requires=(
             Requirement(
                 "the taxonomy has no `privacy.conceal`",
@@ -154,7 +147,6 @@ CLAUSES = (
         why="Otherwise the unique value is not unique.",
         occasion="The same unique value, created twice.",
         reads=("sequence", "request", "status", "code"),
-        relation=True,
         requires=(_CONFLICT,),
         sources=_resource_keys,
         transports=HTTP,
@@ -166,7 +158,6 @@ CLAUSES = (
         occasion="A refused duplicate.",
         presupposes=("duplicates/refused",),
         reads=("sequence", "detail-values"),
-        relation=True,
         requires=(
             _CONFLICT,
             any_detail_key(

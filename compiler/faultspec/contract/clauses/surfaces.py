@@ -1,11 +1,7 @@
 """Surfaces, codes under recipes, and successes: clauses that need no envelope."""
 
-from functools import partial
-
 from faultspec.contract.clauses.clause import Clause
 from faultspec.contract.clauses.constructs import any_surface, surface_sources
-
-_relation = partial(Clause, relation=True)
 
 CLAUSES = (
     Clause(
@@ -16,7 +12,7 @@ CLAUSES = (
         reads=("transport", "operation", "method", "status"),
         sources=surface_sources(lambda surface: surface.batch is None),
     ),
-    _relation(
+    Clause(
         address="surface/repeated",
         title="Each surface that repeats another carries the same error once",
         why="A window or process that listens only there goes on as if nothing had failed.",
@@ -25,14 +21,14 @@ CLAUSES = (
         requires=(any_surface("no surface has `repeats`", lambda surface: surface.repeats),),
         sources=surface_sources(lambda surface: surface.repeats),
     ),
-    _relation(
+    Clause(
         address="service/alive",
         title="The service answers",
         why="A service that does not answer cannot be judged.",
         occasion="Every run.",
         reads=("sequence",),
     ),
-    _relation(
+    Clause(
         address="provoke/code",
         title="A recipe provokes the code it names",
         why="A code that cannot be provoked is a code that nobody has tested.",

@@ -33,9 +33,7 @@ def _annotates(taxonomy: Taxonomy) -> bool:
 _RETRIES = Requirement(
     "the taxonomy has no `upstream.retry`", lambda each: upstream_policy(each) is not None
 )
-_relation = partial(
-    Clause, reads=("sequence",), relation=True, requires=(_RETRIES,), sources=_policy
-)
+_relation = partial(Clause, reads=("sequence",), requires=(_RETRIES,), sources=_policy)
 
 CLAUSES = (
     _relation(
@@ -126,7 +124,7 @@ CLAUSES = (
         address="upstream/status",
         title="The details give the true status of the upstream's answer",
         why="A wrong status leads people to the wrong service.",
-        occasion="A failure upstream with a status, where `upstream.status` names a detail that the answer has.",
+        occasion="A failure upstream whose status the answer has in a detail.",
         presupposes=("upstream/surfaces",),
         reads=("sequence", "detail-values"),
         requires=(
