@@ -1,4 +1,4 @@
-"""Errors that are alike are judged once: whatever was judged before, the judgement is the one of a judge without memory."""
+"""The cache of judgements never changes a judgement, whatever was judged before."""
 
 import json
 from collections.abc import Iterator
@@ -83,7 +83,7 @@ EVERY = {"tests/miniatures/alike-taxonomy.yaml": 1}
 
 @cache
 def forgetful(name: str) -> Contract:
-    """A contract whose judge remembers nothing."""
+    """A contract without a cache of judgements."""
     loaded = load(str(ROOT / name))
     assert loaded.taxonomy is not None, loaded.diagnostics
     return build_contract(loaded.taxonomy)
@@ -92,7 +92,7 @@ def forgetful(name: str) -> Contract:
 def sound(
     by: Contract, code: Code, random: Random, request: str = "GET /orders/1"
 ) -> Exchange | None:
-    """An error of a code as it should be, or nearly."""
+    """A correct error with a code, or nearly so."""
     method, target = request.split()
     envelope = by.taxonomy.envelopes[(code.envelopes or tuple(by.taxonomy.envelopes))[0]]
     example = code.examples[0] if code.examples else None
@@ -145,7 +145,7 @@ def _status_of(field: Field | None, status: int) -> int | str:
 
 
 def leaves(value: object, path: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
-    """The places in a body where something can be changed."""
+    """The places in a body where a value can be changed."""
     match value:
         case dict():
             return [
@@ -181,7 +181,7 @@ def changed(value: object, path: tuple[object, ...], new: object) -> object:
 
 
 def variations(exchange: Exchange) -> Iterator[Exchange]:
-    """The error, and the error with one thing changed: a value of its body, a header, or what was asked."""
+    """The error, and variants with one change: a value of its body, a header, or the request."""
     yield exchange
     answer = exchange.response
     body = json.loads(answer.body)
@@ -229,8 +229,8 @@ def variations(exchange: Exchange) -> Iterator[Exchange]:
             (name, '"a1"' if name == "ETag" else value) for name, value in answer.headers
         )
         for tag in ('"a1"', '"a7"'):
-            told = json.dumps({**body, "details": {"etag": tag}}).encode()
-            yield replace(exchange, response=replace(answer, headers=headers, body=told))
+            raw = json.dumps({**body, "details": {"etag": tag}}).encode()
+            yield replace(exchange, response=replace(answer, headers=headers, body=raw))
     for target in ("/narrow/1", "/files/1"):
         yield replace(exchange, request=replace(exchange.request, target=target))
     own = str(exchange.received("X-Correlation-Id"))
@@ -242,7 +242,7 @@ def variations(exchange: Exchange) -> Iterator[Exchange]:
 
 @pytest.mark.parametrize("name", TAXONOMIES)
 def test_memory_changes_no_judgement(name: str) -> None:
-    """Each error is judged as by a judge that remembers nothing, with all those seen before that differ from it in one thing."""
+    """Errors that differ in one thing are judged as without a cache, in any order."""
     by, random = forgetful(name), Random(3)
     learning = with_cache(by)
     codes = (
@@ -263,7 +263,7 @@ def test_memory_changes_no_judgement(name: str) -> None:
 @settings(max_examples=15, deadline=None)
 @given(st.lists(exchanges, min_size=2, max_size=6))
 def test_nor_that_of_anything_else(run: list[Exchange]) -> None:
-    """The same for exchanges of any kind."""
+    """Exchanges of any kind are judged as without a cache."""
     by = forgetful("taxonomy.yaml")
     learning = with_cache(by)
     for exchange in (*run, *run):
@@ -271,7 +271,7 @@ def test_nor_that_of_anything_else(run: list[Exchange]) -> None:
 
 
 def test_errors_with_other_ids_are_alike() -> None:
-    """What differs only in ids and messages is judged once, and what leaks is found all the same."""
+    """Errors that differ only in ids and messages are judged once; leaks are still found."""
     by = forgetful("taxonomy.yaml")
     learning = with_cache(by)
     code, random = by.taxonomy.codes["not_found"], Random(1)
@@ -291,7 +291,7 @@ def test_errors_with_other_ids_are_alike() -> None:
 
 
 def test_memory_is_bounded() -> None:
-    """However many kinds of errors come, no more than so many are remembered, nor large ones."""
+    """The cache holds at most `MAX_ENTRIES` errors, and no large ones."""
     by = forgetful("taxonomy.yaml")
     own = with_cache(by).cache
     for number in range(MAX_ENTRIES + 10):
@@ -300,4 +300,4 @@ def test_memory_is_bounded() -> None:
     assert len(own.judgements) <= MAX_ENTRIES
     assert len(own.harmless) <= MAX_ENTRIES
     large = Exchange(Request("GET", "/"), Response(404, (), b'"' + b"x" * MAX_BODY + b'"'))
-    assert cache_key(own.traits, large, "api", None, "x") is None
+    assert cache_key(own.traits, large, "x", surface="api", operation=None) is None

@@ -180,7 +180,7 @@ def _texts_and_schemas(value: object) -> Iterator[object]:
 
 
 def cache_key(
-    traits: Traits | None, exchange: Exchange, surface: str, operation: str | None, body: object
+    traits: Traits | None, exchange: Exchange, body: object, *, surface: str, operation: str | None
 ) -> Hashable | None:
     """The key of an HTTP error with its decoded body; None: it is judged by itself."""
     request, response = exchange.request, exchange.response

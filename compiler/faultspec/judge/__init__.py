@@ -34,7 +34,7 @@ def judge(contract: Contract, exchange: Exchange) -> Judgement:
     cache, key = contract.cache, None
     if is_error and surface is not None and not bodiless and body.problem is None:
         name = operation.name if operation else None
-        key = cache_key(cache.traits, exchange, surface, name, body.value)
+        key = cache_key(cache.traits, exchange, body.value, surface=surface, operation=name)
         known = cache.get(key)
         if known is not None and is_harmless_answer(contract, exchange, body):
             return known

@@ -153,4 +153,4 @@ class FindingCollector:
                 name for name in exercised if name not in known or known[name].judgeable(lacks)
             )
             ordered = tuple(finding for finding in ordered if finding.clause in exercised)
-        return Judgement(ordered, exercised, surface, code, is_error)
+        return Judgement(ordered, exercised, surface=surface, code=code, is_error=is_error)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from itertools import islice
 from math import ceil, isfinite
+from typing import NamedTuple
 
 from faultspec.exchange.finding import Level
 from faultspec.judge.collector import LISTED, FindingCollector, quote_pointers
@@ -14,7 +15,13 @@ from faultspec.language.model import Code, Presence, Source, Strictness
 from faultspec.language.values import shown
 from faultspec.runtime.nodes import child, slot_places
 
-Details = Mapping[str, object]
+
+class _Details(NamedTuple):
+    """The members of the details at the pointer ``at``, of an error with ``code``."""
+
+    code: Code
+    members: Mapping[str, object]
+    at: str
 
 
 def judge_details(findings: FindingCollector, error: ErrorReading, code: Code) -> None:
@@ -22,17 +29,18 @@ def judge_details(findings: FindingCollector, error: ErrorReading, code: Code) -
     at = _details_place(error)
     if at is None:
         return
-    details = error.value("details")
+    value = error.value("details")
     if code.details_schema is not None:
         if "details" in error.slots:
-            _judge_imported(findings, code, details, at)
-    elif isinstance(details, dict):
-        _judge_required(findings, error, code, details, at)
-        _judge_declared(findings, code, details, at)
-        _judge_registered(findings, error, code, details, at)
-        _judge_repeated_headers(findings, details, at)
+            _judge_imported(findings, code, value, at)
+    elif isinstance(value, dict):
+        details = _Details(code, value, at)
+        _judge_required(findings, error, details)
+        _judge_declared(findings, details)
+        _judge_registered(findings, error, details)
+        _judge_repeated_headers(findings, details)
     elif "details" not in error.slots:
-        _judge_required(findings, error, code, {}, at)
+        _judge_required(findings, error, _Details(code, {}, at))
 
 
 def _details_place(error: ErrorReading) -> str | None:
@@ -59,11 +67,9 @@ def _details_place(error: ErrorReading) -> str | None:
     return None
 
 
-def _judge_required(
-    findings: FindingCollector, error: ErrorReading, code: Code, details: Details, at: str
-) -> None:
+def _judge_required(findings: FindingCollector, error: ErrorReading, details: _Details) -> None:
     """Check that the details have what the code and the surface require."""
-    surface = error.claim.surface
+    surface, code = error.claim.surface, details.code
     demands: dict[str, tuple[str, str, Presence, Source]] = {}
     wanted = {
         name: member
@@ -80,40 +86,43 @@ def _judge_required(
         findings.exercise(clause)
         demands[name] = clause, f"the surface `{surface.name}`", "required", surface.source
     for name, (clause, subject, presence, source) in demands.items():
-        if name not in details:
+        if name not in details.members:
             findings.add_missing(
-                clause, child(at, name), subject, source=source, required=presence == "required"
+                clause,
+                child(details.at, name),
+                subject,
+                source=source,
+                required=presence == "required",
             )
 
 
-def _judge_declared(findings: FindingCollector, code: Code, details: Details, at: str) -> None:
+def _judge_declared(findings: FindingCollector, details: _Details) -> None:
     """Check the keys that the code lists."""
     registry = findings.contract.taxonomy.detail_keys
+    code = details.code
     for name, member in code.details.items():
-        if name not in details:
+        if name not in details.members:
             continue
         findings.exercise("details/schema")
-        pointer = child(at, name)
+        pointer = child(details.at, name)
         if member.presence == "forbidden":
             predicate = f"is present; `{code.name}` forbids it"
             findings.add_at("details/schema", pointer, predicate, source=member.source)
             continue
         registered = registry[name].source if name in registry else Source()
         source = member.source if member.source.statements else registered
-        for problem in value_problems(findings, member.schema, details[name]):
+        for problem in value_problems(findings, member.schema, details.members[name]):
             findings.add_problem("details/schema", problem, pointer, source=source)
 
 
-def _judge_registered(
-    findings: FindingCollector, error: ErrorReading, code: Code, details: Details, at: str
-) -> None:
+def _judge_registered(findings: FindingCollector, error: ErrorReading, details: _Details) -> None:
     """Check that keys which the code does not list are registered, with their registered type."""
-    registry = findings.contract.taxonomy.detail_keys
+    registry, listed, at = findings.contract.taxonomy.detail_keys, details.code.details, details.at
     field = error.envelope.fields.get("details")
     strictness: Strictness = field.additional if field else "warn"
-    if not registry and not code.details:
+    if not registry and not listed:
         return
-    unlisted = [name for name in details if name not in code.details]
+    unlisted = [name for name in details.members if name not in listed]
     if strictness != "allow":
         findings.exercise("details/registered")
         places = [child(at, name) for name in unlisted if name not in registry]
@@ -129,16 +138,16 @@ def _judge_registered(
         key = registry.get(name)
         if key is None:
             continue
-        for problem in value_problems(findings, key.schema, details[name]):
+        for problem in value_problems(findings, key.schema, details.members[name]):
             findings.add_problem(
                 "details/registered", problem, child(at, name), source=key.source, level="warning"
             )
 
 
-def _judge_repeated_headers(findings: FindingCollector, details: Details, at: str) -> None:
+def _judge_repeated_headers(findings: FindingCollector, details: _Details) -> None:
     """Check the details that repeat a header: a wait in seconds, or a validator."""
     for key in findings.contract.taxonomy.detail_keys.values():
-        value = details.get(key.name)
+        value = details.members.get(key.name)
         header = findings.exchange.received(key.equals_header) if key.equals_header else None
         if key.equals_header is None or header is None:
             continue
@@ -154,7 +163,8 @@ def _judge_repeated_headers(findings: FindingCollector, details: Details, at: st
         else:
             continue
         predicate = f"is {shown(value)}; {problem}"
-        findings.add_at("details/validator", child(at, key.name), predicate, source=key.source)
+        pointer = child(details.at, key.name)
+        findings.add_at("details/validator", pointer, predicate, source=key.source)
 
 
 def _quote_validator(tag: str) -> str:

@@ -1,6 +1,7 @@
 """Response headers: present where required, well formed, and consistent with the body."""
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from faultspec.contract.clauses import header_address
 from faultspec.judge.collector import FindingCollector, quote_pointer
@@ -25,14 +26,14 @@ def judge_headers(
     for header_rules in rules.values():
         _judge_header(findings, header_rules, error, status)
     if error is not None:
-        for header, slot, source in dict.fromkeys(_repetitions(rules, error)):
-            _judge_equal(findings, header, slot, source, error)
+        for repetition in dict.fromkeys(_repetitions(rules, error)):
+            _judge_equal(findings, error, repetition)
 
 
 def judge_repeated(findings: FindingCollector, error: ErrorReading) -> None:
     """Judge the slots of an error inside the answer, such as a batch item, that repeat headers."""
-    for header, slot, source in _repetitions({}, error):
-        _judge_equal(findings, header, slot, source, error)
+    for repetition in _repetitions({}, error):
+        _judge_equal(findings, error, repetition)
 
 
 def _judge_header(
@@ -157,27 +158,34 @@ def _is_reported_in_body(
     )
 
 
+class _Repetition(NamedTuple):
+    """A header that repeats a slot, as declared at ``source``."""
+
+    header: str
+    slot: str
+    source: Source
+
+
 def _repetitions(
     rules: Mapping[str, tuple[HeaderRule, ...]], error: ErrorReading
-) -> Iterator[tuple[str, str, Source]]:
+) -> Iterator[_Repetition]:
     """Headers and the slots they repeat, each pair once."""
     seen = set()
     for slot, field in error.envelope.fields.items():
         for header in (field.echo, field.mirror):
             if header is not None and (header.lower(), slot) not in seen:
                 seen.add((header.lower(), slot))
-                yield header, slot, field.source
+                yield _Repetition(header, slot, field.source)
     for header_rules in rules.values():
         for rule in header_rules:
             if rule.equals is not None and (rule.name.lower(), rule.equals) not in seen:
                 seen.add((rule.name.lower(), rule.equals))
-                yield rule.name, rule.equals, rule.source
+                yield _Repetition(rule.name, rule.equals, rule.source)
 
 
-def _judge_equal(
-    findings: FindingCollector, header: str, slot: str, source: Source, error: ErrorReading
-) -> None:
+def _judge_equal(findings: FindingCollector, error: ErrorReading, repetition: _Repetition) -> None:
     """Check that a header and the slot that repeats it are equal, unless the slot is at fault."""
+    header, slot, source = repetition
     lines = findings.lines(header.lower())
     if slot not in error.slots or not lines:
         return

@@ -95,7 +95,8 @@ def detect(
                 continue
             if any(_in_same_text(text, trace, match) for trace in traces):
                 continue
-            found.append(Leak(kind, pattern.what, _glimpse(match[0]), match.start(), match.end()))
+            start, end = match.span()
+            found.append(Leak(kind, pattern.what, _glimpse(match[0]), start=start, end=end))
     located = (_located(leak, len(whole) - len(text)) for leak in found)
     return tuple(sorted(located, key=lambda leak: (leak.start, leak.kind, leak.end)))
 
@@ -111,9 +112,8 @@ def find_planted(text: str, canaries: Iterable[Canary], *, whole: bool) -> tuple
         at = next(_places(canary.value, text, lowered, whole), None)
         if at is not None:
             how, start, end = at
-            found.append(
-                Leak(canary.kind, f"the {canary.kind} of the request{how}", "", start, end)
-            )
+            what = f"the {canary.kind} of the request{how}"
+            found.append(Leak(canary.kind, what, "", start=start, end=end))
     return tuple(found)
 
 

@@ -41,9 +41,8 @@ def _pattern(
     accept: Callable[[re.Match[str]], bool] | None = None,
     flags: int = 0,
 ) -> Pattern:
-    return Pattern(
-        what, tuple(needles.lower().split("|")), regex, flags | re.MULTILINE | re.ASCII, accept
-    )
+    alternatives = tuple(needles.lower().split("|"))
+    return Pattern(what, alternatives, regex, flags | re.MULTILINE | re.ASCII, accept=accept)
 
 
 _I = re.IGNORECASE
