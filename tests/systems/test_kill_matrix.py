@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from faultspec import language
 from faultspec.contract.clauses import CLAUSES, Clause, service_clauses
 from miniatures.systems import LAPSES
 from paths import ROOT

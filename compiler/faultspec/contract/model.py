@@ -202,10 +202,10 @@ def with_cache(contract: Contract) -> Contract:
 def compile_match(match: Match) -> Matcher:
     """Compile the ``match`` of a surface or an operation."""
     return Matcher(
-        routes=tuple(map(route, match.routes)),
+        routes=tuple(map(compile_route, match.routes)),
         methods=tuple(method.upper() for method in match.methods),
         statuses=match.statuses,
-        tools=tuple(map(named, match.tools)),
+        tools=tuple(map(compile_name, match.tools)),
         request=tuple(match.request.items()),
     )
 

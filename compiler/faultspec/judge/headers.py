@@ -90,7 +90,9 @@ def _judge_form(
     """Judge the value of a header by one rule; whether it is broken."""
     clause = header_address(rule.name)
     shown_value = f"`{rule.name}` is {shown(value)}"
-    problem = formats.problem(rule.format, value) or _problem_in_context(findings, rule, value)
+    problem = formats.format_problem(rule.format, value) or _problem_in_context(
+        findings, rule, value
+    )
     if problem and not _is_reported_in_body(findings, value, error):
         findings.add(clause, f"{shown_value}: {problem}", source=rule.source)
         return True

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from faultspec.contract.model import Claim, Contract, Matcher
 from faultspec.exchange.body import resolve, steps
-from faultspec.language.carriers import shares, taken, wears
+from faultspec.language.carriers import protocol_collisions, shares_code_place, uses_envelope
 from faultspec.language.model import Code, Envelope, Operation
-from faultspec.language.values import problems, same
+from faultspec.language.values import check_value, same
 from faultspec.runtime.extraction import ArrayItem, Extraction, extract
 from faultspec.runtime.nodes import Array, Node, Object, Template, slot_places, walk
 
@@ -132,7 +132,7 @@ def _candidates(contract: Contract, claim: Claim, body: object) -> list[Envelope
             EnvelopeMatch(claim.protocol, extract(claim.protocol.shape, body), protocol=True)
         ]
         if _belongs_to_protocol(contract, claim, protocol[0].read.slots.get("code")):
-            own = [match for match in own if not shares(match.envelope, claim.protocol)]
+            own = [match for match in own if not shares_code_place(match.envelope, claim.protocol)]
     if len(own) + len(protocol) == 1:
         return [*own, *protocol]
     return [match for match in own if _carries_declared_code(contract, match, body)] or [
@@ -144,7 +144,7 @@ def _candidates(contract: Contract, claim: Claim, body: object) -> list[Envelope
 def _belongs_to_protocol(contract: Contract, claim: Claim, wire: object) -> bool:
     """Whether a number is the protocol's, where a declared code could stand in the same place."""
     return is_protocol_number(claim, wire) and not any(
-        same(number, wire) for number in taken(contract.taxonomy, claim.surface)
+        same(number, wire) for number in protocol_collisions(contract.taxonomy, claim.surface)
     )
 
 
@@ -153,7 +153,7 @@ def _carries_declared_code(contract: Contract, match: EnvelopeMatch, body: objec
     places = slot_places(match.envelope.shape)["code"]
     bare = (resolve(body, place.path)[1] for place in places)
     return any(
-        wears(code, match.envelope.name)
+        uses_envelope(code, match.envelope.name)
         for wire in (*bare, *_codes(match.read))
         for code in _declared_codes(contract, wire)
     )
@@ -204,7 +204,9 @@ def _is_exactly(contract: Contract, envelope: Envelope, body: object) -> bool:
         **{slot: field.schema for slot, field in envelope.fields.items()},
     }
     return not any(
-        any(problems(schemas[slot], value)) for slot, value in read.slots.items() if slot in schemas
+        any(check_value(schemas[slot], value))
+        for slot, value in read.slots.items()
+        if slot in schemas
     )
 
 

@@ -7,7 +7,7 @@ from faultspec.judge.collector import FindingCollector, quote_pointer
 from faultspec.judge.match import ErrorReading
 from faultspec.language.conditions import ConditionFacts
 from faultspec.language.model import Code, Schema, Source
-from faultspec.language.values import ValueProblem, problems, shown
+from faultspec.language.values import ValueProblem, check_value, shown
 from faultspec.runtime import ids
 from faultspec.runtime.nodes import child
 
@@ -19,7 +19,7 @@ def value_problems(
 
     JSON Schema leaves open what other formats require of a body.
     """
-    return problems(schema, value, findings.contract.terms, ids.FORMATS)
+    return check_value(schema, value, findings.contract.terms, ids.FORMATS)
 
 
 def judge_types(findings: FindingCollector, error: ErrorReading) -> None:
