@@ -24,7 +24,7 @@ from pathlib import Path
 import jsonschema
 
 from faultspec import language
-from faultspec.contract.model import Contract, contract, with_cache
+from faultspec.contract.model import Contract, build_contract, with_cache
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
@@ -126,7 +126,7 @@ def main(count: int) -> None:
     gc.set_threshold(100_000)  # as the command line does, here for all of them
     loaded = language.load(str(TAXONOMY))
     assert loaded.taxonomy is not None
-    by = with_cache(contract(loaded.taxonomy))
+    by = with_cache(build_contract(loaded.taxonomy))
     schema = json.loads(
         (ROOT / "generated/jsonschema/error.schema.json").read_text(encoding="utf-8")
     )

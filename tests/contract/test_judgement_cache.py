@@ -1,4 +1,4 @@
-"""Errors that are alike are judged once: whatever was judged before, the judgement is the one of a judge without memory."""
+"""The cache of judgements never changes a judgement, whatever was judged before."""
 
 import json
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faultspec.contract.judgement_cache import LONGEST, MOST, cache_key
-from faultspec.contract.model import Contract, contract, with_cache
+from faultspec.contract.judgement_cache import MAX_BODY, MAX_ENTRIES, cache_key
+from faultspec.contract.model import Contract, build_contract, with_cache
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import load
@@ -83,16 +83,16 @@ EVERY = {"tests/miniatures/alike-taxonomy.yaml": 1}
 
 @cache
 def forgetful(name: str) -> Contract:
-    """A contract whose judge remembers nothing."""
+    """A contract without a cache of judgements."""
     loaded = load(str(ROOT / name))
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return contract(loaded.taxonomy)
+    return build_contract(loaded.taxonomy)
 
 
 def sound(
     by: Contract, code: Code, random: Random, request: str = "GET /orders/1"
 ) -> Exchange | None:
-    """An error of a code as it should be, or nearly."""
+    """A correct error with a code, or nearly so."""
     method, target = request.split()
     envelope = by.taxonomy.envelopes[(code.envelopes or tuple(by.taxonomy.envelopes))[0]]
     example = code.examples[0] if code.examples else None
@@ -145,7 +145,7 @@ def _status_of(field: Field | None, status: int) -> int | str:
 
 
 def leaves(value: object, path: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
-    """The places in a body where something can be changed."""
+    """The places in a body where a value can be changed."""
     match value:
         case dict():
             return [
@@ -181,7 +181,7 @@ def changed(value: object, path: tuple[object, ...], new: object) -> object:
 
 
 def variations(exchange: Exchange) -> Iterator[Exchange]:
-    """The error, and the error with one thing changed: a value of its body, a header, or what was asked."""
+    """The error, and variants with one change: a value of its body, a header, or the request."""
     yield exchange
     answer = exchange.response
     body = json.loads(answer.body)
@@ -229,8 +229,8 @@ def variations(exchange: Exchange) -> Iterator[Exchange]:
             (name, '"a1"' if name == "ETag" else value) for name, value in answer.headers
         )
         for tag in ('"a1"', '"a7"'):
-            told = json.dumps({**body, "details": {"etag": tag}}).encode()
-            yield replace(exchange, response=replace(answer, headers=headers, body=told))
+            raw = json.dumps({**body, "details": {"etag": tag}}).encode()
+            yield replace(exchange, response=replace(answer, headers=headers, body=raw))
     for target in ("/narrow/1", "/files/1"):
         yield replace(exchange, request=replace(exchange.request, target=target))
     own = str(exchange.received("X-Correlation-Id"))
@@ -242,7 +242,7 @@ def variations(exchange: Exchange) -> Iterator[Exchange]:
 
 @pytest.mark.parametrize("name", TAXONOMIES)
 def test_memory_changes_no_judgement(name: str) -> None:
-    """Each error is judged as by a judge that remembers nothing, with all those seen before that differ from it in one thing."""
+    """Errors that differ in one thing are judged as without a cache, in any order."""
     by, random = forgetful(name), Random(3)
     learning = with_cache(by)
     codes = (
@@ -257,13 +257,13 @@ def test_memory_changes_no_judgement(name: str) -> None:
             assert judge(learning, each) == judge(by, each), each
             judged += 1
     assert sum(not judge(by, each).findings for each in sounds) > len(sounds) / 2
-    assert 0 < len(learning.cache.known) < judged / 4
+    assert 0 < len(learning.cache.judgements) < judged / 4
 
 
 @settings(max_examples=15, deadline=None)
 @given(st.lists(exchanges, min_size=2, max_size=6))
 def test_nor_that_of_anything_else(run: list[Exchange]) -> None:
-    """The same for exchanges of any kind."""
+    """Exchanges of any kind are judged as without a cache."""
     by = forgetful("taxonomy.yaml")
     learning = with_cache(by)
     for exchange in (*run, *run):
@@ -271,7 +271,7 @@ def test_nor_that_of_anything_else(run: list[Exchange]) -> None:
 
 
 def test_errors_with_other_ids_are_alike() -> None:
-    """What differs only in ids and messages is judged once, and what leaks is found all the same."""
+    """Errors that differ only in ids and messages are judged once; leaks are still found."""
     by = forgetful("taxonomy.yaml")
     learning = with_cache(by)
     code, random = by.taxonomy.codes["not_found"], Random(1)
@@ -287,17 +287,17 @@ def test_errors_with_other_ids_are_alike() -> None:
             replace(exchange, response=replace(exchange.response, body=json.dumps(body).encode())),
         )
         assert [each.clause for each in found.findings] == (["leaks/path"] if number == 40 else [])
-    assert len(learning.cache.known) <= 2  # ids of two formats
+    assert len(learning.cache.judgements) <= 2  # ids of two formats
 
 
 def test_memory_is_bounded() -> None:
-    """However many kinds of errors come, no more than so many are remembered, nor large ones."""
+    """The cache holds at most `MAX_ENTRIES` errors, and no large ones."""
     by = forgetful("taxonomy.yaml")
     own = with_cache(by).cache
-    for number in range(MOST + 10):
+    for number in range(MAX_ENTRIES + 10):
         own.put((number,), judge(by, Exchange(Request("GET", "/"), Response(200))))
-        own.learn([str(number)])
-    assert len(own.known) <= MOST
-    assert len(own.harmless) <= MOST
-    large = Exchange(Request("GET", "/"), Response(404, (), b'"' + b"x" * LONGEST + b'"'))
-    assert cache_key(own.traits, large, "api", None, "x") is None
+        own.add_harmless([str(number)])
+    assert len(own.judgements) <= MAX_ENTRIES
+    assert len(own.harmless) <= MAX_ENTRIES
+    large = Exchange(Request("GET", "/"), Response(404, (), b'"' + b"x" * MAX_BODY + b'"'))
+    assert cache_key(own.traits, large, "x", surface="api", operation=None) is None

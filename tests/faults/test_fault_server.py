@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from faultspec import language
 from faultspec.cli import main
-from faultspec.contract.model import Contract, contract
+from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language.model import Code, Operation, Surface, Taxonomy
@@ -86,7 +86,7 @@ def travelling(taxonomy: Taxonomy) -> Iterator[tuple[Surface, Operation | None, 
 @pytest.mark.parametrize("system", TAXONOMIES)
 def test_whatever_is_served_obeys_the_taxonomy(system: str) -> None:
     """Each live code, under each of its statuses, on each HTTP surface that sends it, is judged without a finding."""
-    rules = contract(taxonomy(system))
+    rules = build_contract(taxonomy(system))
     seen = 0
     for surface, operation, code in travelling(rules.taxonomy):
         asked = on(surface, operation)
@@ -111,7 +111,7 @@ def test_whatever_is_served_obeys_the_taxonomy(system: str) -> None:
 @pytest.mark.parametrize("system", TAXONOMIES)
 def test_a_good_answer_is_no_error(system: str) -> None:
     """Whatever is asked for, a good answer is a success in which the judge finds nothing."""
-    rules = contract(taxonomy(system))
+    rules = build_contract(taxonomy(system))
     for surface in rules.taxonomy.surfaces.values():
         for method in ("GET", "POST", "DELETE"):
             asked = Request(method, on(surface).target)
@@ -123,7 +123,7 @@ def test_a_good_answer_is_no_error(system: str) -> None:
 
 def test_who_asks_decides_where_a_condition_says_so() -> None:
     """alknet's FORBIDDEN is 401 to a caller without credentials and 403 to one with."""
-    rules = contract(taxonomy("alknet"))
+    rules = build_contract(taxonomy("alknet"))
     fault = server(rules, Fault("FORBIDDEN"))
     assert fault.answer(Request("POST", "/call")).response.status == 401
     assert (
@@ -143,14 +143,14 @@ def test_what_does_not_travel_here_is_refused(
     system: str, code: str, request_: Request, where: str
 ) -> None:
     """The server never sends an error where the taxonomy has none; it says where it travels instead."""
-    served = server(contract(taxonomy(system)), Fault(code)).answer(request_)
+    served = server(build_contract(taxonomy(system)), Fault(code)).answer(request_)
     assert served.response.status == 501
     assert where in served.response.body.decode()
 
 
 def test_ids_come_back_and_are_new_otherwise() -> None:
     """A well-formed correlation id is echoed in body and header; a malformed one, or none, is replaced by a new one."""
-    rules = contract(taxonomy(""))
+    rules = build_contract(taxonomy(""))
     fault = server(rules, Fault("timeout"))
     sent = ids.new("uuid7")
     seen = set()
@@ -166,7 +166,7 @@ def test_ids_come_back_and_are_new_otherwise() -> None:
 
 def test_a_stale_write_has_a_newer_validator() -> None:
     """Each refusal of a stale write names another entity tag, in header and details, and a read then has the same."""
-    fault = server(contract(taxonomy("")), Fault("stale_read"), times=2)
+    fault = server(build_contract(taxonomy("")), Fault("stale_read"), times=2)
     tags = [
         dict(fault.answer(Request("PUT", "/orders/1")).response.headers)["ETag"] for _ in range(2)
     ]
@@ -176,7 +176,7 @@ def test_a_stale_write_has_a_newer_validator() -> None:
 
 def test_a_request_may_ask_by_header_query_or_path() -> None:
     """All three say the same, and none of them takes a turn of the script."""
-    fault = server(contract(taxonomy("")), Fault("not_found"), after=1)
+    fault = server(build_contract(taxonomy("")), Fault("not_found"), after=1)
     asked = "dependency_unavailable,status=502,retry-after=7"
     ways = (
         Request("GET", "/orders", (("x-fault", asked),)),
@@ -268,7 +268,7 @@ paths:
 """)
     assert document is not None
     fault = FaultServer(
-        contract(taxonomy("")), Turns(Script(), Random(0)), description=openapi.read(document)
+        build_contract(taxonomy("")), Turns(Script(), Random(0)), description=openapi.read(document)
     )
     answers = {}
     for method, path in (
@@ -292,7 +292,7 @@ paths:
 
 def test_over_a_connection_it_is_the_same() -> None:
     """A real client gets what was made: status, headers and body, none for HEAD; the log has each with its times."""
-    rules = contract(taxonomy(""))
+    rules = build_contract(taxonomy(""))
     app = server(rules, Fault("rate_limited", retry_after="3"), times=2)
     with serving(app) as url, httpx.Client(base_url=url, trust_env=False) as client:
         refused = client.post("/orders", json={"a": 1})

@@ -15,7 +15,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faultspec.contract.model import contract
+from faultspec.contract.model import build_contract
 from faultspec.docs import botocore as census
 from faultspec.exchange.body import resolve
 from faultspec.exchange.model import Exchange, Request, Response
@@ -788,7 +788,7 @@ def test_a_code_of_a_json_protocol_may_have_a_namespace(service: str, namespace:
     answer = Response(
         code.http.default, (("Content-Type", known.envelopes["error"].media_types[0]),), content
     )
-    found = judge(contract(known), Exchange(Request("POST", "/", ()), answer, "http"))
+    found = judge(build_contract(known), Exchange(Request("POST", "/", ()), answer, "http"))
     assert found.code == code.name
     assert "code/declared" not in {each.clause for each in found.findings}
 

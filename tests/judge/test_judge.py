@@ -1,4 +1,4 @@
-"""Laws of the judge, one clause at a time, on the Core Platform and on taxonomies of other shapes."""
+"""The judge, one clause at a time, on the Core Platform and on taxonomies of other shapes."""
 
 import json
 from collections.abc import Mapping
@@ -8,8 +8,14 @@ from textwrap import dedent
 
 import pytest
 
-from faultspec.contract.clauses import CLAUSES, GROUPABLE, VALUES
-from faultspec.contract.model import Contract, contract
+from faultspec.contract.clauses import (
+    CLAUSES,
+    GROUPABLE,
+    VALUES,
+    client_clauses,
+    service_clauses,
+)
+from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Canary, Exchange, Headers, Request, Response
 from faultspec.judge import judge
@@ -26,7 +32,7 @@ def platform() -> Contract:
     """The contract of the Core Platform."""
     loaded = load(str(ROOT / "taxonomy.yaml"))
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return contract(loaded.taxonomy)
+    return build_contract(loaded.taxonomy)
 
 
 @cache
@@ -35,7 +41,7 @@ def of(text: str) -> Contract:
     head = "faultspec: 1\ntaxonomy: {name: t, version: 1.0.0}\n"
     loaded = read(head + dedent(text), "t.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return contract(loaded.taxonomy)
+    return build_contract(loaded.taxonomy)
 
 
 def exchange(
@@ -47,7 +53,7 @@ def exchange(
     drop: str = "",
     **known: object,
 ) -> Exchange:
-    """An answer of the Core Platform with its usual headers, but for the ones to drop."""
+    """An answer of the Core Platform with its usual headers, except the one to drop."""
     method, _, target = request.partition(" ")
     usual = (
         ("Content-Type", "application/json"),
@@ -66,8 +72,8 @@ def error(
     code: str = "not_found", details: Mapping[str, object] | None = None, **members: object
 ) -> dict[str, object]:
     """An envelope of the Core Platform."""
-    told: dict[str, object] = {"code": code, "message": "It failed", "correlation_id": ULID}
-    return told | ({"details": details} if details is not None else {}) | members
+    body: dict[str, object] = {"code": code, "message": "It failed", "correlation_id": ULID}
+    return body | ({"details": details} if details is not None else {}) | members
 
 
 def broken(judgement: Judgement, *, warnings: bool = True) -> dict[str, str | None]:
@@ -80,12 +86,12 @@ def broken(judgement: Judgement, *, warnings: bool = True) -> dict[str, str | No
 
 
 def on_platform(seen: Exchange) -> dict[str, str | None]:
-    """What is wrong with an exchange by the Core Platform."""
+    """The clauses of the Core Platform that an exchange breaks."""
     return broken(judge(platform(), seen))
 
 
 def test_an_error_that_keeps_the_contract_has_no_finding() -> None:
-    """A good answer is silent, and is known for what it is."""
+    """A correct answer has no finding; its code, surface and kind are recognized."""
     found = judge(platform(), exchange(404, error(details={"retryable": False})))
     assert (found.findings, found.surface, found.code, found.is_error) == (
         (),
@@ -171,7 +177,7 @@ def test_an_error_that_keeps_the_contract_has_no_finding() -> None:
 def test_each_clause_has_its_occasion(
     status: int, body: object, headers: list[tuple[str, str]], clauses: set[str]
 ) -> None:
-    """One mistake is one finding: what follows from it is not exercised rather than failed."""
+    """One mistake is one finding: clauses that presuppose the broken one are not exercised."""
     assert on_platform(exchange(status, body, *headers)).keys() == clauses
 
 
@@ -251,14 +257,14 @@ def test_headers_are_parsed_not_searched(
 
 
 def test_a_missing_header_is_its_own_clause() -> None:
-    """An error without its correlation header breaks that clause and no other."""
+    """An error without its correlation header breaks only the clause of that header."""
     assert on_platform(exchange(404, error(), drop="X-Correlation-Id")).keys() == {
         "headers/x-correlation-id"
     }
 
 
 def test_head_has_headers_and_no_body() -> None:
-    """HEAD is judged by its headers; its body is not asked for, and not wanted."""
+    """HEAD is judged by its headers; a body is a finding."""
     good = judge(platform(), exchange(404, b"", request="HEAD /orders/1"))
     assert good.findings == ()
     assert "envelope/json" not in good.exercised
@@ -273,7 +279,7 @@ def test_head_has_headers_and_no_body() -> None:
 
 
 def test_a_refused_validator_is_not_the_current_one() -> None:
-    """A 412 that tells the caller its own tag again tells it nothing."""
+    """A 412 must not repeat the validator that the caller sent in If-Match."""
     body, etag = error("stale_read", {"expected_etag": "a"}), ("ETag", '"a"')
     assert on_platform(exchange(412, body, etag, sent=(("If-Match", '"a"'),))).keys() == {
         "details/validator"
@@ -283,7 +289,7 @@ def test_a_refused_validator_is_not_the_current_one() -> None:
 
 
 def test_a_mixed_batch_is_judged_item_by_item() -> None:
-    """Each failed item is an error of its own: its pointer is prefixed, its status is the item's."""
+    """Each failed item is judged as an error of its own, with its own pointer and status."""
     fine = {"status": 201, "body": {"id": 1}}
     good = {"responses": [fine, {"status": 404, "body": error()}]}
     assert on_platform(exchange(207, good, request="POST /batch")) == {}
@@ -318,7 +324,7 @@ def test_a_mixed_batch_is_judged_item_by_item() -> None:
     ],
 )
 def test_multi_status_is_for_outcomes_that_differ(body: object, clauses: set[str]) -> None:
-    """207 without a difference, without statuses or without envelopes is found; an unknown layout is not judged."""
+    """A 207 needs different outcomes, statuses and envelopes; an unknown layout is not judged."""
     judged = judge(platform(), exchange(207, body, request="POST /batch"))
     assert broken(judged).keys() == clauses
     assert ("batch/items" in judged.exercised) == (
@@ -327,7 +333,7 @@ def test_multi_status_is_for_outcomes_that_differ(body: object, clauses: set[str
 
 
 def test_failures_hidden_in_a_plain_success_are_found_in_writes() -> None:
-    """A 200 that holds failed outcomes passes for a success; a list of past errors is data."""
+    """A 200 with failed outcomes breaks a clause; a list of past errors is data."""
     body = {"responses": [{"status": 201}, {"status": 404, "body": error()}]}
     assert on_platform(exchange(200, body, request="POST /batch")).keys() == {
         "envelope/absent-on-success"
@@ -336,7 +342,7 @@ def test_failures_hidden_in_a_plain_success_are_found_in_writes() -> None:
 
 
 def test_a_stream_says_how_far_it_had_come() -> None:
-    """An error on a stream carries its offset; its status and headers are nobody's."""
+    """An error on a stream has its offset; its status and headers are not judged."""
     good = judge(
         platform(),
         exchange(None, error("timeout", {"offset": 4}), transport="stream", drop="Cache-Control"),
@@ -350,7 +356,7 @@ def test_a_stream_says_how_far_it_had_come() -> None:
 
 
 def test_leaks_are_found_wherever_an_error_can_hold_them() -> None:
-    """Body, details, headers and pages are searched; the message names the place and never the secret."""
+    """Body, headers and pages are searched; the message names the place, not the secret."""
     token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
     for seen in (
         exchange(500, error("internal_error", message=f"refused {token}")),
@@ -366,7 +372,7 @@ def test_leaks_are_found_wherever_an_error_can_hold_them() -> None:
 
 
 def test_planted_values_and_tenants_are_told_apart() -> None:
-    """A canary anywhere is a leak; a tenant's value is one, its key is not; a success may repeat what it was given."""
+    """A canary or a tenant's value is a leak, a key is not; a success may repeat its input."""
     known = (Canary("tenant", "tnt-7f3"), Canary("canary", "cnry-91ab"))
     assert on_platform(exchange(404, error(message="cnry-91ab?"), forbidden=known)).keys() == {
         "leaks/canary"
@@ -423,7 +429,7 @@ privacy: {detectors: [stack-trace, sql, path, secret], internal_names: []}
 def failure(
     code: str, retriable: bool = False, boundary: str = "external", **members: object
 ) -> dict[str, object]:
-    """A failure of Aileron's shape."""
+    """An error in Aileron's shape."""
     return {
         "error": {
             "class": code,
@@ -495,7 +501,7 @@ def failure(
 def test_other_shapes_are_judged_alike(
     status: int, request_line: str, body: object, clauses: set[str]
 ) -> None:
-    """Layers, flags by condition, codes of one operation, imported schemas, open and foreign surfaces."""
+    """Layers, conditional flags, operations' codes, imported schemas, open and foreign surfaces."""
     seen = exchange(status, body, request=request_line)
     assert broken(judge(of(AILERON), seen), warnings=False).keys() == clauses
 
@@ -508,8 +514,8 @@ def test_other_shapes_are_judged_alike(
         b'{"error": {"class": "denied", "message": "m", "retriable": false, "boundary": "external"}, "error": {}}',
     ],
 )
-def test_a_member_that_stands_twice_is_no_json_to_rely_on(body: bytes) -> None:
-    """Of two members of one name some readers take the first and others the last (RFC 8259 section 4)."""
+def test_a_repeated_member_is_not_valid_json(body: bytes) -> None:
+    """A name that occurs twice in an object is not valid JSON here (RFC 8259 section 4)."""
     judged = judge(of(AILERON), exchange(403, body, request="GET /v1/x"))
     found = [each for each in judged.findings if each.level == "error"]
     assert [each.clause for each in found] == ["envelope/json"]
@@ -517,7 +523,7 @@ def test_a_member_that_stands_twice_is_no_json_to_rely_on(body: bytes) -> None:
 
 
 def test_a_callers_secret_is_a_secret_whoever_asks_for_planted_values() -> None:
-    """A taxonomy that asks for secrets and not for canaries still has the credential reported that the caller sent."""
+    """With the detector `secret` but not `canary`, the caller's credential is still reported."""
     body = failure("denied", details={"field": "no such key: k-17"})
     seen = replace(exchange(403, body, request="GET /v1/x"), forbidden=(Canary("secret", "k-17"),))
     assert broken(judge(of(AILERON), seen), warnings=False).keys() == {"leaks/secret"}
@@ -528,7 +534,7 @@ def test_a_callers_secret_is_a_secret_whoever_asks_for_planted_values() -> None:
 
 
 def test_a_path_that_was_sent_encoded_may_be_named() -> None:
-    """An answer may repeat a path of the caller's query, however the query had to write it."""
+    """An answer may repeat a path of the caller's query, decoded or as it was encoded."""
     body = failure("denied", details={"field": "/data/in/x.csv: No such file or directory"})
     assert "leaks/path" in broken(judge(of(AILERON), exchange(403, body, request="GET /v1/x")))
     sent = exchange(403, body, request="GET /v1/x?file=%2Fdata%2Fin%2Fx.csv")
@@ -536,7 +542,7 @@ def test_a_path_that_was_sent_encoded_may_be_named() -> None:
 
 
 def test_what_is_not_known_is_not_guessed() -> None:
-    """A flag or a status that hangs on an unknown fact is not exercised."""
+    """A flag or a status that depends on an unknown fact is not exercised."""
     idempotence = judge(of(AILERON), exchange(502, failure("network"), request="GET /v1/unknown"))
     assert "retriable/agrees" not in idempotence.exercised
     sent = (("Authorization", "Bearer who-knows"),)
@@ -548,7 +554,7 @@ def test_what_is_not_known_is_not_guessed() -> None:
 
 
 def test_presence_has_four_degrees() -> None:
-    """A forbidden header is an error where it stands, an expected one a warning where it doesn't."""
+    """A forbidden header is an error if present, an expected one a warning if missing."""
     body = failure("denied")
     judged = judge(of(AILERON), exchange(403, body, ("X-Old", "1"), request="GET /v1/x"))
     assert [(each.clause, each.level) for each in judged.findings] == [
@@ -561,16 +567,16 @@ def test_presence_has_four_degrees() -> None:
 
 
 def test_foreign_text_is_exempt_from_its_shape_never_from_secrets() -> None:
-    """A member that passes foreign text through may hold a trace and no secret."""
+    """A member in `passthrough` may contain a trace but not a secret."""
     trace = 'Traceback (most recent call last):\n  File "/srv/x.py", line 3, in y'
 
-    def told(**details: object) -> dict[str, str | None]:
+    def judged_as(**details: object) -> dict[str, str | None]:
         body = failure("external", details={"status": 404, **details})
         return broken(judge(of(AILERON), exchange(502, body, request="GET /v1/x")))
 
-    assert told(trace=trace) == {}
-    assert told(trace="password=hunter2") == {"leaks/secret": "/error/details/trace"}
-    assert "leaks/stack-trace" in told(other=trace)
+    assert judged_as(trace=trace) == {}
+    assert judged_as(trace="password=hunter2") == {"leaks/secret": "/error/details/trace"}
+    assert "leaks/stack-trace" in judged_as(other=trace)
 
 
 RPC = """
@@ -585,7 +591,7 @@ codes: {denied: {summary: No, http: null, http_reason: no HTTP here, retriable: 
 
 
 def test_other_transports_know_errors_by_presence() -> None:
-    """Where there is no status, the presence of a member makes an error, and its literals are held to."""
+    """Without a status the presence of a member makes an error; literals in shapes are checked."""
     rules = of(
         RPC.replace(
             "actions: {retry",
@@ -593,24 +599,78 @@ def test_other_transports_know_errors_by_presence() -> None:
         )
     )
 
-    def told(body: object, transport: str = "jsonrpc", target: str = "step") -> Judgement:
+    def judged_as(body: object, transport: str = "jsonrpc", target: str = "step") -> Judgement:
         return judge(rules, exchange(None, body, request=f"CALL {target}", transport=transport))
 
     data = {"error_code": "denied", "retryable": True, "actions": ["edit"]}
     whole = {"jsonrpc": "2.0", "id": 4, "error": {"code": -32000, "message": "No", "data": data}}
-    assert (told(whole).findings, told(whole).code) == ((), "denied")
-    assert not told({"jsonrpc": "2.0", "id": 4, "result": {}}).is_error
+    assert (judged_as(whole).findings, judged_as(whole).code) == ((), "denied")
+    assert not judged_as({"jsonrpc": "2.0", "id": 4, "result": {}}).is_error
     wrong = {
         **whole,
         "error": {"code": -32001, "message": "No", "data": {**data, "actions": ["dance"]}},
     }
-    assert broken(told(wrong)) == {
+    assert broken(judged_as(wrong)) == {
         "envelope/shape": "/error/code",
         "envelope/types": "/error/data/actions/0",
     }
-    assert told({"error": "denied", "requested": "pay"}, "mcp").findings == ()
-    assert told({"error": "denied"}, "mcp", "other").surface is None
-    assert broken(told({"error": "denied"}, "mcp", "other")).keys() == {"surface/known"}
+    assert judged_as({"error": "denied", "requested": "pay"}, "mcp").findings == ()
+    assert judged_as({"error": "denied"}, "mcp", "other").surface is None
+    assert broken(judged_as({"error": "denied"}, "mcp", "other")).keys() == {"surface/known"}
+
+
+@pytest.mark.parametrize(
+    ("body", "is_error"),
+    [
+        ({"isError": True, "content": []}, True),
+        ({"isError": False, "content": []}, False),
+        ({"isError": "true"}, False),
+        ({"content": []}, False),
+        ({"jsonrpc": "2.0", "error": {"code": 1}}, True),
+        ([{"isError": True}], False),
+        ("isError", False),
+    ],
+)
+def test_without_a_surface_and_a_status_the_body_decides(body: object, is_error: bool) -> None:
+    """An answer that no surface claims is an error if `isError` is true or `error` exists."""
+    judged = judge(of(BARE), exchange(None, body, request="POST notes", transport="mcp"))
+    assert judged.is_error is is_error
+    assert set(broken(judged)) == ({"surface/known"} if is_error else set())
+
+
+BARE = """
+envelopes: {error: {shape: {code: $code}}}
+surfaces: {api: {transport: http, envelope: error}}
+codes: {gone: {summary: Gone., http: 410, retriable: false, effect: none}}
+"""
+
+
+REPEATING = """
+envelopes: {error: {shape: {code: $code, cause: $cause, meta: {cause: $cause}}, fields: {cause: {type: object}}}}
+surfaces: {api: {transport: http, envelope: error}}
+codes: {gone: {summary: Gone., http: 410}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("cause", "again", "differs"),
+    [
+        ({"a": 1}, {"a": 1}, False),
+        ({"a": 1}, {"a": 1.0}, False),
+        ({"a": 1}, {"a": True}, True),
+        ({"a": 1}, {"a": 1, "b": 2}, True),
+        ({"a": 1, "b": 2}, {"a": 1}, True),
+        ({"a": 1}, {"b": 1}, True),
+        ({}, {"a": None}, True),
+    ],
+)
+def test_two_places_of_one_slot_hold_the_same_object(
+    cause: object, again: object, differs: bool
+) -> None:
+    """Objects in two places of a slot have equal keys and values, or the shape is broken."""
+    body = {"code": "gone", "cause": cause, "meta": {"cause": again}}
+    found = broken(judge(of(REPEATING), exchange(410, body)))
+    assert found == ({"envelope/shape": "/meta/cause"} if differs else {})
 
 
 KINTO = """
@@ -639,12 +699,12 @@ codes:
     ],
 )
 def test_codes_may_be_numbers(status: int, body: object, clauses: dict[str, str | None]) -> None:
-    """A numeric code is a number as JSON has it, and a status repeated in the body is the response's."""
+    """1 and 1.0 are the same numeric code; a status in the body is that of the response."""
     assert broken(judge(of(KINTO), exchange(status, body))) == clauses
 
 
 def test_every_error_of_a_list_is_judged() -> None:
-    """A body that tells several errors is judged error by error, each at its own place."""
+    """A body with several errors is judged error by error, each at its own place."""
     body = {
         "errors": [
             {"code": 107, "message": "a"},
@@ -682,7 +742,7 @@ def test_routes_are_matched_by_segment(pattern: str, method: str, path: str, cla
 
 
 def test_findings_name_their_statements() -> None:
-    """A finding carries the statements of the construct it breaks, else those of its clause in this taxonomy."""
+    """A finding has the statements of the construct that it breaks, else those of its clause."""
     (etag,) = judge(platform(), exchange(412, error("stale_read", {"expected_etag": "a"}))).findings
     assert etag.statements == ("C14",)
     (canary,) = judge(
@@ -692,31 +752,65 @@ def test_findings_name_their_statements() -> None:
     assert canary.statements == ("C24", "C25")
 
 
+def test_a_clause_without_its_construct_says_which_key_is_missing() -> None:
+    """A bare taxonomy keeps every clause; each reason quotes the keys that would make it apply."""
+    bare = of(BARE).taxonomy
+    clauses = {**service_clauses(bare), **client_clauses(bare)}
+    assert set(clauses) == set(CLAUSES)
+    reasons = {name: clause.not_applicable(bare) for name, clause in clauses.items()}
+    families = {name.partition("/")[0] for name, reason in reasons.items() if reason is None}
+    assert families == {
+        *("surface", "service", "provoke", "envelope", "code", "retriable", "details", "ids"),
+        *("http", "framework", "auth", "client"),
+    }
+    assert all("`" in reason for reason in reasons.values() if reason is not None)
+
+
+@pytest.mark.parametrize(
+    ("address", "transports"),
+    [
+        ("headers/retry-after", {"http"}),
+        ("rpc/id", {"jsonrpc", "stdio"}),
+        ("mcp/unknown-tool", {"mcp"}),
+        ("leaks/sql", {"http", "jsonrpc", "stdio", "mcp"}),
+    ],
+)
+def test_a_clause_applies_to_its_transports(address: str, transports: set[str]) -> None:
+    """Over any other transport the reason names the clause's own transport and the service's."""
+    clause = replace(platform().clauses[address], requires=())
+    taxonomy = platform().taxonomy
+    for transport in ("http", "jsonrpc", "stdio", "mcp"):
+        reason = clause.not_applicable(taxonomy, transport)
+        assert (reason is None) is (transport in transports)
+        assert reason is None or "only; this service speaks" in reason
+
+
 def test_the_table_of_clauses_is_closed() -> None:
-    """Addresses are their keys, presupposed clauses exist, nothing presupposes itself, and every fact is a known one."""
+    """Keys are addresses, presupposed clauses exist, and every fact is a known one."""
     for address, clause in platform().clauses.items():
         assert address == clause.address
         assert clause.title
         assert clause.why
-        assert clause.applies
+        assert clause.occasion
         assert set(clause.reads) <= GROUPABLE | VALUES | {"sequence"}
         for each in clause.presupposes:
             assert each != address
             assert each in platform().clauses
-    elsewhere = {
-        "success/requires",
-        "surface/repeated",
-        "mcp/is-error",
-        "deadline/kept",
-        "actions/agree",
+    assert {address.partition("/")[0] for address in set(CLAUSES) - set(platform().clauses)} == {
+        "client"
     }
-    elsewhere |= {
-        each
-        for each in CLAUSES
-        if each.partition("/")[0]
-        in ("rpc", "mcp", "navigation", "audit", "discovery", "upstream", "client")
+    taxonomy = platform().taxonomy
+    inapplicable = {
+        address
+        for address, clause in platform().clauses.items()
+        if clause.not_applicable(taxonomy) is not None
     }
-    assert set(CLAUSES) - set(platform().clauses) == elsewhere
+    assert inapplicable == {
+        *("success/requires", "surface/repeated", "mcp/is-error", "mcp/text", "deadline/kept"),
+        *("actions/agree", "envelope/status", "boundary/allowed"),
+        *("mcp/unknown-tool", "mcp/invalid-arguments", "audit/recorded", "discovery/agrees"),
+        *(name for name in CLAUSES if name.partition("/")[0] in ("rpc", "navigation", "upstream")),
+    }
     assert {each for each in platform().clauses if each.startswith("headers/")} == {
         "headers/x-correlation-id",
         "headers/retry-after",
@@ -742,7 +836,7 @@ codes:
     ("status", "clauses"), [(500, set()), (503, {"code/status"}), (429, {"code/status"})]
 )
 def test_a_code_without_a_status_has_the_one_of_the_surface(status: int, clauses: set[str]) -> None:
-    """Where a surface gives a status to what has none, such a code may come, under that status and no other."""
+    """A code without a status may come under the `default_status` of its surface, and no other."""
     found = judge(of(GATEWAY), exchange(status, {"code": "local"}))
     assert set(broken(found)) == clauses
     without = judge(
@@ -765,7 +859,7 @@ def test_a_code_without_a_status_has_the_one_of_the_surface(status: int, clauses
 def test_a_wait_among_the_details_is_the_one_of_the_header(
     wait: float, header: str, agrees: bool
 ) -> None:
-    """A detail that repeats Retry-After is its seconds, rounded up; neither is judged without the other, nor is a date."""
+    """A detail that repeats Retry-After has its seconds, rounded up; a date is not compared."""
     body = {"code": "limited", "details": {"wait": wait}}
     found = judge(of(GATEWAY), exchange(429, body, ("Retry-After", header)))
     assert broken(found) == ({} if agrees else {"details/validator": "/details/wait"})
@@ -789,7 +883,7 @@ imported: {pattern: "HTTP_${status}"}
 
 
 @pytest.mark.parametrize(
-    ("path", "code", "clause", "told"),
+    ("path", "code", "clause", "hinted"),
     [
         ("/pay", "HTTP_404", None, False),
         ("/look", "HTTP_404", "code/operation", False),
@@ -800,22 +894,20 @@ imported: {pattern: "HTTP_${status}"}
     ],
 )
 def test_an_imported_code_is_declared_by_its_operation(
-    path: str, code: str, clause: str | None, told: bool
+    path: str, code: str, clause: str | None, hinted: bool
 ) -> None:
-    """The form of imported codes declares none: one that its operation has is an error of it (K5, K17), any other is not
-    declared, and the finding says where it would be.
+    """The form of imported codes declares no code; the operation's own are declared (K5, K17).
+
+    A finding about another code of the form names the place to declare it.
     """
     loaded = read(IMPORTING, "importing.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
     answer = Response(
         404, (("Content-Type", "application/json"),), json.dumps({"code": code}).encode()
     )
-    found = judge(contract(loaded.taxonomy), Exchange(Request("GET", path), answer)).findings
+    found = judge(build_contract(loaded.taxonomy), Exchange(Request("GET", path), answer)).findings
     codes = [
         each for each in found if each.clause.startswith("code/") and each.clause != "code/status"
     ]
     assert [each.clause for each in codes] == ([clause] if clause else [])
-    assert (
-        any("`HTTP_${status}` is declared among the `errors`" in each.message for each in codes)
-        is told
-    )
+    assert any("`HTTP_${status}` under `errors`" in each.message for each in codes) is hinted

@@ -1,11 +1,11 @@
-"""What carries an envelope: where it stands in a body, what makes it an error, and what the carrier itself says."""
+"""Carriers of envelopes: the place in a body, the mark of an error, and the carrier's own rules."""
 
 import json
 from typing import Any
 
 import pytest
 
-from faultspec.contract.model import Contract, contract
+from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
@@ -18,10 +18,10 @@ taxonomy: {name: t, version: 1.0.0}
 
 
 def made(text: str) -> Contract:
-    """The contract of a taxonomy, which must be sound."""
+    """The contract of a taxonomy without errors."""
     loaded = read(HEAD + text, "t.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return contract(loaded.taxonomy)
+    return build_contract(loaded.taxonomy)
 
 
 def judged(
@@ -60,9 +60,7 @@ codes:
     ("wire", "declared"), [("gone", True), ("a.b#lost", True), ("a.b#else", False), ("else", False)]
 )
 def test_a_code_inside_a_text_is_a_code(order: str, wire: str, declared: bool) -> None:
-    """Where a taxonomy draws the code as a part of a text (`namespace#Code`), beside the bare one, both are read; a code
-    that is not declared is told in either.
-    """
+    """A code is read bare and inside a text (`namespace#Code`); an undeclared one is a finding."""
     rules = made(QUALIFIED.replace("[error, qualified]", order))
     found = judged(rules, "event", {"__type": wire, "message": "m"})
     assert clauses(found) == ([] if declared else ["code/declared"])
@@ -122,12 +120,12 @@ def result(*, marked: bool | None = None, **content: Any) -> dict[str, object]:
     ],
 )
 def test_a_tool_result_is_judged_where_its_envelope_stands(body: object, broken: list[str]) -> None:
-    """The envelope is read at its place, in the picture that its code wears, and the mark must be the code's."""
+    """The code's envelope is read at its place, and `isError` must be what the code requires."""
     assert clauses(judged(made(TOOL), "mcp", body)) == broken
 
 
 def test_places_are_places_of_the_whole_body() -> None:
-    """A pointer in a finding leads there from the root of the body, not of the envelope."""
+    """A pointer in a finding starts at the root of the body, not of the envelope."""
     (found,) = judged(made(TOOL), "mcp", result(error="refused", message=7)).findings
     assert (found.clause, found.pointer) == ("envelope/types", "/structuredContent/message")
 
@@ -142,7 +140,7 @@ def test_places_are_places_of_the_whole_body() -> None:
     ],
 )
 def test_a_success_owes_its_members(content: dict[str, Any], broken: list[str]) -> None:
-    """What every success on a surface has is missed where it isn't there, and has its type where it is."""
+    """A success lacks a required member or has it with another type: both break the clause."""
     found = judged(made(TOOL), "mcp", result(**content))
     assert (clauses(found), found.is_error) == (broken, False)
     assert "success/requires" in found.exercised
@@ -168,10 +166,8 @@ codes:
         ("KeyError: 1", ["leaks/stack-trace", "mcp/text"]),
     ],
 )
-def test_content_said_twice_is_searched_once(text: str, broken: list[str]) -> None:
-    """A text that is the structured content once more, as MCP asks, leaks no more than that; any other text is searched, and told
-    apart.
-    """
+def test_repeated_content_is_searched_once(text: str, broken: list[str]) -> None:
+    """A text that repeats the structured content is not searched again; any other text is."""
     content = {"error": "broken", "message": "no", "trace": "KeyError: 1"}
     body = {
         "content": [{"type": "text", "text": text}],
@@ -185,7 +181,7 @@ def test_content_said_twice_is_searched_once(text: str, broken: list[str]) -> No
     ("elapsed", "kept"), [(0.9, False), (1.0, True), (1.4, True), (1.6, False)]
 )
 def test_a_deadline_is_kept_from_both_sides(elapsed: float, kept: bool) -> None:
-    """An answer that says a budget of a second ran out comes when it did: not before, and not much later."""
+    """An error about a budget of one second comes after one second, not much later."""
     found = judged(
         made(TOOL), "mcp", result(error="late", message="no", seconds=1.0), elapsed=elapsed
     )
@@ -233,13 +229,13 @@ def rpc(code: object, message: object = "x", **data: object) -> dict[str, object
 def test_the_protocols_own_errors_are_told_from_ours(
     body: object, broken: list[str], code: str | None
 ) -> None:
-    """A number of the protocol is an error of the protocol's picture; any other that is not ours is undeclared."""
+    """The protocol's numbers come in its own envelope; any other undeclared number is a finding."""
     found = judged(made(RPC), "jsonrpc", body, target="files.list")
     assert (clauses(found), found.code) == (broken, code)
 
 
 def test_an_event_is_an_error_by_its_value() -> None:
-    """Only where the member has the value is the payload an error, whatever else the payload looks like."""
+    """A payload is an error only if the member has the declared value."""
     rules = made(RPC)
     assert clauses(judged(rules, "event", {"type": "failed", "payload": {"kind": "empty"}})) == [
         "code/declared"
@@ -249,7 +245,7 @@ def test_an_event_is_an_error_by_its_value() -> None:
 
 
 def test_a_log_is_known_by_where_it_is_written() -> None:
-    """Two logs keep the envelope under different members; each record is read as its own log has it."""
+    """Two logs keep the envelope under different members; each has its own surface."""
     rules = made(RPC)
     for target, member, surface in (
         ("first.jsonl", "error", "first"),
@@ -283,12 +279,12 @@ operations:
 def test_an_operation_is_known_by_what_was_asked(
     target: str, request_body: object, code: str, broken: list[str]
 ) -> None:
-    """By its name on the wire, or by the members of the request's body, all of which must have a value that is meant."""
+    """An operation is known by its name on the wire, or by all declared members of the request."""
     found = judged(made(OPERATIONS), "event", {"code": code}, target=target, request=request_body)
     assert clauses(found) == broken
 
 
-TOLD_TWICE = """
+REPEATED_TEXT = """
 envelopes: {refusal: {shape: {error: $code, message: $message, "...": $details}, additional: allow}}
 surfaces: {step: {transport: mcp, error_when: {present: /structuredContent/error}, at: /structuredContent, envelope: refusal, codes: closed}}
 codes: {denied: {summary: No., http: null, http_reason: Not over HTTP.}}
@@ -296,7 +292,7 @@ codes: {denied: {summary: No., http: null, http_reason: Not over HTTP.}}
 
 
 @pytest.mark.parametrize(
-    ("said", "texts", "told"),
+    ("structured", "texts", "repeated"),
     [
         ({"error": "denied", "message": "No"}, ['{"message": "No", "error": "denied"}'], True),
         (
@@ -313,21 +309,22 @@ codes: {denied: {summary: No., http: null, http_reason: Not over HTTP.}}
     ],
 )
 def test_the_text_of_a_result_is_its_structured_content(
-    said: object, texts: list[str], told: bool
+    structured: object, texts: list[str], repeated: bool
 ) -> None:
-    """A result whose texts are all something else than its structured content is a warning, be it a refusal or not; one
-    without texts or without structured content is none, nor is what the libraries of MCP wrap into `result`.
+    """A result whose texts all differ from its structured content is a warning.
+
+    It is not one without texts, without structured content, or with content wrapped into `result`.
     """
     content = [{"type": "text", "text": each} for each in texts]
     body = {
         "content": content,
         "isError": False,
-        **({} if said is None else {"structuredContent": said}),
+        **({} if structured is None else {"structuredContent": structured}),
     }
-    found = judged(made(TOLD_TWICE), "mcp", body)
+    found = judged(made(REPEATED_TEXT), "mcp", body)
     assert [(each.clause, each.level) for each in found.findings] == (
-        [] if told else [("mcp/text", "warning")]
+        [] if repeated else [("mcp/text", "warning")]
     )
     assert ("mcp/text" in found.exercised) == (
-        bool(texts) and said not in (None, {"result": [1, 2]})
+        bool(texts) and structured not in (None, {"result": [1, 2]})
     )

@@ -1,4 +1,4 @@
-"""Laws of the judge where not everything is the taxonomy's: bodies that pass through, other codes, unknown operations."""
+"""The judge of foreign parts: bodies that pass through, other codes, unknown operations."""
 
 import json
 from functools import cache
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faultspec.contract.model import Contract, contract
+from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
@@ -24,7 +24,7 @@ def of(system: str) -> Contract:
     """The contract of one of the examples."""
     loaded = load(str(EXAMPLES / system / "taxonomy.yaml"))
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return contract(loaded.taxonomy)
+    return build_contract(loaded.taxonomy)
 
 
 @cache
@@ -32,7 +32,7 @@ def made(text: str) -> Contract:
     """The contract of a taxonomy given as text, below a common head."""
     loaded = read("faultspec: 1\ntaxonomy: {name: t, version: 1.0.0}\n" + dedent(text), "t.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return contract(loaded.taxonomy)
+    return build_contract(loaded.taxonomy)
 
 
 def answer(
@@ -43,7 +43,7 @@ def answer(
     media_type: str = "application/json",
     **known: str,
 ) -> Judgement:
-    """What the judge says of an answer to a request such as ``POST /v1/messages``."""
+    """The judgement of an answer to a request such as ``POST /v1/messages``."""
     method, _, target = request.partition(" ")
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     response = Response(status, (("Content-Type", media_type),), raw)
@@ -126,21 +126,19 @@ def test_what_is_nobodys_of_ours_passes(body: object) -> None:
         ),
     ],
 )
-def test_what_begins_like_ours_is_judged(body: object, broken: list[str]) -> None:
-    """A declared code in the place of the code, a string in the place of the object around it, or the envelope of our other
-    endpoints with nothing more, is our mistake.
-    """
+def test_a_body_that_resembles_an_envelope_is_judged(body: object, broken: list[str]) -> None:
+    """A body with a declared code, a string in its place, or another envelope's shape is judged."""
     assert clauses(answer(of("aileron"), MESSAGES, 502, body)) == broken
 
 
 def test_what_is_ours_has_our_media_type() -> None:
-    """An envelope that is known for ours travels as declared, where others travel as they like."""
+    """A recognized envelope travels as declared; foreign bodies have no rules."""
     found = answer(of("aileron"), MESSAGES, 502, {"error": WHOLE}, "text/plain")
     assert clauses(found) == ["envelope/media-type"]
 
 
 def test_a_string_that_is_declared_is_an_envelope() -> None:
-    """Where one of the alternatives has a string there, that string is its code."""
+    """If an alternative has a string in that place, the string is its code."""
     rules = made("""
         envelopes:
           failure: {shape: {error: {class: $code, message: $message}}}
@@ -153,7 +151,7 @@ def test_a_string_that_is_declared_is_an_envelope() -> None:
 
 
 def test_a_list_of_errors_is_ours_by_any_of_them() -> None:
-    """One declared code in a list of errors claims the list; a list of strings is bare."""
+    """One declared code in a list of errors makes the list ours; so does a list of strings."""
     rules = made("""
         envelopes: {failures: {shape: {errors: [{code: $code, message: $message}]}}}
         surfaces: {proxy: {transport: http, envelope: failures, reason: upstreams}}
@@ -194,7 +192,7 @@ bodies = (
 @given(bodies, st.sampled_from([410, 502]))
 @examples(300)
 def test_a_body_passes_or_is_judged_like_everywhere(body: object, status: int) -> None:
-    """Whatever passes tells no declared code; whatever does not is judged as if nothing passed."""
+    """A body that passes has no declared code; any other is judged as if none could pass."""
     through = answer(made(BOTH.format(reason=", reason: upstreams")), "GET /", status, body)
     strictly = answer(made(BOTH.format(reason="")), "GET /", status, body)
     error = body.get("error") if isinstance(body, dict) else None
@@ -212,7 +210,7 @@ def test_a_body_passes_or_is_judged_like_everywhere(body: object, status: int) -
 @pytest.mark.parametrize("code", ["hash_mismatch", "network_error", "approval_denied", "not_found"])
 @pytest.mark.parametrize("status", [400, 409, 500])
 def test_a_code_that_only_looks_like_ours_is_not_judged_as_ours(code: str, status: int) -> None:
-    """On an open surface with an envelope of its own no clause that goes by the code applies, whatever the code."""
+    """On a foreign surface with an envelope, no clause that depends on the code applies."""
     body = {"error": {"code": code, "message": "the bytes differ", "details": [{"path": "a"}]}}
     found = answer(of("aileron"), "POST /v1/intents", status, body)
     assert (clauses(found), found.code) == ([], None)
@@ -222,7 +220,7 @@ def test_a_code_that_only_looks_like_ours_is_not_judged_as_ours(code: str, statu
 
 
 def test_the_shape_of_another_namespace_is_still_held_to() -> None:
-    """Such an envelope has its shape, its types and a code that is a text."""
+    """Such an envelope keeps its shape, its types, and a string as code."""
     for error, broken in (
         ({"code": "x"}, ["envelope/shape"]),
         ({"code": "x", "message": ""}, ["envelope/types"]),
@@ -260,7 +258,7 @@ operations:
 def test_whose_codes_they_are_is_said_by_the_surfaces(
     api: str, crud: str, envelope: str, judged: bool
 ) -> None:
-    """Codes are another's only on a surface that says so; an open one takes declared codes for what they are."""
+    """Codes are foreign only on a surface with `foreign`; an open one recognizes declared codes."""
     rules = made(SURFACES.format(api=api, crud=crud, envelope=envelope))
     body = {"error" if envelope == "theirs" else "code": "gone"}
     found = answer(rules, "POST /crud/x", 409, body)
@@ -269,7 +267,7 @@ def test_whose_codes_they_are_is_said_by_the_surfaces(
 
 
 def test_an_operation_brings_its_codes_to_any_surface() -> None:
-    """What an operation declares or lists is ours, even where other codes are not."""
+    """A code that an operation declares or lists is recognized even on a foreign surface."""
     rules = made(SURFACES.format(api="closed", crud="foreign", envelope="theirs"))
     assert clauses(answer(rules, "DELETE /crud/all", 409, {"error": "kept"})) == ["code/status"]
     assert clauses(answer(rules, "DELETE /crud/all", 409, {"error": "gone"})) == []
@@ -294,7 +292,7 @@ def test_an_operation_brings_its_codes_to_any_surface() -> None:
 def test_the_code_of_one_operation_is_refused_where_another_is_known(
     transport: str, target: str, known: dict[str, str], broken: list[str]
 ) -> None:
-    """A gateway's request does not say which operation it is: then nothing is said, and nothing exercised, of it."""
+    """If a gateway's request does not name its operation, no clause about it is exercised."""
     payload = {
         "code": "FILE_NOT_FOUND",
         "message": "m",
@@ -350,7 +348,7 @@ def test_an_operation_is_known_by_its_route(
     broken: list[str],
     exercised: bool,
 ) -> None:
-    """On HTTP a code of one operation is refused on another's route, and on a route that is nobody's but named."""
+    """On HTTP a code of one operation is a finding on any other known route."""
     found = answer(
         made(ROUTED.replace("OPEN", codes)), request_line, status, {"code": "LOST"}, **known
     )
@@ -359,7 +357,7 @@ def test_an_operation_is_known_by_its_route(
 
 
 def test_a_surface_that_lists_nothing_exercises_nothing() -> None:
-    """A shared code is checked against the operation only where there is one, or where the surface lists codes."""
+    """A shared code is checked against a known operation, or a surface that lists codes."""
     for codes, target, exercised in (
         ("open", "/x", False),
         ("closed", "/x", True),

@@ -1,4 +1,4 @@
-"""General laws of the judge: it always answers, always in the same order, and agrees with the generated JSON Schema."""
+"""General laws of the judge: it is total, ordered, and agrees with the generated JSON Schema."""
 
 import copy
 import json
@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from faultspec.contract.model import Contract, contract
+from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.body import replaced, resolve
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Canary, Exchange, Request, Response
@@ -29,7 +29,7 @@ def platform() -> Contract:
     """The contract of the Core Platform."""
     loaded = load(str(ROOT / "taxonomy.yaml"))
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return contract(loaded.taxonomy)
+    return build_contract(loaded.taxonomy)
 
 
 @cache
@@ -43,7 +43,7 @@ def schema() -> Draft202012Validator:
 def answered(
     status: int | None, body: bytes, headers: tuple[tuple[str, str], ...] = ()
 ) -> Exchange:
-    """An exchange of which only the answer matters."""
+    """An exchange with any request."""
     return Exchange(Request("GET", "/orders/1"), Response(status, headers, body))
 
 
@@ -105,7 +105,7 @@ exchanges = st.builds(
 
 
 def lawful(judged: Judgement, rules: Contract | None = None) -> None:
-    """What holds of every judgement; ``rules``: by which it was judged, else those of the Core Platform."""
+    """What holds for every judgement; ``rules``: the contract, by default the Core Platform's."""
     order = [
         (f.clause, f.pointer or "", f.level, f.status or 0, f.message) for f in judged.findings
     ]
@@ -119,7 +119,7 @@ def lawful(judged: Judgement, rules: Contract | None = None) -> None:
 @given(exchanges)
 @examples(400)
 def test_any_exchange_is_judged(seen: Exchange) -> None:
-    """No bytes, headers, status or transport make the judge fail; a finding is always of a clause that was exercised."""
+    """No exchange makes the judge fail; findings are of exercised clauses."""
     judged = judge(platform(), seen)
     lawful(judged)
     assert judged == judge(platform(), seen)
@@ -158,7 +158,7 @@ def listing(picture: str, additional: str, requires: str = "[known]") -> Contrac
     text = LISTS % (picture, additional, requires)
     loaded = read(text.replace(", requires_details: []", ""), "lists.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return contract(loaded.taxonomy)
+    return build_contract(loaded.taxonomy)
 
 
 own = st.fixed_dictionaries(
@@ -204,7 +204,7 @@ parts = st.recursive(
 
 @st.composite
 def fillings(draw: st.DrawFn, node: Node) -> object:
-    """A body that may be of a shape: each part as drawn, left out, or something else; lists with as many items as there are."""
+    """A body near a shape: parts are as declared, missing or different; lists have any length."""
     if draw(st.integers(0, 11)) == 0:
         return draw(parts)
     match node:
@@ -235,7 +235,7 @@ def fillings(draw: st.DrawFn, node: Node) -> object:
 def test_any_list_is_judged(
     picture: str, additional: str, status: int, data: st.DataObject
 ) -> None:
-    """Whatever the items of a list say and leave out, each as it likes, the judge answers, and each finding has its place."""
+    """For any items of a list the judge answers, and each finding has a place that exists."""
     rules = listing(picture, additional)
     body = data.draw(fillings(rules.taxonomy.envelopes["error"].shape))
     judged = judge(rules, answered(status, json.dumps(body).encode()))
@@ -250,13 +250,13 @@ def test_any_list_is_judged(
 def test_the_items_of_a_list_are_judged_each_for_itself(
     picture: str, status: int, data: st.DataObject
 ) -> None:
-    """What is wrong with an item is wrong with it alone, by its own code and at its own place, whatever stands beside it."""
+    """The findings of an item do not depend on the items beside it."""
     rules = listing(picture, "forbid", "[]")
     item = rules.taxonomy.envelopes["error"].shape.members[0].node.item  # type: ignore[union-attr]
     items = [data.draw(fillings(item)) for _ in range(data.draw(st.integers(1, 3)))]
 
-    def told(body: object) -> set[tuple[str, str, str, str | None]]:
-        """What is wrong with a body, but for its headers and for what one message says of all its items."""
+    def problems_of(body: object) -> set[tuple[str, str, str, str | None]]:
+        """The findings about a body, except on headers and those with one message for all items."""
         found = judge(rules, answered(status, json.dumps({"errors": body}).encode()))
         together = ("envelope/shape", "envelope/additional", "headers", "envelope/media-type")
         kept = [each for each in found.findings if not each.clause.startswith(together)]
@@ -269,9 +269,9 @@ def test_the_items_of_a_list_are_judged_each_for_itself(
             code,
         )
         for index, each in enumerate(items)
-        for clause, message, pointer, code in told([each])
+        for clause, message, pointer, code in problems_of([each])
     }
-    assert told(items) == alone
+    assert problems_of(items) == alone
 
 
 @given(
@@ -331,11 +331,11 @@ ENVELOPE_CLAUSES = (
     "details/registered",
     "ids/format",
 )
-"""Of the clauses about the body, those that one schema can express without knowing the exchange."""
+"""The clauses about the body that a schema can express without knowing the exchange."""
 
 
 def good_bodies() -> Iterator[dict[str, object]]:
-    """One good body for every code: the example of each, completed."""
+    """One correct body for every code: its example, completed."""
     for code in platform().taxonomy.codes.values():
         for each in code.examples:
             body = {
@@ -378,7 +378,7 @@ edits = st.lists(st.tuples(paths, st.just("drop") | st.tuples(values)), min_size
 def edited(
     body: dict[str, object], changes: list[tuple[tuple[str, ...], object]]
 ) -> dict[str, object]:
-    """The body after the changes that are possible."""
+    """The body after those changes that can be applied."""
     body = copy.deepcopy(body)
     for path, change in changes:
         place: object = body
@@ -402,11 +402,11 @@ def edited(
 def test_the_judge_and_the_schema_agree(
     body: dict[str, object], changes: list[tuple[tuple[str, ...], object]]
 ) -> None:
-    """Law 9: the envelope clauses are silent exactly when the generated JSON Schema accepts the body."""
+    """Law 9: envelope clauses are silent exactly when the generated JSON Schema accepts the body."""
     body = edited(body, changes)
     judged = judge(platform(), answered(500, json.dumps(body).encode()))
-    said = [f for f in judged.findings if f.clause in ENVELOPE_CLAUSES and f.level == "error"]
-    assert (not said) == schema().is_valid(body), [f.message for f in said]
+    found = [f for f in judged.findings if f.clause in ENVELOPE_CLAUSES and f.level == "error"]
+    assert (not found) == schema().is_valid(body), [f.message for f in found]
 
 
 @given(json_values | st.dictionaries(keys, json_values, max_size=6))
@@ -414,8 +414,8 @@ def test_the_judge_and_the_schema_agree(
 def test_the_judge_and_the_schema_agree_on_anything(body: object) -> None:
     """Law 9, for bodies that were never meant to be envelopes."""
     judged = judge(platform(), answered(500, json.dumps(body).encode()))
-    said = [f for f in judged.findings if f.clause in ENVELOPE_CLAUSES and f.level == "error"]
-    assert (not said) == schema().is_valid(body)
+    found = [f for f in judged.findings if f.clause in ENVELOPE_CLAUSES and f.level == "error"]
+    assert (not found) == schema().is_valid(body)
 
 
 @given(st.sampled_from(list(good_bodies())), edits, st.sampled_from([400, 404, 409, 412, 429, 500]))
@@ -423,7 +423,7 @@ def test_the_judge_and_the_schema_agree_on_anything(body: object) -> None:
 def test_a_presupposed_clause_masks(
     body: dict[str, object], changes: list[tuple[tuple[str, ...], object]], status: int
 ) -> None:
-    """No finding stands beside a broken clause that its own presupposes, at the same place or above."""
+    """No finding accompanies a broken clause that it presupposes, at the same place or above."""
     judged = judge(platform(), answered(status, json.dumps(edited(body, changes)).encode()))
     errors = [finding for finding in judged.findings if finding.level == "error"]
     clauses = platform().clauses
@@ -446,7 +446,7 @@ def test_a_presupposed_clause_masks(
     st.integers(),
 )
 def test_what_is_replaced_is_found(body: object, keys: list[str], value: int) -> None:
-    """A pointer leads to what was put there, whatever stood on the way, and the body that was given is as it was."""
+    """A pointer resolves to the new value, and the original body is unchanged."""
     pointer = "".join("/" + each.replace("~", "~0").replace("/", "~1") for each in keys)
     before = copy.deepcopy(body)
     assert resolve(replaced(body, pointer, value), pointer) == (True, value)

@@ -1,4 +1,4 @@
-"""Laws of the leak detectors: they see what leaks, leave harmless text alone, and never repeat what leaked."""
+"""The leak detectors find leaks, accept harmless text, and never repeat what leaked."""
 
 import base64
 import json
@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from faultspec.exchange.model import Canary
-from faultspec.leaks import JOINT, SCANNED, detect, name_patterns, planted
+from faultspec.leaks import JOINT, SCANNED, detect, find_planted, name_patterns
 from faultspec.leaks.detectors import DETECTORS
 
 LEAKS = {
@@ -501,14 +501,14 @@ HARMLESS = (
     ("kind", "text"), [(kind, text) for kind, texts in LEAKS.items() for text in texts]
 )
 def test_a_leak_is_seen_by_its_detector(kind: str, text: str) -> None:
-    """Each kind of leak is recognised in the middle of a sentence as well as alone."""
+    """Each kind of leak is recognized alone and inside a sentence."""
     for each in (text, f"It failed: {text}", f"{text}\nTry again later."):
         assert kind in {leak.kind for leak in detect(each, [kind])}, each
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_harmless_text_trips_nothing(text: str) -> None:
-    """What an honest message says is never called a leak."""
+    """No text of the harmless corpus is a leak."""
     assert detect(text, DETECTORS) == ()
 
 
@@ -522,7 +522,7 @@ def test_there_are_enough_examples() -> None:
     ("kind", "text"), [(kind, text) for kind, texts in LEAKS.items() for text in texts]
 )
 def test_a_glimpse_reveals_nothing(kind: str, text: str) -> None:
-    """Of what leaked, no more than two characters are ever shown."""
+    """A glimpse shows at most two characters of a leak."""
     for leak in detect(text, [kind]):
         leaked = text[leak.start : leak.end]
         assert leak.glimpse == f"{leaked[:2].strip()}… ({len(leaked)} characters)"
@@ -537,8 +537,8 @@ def test_only_the_detectors_asked_for_speak() -> None:
         assert {leak.kind for leak in detect(text, [kind])} == {kind}
 
 
-def test_the_callers_own_address_is_no_leak() -> None:
-    """An answer may repeat the path and the host it was asked at, and nothing else of the kind."""
+def test_the_callers_own_address_is_not_a_leak() -> None:
+    """An answer may repeat the path and host of the request, but no other path or host."""
     sent = "/home/feed\n10.0.0.5:8080"
     assert detect("/home/feed is not here", ["path"], sent=sent) == ()
     assert detect("http://10.0.0.5:8080/x", ["private-address"], sent=sent) == ()
@@ -547,7 +547,7 @@ def test_the_callers_own_address_is_no_leak() -> None:
 
 
 def test_what_the_caller_named_may_be_named_again() -> None:
-    """Of what a system says of a file, and a library of a host, it is the file and the host that the caller may have sent."""
+    """In an error of a system or library, the file or host is compared with the request."""
     missing = "[Errno 2] No such file or directory: '/data/in/x.csv'"
     assert detect(missing, ["path"])
     assert detect(missing, ["path"], sent="/convert?file=/data/in/x.csv") == ()
@@ -569,7 +569,7 @@ def test_what_the_caller_named_may_be_named_again() -> None:
 
 
 def test_a_trace_is_one_leak() -> None:
-    """The paths and drivers inside a stack trace are not reported beside it; those elsewhere are."""
+    """Paths and drivers inside a stack trace are not reported; those elsewhere are."""
     trace = 'Traceback (most recent call last):\n  File "/srv/app/x.py", line 3, in y\npsycopg.errors.UniqueViolation'
     assert {leak.kind for leak in detect(trace, DETECTORS)} == {"stack-trace"}
     assert {leak.kind for leak in detect(f"{trace}{JOINT}open /etc/passwd", DETECTORS)} == {
@@ -579,13 +579,13 @@ def test_a_trace_is_one_leak() -> None:
 
 
 def test_a_connection_string_is_one_leak() -> None:
-    """The host, the password and the seeming e-mail address inside a connection string belong to it."""
+    """The host and password inside a connection string are not reported by themselves."""
     text = "postgres://shop:hunter2@db.prod.internal:5432/shop"
     assert [leak.kind for leak in detect(text, DETECTORS)] == ["connection-string"]
 
 
 def test_a_taxonomys_own_names_are_internal() -> None:
-    """Patterns of the taxonomy widen the detector, and one that can't be read is taken literally."""
+    """Patterns of the taxonomy extend the detector; a malformed one is taken literally."""
     names = name_patterns(["orders-(blue|green)", "billing[core"])
     assert [leak.what for leak in detect("see Orders-Green", ["internal-name"], names)] == [
         "an internal name"
@@ -617,17 +617,17 @@ SECRET = 'cnry "7Qx3"/geheim&ü'
     ],
 )
 def test_a_planted_value_is_found_in_any_form(form: str) -> None:
-    """A canary that comes back is seen however it was escaped on the way, and is never shown."""
-    (leak,) = planted(f"before {form} after", [Canary("secret", SECRET)], whole=False)
+    """A canary is found in every encoding, and never shown."""
+    (leak,) = find_planted(f"before {form} after", [Canary("secret", SECRET)], whole=False)
     assert (leak.kind, leak.glimpse) == ("secret", "")
     assert "7Qx3" not in leak.what
 
 
 def test_a_tenant_is_found_as_a_whole_word_only() -> None:
-    """The value of a tenant counts where it stands alone, not inside another word, and never by the name of its field."""
+    """A tenant's value counts as a whole token, not inside a word; a field's name never does."""
 
     def found(text: str, value: str = "acme") -> bool:
-        return bool(planted(text, [Canary("tenant", value)], whole=True))
+        return bool(find_planted(text, [Canary("tenant", value)], whole=True))
 
     assert found("not in acme.")
     assert found("tenant=ACME")
@@ -641,7 +641,7 @@ def test_a_short_value_counts_only_where_it_is_meant() -> None:
     """A tenant called `a` is not every indefinite article."""
 
     def found(text: str) -> bool:
-        return bool(planted(text, [Canary("tenant", "a")], whole=True))
+        return bool(find_planted(text, [Canary("tenant", "a")], whole=True))
 
     assert not found("There is no such resource as a notebook")
     assert found("a")
@@ -653,8 +653,11 @@ def test_a_short_value_counts_only_where_it_is_meant() -> None:
 @given(st.text(max_size=400), st.text(max_size=30))
 @example("İß the İß value", "ß the İß")
 def test_any_text_can_be_searched(text: str, value: str) -> None:
-    """No text and no planted value makes a search fail; places lie within the text."""
-    for leak in (*detect(text, DETECTORS), *planted(text, [Canary("canary", value)], whole=False)):
+    """No text or planted value makes a search fail; places lie within the text."""
+    for leak in (
+        *detect(text, DETECTORS),
+        *find_planted(text, [Canary("canary", value)], whole=False),
+    ):
         assert 0 <= leak.start < leak.end <= len(text)
 
 
@@ -706,7 +709,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_text_takes_no_longer_than_its_size_allows(text: str) -> None:
-    """No text makes a pattern run away: the largest that is searched takes seconds at worst, not hours."""
+    """No text makes a pattern backtrack without end: the largest one takes seconds."""
     assert len(text) > SCANNED or len(text) > 100_000
     start = time.process_time()
     detect(text, DETECTORS)
@@ -716,7 +719,7 @@ def test_a_hostile_text_takes_no_longer_than_its_size_allows(text: str) -> None:
 
 
 def test_a_leak_at_the_end_of_a_long_text_is_seen_there() -> None:
-    """Of a long text the beginning and the end are searched, and places are those of the whole text."""
+    """The beginning and the end of a long text are searched; places are those of the whole text."""
     text = "x" * (3 * SCANNED) + " AKIAIOSFODNN7EXAMPLE"
     (leak,) = detect(text, ["secret"])
     assert text[leak.start : leak.end] == "AKIAIOSFODNN7EXAMPLE"
@@ -726,7 +729,7 @@ def test_a_leak_at_the_end_of_a_long_text_is_seen_there() -> None:
     "address", ["ada.lovelace@example.com", "j.doe@shop.test", "bo@corp.example"]
 )
 def test_a_person_at_a_documentation_domain_is_a_person(address: str) -> None:
-    """Test data lives at reserved domains, and so do the addresses that a service under test leaks."""
+    """An address at a reserved domain is a leak unless a placeholder stands before the @."""
     assert [each.kind for each in detect(f"the account of {address} is locked", ("email",))] == [
         "email"
     ]

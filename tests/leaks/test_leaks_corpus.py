@@ -1,4 +1,4 @@
-"""Leak detection against what others wrote: error texts of packages, traces of runtimes, the vectors of a secret detector."""
+"""Leak detection on foreign texts: errors of packages, traces, vectors of a detector."""
 
 import gzip
 import importlib.util
@@ -32,15 +32,15 @@ THEIRS: list[dict[str, Any]] = json.loads(
 
 
 def test_the_corpus_is_large_and_of_many() -> None:
-    """Hundreds of texts, of dozens of packages, in two languages."""
+    """The corpus has hundreds of texts of dozens of packages in two languages."""
     packages = {each["package"] for each in HARMLESS}
     assert len({each["text"] for each in HARMLESS}) >= 500
     assert len(packages) >= 50
     assert sum("@" in each for each in packages) >= 15
 
 
-def test_what_honest_packages_say_is_no_leak() -> None:
-    """No error text of a package that answers callers trips a detector, alone or in a body with ids, hashes and addresses."""
+def test_messages_of_packages_are_not_leaks() -> None:
+    """No error text of a package trips a detector, alone or in a body with ids and hashes."""
     around = (
         '{"correlation_id": "01a201dd-b672-7de5-9ec2-4aa6256c3c42", "order": "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T", "message": "%s", '
         '"etag": "W/\\"d41d8cd98f00b204e9800998ecf8427e\\"", "commit": "da39a3ee5e6b4b0d3255bfef95601890afd80709"}'
@@ -61,7 +61,7 @@ ADMITTED = {
 
 
 def test_what_comes_near_a_leak_is_none() -> None:
-    """Texts of services and drivers in which the needles of the detectors stand trip nothing but what is admitted."""
+    """Harmless texts with needles of the detectors trip only what the list admits."""
     assert len({each["text"] for each in NEAR}) >= 200
     assert len({each["package"] for each in NEAR}) >= 20
     found = {leak.what for each in NEAR for leak in detect(each["text"], DETECTORS)}
@@ -69,7 +69,7 @@ def test_what_comes_near_a_leak_is_none() -> None:
 
 
 def test_what_comes_near_comes_near() -> None:
-    """The detectors have to look at each of these texts, and by more than eighty of their patterns."""
+    """Each of these texts has a needle, and together they need more than eighty patterns."""
     patterns = [pattern for each in DETECTORS.values() for pattern in each]
     asked = {
         pattern
@@ -85,7 +85,7 @@ def test_what_comes_near_comes_near() -> None:
 
 
 def test_the_corpus_is_what_its_lines_say() -> None:
-    """Of packages that are installed in the same version, the source has the text where the corpus says."""
+    """If a package is installed in the same version, its source has the text at the given place."""
     spec = importlib.util.spec_from_file_location("harmless", VECTORS / "harmless.py")
     assert spec is not None
     assert spec.loader is not None
@@ -114,7 +114,7 @@ def test_the_corpus_is_what_its_lines_say() -> None:
 
 @pytest.mark.parametrize("trace", TRACES, ids=[each["name"] for each in TRACES])
 def test_a_trace_of_any_runtime_is_seen(trace: dict[str, str]) -> None:
-    """Whole, on one line as many loggers write it, in JSON, and of a long one when its beginning or its end was kept."""
+    """A trace is found whole, on one line, in JSON, and truncated at its beginning or end."""
     text = trace["text"]
     kept = [text, " ".join(text.split()), json.dumps({"message": text})]
     kept += [text[: len(text) * 2 // 3], text[len(text) // 3 :]] if len(text) > 300 else []
@@ -123,7 +123,7 @@ def test_a_trace_of_any_runtime_is_seen(trace: dict[str, str]) -> None:
 
 
 def test_the_traces_are_of_many_runtimes() -> None:
-    """Those of real programs, each kept beside its trace and run by the runtime that is named."""
+    """A real program, kept beside its trace, prints that trace under its runtime."""
     assert len({each["runtime"].partition(" ")[0] for each in TRACES} - {"openjdk"}) >= 9
     assert all(each["program"] and each["command"] and each["runtime"] for each in TRACES)
 
@@ -147,14 +147,14 @@ SEEN = {
 
 @pytest.mark.parametrize("vector", THEIRS, ids=range(len(THEIRS)))
 def test_against_the_vectors_of_detect_secrets(vector: dict[str, Any]) -> None:
-    """What its plugins call a secret is one here, and what they do not is none, but for what is declined with a reason."""
+    """The detector agrees with the vectors, except for those declined with a reason."""
     seen = bool(detect(vector["text"], ["secret", "connection-string"]))
     if seen != vector["secret"]:
         assert vector["plugin"] in (MISSED if vector["secret"] else SEEN)
 
 
 def test_what_is_declined_is_declined() -> None:
-    """Each reason is of a vector that there is: a detector that learns it takes it from the list."""
+    """Each reason belongs to an existing vector that the detector still misses."""
     differ = [
         each
         for each in THEIRS
@@ -165,7 +165,7 @@ def test_what_is_declined_is_declined() -> None:
 
 
 def made(parsed: Any, random: Random, most: int = 60) -> str:
-    """A random text that a parsed regular expression matches, as far as these expressions go; what stands around it apart.
+    """A random text that a parsed regular expression matches, without its surroundings.
 
     What may be repeated often is repeated ``most`` times.
     """
@@ -222,7 +222,7 @@ PATTERNS = [(kind, pattern) for kind, patterns in DETECTORS.items() for pattern 
     ids=[f"{kind}-{each.what}" for kind, each in PATTERNS],
 )
 def test_what_a_pattern_finds_has_a_needle(pattern: Pattern) -> None:
-    """Random texts made of each expression: no match is without a needle, or the pattern would never be tried."""
+    """Every random match of an expression contains a needle; otherwise it would never be tried."""
     parsed = re._parser.parse(pattern.expression, pattern.flags)  # type: ignore[attr-defined]  # as hypothesis does
     random, seen = Random(pattern.expression), 0
     assert all(each == each.lower() and each for each in pattern.needles)
@@ -239,7 +239,7 @@ def test_what_a_pattern_finds_has_a_needle(pattern: Pattern) -> None:
     ids=[f"{kind}-{each.what}" for kind, each in PATTERNS],
 )
 def test_every_repetition_has_a_bound(pattern: Pattern) -> None:
-    """No expression repeats anything more than a few hundred times, those of long tokens apart."""
+    """No expression repeats anything more than a few hundred times, except those of long tokens."""
 
     def most(parsed: Any) -> int:
         found = 0
@@ -274,8 +274,8 @@ def test_a_token_that_names_its_vendor_is_seen(token: tuple[str, str, str, float
         assert detect(around % text, ["secret", "internal-name"]), text
 
 
-def test_a_placeholder_is_no_token() -> None:
-    """What documentation writes for a token has no entropy, and trips none of the vendored rules."""
+def test_a_placeholder_is_not_a_token() -> None:
+    """Placeholders in documentation have no entropy, and trip none of the vendored rules."""
     assert (
         detect(
             "write hvs.xxxxxxxxxxxxxxxxxxxxxxxxxxxx or dapi00000000000000000000000000000000",

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from cli.test_conform_command import faultspec
 from faultspec.contract.clauses import GROUPABLE, VALUES
-from faultspec.contract.model import Contract, contract
+from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import load, read
@@ -62,7 +62,7 @@ def platform(extra: str = "") -> Contract:
     )
     loaded = read(text, "taxonomy.yaml")
     assert loaded.taxonomy is not None, loaded.diagnostics
-    return contract(loaded.taxonomy)
+    return build_contract(loaded.taxonomy)
 
 
 def clauses(
@@ -433,7 +433,7 @@ def test_lines_of_a_log_surface_are_judged_as_they_are(tmp_path: Path) -> None:
     assert loaded.taxonomy is not None
     bad = {"type": "system_event", "error": {"error_code": "no_such_code", "phase": "review"}}
     path = log(tmp_path / "conversation.jsonl", {"type": "message", "text": "hello"}, bad)
-    report = audit([str(path)], contract(loaded.taxonomy))
+    report = audit([str(path)], build_contract(loaded.taxonomy))
     assert {each.places for each in report.result.findings} == {(f"{path}:2",)}
     assert "code/declared" in {each.finding.clause for each in report.result.findings}
 
@@ -659,7 +659,7 @@ def test_what_records_do_not_say_is_the_reason_why_nothing_was_judged(
         told = reason.startswith("the records of 2 errors do not say ")
         assert told != clause.judgeable(exchange.lacks), reason
         assert told or reason.startswith("nothing that was seen gave occasion: ")
-        assert clause.applies in reason
+        assert clause.occasion in reason
     if lacks == {"request"}:
         said = "the record of the one error that was seen does not say what was asked, which an answer may repeat"
         assert reasons(exchange)["leaks/path"].startswith(said)

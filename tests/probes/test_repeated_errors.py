@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faultspec.contract.model import Contract, contract
+from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import read
@@ -46,7 +46,7 @@ def loaded(text: str = TAXONOMY) -> Contract:
     """The contract of a taxonomy."""
     found = read(text, "told.yaml")
     assert found.taxonomy is not None, found.diagnostics
-    return contract(found.taxonomy)
+    return build_contract(found.taxonomy)
 
 
 RULES = loaded()

@@ -16,7 +16,7 @@ from random import Random
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from faultspec.contract.model import contract
+from faultspec.contract.model import build_contract
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Request
 from faultspec.language import load
@@ -140,7 +140,7 @@ def world(
     """A world around a service, before anything was asked."""
     target = replace(ServiceConfig(http=url, limits=limits), **more)  # type: ignore[arg-type]  # keywords of Target, passed on
     with HttpDriver(url, limits) as driver:
-        yield HttpSession(platform(), contract(platform()), target, driver, description, Random(0))
+        yield HttpSession(platform(), build_contract(platform()), target, driver, description, Random(0))
 
 
 def recorded(
@@ -164,7 +164,7 @@ def swept(
             described = describe(target, driver, "")
             assert isinstance(described, tuple)
             here = HttpSession(
-                platform(), contract(platform()), target, driver, described[0], Random(0)
+                platform(), build_contract(platform()), target, driver, described[0], Random(0)
             )
             here.turn = here.kinds
             list(fixtures(here))

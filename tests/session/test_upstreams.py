@@ -177,11 +177,16 @@ def test_each_sin_meets_its_clause(sin: str) -> None:
     assert {each.finding.clause for each in watched(sin).findings} == set(KILLS[sin])
 
 
-def test_a_taxonomy_that_says_nothing_of_upstreams_has_no_such_clauses() -> None:
-    """The Core Platform is not asked how it calls others."""
+def test_without_a_declared_upstream_its_clauses_do_not_apply() -> None:
+    """The Core Platform declares no `upstream`, and every clause of the family says so."""
     taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
     assert taxonomy is not None
-    assert not [each for each in service_clauses(taxonomy) if each.startswith("upstream/")]
+    family = [
+        each for name, each in service_clauses(taxonomy).items() if name.startswith("upstream/")
+    ]
+    assert {each.not_applicable(taxonomy) for each in family} == {
+        "the taxonomy has no `upstream.retry`"
+    }
 
 
 def test_without_an_upstream_nothing_is_exercised() -> None:

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from faultspec.contract.model import contract
+from faultspec.contract.model import build_contract
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import read
@@ -290,7 +290,7 @@ def test_judge_and_schema_agree_on_every_mutation(data: dict[str, Any]) -> None:
     taxonomy = taxonomy_of(data)
     assume(taxonomy is not None)
     assert taxonomy is not None
-    rules = contract(taxonomy)
+    rules = build_contract(taxonomy)
     tree = render(taxonomy, (SHIPPED["python"], SHIPPED["jsonschema"]), "any.yaml")
     schema = Draft202012Validator(json.loads(tree["jsonschema/error.schema.json"]))
     with tempfile.TemporaryDirectory() as folder, imported(tree, Path(folder)) as package:

@@ -20,7 +20,7 @@ import jsonschema_rs
 import pytest
 from jsonschema import Draft202012Validator
 
-from faultspec.contract.model import Contract, contract
+from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
@@ -61,7 +61,7 @@ def taxonomy(system: str) -> Taxonomy:
 @cache
 def rules(system: str) -> Contract:
     """A system's contract."""
-    return contract(taxonomy(system))
+    return build_contract(taxonomy(system))
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faultspec.contract.model import contract
+from faultspec.contract.model import build_contract
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import load, read
@@ -505,7 +505,7 @@ def test_a_header_whose_value_is_known_is_sent(
     for error in errors:
         sent = package.render(error)
         answer = Response(sent.status, tuple(sent.headers.items()), sent.body)
-        found = judge(contract(loaded.taxonomy), Exchange(Request("GET", "/x"), answer)).findings
+        found = judge(build_contract(loaded.taxonomy), Exchange(Request("GET", "/x"), answer)).findings
         assert [each.message for each in found if each.clause.startswith("headers/")] == [], (
             error,
             sent.headers,

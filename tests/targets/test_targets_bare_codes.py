@@ -13,7 +13,7 @@ import jsonschema_rs
 import pytest
 from jsonschema import Draft202012Validator
 
-from faultspec.contract.model import contract
+from faultspec.contract.model import build_contract
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import load, read
@@ -118,7 +118,7 @@ def test_whatever_a_framework_says_the_answer_is_valid(system: str) -> None:
     """
     name, given = SYSTEMS[system]
     package, asgi = importlib.import_module(name), importlib.import_module(f"{name}.asgi")
-    rules = contract(taxonomy_of(system))
+    rules = build_contract(taxonomy_of(system))
     envelope = asgi.ErrorBoundary.__init__.__kwdefaults__["envelope"]
     schema = json.loads(
         (ROOT / system / f"generated/jsonschema/{envelope}.schema.json").read_text()
@@ -249,7 +249,7 @@ def test_every_shape_of_details_can_be_answered_without_any(shape: str, compiled
     taxonomy, folder = compiled(text.replace("details?: $details", SHAPES[shape]), f"shape_{shape}")
     asgi = importlib.import_module(f"shape_{shape}_errors.asgi")
     valid = Draft202012Validator(json.loads((folder / "jsonschema/error.schema.json").read_text()))
-    boundary, rules = asgi.ErrorBoundary(failing), contract(taxonomy)
+    boundary, rules = asgi.ErrorBoundary(failing), build_contract(taxonomy)
     for app in (failing, *(bare(status, []) for status in STATUSES)):
         boundary.app = app
         exchange = served(boundary)
@@ -277,7 +277,7 @@ def test_an_answer_that_fails_is_answered_with_what_the_taxonomy_fixes(fault: st
         500,
         "internal_error",
     )
-    findings = judge(contract(taxonomy_of(".")), exchange).findings
+    findings = judge(build_contract(taxonomy_of(".")), exchange).findings
     assert not [each for each in findings if each.level == "error"], findings
 
 

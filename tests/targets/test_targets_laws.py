@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from faultspec import source
-from faultspec.contract.model import contract
+from faultspec.contract.model import build_contract
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import load, read
@@ -714,4 +714,4 @@ def test_a_status_that_a_surface_gives_is_one_everywhere(
     sent = package.render(package.Failed())
     assert (sent.status, json.loads(sent.body)) == (422, shown)
     answer = Response(sent.status, tuple(sent.headers.items()), sent.body)
-    assert not judge(contract(loaded.taxonomy), Exchange(Request("GET", "/"), answer)).findings
+    assert not judge(build_contract(loaded.taxonomy), Exchange(Request("GET", "/"), answer)).findings

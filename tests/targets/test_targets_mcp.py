@@ -10,7 +10,7 @@ import jsonschema_rs
 import pytest
 from jsonschema import Draft202012Validator
 
-from faultspec.contract.model import Contract, contract
+from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import read
@@ -137,7 +137,7 @@ def made(
     tree = render(loaded.taxonomy, [SHIPPED["mcp"], SHIPPED["surfaces"]], "tools.yaml")
     document = json.loads(tree[f"{name}.schema.json"])
     Draft202012Validator.check_schema(document)
-    return contract(loaded.taxonomy), jsonschema_rs.Draft202012Validator(document)
+    return build_contract(loaded.taxonomy), jsonschema_rs.Draft202012Validator(document)
 
 
 def refusal(form: Form, code: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from faultspec.contract.model import Contract, contract
+from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.judge import judge
 from faultspec.language import load, read
@@ -80,7 +80,7 @@ def loaded(path: Path) -> tuple[Contract, dict[str, Draft202012Validator], tuple
             data,
             {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "m", "data": data}},
         ]
-    return contract(found.taxonomy), schemas, tuple(bodies)
+    return build_contract(found.taxonomy), schemas, tuple(bodies)
 
 
 def exchange(surface: Surface, contract: Contract, body: object) -> Exchange:
@@ -233,7 +233,7 @@ def suggesting(field: str) -> tuple[Contract, Mapping[str, jsonschema_rs.Draft20
     found = read(SUGGESTING.replace("FIELD", field), "ways.yaml")
     assert found.taxonomy is not None, found.diagnostics
     tree = render(found.taxonomy, [SHIPPED["jsonschema"]], "ways.yaml")
-    return contract(found.taxonomy), {
+    return build_contract(found.taxonomy), {
         each: jsonschema_rs.Draft202012Validator(json.loads(tree[f"jsonschema/{each}.schema.json"]))
         for each in found.taxonomy.envelopes
     }
@@ -334,7 +334,7 @@ def conditional() -> tuple[Contract, jsonschema_rs.Draft202012Validator]:
     found = read(CONDITIONS.replace("44x", "440-449"), "rules.yaml")
     assert found.taxonomy is not None, found.diagnostics
     tree = render(found.taxonomy, [SHIPPED["jsonschema"]], "rules.yaml")
-    return contract(found.taxonomy), jsonschema_rs.Draft202012Validator(
+    return build_contract(found.taxonomy), jsonschema_rs.Draft202012Validator(
         json.loads(tree["jsonschema/error.schema.json"])
     )
 
@@ -394,7 +394,7 @@ def test_a_status_inside_a_text_is_text() -> None:
     assert found.taxonomy is not None, found.diagnostics
     tree = render(found.taxonomy, [SHIPPED["jsonschema"]], "textual.yaml")
     valid = jsonschema_rs.Draft202012Validator(json.loads(tree["jsonschema/error.schema.json"]))
-    rules = contract(found.taxonomy)
+    rules = build_contract(found.taxonomy)
     for said, accepted, clauses in (
         ("410", True, set()),
         ("404", True, {"envelope/status"}),
@@ -458,7 +458,7 @@ def test_a_response_of_json_rpc_has_a_result_or_an_error(
     assert found.taxonomy is not None, found.diagnostics
     tree = render(found.taxonomy, [SHIPPED["surfaces"]], "rpc.yaml")
     valid = jsonschema_rs.Draft202012Validator(json.loads(tree["surfaces/engine.schema.json"]))
-    rules = contract(found.taxonomy)
+    rules = build_contract(found.taxonomy)
     frame: dict[str, object] = {"jsonrpc": "2.0", "id": 1}
     for code in ("refused", "no_such_code"):
         if mark == "/error":
@@ -543,7 +543,7 @@ def test_where_pictures_match_the_number_tells_whose_the_error_is(
     error = {"code": number, "message": "m", **({} if data is None else {"data": data})}
     body = {"jsonrpc": "2.0", "id": 1, "error": error}
     judged = judge(
-        contract(found.taxonomy),
+        build_contract(found.taxonomy),
         Exchange(
             Request("POST", "step"),
             Response(None, (), json.dumps(body).encode()),
@@ -600,7 +600,7 @@ def test_a_code_inside_a_text_is_text_there(
     assert found.taxonomy is not None, found.diagnostics
     tree = render(found.taxonomy, [SHIPPED["surfaces"]], "urn.yaml")
     valid = jsonschema_rs.Draft202012Validator(json.loads(tree["surfaces/here.schema.json"]))
-    rules = contract(found.taxonomy)
+    rules = build_contract(found.taxonomy)
     gone, kept, other, own = (str(each).strip('"') for each in wires)
     known = {gone: "gone", kept: "kept", other: "else", own: "own"}
     for text in (gone, kept, other, own, "none", "1009", "", "01001"):

@@ -74,7 +74,7 @@ def command(
     """
     conformance()
     from faultspec.contract.clauses import service_clauses
-    from faultspec.contract.model import contract
+    from faultspec.contract.model import build_contract
     from faultspec_conformance.observed.audit import AuditOptions, audit
 
     files_out = reporting.outputs(reports)
@@ -96,7 +96,7 @@ def command(
         waivers=known,
         progress=_progress if watched else None,
     )
-    report = audit(files, contract(taxonomy), options)
+    report = audit(files, build_contract(taxonomy), options)
     if watched:
         click.echo("\r\x1b[K", err=True, nl=False)
     try:

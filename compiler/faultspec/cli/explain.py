@@ -205,7 +205,7 @@ def _clause(clause: Clause) -> Iterator[str]:
     yield f"{clause.address}: a clause of the suite"
     yield _wrapped(clause.title)
     yield _wrapped(f"Why: {clause.why}")
-    yield _wrapped(f"When: {clause.applies}")
+    yield _wrapped(f"When: {clause.occasion}")
     yield from _facts(
         (
             ("statements", ", ".join(clause.statements)),

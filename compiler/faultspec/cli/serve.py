@@ -68,7 +68,7 @@ def command(
     conformance()
     from random import Random
 
-    from faultspec.contract.model import contract
+    from faultspec.contract.model import build_contract
     from faultspec_conformance.drivers.serving import serving
     from faultspec_conformance.faults import script
     from faultspec_conformance.faults.server import FaultServer
@@ -92,7 +92,7 @@ def command(
         )
     turns = script.Turns(script.Script(tuple(wanted), after, times, probability), Random(seed))
     app = FaultServer(
-        contract(declared),
+        build_contract(declared),
         turns,
         description=description,
         heard=lambda served: click.echo(served, err=True),

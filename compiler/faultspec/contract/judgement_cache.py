@@ -1,9 +1,10 @@
-"""Errors that are alike are judged once: most of a recording is the same few errors with other ids, messages and dates.
+"""A cache of judgements: most of a recording is a few errors with other ids, messages and dates.
 
-Two errors are alike when they differ in nothing that a clause could tell apart but the texts that leak detectors search. So the
-key of an error is all that is read of it, with one thing left out: what a string says that the taxonomy nowhere mentions. Of
-such a string the key has which formats and bounds it fits and which other strings it equals. Only what is sound is remembered:
-findings quote values.
+Two errors share a judgement if every clause, leak detectors aside, must judge them alike. The key
+of an error is all that clauses read of it, except strings that the taxonomy does not mention. Of
+such a string the key holds the formats and bounds it fits, and the other strings it equals.
+
+Only errors without findings are cached, because findings quote values.
 """
 
 import re
@@ -14,37 +15,38 @@ from typing import NamedTuple
 
 from faultspec.exchange.finding import Judgement
 from faultspec.exchange.model import Exchange
-from faultspec.language.model import Schema, Taxonomy
+from faultspec.language.model import HeaderRule, Schema, Taxonomy
 from faultspec.language.values import expression
 from faultspec.runtime import ids
 from faultspec.runtime.nodes import Template, walk
 
-MOST = 4096
-"""Errors that are remembered: a service has a few hundred ways to fail."""
+MAX_ENTRIES = 4096
+"""Errors, and texts, that are cached: a service has a few hundred ways to fail."""
 
-LONGEST = 4096
-"""Bytes of a body that is remembered."""
+MAX_BODY = 4096
+"""Bytes of the longest body that is cached."""
 
-_ALIKE = 8
-"""Formats, and patterns, that each string is tried against; where a taxonomy has more, nothing is gained."""
+_MAX_FORMATS = 8
+"""Formats, and patterns, that each string is tried against. With more, the cache gains nothing."""
 
-_LONG_ID = 64
-"""Characters of the longest identifier there is, with room."""
+_MAX_ID = 64
+"""Characters of the longest identifier, with room."""
 
-_STATUS = 4
+_MAX_STATUS = 4
 """Digits of a string that may repeat the status."""
 
-_COMES_BACK = 100
-"""Characters of a text that is likely to come back."""
+_MAX_TEXT = 100
+"""Characters of the longest text that is likely to come back."""
 
-_TRUE, _FALSE = object(), object()
+_TRUE, _FALSE = object(), object()  # 1 and True are equal, so True needs a key of its own
 
 
 class Traits(NamedTuple):
-    """What tells strings apart.
+    """The properties of strings that clauses of a taxonomy can distinguish.
 
-    ``words``: every text of the taxonomy. ``lengths``: where a bound lies. ``kept``: members whose text is compared with a
-    header. ``raw``: headers whose values are read, ``alike``: those of which only the format and equality count.
+    ``words``: every text of the taxonomy. ``lengths``: the bounds on lengths. ``kept``: members
+    whose text is compared with a header. ``raw``: headers whose values are parsed. ``opaque``:
+    headers of which only format and equality count.
     """
 
     words: frozenset[str]
@@ -53,136 +55,156 @@ class Traits(NamedTuple):
     lengths: tuple[int, ...]
     kept: frozenset[str]
     raw: frozenset[str]
-    alike: frozenset[str]
+    opaque: frozenset[str]
 
 
 @dataclass(slots=True)
 class JudgementCache:
-    """The judgements of sound errors by what was read of them, and texts that no leak detector finds anything in.
+    """What judging remembers between exchanges.
 
-    ``traits`` None: no error can be remembered.
+    ``traits`` None: judgements are not cached. ``judgements``: those of sound errors, by
+    ``cache_key``. ``harmless``: texts in which no leak detector finds anything. ``header_rules``:
+    by code and status, the rules of ``Contract.headers``.
     """
 
     traits: Traits | None = None
-    known: dict[Hashable, Judgement] = field(default_factory=dict)
+    judgements: dict[Hashable, Judgement] = field(default_factory=dict)
     harmless: set[str] = field(default_factory=set)
+    header_rules: dict[tuple[str | None, int], dict[str, tuple[HeaderRule, ...]]] = field(
+        default_factory=dict
+    )
 
     def get(self, key: Hashable | None) -> Judgement | None:
-        """What was judged of an error with this key."""
-        return self.known.get(key) if key is not None else None
+        """The judgement of an error with this key, if it is cached."""
+        return self.judgements.get(key) if key is not None else None
 
     def put(self, key: Hashable | None, judgement: Judgement) -> None:
-        """Remember a sound error."""
+        """Cache the judgement of an error, unless it has findings."""
         if key is None or judgement.findings:
             return
-        if len(self.known) >= MOST:
-            self.known.clear()
-        self.known[key] = judgement
+        if len(self.judgements) >= MAX_ENTRIES:
+            self.judgements.clear()
+        self.judgements[key] = judgement
 
-    def learn(self, texts: Iterable[str]) -> None:
-        """Remember texts that are harmless, such as the values of headers, which come back with every answer."""
-        if len(self.harmless) >= MOST:
+    def add_harmless(self, texts: Iterable[str]) -> None:
+        """Cache short harmless texts, such as values of headers, which every answer repeats."""
+        if len(self.harmless) >= MAX_ENTRIES:
             self.harmless.clear()
-        self.harmless.update(text for text in texts if len(text) <= _COMES_BACK)
+        self.harmless.update(text for text in texts if len(text) <= _MAX_TEXT)
 
 
 def build_cache(taxonomy: Taxonomy) -> JudgementCache:
-    """An empty memory for the errors of a taxonomy."""
+    """An empty cache for the errors of a taxonomy."""
     return JudgementCache(_traits(taxonomy))
 
 
 def _traits(taxonomy: Taxonomy) -> Traits | None:
-    codes = tuple(taxonomy.every_code())
-    if any(
-        isinstance(each.node, Template)
-        for envelope in taxonomy.envelopes.values()
-        for each in walk(envelope.shape)
+    """The traits of a taxonomy; None where clauses read more than ``cache_key`` holds."""
+    parts = list(_texts_and_schemas(taxonomy))
+    schemas = [part for part in parts if isinstance(part, Schema)]
+    headers = _header_traits(taxonomy)
+    named = {name for schema in schemas for name in schema.format}
+    named |= {name for rule in headers.rules for name in rule.format}
+    formats = tuple(re.compile(ids.PATTERNS[name]) for name in ids.FORMATS if name in named)
+    patterns = {schema.pattern: None for schema in schemas if schema.pattern is not None}
+    if (
+        _takes_strings_apart(taxonomy)
+        # The time that an answer took decides.
+        or any(code.deadline is not None for code in taxonomy.every_code())
+        # An imported schema may read anything.
+        or any(schema.opaque is not None for schema in schemas)
+        or headers.repeated & headers.parsed
+        or max(len(formats), len(patterns)) > _MAX_FORMATS
     ):
-        return None  # strings are taken apart
-    if any(code.deadline is not None for code in codes):
-        return None  # how long an answer took decides
-    everything = list(_inside(taxonomy))
-    schemas = [each for each in everything if isinstance(each, Schema)]
-    if any(each.opaque is not None for each in schemas):
-        return None  # who knows what an imported schema reads
-    rules = [*taxonomy.headers, *(rule for code in codes for rule in code.headers)]
-    fields = [
-        field for envelope in taxonomy.envelopes.values() for field in envelope.fields.values()
-    ]
-    repeated = {
-        name.lower() for field in fields for name in (field.echo, field.mirror) if name is not None
-    }
-    repeated |= {rule.name.lower() for rule in rules if rule.equals is not None}
-    read = {
-        rule.name.lower()
-        for rule in rules
-        if rule.token is not None or not set(rule.format) <= set(ids.FORMATS)
-    }
+        return None
     compared = {
         key.name: key.equals_header.lower()
         for key in taxonomy.detail_keys.values()
         if key.equals_header
     }
-    named = {name for schema in schemas for name in schema.format} | {
-        name for rule in rules for name in rule.format
-    }
-    formats = tuple(re.compile(ids.PATTERNS[name]) for name in ids.FORMATS if name in named)
-    patterns = tuple(dict.fromkeys(each.pattern for each in schemas if each.pattern is not None))
-    if repeated & read or len(formats) > _ALIKE or len(patterns) > _ALIKE:
-        return None
-    read |= {"content-type", "retry-after", *compared.values()}
-    lengths = {each.min_length for each in schemas if each.min_length is not None}
-    lengths |= {each.max_length + 1 for each in schemas if each.max_length is not None}
+    raw = headers.parsed | {"content-type", "retry-after", *compared.values()}
+    lengths = {schema.min_length for schema in schemas if schema.min_length is not None}
+    lengths |= {schema.max_length + 1 for schema in schemas if schema.max_length is not None}
     return Traits(
-        words=frozenset(each for each in everything if isinstance(each, str)),
+        words=frozenset(part for part in parts if isinstance(part, str)),
         formats=formats,
-        patterns=tuple(expression(pattern) for pattern in patterns),
+        patterns=tuple(map(expression, patterns)),
         lengths=tuple(sorted(lengths)),
         kept=frozenset(compared),
-        raw=frozenset(read),
-        alike=frozenset({*repeated, *(rule.name.lower() for rule in rules)} - read),
+        raw=raw,
+        opaque=(headers.repeated | {rule.name.lower() for rule in headers.rules}) - raw,
     )
 
 
-def _inside(value: object) -> Iterator[object]:
+def _takes_strings_apart(taxonomy: Taxonomy) -> bool:
+    """Whether an envelope has slots inside a text."""
+    return any(
+        isinstance(place.node, Template)
+        for envelope in taxonomy.envelopes.values()
+        for place in walk(envelope.shape)
+    )
+
+
+class _HeaderTraits(NamedTuple):
+    """``repeated``: headers that must equal a slot. ``parsed``: headers whose value is parsed."""
+
+    rules: tuple[HeaderRule, ...]
+    repeated: frozenset[str]
+    parsed: frozenset[str]
+
+
+def _header_traits(taxonomy: Taxonomy) -> _HeaderTraits:
+    by_code = (rule for code in taxonomy.every_code() for rule in code.headers)
+    rules = (*taxonomy.headers, *by_code)
+    named = (name for field in taxonomy.fields() for name in (field.echo, field.mirror) if name)
+    equal = (rule.name for rule in rules if rule.equals is not None)
+    parsed = (rule.name for rule in rules if rule.token or not set(rule.format) <= set(ids.FORMATS))
+    return _HeaderTraits(
+        rules,
+        repeated=frozenset(name.lower() for name in (*named, *equal)),
+        parsed=frozenset(name.lower() for name in parsed),
+    )
+
+
+def _texts_and_schemas(value: object) -> Iterator[object]:
     """Every text and every schema of a model."""
     if isinstance(value, Schema | str):
         yield value
     if isinstance(value, Mapping):
-        for key, each in value.items():
-            yield from _inside(key)
-            yield from _inside(each)
+        for key, member in value.items():
+            yield from _texts_and_schemas(key)
+            yield from _texts_and_schemas(member)
     elif isinstance(value, tuple | list | frozenset | set):
-        for each in value:
-            yield from _inside(each)
+        for item in value:
+            yield from _texts_and_schemas(item)
 
 
 def cache_key(
-    traits: Traits | None, exchange: Exchange, surface: str, operation: str | None, body: object
+    traits: Traits | None, exchange: Exchange, body: object, *, surface: str, operation: str | None
 ) -> Hashable | None:
-    """The key of an error over HTTP on a surface, with its body as JSON; None: it is judged by itself."""
+    """The key of an HTTP error with its decoded body; None: it is judged by itself."""
     request, response = exchange.request, exchange.response
     if (
         traits is None
         or exchange.transport != "http"
         or exchange.forbidden
-        or len(response.body) > LONGEST
+        or len(response.body) > MAX_BODY
     ):
         return None
-    asked = [name.lower() for name, _ in request.headers]
-    if "if-match" in asked:
+    request_headers = [name.lower() for name, _ in request.headers]
+    if "if-match" in request_headers:
         return None
-    seen: dict[str, int] = {}
-    told: list[Hashable] = []
+    numbers: dict[str, int] = {}
+    headers: list[Hashable] = []
     date = None
     for name, value in response.headers:
         lowered = name.lower()
         if lowered in traits.raw:
-            told += (lowered, value)
+            headers += (lowered, value)
             if lowered == "retry-after" and not value.isdigit():
-                return None  # it may be compared with the date
-        elif lowered in traits.alike:
-            told += (lowered, _text(traits, value, seen))
+                return None  # a moment is compared with the date
+        elif lowered in traits.opaque:
+            headers += (lowered, _text_key(traits, value, numbers))
         elif lowered == "date":
             date = lowered
     return (
@@ -193,45 +215,46 @@ def cache_key(
         request.method,
         response.status,
         exchange.identity is None,
-        "authorization" in asked or "cookie" in asked,
+        "authorization" in request_headers or "cookie" in request_headers,
         exchange.lacks,
         date,
-        tuple(told),
-        _skeleton(traits, body, seen),
+        tuple(headers),
+        _value_key(traits, body, numbers),
     )
 
 
-def _skeleton(traits: Traits, value: object, seen: dict[str, int]) -> Hashable:
+def _value_key(traits: Traits, value: object, numbers: dict[str, int]) -> Hashable:
+    """The part of the key for a value; ``numbers``: the strings met before in this error."""
     if isinstance(value, str):
-        return _text(traits, value, seen)
+        return _text_key(traits, value, numbers)
     if isinstance(value, dict):
         parts: list[Hashable] = ["{"]
-        for name, each in value.items():
+        for name, member in value.items():
             parts.append(name)
             parts.append(
-                ("=", each)
-                if name in traits.kept and isinstance(each, str)
-                else _skeleton(traits, each, seen)
+                ("=", member)
+                if name in traits.kept and isinstance(member, str)
+                else _value_key(traits, member, numbers)
             )
         return tuple(parts)
     if isinstance(value, list):
-        return ("[", *(_skeleton(traits, each, seen) for each in value))
+        return ("[", *(_value_key(traits, item, numbers) for item in value))
     if isinstance(value, bool):
         return _TRUE if value else _FALSE
     # 1 and 1.0 are equal, and so are their hashes.
     return value if value is None else (type(value), value)
 
 
-def _text(traits: Traits, text: str, seen: dict[str, int]) -> Hashable:
-    if text in traits.words or (len(text) <= _STATUS and text.isdigit()):
+def _text_key(traits: Traits, text: str, numbers: dict[str, int]) -> Hashable:
+    if text in traits.words or (len(text) <= _MAX_STATUS and text.isdigit()):
         return text
     fits = (
         tuple(format_.fullmatch(text) is not None for format_ in traits.formats)
-        if len(text) <= _LONG_ID and " " not in text
+        if len(text) <= _MAX_ID and " " not in text
         else ()
     )
     return (
-        seen.setdefault(text, len(seen)),
+        numbers.setdefault(text, len(numbers)),
         bisect_right(traits.lengths, len(text)),
         fits,
         tuple(bool(pattern.search(text)) for pattern in traits.patterns),

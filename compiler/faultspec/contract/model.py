@@ -1,6 +1,7 @@
-"""A taxonomy made ready for judging: what an error on each surface may look like, with everything looked up beforehand.
+"""A taxonomy prepared for judging, with all look-ups done beforehand.
 
-Transport-neutral and a value: nothing here opens a connection, and judging with it changes nothing in it.
+Transport-neutral: nothing here opens a connection. A contract is a value except for its ``cache``,
+which judging fills. The cache makes judging faster and never changes a judgement.
 """
 
 import re
@@ -32,7 +33,7 @@ from faultspec.runtime.shape import Template, slot_places
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """A ``Match``, compiled; what it leaves out it claims."""
+    """A compiled ``Match``. An empty criterion matches every exchange."""
 
     routes: tuple[Route, ...]
     methods: tuple[str, ...]
@@ -41,27 +42,28 @@ class Matcher:
     request: tuple[tuple[str, tuple[object, ...]], ...] = ()
 
     def claims(self, exchange: Exchange) -> bool:
-        """Whether the exchange is one of those meant."""
+        """Whether the exchange meets every criterion."""
         method, status = exchange.request.method.upper(), exchange.response.status
         if self.methods and method not in self.methods:
             return False
-        if self.statuses and not any(status in each for each in self.statuses):
+        if self.statuses and not any(status in wanted for wanted in self.statuses):
             return False
         if self.tools and not any(tool.fullmatch(exchange.request.target) for tool in self.tools):
             return False
         paths = paths_of(exchange) if self.routes else ()
-        if self.routes and not any(each.claims(method, paths) for each in self.routes):
+        if self.routes and not any(route_.claims(method, paths) for route_ in self.routes):
             return False
-        return not self.request or self._asks(exchange.request.body)
+        return not self.request or self._matches_body(exchange.request.body)
 
-    def _asks(self, body: bytes) -> bool:
-        """Whether each member that is named has one of its values in the request's body."""
-        asked = read(body)
-        if asked.problem is not None:
+    def _matches_body(self, body: bytes) -> bool:
+        """Whether every criterion on the request's body finds one of its values there."""
+        decoded = read(body)
+        if decoded.problem is not None:
             return False
-        found = ((resolve(asked.value, pointer), values) for pointer, values in self.request)
+        found = ((resolve(decoded.value, pointer), values) for pointer, values in self.request)
         return all(
-            there and any(same(value, each) for each in values) for (there, value), values in found
+            exists and any(same(value, wanted) for wanted in values)
+            for (exists, value), values in found
         )
 
 
@@ -69,7 +71,8 @@ class Matcher:
 class Claim:
     """A surface and the exchanges it claims.
 
-    ``envelopes`` are the alternatives, none where errors carry none; ``protocol`` is that of the protocol's own errors.
+    ``envelopes``: the alternatives; empty where errors carry no envelope. ``protocol``: the
+    envelope of errors of the protocol that carries the surface.
     """
 
     surface: Surface
@@ -80,13 +83,17 @@ class Claim:
 
 @dataclass(frozen=True, eq=False)
 class Contract:
-    """What ``judge`` judges by.
+    """Everything that ``judge`` needs to know of a taxonomy.
 
-    ``wires``: shared codes by what stands in the code slot. ``owners``: by the same, the operations that have a code of
-    their own. ``texts``: numbers among both by how they stand inside a text. ``kinds``: what codes are on the wire, ``string``
-    and ``number``. ``statuses``: the names of the codes that may travel under an error status. ``terms``: the members of each
-    vocabulary that may stand on a wire. ``slots``: the schema of each slot of each envelope, whatever the code. ``remembered``:
-    what `headers` found out before. ``cache``: texts that are harmless and, where it is `with_cache`, errors that are sound.
+    ``wires``: shared codes by the value of the code slot. ``owners``: by the same value, the
+    operations that declare a code of their own. ``texts``: numeric codes by their spelling inside a
+    text. ``kinds``: the types of codes, ``string`` and ``number``. ``statuses``: the names of the
+    codes that may travel under an error status. ``terms``: the members of each vocabulary that may
+    stand on a wire. ``slots``: by envelope, the schema of each slot, whatever the code. ``names``:
+    patterns of internal names.
+
+    ``cache``: the only mutable part. It holds header rules, harmless texts and, after
+    ``with_cache``, judgements of sound errors.
     """
 
     taxonomy: Taxonomy
@@ -101,48 +108,45 @@ class Contract:
     terms: Vocabularies
     slots: Mapping[str, Mapping[str, Schema]]
     names: tuple[Pattern, ...]
-    remembered: dict[tuple[str | None, int], Mapping[str, tuple[HeaderRule, ...]]] = field(
-        default_factory=dict, repr=False
-    )
     cache: JudgementCache = field(default_factory=JudgementCache, repr=False)
 
     def claim(self, exchange: Exchange) -> Claim | None:
         """The first surface that claims the exchange."""
         return next(
             (
-                each
-                for each in self.claims
-                if each.surface.transport == exchange.transport and each.matcher.claims(exchange)
+                claim
+                for claim in self.claims
+                if claim.surface.transport == exchange.transport and claim.matcher.claims(exchange)
             ),
             None,
         )
 
     def operation(self, exchange: Exchange) -> Operation | None:
-        """The declared operation the exchange is one of, where its ``match`` names anything at all."""
-        named = exchange.operation or ""
+        """The declared operation of the exchange, by name or by a ``match`` with a criterion."""
+        names = {exchange.operation or "", exchange.request.target}
         for operation, matcher in self.operations:
-            if {operation.name, operation.wire} & {named, exchange.request.target}:
+            if operation.name in names or operation.wire in names:
                 return operation
-            if matcher != _ANYTHING and matcher.claims(exchange):
+            if matcher != _MATCH_ALL and matcher.claims(exchange):
                 return operation
         return None
 
     def headers(self, code: Code | None, status: int) -> Mapping[str, tuple[HeaderRule, ...]]:
-        """The header rules of an answer by header, the most specific last."""
+        """The rules for an answer, by header in lower case; the most specific rule is last."""
         key = code.name if code is not None else None, status
-        # A code that only one operation has may share its name with another's; and a status may be any number.
-        lasting = (
+        # An operation's code may share its name with another code, and a status may be any number.
+        cacheable = (
             code is None or self.taxonomy.codes.get(code.name) is code
         ) and 100 <= status <= 599
-        known = self.remembered.get(key) if lasting else None
-        if known is None:
-            found: dict[str, tuple[HeaderRule, ...]] = {}
+        rules = self.cache.header_rules.get(key) if cacheable else None
+        if rules is None:
+            rules = {}
             for rule in self.taxonomy.header_rules(code, status):
-                found[rule.name.lower()] = (*found.get(rule.name.lower(), ()), rule)
-            known = found
-            if lasting:
-                self.remembered[key] = known
-        return known
+                name = rule.name.lower()
+                rules[name] = (*rules.get(name, ()), rule)
+            if cacheable:
+                self.cache.header_rules[key] = rules
+        return rules
 
     def codes_for(self, status: int) -> tuple[str, ...]:
         """The names of the codes that may travel under a status."""
@@ -150,16 +154,16 @@ class Contract:
         return self.taxonomy.codes_for(status) if found is None else found
 
 
-def contract(taxonomy: Taxonomy) -> Contract:
-    """The contract a taxonomy makes; worth keeping, as it takes longer than judging one exchange."""
+def build_contract(taxonomy: Taxonomy) -> Contract:
+    """Prepare a taxonomy for judging; this takes longer than judging one exchange."""
     wires: dict[object, Code] = {code.wire: code for code in taxonomy.codes.values()}
     operations = tuple(
-        (operation, matcher(operation.match)) for operation in taxonomy.operations.values()
+        (operation, compile_match(operation.match)) for operation in taxonomy.operations.values()
     )
     owners: dict[object, tuple[tuple[Operation, Matcher], ...]] = {}
-    for each in operations:
-        for code in each[0].errors.values():
-            owners[code.wire] = (*owners.get(code.wire, ()), each)
+    for owner in operations:
+        for code in owner[0].errors.values():
+            owners[code.wire] = (*owners.get(code.wire, ()), owner)
     codes = {**wires, **owners}
     return Contract(
         taxonomy=taxonomy,
@@ -167,7 +171,7 @@ def contract(taxonomy: Taxonomy) -> Contract:
         claims=tuple(
             Claim(
                 surface,
-                matcher(surface.match),
+                compile_match(surface.match),
                 tuple(taxonomy.envelopes[name] for name in surface.envelopes),
                 taxonomy.envelopes[surface.protocol.envelope] if surface.protocol else None,
             )
@@ -188,26 +192,29 @@ def contract(taxonomy: Taxonomy) -> Contract:
 
 
 def with_cache(contract: Contract) -> Contract:
-    """The same contract, by which errors that are alike are judged once: for recordings, which hold millions of them."""
+    """The contract with an empty cache of judgements: similar errors are judged once.
+
+    For recordings, which hold millions of errors.
+    """
     return replace(contract, cache=build_cache(contract.taxonomy))
 
 
-def matcher(match: Match) -> Matcher:
-    """Compile what a surface, an operation or a configuration says of the exchanges it means."""
+def compile_match(match: Match) -> Matcher:
+    """Compile the ``match`` of a surface or an operation."""
     return Matcher(
-        tuple(compile_route(each) for each in match.routes),
-        tuple(method.upper() for method in match.methods),
-        match.statuses,
-        tuple(compile_name(tool) for tool in match.tools),
-        tuple(match.request.items()),
+        routes=tuple(map(compile_route, match.routes)),
+        methods=tuple(method.upper() for method in match.methods),
+        statuses=match.statuses,
+        tools=tuple(map(compile_name, match.tools)),
+        request=tuple(match.request.items()),
     )
 
 
-_ANYTHING = Matcher((), (), (), ())
+_MATCH_ALL = Matcher((), (), (), ())
 
 
 def paths_of(exchange: Exchange) -> tuple[str, ...]:
-    """The template of the request, if it has one, and its concrete path."""
+    """The route template of the request, if known, and its concrete path."""
     target = exchange.request.target
     path = (
         re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*", "", target)
@@ -219,14 +226,14 @@ def paths_of(exchange: Exchange) -> tuple[str, ...]:
 
 
 def _slots(envelope: Envelope, taxonomy: Taxonomy) -> dict[str, Schema]:
-    """What each slot may hold whatever the code: what the envelope says, else what the slot's role implies."""
-    implied = {slot: each for slot in IMPLIED if (each := taxonomy.implied(slot)) is not None}
-    # What stands inside a text is text there, whatever it is elsewhere.
+    """The schema of each slot, whatever the code: the envelope's own or implied by the role."""
+    implied = {slot: schema for slot in IMPLIED if (schema := taxonomy.implied(slot)) is not None}
+    # Inside a text every slot is text, so its implied type does not hold there.
     for slot, places in slot_places(envelope.shape).items():
         if any(isinstance(place.node, Template) for place in places):
             implied.pop(slot, None)
-    declared = {slot: each.schema for slot, each in envelope.fields.items() if slot != "code"}
+    declared = {slot: field.schema for slot, field in envelope.fields.items() if slot != "code"}
     if "details" in declared:
-        # Which members may be there is a matter of the code and the registry.
+        # The code and the registry decide on the members.
         declared["details"] = declared["details"]._replace(additional="allow")
     return {**implied, **declared}

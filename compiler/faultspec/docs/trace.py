@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from faultspec.contract.applicability import not_applicable
 from faultspec.contract.clauses import client_clauses, service_clauses
 from faultspec.exchange.body import resolve
 from faultspec.language import LoadedTaxonomy, load, read
@@ -71,11 +70,10 @@ def trace(taxonomy: Taxonomy, data: Mapping[str, object]) -> tuple[StatementTrac
     for path, statements in _cited(data, (), decided):
         for each in statements:
             cited.setdefault(each, []).append(path)
-    silent = not_applicable(taxonomy)
     clauses = {
         address: clause
         for address, clause in {**service_clauses(taxonomy), **client_clauses(taxonomy)}.items()
-        if address not in silent and address.partition("/")[0] not in silent
+        if clause.not_applicable(taxonomy) is None
     }
     found = []
     for statement, paths in sorted(cited.items(), key=lambda each: _order(each[0])):

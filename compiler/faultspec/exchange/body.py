@@ -6,22 +6,24 @@ from typing import NamedTuple, NoReturn
 from faultspec.runtime.nodes import child
 
 DEEPEST = 100
-"""Levels of nesting that are read. RFC 8259 section 9 lets a parser set a limit; no error needs to come near it."""
+"""Levels of nesting that are read; RFC 8259 section 9 lets a parser set a limit."""
 
 _SUCCESS = 1024 * 1024
-"""Bytes of a success that are looked through for an envelope: an envelope is small."""
+"""Bytes of the largest success that is searched for an envelope: an envelope is small."""
 
 
 class DecodedBody(NamedTuple):
-    """A body as JSON, or in ``problem`` what is wrong with it, as the end of a sentence that begins with "the body"."""
+    """A body as JSON, or its ``problem``: the predicate of a sentence about "the body"."""
 
     value: object
     problem: str | None
 
 
 def read(body: bytes) -> DecodedBody:
-    """Read a body as JSON, strictly: UTF-8, no NaN, no trailing text (RFC 8259), no name twice in an object (RFC 7493
-    section 2.3); never raises.
+    """Read a body as strict JSON; never raises.
+
+    It is UTF-8 without NaN and trailing text (RFC 8259), and no object has a name twice (RFC 7493
+    section 2.3).
     """
     if not body.strip(b" \t\r\n"):
         return DecodedBody(None, "is empty")
@@ -31,10 +33,10 @@ def read(body: bytes) -> DecodedBody:
         return DecodedBody(None, "is not UTF-8")
     try:
         value = _DECODER.decode(text)
-    except _Repeated as error:
+    except _RepeatedNameError as error:
         return DecodedBody(
             None,
-            f"repeats the member `{error}` of one object, and readers differ in which of them counts",
+            f"repeats the member `{error}` of one object; readers differ in which one counts",
         )
     except RecursionError:
         return DecodedBody(None, f"is nested deeper than {DEEPEST} levels")
@@ -45,26 +47,26 @@ def read(body: bytes) -> DecodedBody:
             else ""
         )
         return DecodedBody(None, f"is not JSON{where}")
-    # A level costs a bracket, so where there are few nothing has to be walked.
+    # Each level costs a bracket, so a body with few of them is not walked.
     if body.count(b"{") + body.count(b"[") > DEEPEST and _deeper_than(value, DEEPEST):
         return DecodedBody(None, f"is nested deeper than {DEEPEST} levels")
     return DecodedBody(value, None)
 
 
 def read_success(body: bytes) -> DecodedBody:
-    """Like ``read``, for the body of a success: only what begins like an object or a list and isn't large."""
+    """Like ``read``, for a success: only a body that begins like an object or list and is small."""
     if len(body) > _SUCCESS or body.lstrip(b" \t\r\n")[:1] not in (b"{", b"["):
-        return DecodedBody(None, "is not looked through")
+        return DecodedBody(None, "is not searched")
     return read(body)
 
 
 def steps(pointer: str) -> list[str]:
-    """The keys of a JSON Pointer, from the outside; none of the pointer to the whole."""
-    return [each.replace("~1", "/").replace("~0", "~") for each in pointer.split("/")[1:]]
+    """The keys of a JSON Pointer, from the outside; empty for the pointer to the whole."""
+    return [key.replace("~1", "/").replace("~0", "~") for key in pointer.split("/")[1:]]
 
 
 def resolve(body: object, pointer: str) -> tuple[bool, object]:
-    """Follow a JSON Pointer (RFC 6901): whether it leads anywhere, and what stands there."""
+    """Follow a JSON Pointer (RFC 6901): whether it resolves, and the value there."""
     value = body
     for key in steps(pointer):
         if isinstance(value, dict) and key in value:
@@ -83,7 +85,7 @@ def resolve(body: object, pointer: str) -> tuple[bool, object]:
 
 
 def replaced(body: object, pointer: str, value: object) -> object:
-    """A copy of the body with ``value`` at a JSON Pointer (RFC 6901); an object that is missing on the way is made."""
+    """A copy of the body with ``value`` at a JSON Pointer (RFC 6901); missing objects are made."""
     if not pointer:
         return value
     end = (pointer + "/").index("/", 1)
@@ -98,7 +100,7 @@ def replaced(body: object, pointer: str, value: object) -> object:
 
 
 def strings(body: object, pointer: str = "") -> list[tuple[str, str]]:
-    """Every string of a value with its pointer, keys included, in document order; a list of strings is one text."""
+    """Every string and key of a value with its pointer, in order; a list of strings is one text."""
     found: list[tuple[str, str]] = []
     waiting: list[tuple[str, object]] = [(pointer, body)]
     while waiting:
@@ -119,15 +121,15 @@ def strings(body: object, pointer: str = "") -> list[tuple[str, str]]:
     return found
 
 
-class _Repeated(Exception):
-    """A name stands twice in an object."""
+class _RepeatedNameError(Exception):
+    """An object has a name twice."""
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
-        raise _Repeated(next(name for name in names if names.count(name) > 1)[:80])
+        raise _RepeatedNameError(next(name for name in names if names.count(name) > 1)[:80])
     return found
 
 

@@ -1,4 +1,4 @@
-"""What the judge and the probes say: findings, and which clauses an exchange gave occasion to check."""
+"""The answers of the judge and the probes: findings, and the clauses that were exercised."""
 
 import hashlib
 import re
@@ -11,15 +11,15 @@ from faultspec.exchange.model import Exchange
 _NUMBERED = re.compile(r"(?<=/)[^/]*[0-9][^/]*")
 
 Level = Literal["error", "warning"]
-"""A warning is a SHOULD that was not met: reported, counted, and never the reason of a failed run."""
+"""A warning is an unmet SHOULD: it is reported and counted, but never fails a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One clause broken by one exchange, or by a relation between several.
 
-    ``operation`` is ``METHOD /template``; ``pointer`` a JSON Pointer into the last exchange's body; ``evidence`` the exchanges
-    in the order they happened, the offending one last.
+    ``operation``: ``METHOD /template``. ``pointer``: a JSON Pointer into the body of the last
+    exchange. ``evidence``: the exchanges in order of time, the offending one last.
     """
 
     clause: str
@@ -34,9 +34,9 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """Twelve hex digits that stay the same from run to run: clause, operation, code, status and pointer, never values.
+        """Twelve hex digits of clause, operation, code, status and pointer: the same in every run.
 
-        A segment of the pointer with a digit in it may be an index or a name of one run, so it counts as any.
+        Segments of the pointer with a digit are equal, as they may be indexes or names of one run.
         """
         pointer = None if self.pointer is None else _NUMBERED.sub("*", self.pointer)
         text = "\x1f".join(
@@ -49,8 +49,8 @@ class Finding:
 class Judgement:
     """The judge's whole answer on one exchange.
 
-    ``exercised``: addresses of the clauses the exchange gave occasion to check, broken or not.
-    ``surface``: the surface that claimed it, ``code`` the declared code read from it, either None.
+    ``exercised``: addresses of the clauses that it gave occasion to check, broken or not.
+    ``surface``: the surface that claims it, if any. ``code``: the declared code in it, if any.
     """
 
     findings: tuple[Finding, ...]

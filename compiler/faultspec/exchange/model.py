@@ -1,18 +1,18 @@
-"""One request and its answer, whatever the wire: the only thing the judge looks at.
+"""One request and its answer on any transport: the only input of the judge.
 
-Drivers, probes, the sweep, recorded traffic and middleware all build these values; none of them reaches the judge itself.
+Drivers, probes, the sweep, recorded traffic and middleware build these values.
 """
 
 from dataclasses import dataclass, field
 from typing import Literal
 
 Headers = tuple[tuple[str, str], ...]
-"""Header fields in wire order; names as sent, compared without case."""
+"""Header fields in wire order; names are compared without case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Canary:
-    """A value planted in a request that must not come back in an error. ``kind`` e.g. ``secret``, ``tenant``, ``email``."""
+    """A value planted in a request, which no error may contain; ``kind`` is e.g. ``secret``."""
 
     kind: str
     value: str
@@ -20,7 +20,7 @@ class Canary:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was sent. ``target``: path and query on HTTP, the tool or method name elsewhere."""
+    """A request. ``target``: path and query on HTTP, the tool or method name elsewhere."""
 
     method: str
     target: str
@@ -30,7 +30,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What came back. ``status`` is None on transports without one; ``elapsed`` in seconds."""
+    """An answer. ``status``: None on transports without one. ``elapsed``: seconds."""
 
     status: int | None
     headers: Headers = ()
@@ -40,12 +40,13 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A request, its answer, and what the one who sent it knows about it.
+    """A request, its answer, and what the sender knows about them.
 
-    ``route``: the template the request was built from, e.g. ``/orders/{id}``, or None for an unknown route.
-    ``operation``: ``METHOD /template`` on HTTP. ``identity``: the name of the caller in the configuration; None is anonymous.
-    ``forbidden``: values that must not appear in the answer (the caller's tenant, planted canaries). ``lacks``: what a
-    recording does not tell, as facts and addresses of clauses (`faultspec.contract.clauses`): what needs them is not judged.
+    ``route``: the template of the request, e.g. ``/orders/{id}``; None if it is unknown.
+    ``operation``: ``METHOD /template`` on HTTP. ``identity``: the name of the caller in the
+    configuration; None is anonymous. ``forbidden``: values that the answer must not contain, such
+    as the caller's tenant. ``lacks``: facts and addresses of clauses (`faultspec.contract.clauses`)
+    that a recording omits; clauses that need them are not judged.
     """
 
     request: Request

@@ -1,123 +1,116 @@
-"""Multi-status answers: outcomes that differ, each with a status, each failed one with an envelope."""
+"""Multi-status answers: each item has a status, and each failed item an error envelope."""
 
 from typing import NamedTuple
 
 from faultspec.contract.model import Claim
 from faultspec.exchange.body import resolve
-from faultspec.judge.bench import FindingCollector
-from faultspec.judge.envelope import judge_envelope, match_envelope
+from faultspec.judge.collector import FindingCollector
+from faultspec.judge.envelope import judge_envelope
 from faultspec.judge.headers import judge_repeated
-from faultspec.judge.words import place
+from faultspec.judge.match import match_envelope
 from faultspec.language.model import Batch, Operation
 from faultspec.runtime.nodes import child
 
 
 class BatchItem(NamedTuple):
-    """One outcome of a batch at ``at``; ``body`` is its envelope's place relative to it, None if there is none."""
+    """One outcome at the pointer ``at``; ``body``: the place of an envelope in it, if any."""
 
     at: str
     value: object
     status: int | None
     body: str | None
 
+    @property
+    def failed(self) -> bool:
+        """Whether the item's status is one of an error."""
+        return self.status is not None and self.status >= 400
+
 
 def items_of(batch: Batch, body: object) -> list[BatchItem] | None:
-    """The outcomes in a body, by the first of the declared places that holds a list; None where none does."""
+    """The outcomes in a body, from the first declared place that holds a list, if one does."""
     for pointer in batch.items:
-        there, found = resolve(body, pointer)
-        if there and isinstance(found, list):
+        _, found = resolve(body, pointer)
+        if isinstance(found, list):
             return [_item(batch, child(pointer, index), value) for index, value in enumerate(found)]
     return None
 
 
 def _item(batch: Batch, at: str, value: object) -> BatchItem:
-    statuses = (resolve(value, pointer)[1] for pointer in batch.status)
-    status = next(
-        (each for each in statuses if isinstance(each, int) and not isinstance(each, bool)), None
-    )
+    found = (resolve(value, pointer)[1] for pointer in batch.status)
+    statuses = (each for each in found if isinstance(each, int) and not isinstance(each, bool))
     bodies = (pointer for pointer in batch.body if isinstance(resolve(value, pointer)[1], dict))
-    return BatchItem(at, value, status, next(bodies, None))
+    return BatchItem(at, value, next(statuses, None), next(bodies, None))
 
 
 def judge_batch(
-    bench: FindingCollector, claim: Claim, body: object, operation: Operation | None
+    findings: FindingCollector, claim: Claim, body: object, operation: Operation | None
 ) -> tuple[str, ...]:
-    """Judge the outcomes in a body and return the places of the failed ones."""
+    """Judge the items in a body and return the places of the failed ones."""
     batch = claim.surface.batch
     items = items_of(batch, body) if batch is not None else None
     if batch is None or items is None:
         return ()
-    bench.exercise("batch/items")
-    failed = [each for each in items if _failed(each) or _is_an_error(bench, claim, each)]
-    whole = bench.status
+    findings.exercise("batch/items")
+    failed = [item for item in items if item.failed or _carries_error(findings, claim, item)]
+    whole, source = findings.status, claim.surface.source
     for item in items:
         if item.status is None:
-            bench.broken(
-                "batch/items",
-                f"{place(item.at)} has no status",
-                pointer=item.at,
-                source=claim.surface.source,
-            )
-        elif item in failed and not _failed(item):
-            bench.broken(
-                "batch/items",
-                f"{place(item.at)} says {item.status} and carries an error",
-                pointer=item.at,
-                source=claim.surface.source,
-            )
+            findings.add_at("batch/items", item.at, "has no status", source=source)
+        elif item.failed:
+            findings.status = item.status
+            _judge_failed(findings, claim, item, operation)
+            findings.status, findings.code = whole, None
         elif item in failed:
-            bench.status = item.status
-            _judge_failed(bench, claim, item, operation)
-            bench.status, bench.code = whole, None
-    if batch.mixed_only:
-        bench.exercise("batch/mixed-only")
-        if len(failed) in (0, len(items)):
-            what = (
-                "there are no outcomes"
-                if not items
-                else "every item failed"
-                if failed
-                else "every item succeeded"
+            findings.add_at(
+                "batch/items",
+                item.at,
+                f"has the status {item.status} but carries an error",
+                source=source,
             )
-            bench.broken(
+    if batch.mixed_only:
+        findings.exercise("batch/mixed-only")
+        if len(failed) in (0, len(items)):
+            outcome = "the batch has no items"
+            if items:
+                outcome = "every item failed" if failed else "every item succeeded"
+            findings.add(
                 "batch/mixed-only",
-                f"{what}, yet the answer is {whole}; that status is for outcomes that differ",
-                source=claim.surface.source,
+                f"{outcome}, but the answer is {whole}; that status is for outcomes that differ",
+                source=source,
             )
     return tuple(item.at for item in failed)
 
 
 def _judge_failed(
-    bench: FindingCollector, claim: Claim, item: BatchItem, operation: Operation | None
+    findings: FindingCollector, claim: Claim, item: BatchItem, operation: Operation | None
 ) -> None:
+    """Judge the envelope of a failed item."""
     body = resolve(item.value, item.body)[1] if item.body is not None else None
-    best = match_envelope(bench.contract, claim, body)
-    if item.body is None or best is None or "code" not in best.read.slots:
-        bench.broken(
-            "batch/items",
-            f"{place(item.at)} failed with {item.status} and carries no envelope",
-            pointer=item.at,
-            source=claim.surface.source,
-        )
+    match = match_envelope(findings.contract, claim, body)
+    if item.body is None or match is None or "code" not in match.read.slots:
+        predicate = f"has the status {item.status} but carries no envelope"
+        findings.add_at("batch/items", item.at, predicate, source=claim.surface.source)
         return
-    # An item that is its own envelope has a status and an id beside it.
-    told = judge_envelope(
-        bench, claim, best, at=item.at + item.body, operation=operation, extras=item.body != ""
+    # Beside the members of its envelope, an item has a status and an id.
+    own_envelope = item.body == ""
+    error = judge_envelope(
+        findings,
+        claim,
+        match,
+        at=item.at + item.body,
+        operation=operation,
+        extras=not own_envelope,
     )
-    if told is not None:
-        judge_repeated(bench, told)
+    if error is not None:
+        judge_repeated(findings, error)
 
 
-def _failed(item: BatchItem) -> bool:
-    return item.status is not None and item.status >= 400
-
-
-def _is_an_error(bench: FindingCollector, claim: Claim, item: BatchItem) -> bool:
-    """Whether an item carries an envelope with a declared code, whatever its status says."""
+def _carries_error(findings: FindingCollector, claim: Claim, item: BatchItem) -> bool:
+    """Whether an item carries an envelope with a declared code, whatever its status."""
     if item.body is None:
         return False
-    best = match_envelope(bench.contract, claim, resolve(item.value, item.body)[1])
-    if best is None or not best.read.fits:
+    match = match_envelope(findings.contract, claim, resolve(item.value, item.body)[1])
+    if match is None or not match.read.fits:
         return False
-    code = best.read.slots.get("code")
-    return isinstance(code, str | int) and code in bench.contract.wires
+    code = match.read.slots.get("code")
+    return isinstance(code, str | int) and code in findings.contract.wires

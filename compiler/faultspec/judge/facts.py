@@ -10,8 +10,8 @@ def facts_of(
 ) -> ConditionFacts:
     """What is known of an exchange.
 
-    Who sent credentials without being a configured identity may or may not have been let in, so that stays unknown, as it
-    does where a recording may have left the credentials out.
+    Credentials that belong to no configured identity may or may not be valid, so ``authenticated``
+    is unknown for them, and for recordings that omit credentials.
     """
     credentials = exchange.sent("authorization") or exchange.sent("cookie")
     known = exchange.identity is not None

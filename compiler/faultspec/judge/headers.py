@@ -1,190 +1,215 @@
-"""Response headers: there where they must be, well formed, and saying what the body says."""
+"""Response headers: present where required, well formed, and consistent with the body."""
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from faultspec.contract.clauses import header_address
-from faultspec.judge.bench import FindingCollector
-from faultspec.judge.envelope import ErrorReading
-from faultspec.judge.words import place
+from faultspec.judge.collector import FindingCollector, quote_pointer
+from faultspec.judge.match import ErrorReading
 from faultspec.language import formats, header_syntax
 from faultspec.language.model import Code, HeaderRule, Source
 from faultspec.language.values import shown
 from faultspec.runtime import http_dates, retry_after
 
 _YEAR = 366 * 24 * 3600
-"""Seconds: who is asked to wait longer was given seconds since 1970."""
+"""Seconds: a longer wait is a number of seconds since 1970."""
 
 
-def judge_headers(bench: FindingCollector, code: Code | None, told: ErrorReading | None) -> None:
-    """Judge the headers of the whole answer; ``told`` is the envelope in it, if one was read."""
-    status = bench.status
-    if status is None or bench.exchange.transport != "http":
-        return
-    rules = bench.contract.headers(code, status)
-    for rule in rules.values():
-        _header(bench, rule, told, status)
-    for header, slot, source in dict.fromkeys(_pairs(rules, told)):
-        _equal(bench, header, slot, source, told)
-
-
-def judge_repeated(bench: FindingCollector, told: ErrorReading) -> None:
-    """Judge what an envelope inside the answer, such as an outcome of a batch, repeats of the answer's headers."""
-    for header, slot, source in _pairs({}, told):
-        _equal(bench, header, slot, source, told)
-
-
-def _header(
-    bench: FindingCollector, rules: tuple[HeaderRule, ...], told: ErrorReading | None, status: int
+def judge_headers(
+    findings: FindingCollector, code: Code | None, error: ErrorReading | None
 ) -> None:
-    """``rules`` are those for one header, the most specific last: it decides on the presence, all on the form."""
+    """Judge the headers of an answer; ``error`` is the error in its body, if one was read."""
+    status = findings.status
+    if status is None or findings.exchange.transport != "http":
+        return
+    rules = findings.contract.headers(code, status)
+    for header_rules in rules.values():
+        _judge_header(findings, header_rules, error, status)
+    if error is not None:
+        for repetition in dict.fromkeys(_repetitions(rules, error)):
+            _judge_equal(findings, error, repetition)
+
+
+def judge_repeated(findings: FindingCollector, error: ErrorReading) -> None:
+    """Judge the slots of an error inside the answer, such as a batch item, that repeat headers."""
+    for repetition in _repetitions({}, error):
+        _judge_equal(findings, error, repetition)
+
+
+def _judge_header(
+    findings: FindingCollector,
+    rules: tuple[HeaderRule, ...],
+    error: ErrorReading | None,
+    status: int,
+) -> None:
+    """Judge one header: its presence by the last, most specific rule, its form by all rules."""
     rule = rules[-1]
-    clause, lines = header_address(rule.name), bench.lines(rule.name.lower())
+    clause, lines = header_address(rule.name), findings.lines(rule.name.lower())
     if not lines:
         if rule.presence == "optional":
             return
-        bench.exercise(clause)
+        findings.exercise(clause)
         if rule.presence != "forbidden":
-            must = "requires" if rule.presence == "required" else "should have"
-            bench.broken(
+            requires = "requires" if rule.presence == "required" else "should have"
+            findings.add(
                 clause,
-                f"`{rule.name}` is missing; {_who(bench, rule, status)} {must} it",
+                f"`{rule.name}` is missing; {_subject(findings, rule, status)} {requires} it",
                 source=rule.source,
                 level="error" if rule.presence == "required" else "warning",
             )
         return
-    bench.exercise(clause)
+    findings.exercise(clause)
     if rule.presence == "forbidden":
-        bench.broken(
+        findings.add(
             clause,
-            f"`{rule.name}` must not be there; {_who(bench, rule, status)} forbids it",
+            f"`{rule.name}` is present; {_subject(findings, rule, status)} forbids it",
             source=rule.source,
         )
         return
     listed = any(each.token or formats.LISTS.intersection(each.format) for each in rules)
     if not listed and len(lines) > 1:
-        # RFC 9110, 5.3: who joins the lines, as most clients do, reads a value that nobody sent.
+        # Most clients join the lines (RFC 9110 section 5.3) and so read a value that nobody sent.
         values = (
             f"with different values: {', '.join(map(shown, lines))}"
             if len(set(lines)) > 1
             else "with one value"
         )
-        bench.broken(
-            clause, f"`{rule.name}` is there {len(lines)} times {values}", source=rule.source
+        findings.add(
+            clause, f"`{rule.name}` appears {len(lines)} times {values}", source=rule.source
         )
         return
     value = ", ".join(lines) if listed else lines[0]
-    for each in rules:
-        problem = formats.format_problem(each.format, value) or _judgement_on(
-            bench, each, value, status
-        )
-        if problem and not _said_of_the_body(bench, value, told):
-            bench.broken(clause, f"`{each.name}` is {shown(value)}: {problem}", source=each.source)
-            return
-        if each.token and each.token.lower() not in header_syntax.directives(value):
-            bench.broken(
-                clause,
-                f"`{each.name}` is {shown(value)}; expected the directive `{each.token}`",
-                source=each.source,
-            )
-            return
-        other = _contradicted(each.token, value) if each.token else None
-        if other is not None:
-            message = f"`{each.name}` is {shown(value)}: `{other}` contradicts `{each.token}`"
-            bench.broken(clause, message, source=each.source, level="warning")
+    for rule in rules:
+        if _judge_form(findings, rule, value, error):
             return
 
 
-def _contradicted(token: str, value: str) -> str | None:
-    """The directive that allows what the declared one forbids. The stricter one holds (RFC 9111, 4.2.1), where both are read."""
+def _judge_form(
+    findings: FindingCollector, rule: HeaderRule, value: str, error: ErrorReading | None
+) -> bool:
+    """Judge the value of a header by one rule; whether it is broken."""
+    clause = header_address(rule.name)
+    shown_value = f"`{rule.name}` is {shown(value)}"
+    problem = formats.format_problem(rule.format, value) or _problem_in_context(
+        findings, rule, value
+    )
+    if problem and not _is_reported_in_body(findings, value, error):
+        findings.add(clause, f"{shown_value}: {problem}", source=rule.source)
+        return True
+    if not rule.token:
+        return False
+    if rule.token.lower() not in header_syntax.directives(value):
+        message = f"{shown_value}; expected the directive `{rule.token}`"
+        findings.add(clause, message, source=rule.source)
+        return True
+    other = _contradicting_directive(rule.token, value)
+    if other is None:
+        return False
+    message = f"{shown_value}: `{other}` contradicts `{rule.token}`"
+    findings.add(clause, message, source=rule.source, level="warning")
+    return True
+
+
+def _contradicting_directive(token: str, value: str) -> str | None:
+    """The directive that allows what ``no-store`` forbids.
+
+    A cache obeys the stricter one (RFC 9111 section 4.2.1).
+    """
     if token.lower() != "no-store":
         return None
-    for each in value.split(","):
-        name, _, argument = each.strip().lower().partition("=")
+    for directive in value.split(","):
+        name, _, argument = directive.strip().lower().partition("=")
         if name == "public" or (
             name in ("max-age", "s-maxage") and argument.strip('"') not in ("", "0")
         ):
-            return each.strip()
+            return directive.strip()
     return None
 
 
-def _judgement_on(bench: FindingCollector, rule: HeaderRule, value: str, status: int) -> str | None:
-    """What is wrong with a well-formed value in the light of the rest of the answer."""
+def _problem_in_context(findings: FindingCollector, rule: HeaderRule, value: str) -> str | None:
+    """What is wrong with a well-formed value, given the rest of the exchange."""
+    exchange = findings.exchange
     if (
         "methods" in rule.format
-        and status == 405
-        and bench.exchange.request.method in header_syntax.methods(value)
+        and findings.status == 405
+        and exchange.request.method in header_syntax.methods(value)
     ):
-        return f"it lists {bench.exchange.request.method}, which was just refused"
-    if "retry-after" in rule.format:
-        sent = http_dates.parse(bench.exchange.received("date") or "", now=0, lenient=True)
-        if sent is not None and sent.seconds is not None:
-            read = retry_after.parse(value, now=sent.seconds, lenient=False)
-            if (
-                read.form == "http-date"
-                and read.seconds == 0
-                and bench.exchange.received("date") != value
-            ):
-                return "that moment had passed when the answer was sent"
-        read = retry_after.parse(value, now=0, lenient=False)
-        if read.form == "delta-seconds" and (read.seconds or 0) > _YEAR:
-            return "it is a delay of more than a year; a moment is written as an HTTP-date"
+        return f"it lists {exchange.request.method}, which was just refused"
+    if "retry-after" not in rule.format:
+        return None
+    date = exchange.received("date")
+    sent = http_dates.parse(date or "", now=0, lenient=True)
+    if sent is not None and sent.seconds is not None:
+        wait = retry_after.parse(value, now=sent.seconds, lenient=False)
+        if wait.form == "http-date" and wait.seconds == 0 and date != value:
+            return "that moment had passed when the answer was sent"
+    wait = retry_after.parse(value, now=0, lenient=False)
+    if wait.form == "delta-seconds" and (wait.seconds or 0) > _YEAR:
+        return "it is a delay of more than a year; write a point in time as an HTTP-date"
     return None
 
 
-def _said_of_the_body(bench: FindingCollector, value: str, told: ErrorReading | None) -> bool:
-    """Whether the body repeats the value and its form was found wrong there: one mistake, one finding."""
-    if told is None:
-        return False
-    places = [told.where[slot] for slot, each in told.slots.items() if each == value]
-    return any(bench.found(("ids/format", "envelope/types"), each) for each in places)
+def _is_reported_in_body(
+    findings: FindingCollector, value: str, error: ErrorReading | None
+) -> bool:
+    """Whether the body repeats the value and a finding about it exists there."""
+    return error is not None and any(
+        findings.has(("ids/format", "envelope/types"), error.where[slot])
+        for slot, slot_value in error.slots.items()
+        if slot_value == value
+    )
 
 
-def _pairs(
-    rules: Mapping[str, tuple[HeaderRule, ...]], told: ErrorReading | None
-) -> Iterator[tuple[str, str, Source]]:
+class _Repetition(NamedTuple):
+    """A header that repeats a slot, as declared at ``source``."""
+
+    header: str
+    slot: str
+    source: Source
+
+
+def _repetitions(
+    rules: Mapping[str, tuple[HeaderRule, ...]], error: ErrorReading
+) -> Iterator[_Repetition]:
     """Headers and the slots they repeat, each pair once."""
-    if told is None:
-        return
     seen = set()
-    for slot, field in told.envelope.fields.items():
+    for slot, field in error.envelope.fields.items():
         for header in (field.echo, field.mirror):
             if header is not None and (header.lower(), slot) not in seen:
                 seen.add((header.lower(), slot))
-                yield header, slot, field.source
-    for each in rules.values():
-        for rule in each:
+                yield _Repetition(header, slot, field.source)
+    for header_rules in rules.values():
+        for rule in header_rules:
             if rule.equals is not None and (rule.name.lower(), rule.equals) not in seen:
                 seen.add((rule.name.lower(), rule.equals))
-                yield rule.name, rule.equals, rule.source
+                yield _Repetition(rule.name, rule.equals, rule.source)
 
 
-def _equal(
-    bench: FindingCollector, header: str, slot: str, source: Source, told: ErrorReading | None
-) -> None:
-    lines = bench.lines(header.lower())
-    if told is None or slot not in told.slots or not lines:
+def _judge_equal(findings: FindingCollector, error: ErrorReading, repetition: _Repetition) -> None:
+    """Check that a header and the slot that repeats it are equal, unless the slot is at fault."""
+    header, slot, source = repetition
+    lines = findings.lines(header.lower())
+    if slot not in error.slots or not lines:
         return
-    declared = told.envelope.fields.get(slot)
-    echoed = declared is not None and header.lower() in (
-        (declared.echo or "").lower(),
-        (declared.mirror or "").lower(),
-    )
-    clause = "correlation/header-equals-body" if echoed else header_address(header)
-    value, pointer = told.slots[slot], told.where[slot]
-    if value is None or isinstance(value, dict | list):
-        return  # its type is what is wrong
-    if bench.found(("ids/format", "envelope/types"), pointer):
-        return  # so is its form, and no header has to repeat that
-    bench.exercise(clause)
+    value, pointer = error.slots[slot], error.where[slot]
+    wrong_type = value is None or isinstance(value, dict | list)
+    if wrong_type or findings.has(("ids/format", "envelope/types"), pointer):
+        return
+    field = error.envelope.fields.get(slot)
+    names = ((field.echo or "").lower(), (field.mirror or "").lower()) if field else ()
+    clause = "correlation/header-equals-body" if header.lower() in names else header_address(header)
+    findings.exercise(clause)
     text = value if isinstance(value, str) else shown(value)
     if len(set(lines)) == 1 and lines[0] != text:
-        bench.broken(
+        findings.add(
             clause,
-            f"the header `{header}` is {shown(lines[0])} and {place(pointer)} is {shown(value)}; expected the same",
+            f"the header `{header}` is {shown(lines[0])} and {quote_pointer(pointer)} is "
+            f"{shown(value)}; expected equal values",
             pointer=pointer,
             source=source,
         )
 
 
-def _who(bench: FindingCollector, rule: HeaderRule, status: int) -> str:
-    return f"`{bench.code}`" if bench.code and (rule.codes or not rule.on) else f"status {status}"
+def _subject(findings: FindingCollector, rule: HeaderRule, status: int) -> str:
+    by_code = findings.code and (rule.codes or not rule.on)
+    return f"`{findings.code}`" if by_code else f"status {status}"

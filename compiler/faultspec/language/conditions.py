@@ -1,4 +1,4 @@
-"""Rules by condition: tests of facts, what a set of rules may come to, and the retry flag that follows."""
+"""Conditional rules: tests of facts, the possible outcomes of rules, and the retry flag."""
 
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
@@ -37,7 +37,8 @@ class StatusRange(NamedTuple):
 class Test(NamedTuple):
     """One fact of an exchange compared with the values it may have.
 
-    ``fact`` is one of ``status``, ``cause``, ``operation.idempotent``, ``caller.authenticated``, ``details.<key>``.
+    ``fact``: ``status``, ``cause``, ``operation.idempotent``, ``caller.authenticated`` or
+    ``details.<key>``.
     """
 
     fact: str
@@ -54,14 +55,14 @@ class Test(NamedTuple):
 
 
 class ConditionalRule(NamedTuple):
-    """``then`` applies where every test holds; a rule without tests is the ``else``."""
+    """``then`` applies if every test holds; a rule without tests is the ``else``."""
 
     when: tuple[Test, ...]
     then: object
 
 
 class ConditionFacts(NamedTuple):
-    """The facts that conditions may read. ``None`` and a missing detail mean: not known."""
+    """The facts that conditions may read. ``None`` and a missing detail mean: unknown."""
 
     status: int | None = None
     idempotent: bool | None = None
@@ -85,8 +86,9 @@ class ConditionFacts(NamedTuple):
 def possible_outcomes(
     rules: Iterable[ConditionalRule], facts: ConditionFacts
 ) -> tuple[object, ...]:
-    """The values that the rules may come to, in order: one if the facts decide, several if they do not, none if no rule
-    holds.
+    """The possible outcomes of rules, in order.
+
+    One if the facts decide, several if a needed fact is unknown, none if no rule holds.
     """
     possible: list[object] = []
     for rule in rules:
@@ -101,7 +103,7 @@ def possible_outcomes(
 
 
 def _result(test: Test, facts: ConditionFacts) -> bool | None:
-    """Whether the test holds; None if its fact is not known."""
+    """Whether the test holds; None if its fact is unknown."""
     known, value = facts.value(test.fact)
     if not known:
         return None
@@ -112,9 +114,9 @@ def _result(test: Test, facts: ConditionFacts) -> bool | None:
 class Retriable(NamedTuple):
     """Whether the same request may be sent again.
 
-    ``caller``: both flags are legal, and the code that raises the error chooses. ``none``: the system has no such
-    flag. ``conditional``: the first rule whose tests hold decides. ``until`` names the action after which the error
-    becomes retriable.
+    ``caller``: both flags are legal; the code that raises the error chooses. ``none``: the system
+    has no flag. ``conditional``: the first rule whose tests hold decides. ``until``: the action
+    after which the error becomes retriable.
     """
 
     kind: Literal["always", "never", "caller", "none", "conditional"]
@@ -123,12 +125,13 @@ class Retriable(NamedTuple):
 
     @property
     def fixed(self) -> bool | None:
-        """The flag of every such error: True for ``always``, False for ``never``; None if it varies or is not declared."""
+        """The flag of every such error; None if it varies or there is none."""
         return {"always": True, "never": False}.get(self.kind)
 
     def decide(self, facts: ConditionFacts) -> tuple[bool, ...]:
-        """The flags that an error may carry under these facts: one if they decide, both if either is legal, none if the
-        system has no flag or no rule holds.
+        """The flags that an error may carry under these facts.
+
+        One if the facts decide, both if either is legal, none if there is no flag or no rule holds.
         """
         match self.kind:
             case "always" | "never":

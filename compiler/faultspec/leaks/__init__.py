@@ -1,11 +1,11 @@
-"""What must not leave a service in an error: detectors of leaks, and the search for planted values.
+"""Detectors of secrets and internals in texts, and the search for planted values.
 
-A detector says what kind of thing it saw and shows at most a masked glimpse of it: no message built from a ``Leak`` repeats
-what leaked. Every repetition in a pattern is bounded, and a pattern is tried only where one of its needles stands in the
-text, so a scan is linear in the text.
+A detector names the kind of a leak and shows at most a masked glimpse: no message built from a
+``Leak`` repeats what leaked. Every repetition in a pattern is bounded, and a pattern is tried only
+where one of its needles stands in the text, so a scan takes time linear in the text.
 
-A harmless text that looks like a leak costs more trust than a leak missed, so the patterns want evidence: a frame, not the
-word "at"; a driver's sentence, not the word "constraint"; a root that belongs to a file system, not any path.
+False alarms cost more trust than missed leaks, so patterns require evidence: a frame, not the word
+"at"; a driver's sentence, not the word "constraint"; a root of a file system, not any path.
 """
 
 import base64
@@ -22,29 +22,30 @@ from faultspec.exchange.model import Canary
 from faultspec.leaks.detectors import DETECTORS, Pattern
 
 SCANNED = 256 * 1024
-"""Characters of one answer that are searched by pattern: a leak stands near the beginning of an answer or near its end."""
+"""Characters of one answer that patterns search: leaks stand near its beginning or its end."""
 
 _HEAD = SCANNED * 3 // 4
-"""Of these, those at the beginning."""
+"""The part of ``SCANNED`` at the beginning of the answer."""
 
 JOINT = "\n\x00\n"
-"""What stands between texts that are scanned together: no pattern reaches across a line with a NUL in it."""
+"""Separates texts that are scanned together: no pattern matches across a line with a NUL."""
 
-_BY_CHANCE = 4
-"""Planted values shorter than this occur in any sentence, so they count only where they stand alone, quoted or named."""
+_MIN_LENGTH = 4
+"""Shorter planted values occur in any sentence; they count only alone, quoted or after "tenant"."""
 
-_ENCODABLE = 6
-"""Planted values shorter than this are looked for as they are only: encoded, they too would be found by chance."""
+_MIN_ENCODED = 6
+"""Shorter planted values are searched verbatim only: encoded, they would be found by chance."""
 
-_AT_MOST = 20
-"""Matches of one pattern that are kept: one is enough for a finding, more only say how widespread it is."""
+_MAX_MATCHES = 20
+"""Matches of one pattern that are kept: one makes a finding, more show how widespread it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """Something that should not have left, at ``start`` to ``end`` of the text.
+    """A leak at ``start`` to ``end`` of the text.
 
-    ``kind`` is the detector, ``what`` the thing in words, ``glimpse`` as much of it as is safe to print.
+    ``kind``: the detector. ``what``: the thing in words. ``glimpse``: the part that is safe to
+    print.
     """
 
     kind: str
@@ -54,23 +55,23 @@ class Leak:
     end: int
 
 
-_PARTS_OF_A_TRACE = frozenset({"path", "sql"})
-"""A trace is full of paths and drivers; it is one leak, not three."""
+_TRACE_PARTS = frozenset({"path", "sql"})
+"""Leaks that count as part of a stack trace, which is full of paths and drivers."""
 
-_FORGIVEN_WHEN_SENT = frozenset({"path", "private-address"})
-"""An answer may repeat the address it was asked at; it doesn't leak what the caller said."""
+_ALLOWED_IF_SENT = frozenset({"path", "private-address"})
+"""Leaks that an answer may contain if the request did, such as the address of the service."""
 
 
 def name_patterns(names: Iterable[str]) -> tuple[Pattern, ...]:
-    """Patterns for a taxonomy's own internal names: regular expressions, or the text itself where one is not well formed."""
-    found = []
+    """Patterns for a taxonomy's internal names: regular expressions, or literal if malformed."""
+    patterns = []
     for name in names:
         try:
             re.compile(name, re.IGNORECASE)
         except re.error:
             name = re.escape(name)
-        found.append(Pattern("an internal name", ("",), name, re.IGNORECASE))
-    return tuple(found)
+        patterns.append(Pattern("an internal name", ("",), name, re.IGNORECASE))
+    return tuple(patterns)
 
 
 def detect(
@@ -78,33 +79,32 @@ def detect(
 ) -> tuple[Leak, ...]:
     """The leaks of the given kinds in ``text``, by place.
 
-    ``names`` widens the detector ``internal-name``. ``sent`` is what the caller sent: where it already holds an address or a
-    path, the answer may repeat it. Text that holds a stack trace is not searched for paths and drivers as well.
+    ``names``: more patterns of the detector ``internal-name``. ``sent``: the text of the request,
+    whose addresses and paths may come back. Paths and drivers in a stack trace are not reported.
     """
     whole, text = text, _trimmed(text)
     found: list[Leak] = []
     for kind, pattern in _possible(text.lower(), frozenset(kinds), names):
         traces = (
-            [each for each in found if each.kind == "stack-trace"]
-            if kind in _PARTS_OF_A_TRACE
-            else []
+            [leak for leak in found if leak.kind == "stack-trace"] if kind in _TRACE_PARTS else []
         )
         for match in _matches(pattern, text):
-            if any(match.start() < each.end and each.start < match.end() for each in found):
+            if any(match.start() < leak.end and leak.start < match.end() for leak in found):
                 continue
-            if kind in _FORGIVEN_WHEN_SENT and _place(match) in sent:
+            if kind in _ALLOWED_IF_SENT and _place(match) in sent:
                 continue
-            if any(_together(text, each, match) for each in traces):
+            if any(_in_same_text(text, trace, match) for trace in traces):
                 continue
-            found.append(Leak(kind, pattern.what, _glimpse(match[0]), match.start(), match.end()))
-    moved = (_moved(leak, len(whole) - len(text)) for leak in found)
-    return tuple(sorted(moved, key=lambda leak: (leak.start, leak.kind, leak.end)))
+            start, end = match.span()
+            found.append(Leak(kind, pattern.what, _glimpse(match[0]), start=start, end=end))
+    located = (_located(leak, len(whole) - len(text)) for leak in found)
+    return tuple(sorted(located, key=lambda leak: (leak.start, leak.kind, leak.end)))
 
 
-def planted(text: str, canaries: Iterable[Canary], *, whole: bool) -> tuple[Leak, ...]:
-    """The planted values that stand in ``text``, as they are or encoded; ``whole``: as a token of their own only.
+def find_planted(text: str, canaries: Iterable[Canary], *, whole: bool) -> tuple[Leak, ...]:
+    """The planted values in ``text``, verbatim or encoded; ``whole``: only whole tokens.
 
-    One leak a value, in the order of the canaries; it shows nothing of the value.
+    One leak for each value, in the order of the canaries; its glimpse is empty.
     """
     lowered = folded(text)
     found = []
@@ -112,9 +112,8 @@ def planted(text: str, canaries: Iterable[Canary], *, whole: bool) -> tuple[Leak
         at = next(_places(canary.value, text, lowered, whole), None)
         if at is not None:
             how, start, end = at
-            found.append(
-                Leak(canary.kind, f"the {canary.kind} of the request{how}", "", start, end)
-            )
+            what = f"the {canary.kind} of the request{how}"
+            found.append(Leak(canary.kind, what, "", start=start, end=end))
     return tuple(found)
 
 
@@ -125,22 +124,22 @@ def _trimmed(text: str) -> str:
 
 
 def _place(match: re.Match[str]) -> str:
-    """The path or the address in what a pattern found: its groups ``place`` and ``other``, or all of it."""
+    """The path or the address in a match: its group ``place`` or ``other``, or all of it."""
     groups = match.groupdict()
     return groups.get("place") or groups.get("other") or match[0]
 
 
-def _moved(leak: Leak, left_out: int) -> Leak:
-    """The leak at its place in the whole text, of whose middle so many characters were left out."""
-    if left_out == 0 or leak.start < _HEAD:
+def _located(leak: Leak, omitted: int) -> Leak:
+    """The leak at its place in the whole text, whose middle lacks ``omitted`` characters."""
+    if omitted == 0 or leak.start < _HEAD:
         return leak
-    return replace(leak, start=leak.start + left_out, end=leak.end + left_out)
+    return replace(leak, start=leak.start + omitted, end=leak.end + omitted)
 
 
 def _possible(
     lowered: str, kinds: frozenset[str], names: tuple[Pattern, ...]
 ) -> list[tuple[str, Pattern]]:
-    """The patterns of which a needle stands in the text, each with its detector, in the order of the detectors."""
+    """The patterns with a needle in the text, each with its detector, in their order."""
     patterns, always, search, beginnings = _needles(kinds, names)
     begun: set[str] = set()
     match = search(lowered)
@@ -156,10 +155,11 @@ def _possible(
 
 
 class _Needles(NamedTuple):
-    """The patterns of some detectors, and how their needles are found.
+    """The patterns of some detectors, and an index of their needles.
 
-    ``always``: patterns without a needle. ``search`` finds the next needle that no shorter one begins; ``beginnings`` has all
-    that begin with it, each with the patterns that it belongs to.
+    ``always``: patterns without a needle. ``search``: finds the next needle that has no other
+    needle as its prefix. ``beginnings``: by such a prefix, all needles that start with it, each
+    with the numbers of its patterns.
     """
 
     patterns: tuple[tuple[str, Pattern], ...]
@@ -182,19 +182,19 @@ def _needles(kinds: frozenset[str], names: tuple[Pattern, ...]) -> _Needles:
             needles[needle] = (*needles.get(needle, ()), index)
     always = needles.pop("", ())
     beginnings: dict[str, list[tuple[str, tuple[int, ...]]]] = {}
-    for needle in sorted(needles):  # what begins another comes before it
+    for needle in sorted(needles):  # a prefix comes before the needles that it begins
         first = next(
             (needle[:end] for end in range(1, len(needle)) if needle[:end] in beginnings), needle
         )
         beginnings.setdefault(first, []).append((needle, needles[needle]))
     search = re.compile(_branches(sorted(beginnings)) or r"(?!)").search
     return _Needles(
-        patterns, always, search, {each: tuple(found) for each, found in beginnings.items()}
+        patterns, always, search, {prefix: tuple(found) for prefix, found in beginnings.items()}
     )
 
 
 def _branches(words: list[str]) -> str:
-    """A regular expression of the words that tells them apart letter by letter; none begins another."""
+    """A regular expression for words, of which none is a prefix of another, by their letters."""
     if len(words) <= 1:
         return re.escape("".join(words))
     rests: dict[str, list[str]] = {}
@@ -209,11 +209,12 @@ def _matches(pattern: Pattern, text: str) -> Iterator[re.Match[str]]:
         if match[0] and (pattern.accept is None or pattern.accept(match)):
             yield match
             kept += 1
-            if kept == _AT_MOST:
+            if kept == _MAX_MATCHES:
                 return
 
 
-def _together(text: str, leak: Leak, match: re.Match[str]) -> bool:
+def _in_same_text(text: str, leak: Leak, match: re.Match[str]) -> bool:
+    """Whether no joint separates a leak from a match."""
     first, last = sorted((leak.start, match.start()))
     return JOINT not in text[first:last]
 
@@ -225,9 +226,12 @@ def _glimpse(text: str) -> str:
 def _places(value: str, text: str, lowered: str, whole: bool) -> Iterator[tuple[str, int, int]]:
     if not value:
         return
-    if len(value) < _BY_CHANCE:
+    if len(value) < _MIN_LENGTH:
         escaped = re.escape(value)
-        alone = rf"(?:^|\x00\n){escaped}(?:\n\x00|$)|([\"'`]){escaped}\1|\btenant(?:[_ -]?id)?[\"'`]?[ :=]{{1,3}}[\"'`]?{escaped}(?!\w)"
+        alone = (
+            rf"(?:^|\x00\n){escaped}(?:\n\x00|$)|([\"'`]){escaped}\1"
+            rf"|\btenant(?:[_ -]?id)?[\"'`]?[ :=]{{1,3}}[\"'`]?{escaped}(?!\w)"
+        )
         match = re.search(alone, text, re.I)
         if match:
             yield "", match.start(), match.end()
@@ -244,7 +248,7 @@ def _places(value: str, text: str, lowered: str, whole: bool) -> Iterator[tuple[
 
 
 def folded(text: str) -> str:
-    """The text without regard to case, every character at its place."""
+    """The text in lower case, every character at its place."""
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered
@@ -257,15 +261,15 @@ def _in_token(text: str, index: int) -> bool:
     return 0 <= index < len(text) and (text[index].isalnum() or text[index] in "_-")
 
 
-@lru_cache(maxsize=256)  # a caller's own values come back with every exchange of his
+@lru_cache(maxsize=256)  # every exchange of a caller plants the same values
 def _forms(value: str) -> tuple[tuple[str, str, bool], ...]:
-    """How a value may stand in a text: in words, the text, and whether case is ignored."""
+    """The forms of a value in a text: encoding in words, form, and whether case is ignored."""
     return tuple(_encoded(value))
 
 
 def _encoded(value: str) -> Iterator[tuple[str, str, bool]]:
     yield "", folded(value), True
-    if len(value) < _ENCODABLE:
+    if len(value) < _MIN_ENCODED:
         return
     escaped = {
         " (URL-encoded)": (
@@ -283,7 +287,7 @@ def _encoded(value: str) -> Iterator[tuple[str, str, bool]]:
     raw = value.encode(errors="replace")
     yield " (hexadecimal)", raw.hex(), True
     for shift in range(3):
-        # Of base64 only the characters made of the value's own bytes are the same whatever stands around it.
+        # Only base64 characters made of the value's bytes alone do not depend on what is around.
         coded = base64.b64encode(b"\x00" * shift + raw)
         stable = coded[(shift * 8 + 5) // 6 : (shift + len(raw)) * 8 // 6].decode()
         yield " (base64)", stable, False

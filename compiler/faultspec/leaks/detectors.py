@@ -1,4 +1,4 @@
-"""How leaks look: a literal table, a row for each way."""
+"""The patterns of leaks: a literal table with one row for each pattern."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -11,9 +11,9 @@ from faultspec.leaks.tokens import TOKENS
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One way in which a kind of leak looks.
+    """One pattern of a kind of leak.
 
-    ``needles``: lower-case strings of which every match contains one. ``accept`` has the last word on a match.
+    ``needles``: lower-case strings; every match contains one. ``accept``: decides on a match at last.
     """
 
     what: str
@@ -24,7 +24,7 @@ class Pattern:
 
     @property
     def regex(self) -> re.Pattern[str]:
-        """The expression, compiled when a needle was found: most never are."""
+        """The expression, compiled when a needle is found: most never are."""
         return _compiled(self.expression, self.flags)
 
 
@@ -41,9 +41,8 @@ def _pattern(
     accept: Callable[[re.Match[str]], bool] | None = None,
     flags: int = 0,
 ) -> Pattern:
-    return Pattern(
-        what, tuple(needles.lower().split("|")), regex, flags | re.MULTILINE | re.ASCII, accept
-    )
+    alternatives = tuple(needles.lower().split("|"))
+    return Pattern(what, alternatives, regex, flags | re.MULTILINE | re.ASCII, accept=accept)
 
 
 _I = re.IGNORECASE
@@ -52,31 +51,31 @@ _COLUMN = (
     r"(?:[\w.*\"`\[\]$:@']{1,100}+(?:\((?:[^()\n]|\([^()\n]{0,100}\)){0,200}+\)(?:\s{1,4}(?!FROM\b)\w{1,60})?)?"
     r"(?:\s{1,4}AS\s{1,4}[\w\"`\[\]]{1,80})?)"
 )
-"""What a statement selects: a name or a call, never two words in a row."""
+"""A selected column: a name or a call, never two words in a row."""
 
 _CONDITION = r"[\w.\"`\[\]()]{1,80}\s{0,4}(?:=|<|>|!=|\bIN\s{0,4}\(|\bIS\s{1,4}(?:NOT\s{1,4})?NULL\b|\bLIKE\s{1,4}['$%?:]|\bBETWEEN\s)"
-"""What follows "where" in SQL and in no sentence."""
+"""A condition after "where", as in SQL and not as in a sentence."""
 
 _STORES = "redis|mongo|postgres|mysql|mariadb|rabbit|kafka|elastic|memcached|etcd|nats|zookeeper|clickhouse|cassandra|database|-db"
-"""What hosts are called after what runs there: with the port of such a thing a name is a host."""
+"""Names of stores in host names: with the port of a store, such a name is a host."""
 
 _ERRNO = "enoent|eacces|eperm|eisdir|enotdir|eexist|erofs|emfile|enospc|ebusy|enotempty|exdev|eloop|enametoolong|etxtbsy|ebadf|edquot"
-"""What Node calls the errors of a file system."""
+"""Node's names for errors of a file system."""
 
 _NO_FILE = "no such file or directory|is a directory|not a directory|read-only file system|no space left on device|file name too long"
-"""What systems say of files; "permission denied" is said of much else."""
+"""Messages of operating systems about files only; "permission denied" has many other uses."""
 
 _ABSOLUTE = r"/[\w.@+~-]{1,100}(?:/[\w.@+~-]{1,100}){1,40}"
 
 _ROOT = "app|apps|data|workspaces?|code|build|builds|storage|volumes?|efs|deploy|dist|config|conf|models|function"
-"""Folders that containers have beside those of every system, and that URLs have as well."""
+"""Root folders in containers, which occur in URLs as well."""
 
 _ROOTS = "|".join(
-    f"/{each}/" for each in [*_ROOT.replace("s?", "").split("|"), "workspaces", "volumes"]
+    f"/{folder}/" for folder in [*_ROOT.replace("s?", "").split("|"), "workspaces", "volumes"]
 )
 _VALUE = r"[\"'`]?(?P<value>[^\s\"'`,;&<>=\x00]{%d,400}+)"
 
-# A row is one way in which a leak looks, kept on one line however long: what it is, its needles, its pattern.
+# A row is one pattern, on one line however long: what it finds, its needles, the expression.
 # ruff: noqa: E501
 # fmt: off
 DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
@@ -203,8 +202,8 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         _pattern("a Redis error", "wrongtype operation|redis.exceptions|rediserror|noauth authentication", r"\bWRONGTYPE Operation\b|\bredis\.exceptions\b|\bRedisError\b|\bNOAUTH Authentication required\b"),
     ),
     "connection-string": (
-        _pattern("a URL with credentials", "://", r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,30}://[^\s:/@?#\"'\x00]{0,100}:[^\s/@\"'\x00]{1,200}@[^\s\"'<>\x00]{1,300}", accept=evidence.is_no_example),
-        _pattern("the address of a backing service", "://", r"\b(?:postgres(?:ql)?(?:\+\w{1,20})?|mysql(?:\+\w{1,20})?|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|kafka|nats|memcached?|ldaps?|cassandra|clickhouse|etcd|zookeeper)://[\w:\[%*.-][^\s\"'<>\x00]{0,300}", accept=evidence.is_no_example, flags=_I),
+        _pattern("a URL with credentials", "://", r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,30}://[^\s:/@?#\"'\x00]{0,100}:[^\s/@\"'\x00]{1,200}@[^\s\"'<>\x00]{1,300}", accept=evidence.is_real_url),
+        _pattern("the address of a backing service", "://", r"\b(?:postgres(?:ql)?(?:\+\w{1,20})?|mysql(?:\+\w{1,20})?|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|kafka|nats|memcached?|ldaps?|cassandra|clickhouse|etcd|zookeeper)://[\w:\[%*.-][^\s\"'<>\x00]{0,300}", accept=evidence.is_real_url, flags=_I),
         _pattern("a data source name", "@tcp(|@unix(|@udp(", r"\b[\w.-]{1,64}:[^\s:@/()\"'\x00]{0,200}@(?:tcp|unix|udp)\([^\s()]{1,200}\)"),
         _pattern("an Oracle connect string", "@//", r"\b\w{1,60}/[^\s/@\"'\x00]{1,100}@//[\w.-]{1,100}(?::\d{2,5})?/\w{1,100}"),
         _pattern("a JDBC URL", "jdbc:", r"\bjdbc:[a-z0-9]{2,20}:[^\s\"'<>\x00]{1,300}", flags=_I),
@@ -239,7 +238,7 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
         *(_pattern(f"a token such as `{name}`", needles, expression, accept=evidence.is_as_random_as(entropy)) for name, needles, expression, entropy in TOKENS),
     ),
     "email": (
-        _pattern("an e-mail address", "@", r"(?<![\w.+%/-])[A-Za-z0-9][\w.+%-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}\b", accept=evidence.is_somebody),
+        _pattern("an e-mail address", "@", r"(?<![\w.+%/-])[A-Za-z0-9][\w.+%-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}\b", accept=evidence.is_personal),
         Pattern("an e-mail address", ("@",), r"(?<![\w.+%/-])[^\W\d_][\w.+%-]{0,63}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_]{2,24}\b", accept=evidence.is_international),
     ),
     "private-address": (
@@ -269,19 +268,19 @@ DETECTORS: Mapping[str, tuple[Pattern, ...]] = {
     ),
     "path": (
         _pattern("an installed package", "-packages/|node_modules/|.m2/repository/|go/pkg/mod/", r"\b(?:site-packages|dist-packages|node_modules|\.m2/repository|go/pkg/mod)/[\w./@-]{1,200}"),
-        _pattern("a path of the server", "/", r"(?<![\w/.:*}>-])/(?:home|Users|root|etc|var|usr|opt|srv|tmp|mnt|proc|private/(?:var|tmp)|nix/store|run/secrets)/[\w.@+~-]{1,100}(?:/[\w.@+~-]{1,100}){0,40}", accept=evidence.is_no_route),
+        _pattern("a path of the server", "/", r"(?<![\w/.:*}>-])/(?:home|Users|root|etc|var|usr|opt|srv|tmp|mnt|proc|private/(?:var|tmp)|nix/store|run/secrets)/[\w.@+~-]{1,100}(?:/[\w.@+~-]{1,100}){0,40}", accept=evidence.is_file_path),
         _pattern("a source file of the server", "/", r"(?<![\w/:.*}>-])/?(?:[\w.@+~-]{1,100}/){1,40}[\w.@+~-]{1,100}\.(?:py|pyc|rb|go|rs|java|kt|php|exs?|erl|cs|fs|vb|jar|dll|pem|db)(?!\w)(?!\.\w)"),
         _pattern("a path of the server", ":\\", r"(?<!\w)[A-Za-z]:\\{1,2}(?:[^\\/:*?\"<>|\s\x00]{1,100}\\{1,2}){0,40}[^\\/:*?\"<>|\s\x00]{1,100}"),
         _pattern("a file that an error of the system names", "[errno |[winerror ", r"\[(?:Errno|WinError) -?\d{1,5}\] [^\n'\":]{3,100}: ['\"](?P<place>[^'\"\n]{1,300})['\"]"),
         _pattern("a file that an error of the system names", _ERRNO, rf"\b(?:{_ERRNO.upper()}): [a-z][a-z ,()/-]{{4,60}}, [a-z]{{3,12}} ['\"](?P<place>[^'\"\n]{{1,300}})['\"]"),
         _pattern("a file that an error of the system names", _NO_FILE, rf"\b(?:{_NO_FILE})(?:: | ['\"`(]|: ['\"`])(?P<place>{_ABSOLUTE})|(?<![\w/.:])(?P<other>{_ABSOLUTE})['\"`]?(?:: | \()(?:{_NO_FILE})\b", flags=_I),
         _pattern("a file that an error of the system names", "permission denied|failed to open ", rf"\b(?:open|stat|lstat|mkdir|unlink|chdir|scandir|fork/exec|chmod|chown) ['\"]?(?P<place>{_ABSOLUTE})['\"]?: permission denied\b|\w\((?P<other>{_ABSOLUTE})\): failed to open (?:stream|dir)\b", flags=_I),
-        _pattern("a file of the server", _ROOTS, rf"(?<![\w/.:*}}>-])/(?:{_ROOT})/(?:[\w.@+~-]{{1,100}}/){{0,40}}[\w.@+~-]{{1,100}}\.(?:ya?ml|conf|cfg|ini|toml|env|sqlite3?|log|lock|sock|pid|bin|bak|key|crt|p12|jks|so|c|cc|cpp|hpp?|properties|pkl|parquet|h5|pt|onnx|swift|dart|hs|jl|zig|ml|pl|lua|sh|mjs|cjs|tsx?|erb|j2|jinja2?|ejs|hbs|twig|ftl|tmpl|mustache)(?!\w)(?!\.\w)", accept=evidence.is_no_route),
-        _pattern("a file of the server", _ROOTS, rf"\b(?:files?|director(?:y|ies)|folder|open(?:ing|ed)?|read(?:ing)?|load(?:ing|ed)?|writ(?:e|ing|able)|import(?:ing)?|pars(?:e|ing)|access(?:ing)?|from disk|config(?:uration)?|stat|mkdir|unlink|rename|chdir)\b[^\n/]{{0,20}}[ '\"`(:](?P<place>/(?:{_ROOT})/(?:[\w.@+~-]{{1,100}}/){{0,40}}[\w@+~-]{{1,100}}(?:\.\w{{1,8}}){{1,3}})(?!\w)", accept=evidence.is_no_route, flags=_I),
+        _pattern("a file of the server", _ROOTS, rf"(?<![\w/.:*}}>-])/(?:{_ROOT})/(?:[\w.@+~-]{{1,100}}/){{0,40}}[\w.@+~-]{{1,100}}\.(?:ya?ml|conf|cfg|ini|toml|env|sqlite3?|log|lock|sock|pid|bin|bak|key|crt|p12|jks|so|c|cc|cpp|hpp?|properties|pkl|parquet|h5|pt|onnx|swift|dart|hs|jl|zig|ml|pl|lua|sh|mjs|cjs|tsx?|erb|j2|jinja2?|ejs|hbs|twig|ftl|tmpl|mustache)(?!\w)(?!\.\w)", accept=evidence.is_file_path),
+        _pattern("a file of the server", _ROOTS, rf"\b(?:files?|director(?:y|ies)|folder|open(?:ing|ed)?|read(?:ing)?|load(?:ing|ed)?|writ(?:e|ing|able)|import(?:ing)?|pars(?:e|ing)|access(?:ing)?|from disk|config(?:uration)?|stat|mkdir|unlink|rename|chdir)\b[^\n/]{{0,20}}[ '\"`(:](?P<place>/(?:{_ROOT})/(?:[\w.@+~-]{{1,100}}/){{0,40}}[\w@+~-]{{1,100}}(?:\.\w{{1,8}}){{1,3}})(?!\w)", accept=evidence.is_file_path, flags=_I),
         _pattern("a network share", "\\\\", r"(?<![\\\w])\\\\[\w.-]{2,60}\\[\w$.-]{2,60}"),
-        _pattern("an object in a store", "s3://|s3a://|gs://", r"\b(?:s3a?|gs)://(?P<place>[a-z0-9][a-z0-9.-]{2,62}/[^\s\"'<>\x00]{1,300})", accept=evidence.is_no_example_bucket),
+        _pattern("an object in a store", "s3://|s3a://|gs://", r"\b(?:s3a?|gs)://(?P<place>[a-z0-9][a-z0-9.-]{2,62}/[^\s\"'<>\x00]{1,300})", accept=evidence.is_real_bucket),
         _pattern("a file URL", "file://", r"\bfile:///?[\w./%-]{2,300}"),
     ),
 }
 # fmt: on
-"""The detectors by name, in the order in which they claim text: what one has claimed, no later one reports again."""
+"""The detectors by name. A text that one detector reports is not reported by a later one."""

@@ -1,4 +1,4 @@
-"""Whether what a pattern matched is the thing it looks like: the last word of detectors on a match."""
+"""Second checks on a match: whether it is a leak or only looks like one."""
 
 import base64
 import ipaddress
@@ -7,20 +7,20 @@ from collections import Counter
 from collections.abc import Callable
 from math import log2
 
-# What stands around a match is told in words, a list of them on one line however long.
+# The words around a match are lists, each on one line however long.
 # ruff: noqa: E501
 
 _DOCUMENTATION_DOMAIN = re.compile(
     r"^(?:.*\.)?(?:example|test|invalid|localhost)$|^example\.(?:com|org|net|edu)$", re.I
 )
-"""RFC 2606 and RFC 6761 reserve these for documentation, and test data lives there too: only with a placeholder before the
-@ is an address there nobody's."""
+"""Domains reserved for documentation (RFC 2606, RFC 6761). Test data uses them too, so an address
+there is an example only with a placeholder before the @."""
 
-_NOBODY = re.compile(
+_PLACEHOLDER_NAME = re.compile(
     r"^(?:(?:your|my|some|first|last)?[._-]?(?:user|name|username|first|last|surname|e?mail|address|someone|somebody|you|me|test|foo|bar|x+|support|help|info|contact|no-?reply)[._-]?)+\d*$",
     re.I,
 )
-"""What stands before the @ in a message that explains how an address looks."""
+"""Placeholders before the @ in a message that explains the form of an address."""
 
 _ROLE = frozenset(
     {
@@ -40,30 +40,30 @@ _ROLE = frozenset(
         *("noreply", "no-reply", "donotreply", "do-not-reply"),
     }
 )
-"""Mailboxes of a role, not a person: those of RFC 2142, and what is as common. An error may say whom to write to."""
+"""Mailboxes of a role, which an error may name: those of RFC 2142 and other common ones."""
 
 _ASSET = frozenset({"png", "jpg", "jpeg", "svg", "gif", "webp", "css", "js"})
-"""What ends a name like ``logo@2x.png``, which has the form of an address."""
+"""Endings of names like ``logo@2x.png``, which have the form of an address."""
 
 _VERSION = re.compile(
     r"\b(?:v|versions?|releases?|builds?|revisions?|firmware|ver\.?)[\"'`]?\W{1,4}(?:(?:\d{1,9}\.){1,5}\d{1,9}\W{1,3}(?:(?:and|or|to|through|until)\W)?){0,3}$",
     re.I,
 )
-"""What stands before four numbers that are a version."""
+"""Words before four numbers that are a version."""
 
 _EXAMPLE = re.compile(
     r"\b(?:for example|for instance|example|e\.g\.|eg|i\.e\.|such as|like this)[ ,:=\"'`(\[]{0,5}$",
     re.I,
 )
-"""What stands before something made up to explain a form."""
+"""Words before an example that explains a form."""
 
 _OR_LATER = re.compile(
     r"[\"'`]? (?:or|and) (?:later|newer|higher|above|older|earlier|lower|below)\b", re.I
 )
-"""And what follows them."""
+"""Words after numbers that are a version."""
 
 _BLOCK = re.compile(r"/(?:[12]?\d|3[0-2])(?![\w/.-])")
-"""The length of a network's prefix: a block of addresses is what rules are made of, and nobody's address."""
+"""The length of a network's prefix: rules name blocks, which are not addresses of machines."""
 
 _HOST_BEFORE = re.compile(
     r"(?://|@|\b(?:host|hostname|server|upstream|proxy|gateway|resolver?|resolving|lookup|dial|dialing|reach|reaching|contact|contacting|unreachable|(?:connect|connected|connecting|connection|request|requests|call|response|timeout|redirect) (?:to|from|by|with)|enotfound|getaddrinfo|eai_again)(?: (?:host|address|server))?[ :=\"'`(\[]{1,4})$",
@@ -73,7 +73,7 @@ _HOST_AFTER = re.compile(
     r":\d{2,5}\b|/\w|[\"'`)]{0,2},? (?:refused|timed? out|unreachable|did not (?:respond|answer)|(?:is )?(?:un|not )(?:reachable|available|resolvable)|is (?:down|offline)|could not be (?:reached|resolved)|closed the connection|:\d)",
     re.I,
 )
-"""What stands around the name of a host, and never around that of a field."""
+"""Words around the name of a host, and never around that of a field."""
 
 _FIELD_BEFORE = re.compile(
     r"\b(?:field|property|attribute|parameter|param|argument|key|member|setting|option|column|variable|element|path|pointer|at|in|for)s?[ :=\"'`(\[]{1,4}$",
@@ -82,7 +82,7 @@ _FIELD_BEFORE = re.compile(
 _FIELD_AFTER = re.compile(
     r"[\"'`)\]]{0,2}:? {0,2}(?:(?:is|are|was|were|has|have|does|do|must|may|should|can|cannot|needs?|expects?|requires?|contains?|value|field|property)\b|: [A-Z]|=|\[)"
 )
-"""What stands around the name of a field. `order.address.local` may be either."""
+"""Words around the name of a field. `order.address.local` may be either."""
 
 _SURE_HOST = re.compile(
     r"\.(?:svc|cluster\.local|compute\.internal|ec2\.internal|c\.[\w-]{1,60}\.internal)$", re.I
@@ -93,7 +93,7 @@ _ROUTE_BEFORE = re.compile(
     r"\b(?:get|head|post|put|patch|delete|options|routes?|endpoints?|urls?|uris?|links?|href|resources?|pages?)(?: (?:for|to|at|named|is|matches|matching))?[ :=\"'`(]{0,4}$",
     re.I,
 )
-"""What stands before the path of a URL."""
+"""Words before the path of a URL."""
 
 _ERROR_NAMES = frozenset(
     {"code", "codes", "err", "error", "errors", "fault", "faults", "http", "status"}
@@ -108,17 +108,17 @@ _PLACEHOLDER = re.compile(
 
 
 def _before(match: re.Match[str], most: int = 60) -> str:
-    """The end of what stands before a match."""
+    """The text just before a match."""
     return match.string[max(0, match.start() - most) : match.start()]
 
 
 def _after(match: re.Match[str], most: int = 40) -> str:
-    """The beginning of what follows a match."""
+    """The text just after a match."""
     return match.string[match.end() : match.end() + most]
 
 
 def is_address(match: re.Match[str]) -> bool:
-    """Whether it is a private address of IPv4, and no version or block of them."""
+    """Whether it is an IPv4 address, not a version or a block of addresses."""
     if any(int(octet) > 255 for octet in match[0].split(".")):
         return False
     before, after = _before(match), _after(match)
@@ -135,7 +135,7 @@ def is_address(match: re.Match[str]) -> bool:
 
 
 def is_ipv6(match: re.Match[str]) -> bool:
-    """Whether it is an address of IPv6."""
+    """Whether it is an IPv6 address."""
     try:
         ipaddress.IPv6Address(match[0])
     except ValueError:
@@ -144,17 +144,17 @@ def is_ipv6(match: re.Match[str]) -> bool:
 
 
 def is_real(match: re.Match[str]) -> bool:
-    """Whether it is more than an example of what would be right."""
+    """Whether it is not introduced as an example."""
     return not _EXAMPLE.search(_before(match))
 
 
 def is_loopback(match: re.Match[str]) -> bool:
-    """A server under test is itself at a loopback address, and its own URLs may say so."""
+    """Whether a loopback address stands outside a URL: a server under test has one in its own URLs."""
     return not re.search(r"https?://$", _before(match), re.I)
 
 
 def is_host(match: re.Match[str]) -> bool:
-    """A host is told from a field by what stands around it, or by a name that fields do not have."""
+    """Whether it is a host and not a field, by the words around it or by its form."""
     labels = match[0].lower().split(".")
     if labels[0] in _ERROR_NAMES:
         return False
@@ -165,27 +165,27 @@ def is_host(match: re.Match[str]) -> bool:
         or _HOST_AFTER.match(after)
     ):
         return True
-    names = [each for each in labels[:-1] if not each.isdigit()]
+    names = [label for label in labels[:-1] if not label.isdigit()]
     if any("-" in name or re.search(r"[a-z]\d", name) for name in names):
         return True
     return len(names) > 1 and not (_FIELD_BEFORE.search(before) or _FIELD_AFTER.match(after))
 
 
-def is_no_route(match: re.Match[str]) -> bool:
-    """Whether it stands where files do, and not where routes do."""
+def is_file_path(match: re.Match[str]) -> bool:
+    """Whether it is the path of a file and not of a URL, by the words before it."""
     return not _ROUTE_BEFORE.search(_before(match))
 
 
 def is_key(match: re.Match[str]) -> bool:
-    """Whether what follows the vendor's mark is a key: `sk-test-item-2` is an item."""
+    """Whether a key follows the vendor's prefix: `sk-test-item-2` is an item."""
     return not re.fullmatch(
         r"(?=.*[a-z])(?:[a-z]{1,12}|\d{1,4})(?:[-_](?:[a-z]{1,12}|\d{1,4})){0,20}",
         match["value"] or "X",
     )
 
 
-def is_no_example(match: re.Match[str]) -> bool:
-    """Documentation writes ``postgres://user:password@host/db``."""
+def is_real_url(match: re.Match[str]) -> bool:
+    """Whether it differs from URLs in documentation, such as ``postgres://user:password@host/db``."""
     return not re.search(
         r"://<?\{?(?:db_?)?(?:user|username|login|name)\}?>?:<?\{?(?:user_?|db_?|your_?)?(?:pass|password|passwd|pwd|pw|secret)\}?>?@"
         r"<?\{?(?:(?:db|database|your)[_-]?)?(?:host|hostname|server|localhost|127\.0\.0\.1|address|example\.com|ip|your-[\w-]{1,60})\b",
@@ -202,7 +202,7 @@ _PRIMITIVE = re.compile(
 
 
 def is_frame(match: re.Match[str]) -> bool:
-    """.NET shows the types of parameters; a word in parentheses, or a plural in them, is a sentence."""
+    """Whether it is a .NET frame, which has types of parameters; otherwise it is a sentence."""
     name, parameters = match["name"], match["parameters"]
     deep = name.count(".") > 1 or bool(re.search(r"[<>`]|\.ctor$", name))
     line = _before(match).rpartition("\n")[2]
@@ -213,20 +213,20 @@ def is_frame(match: re.Match[str]) -> bool:
     )
 
 
-def is_somebody(match: re.Match[str]) -> bool:
+def is_personal(match: re.Match[str]) -> bool:
     """Whether it is a person's mailbox."""
     domain = match[0].rpartition("@")[2]
     local = match[0].rpartition("@")[0]
     if local.lower() in _ROLE:
         return False
-    if _DOCUMENTATION_DOMAIN.search(domain) and _NOBODY.search(local):
+    if _DOCUMENTATION_DOMAIN.search(domain) and _PLACEHOLDER_NAME.search(local):
         return False
     return domain.rpartition(".")[2].lower() not in _ASSET
 
 
 def is_international(match: re.Match[str]) -> bool:
-    """Whether it is a person's mailbox with letters beyond ASCII (RFC 6531); the others have a pattern of their own."""
-    return not match[0].isascii() and is_somebody(match)
+    """Whether it is a person's mailbox with letters beyond ASCII (RFC 6531)."""
+    return not match[0].isascii() and is_personal(match)
 
 
 _EXAMPLE_BUCKET = re.compile(
@@ -234,24 +234,24 @@ _EXAMPLE_BUCKET = re.compile(
 )
 
 
-def is_no_example_bucket(match: re.Match[str]) -> bool:
-    """Whether a bucket is called like somebody's, and not like one in documentation."""
+def is_real_bucket(match: re.Match[str]) -> bool:
+    """Whether a bucket has a name that documentation does not use."""
     return not _EXAMPLE_BUCKET.search(match["place"]) and is_real(match)
 
 
 def is_value(match: re.Match[str]) -> bool:
-    """Whether something stands there that is more than a placeholder."""
+    """Whether the value is not a placeholder."""
     return not _PLACEHOLDER.search(match["value"])
 
 
 def is_random(match: re.Match[str]) -> bool:
-    """Whether it may be a key: letters and digits."""
+    """Whether the value may be a key: it has letters and digits."""
     value = match["value"]
     return is_value(match) and any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
 
 
 def is_as_random_as(bits: float) -> Callable[[re.Match[str]], bool]:
-    """Whether a token has so many bits of entropy a character: what is written in documentation has few."""
+    """Whether a token has so many bits of entropy for each character; tokens in documentation have few."""
 
     def accept(match: re.Match[str]) -> bool:
         token = match[1] if match.re.groups and match[1] else match[0]
@@ -261,18 +261,18 @@ def is_as_random_as(bits: float) -> Callable[[re.Match[str]], bool]:
 
 
 def is_long_random(match: re.Match[str]) -> bool:
-    """A word such as "token" stands before much: only what no writer would make up is one."""
+    """Whether the value after a word such as "token" is random, and not a parser's or a page's token."""
     return is_random(match) and is_as_random_as(3)(match) and not _LEXICAL.search(_before(match))
 
 
 _LEXICAL = re.compile(
     r"\b(?:unexpected|unrecognized|illegal|unknown|page|cursor|sync|next|continuation)[ _-]$", re.I
 )
-"""What stands before the tokens of parsers and of pages."""
+"""Words before tokens of parsers and of pages."""
 
 
 def is_credentials(match: re.Match[str]) -> bool:
-    """Whether it reads as the name and password of HTTP basic authentication."""
+    """Whether it decodes to the name and password of HTTP basic authentication."""
     raw = match["value"].rstrip("=")
     try:
         name, colon, password = (

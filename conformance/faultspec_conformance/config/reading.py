@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import cast
 from urllib.parse import urlsplit
 
-from faultspec.contract.clauses import retries_upstream
+from faultspec.contract.clauses import upstream_policy
 from faultspec.diagnostics.model import Diagnostic, ordered
 from faultspec.diagnostics.model import Path as Place
 from faultspec.language import grammar
@@ -128,7 +128,7 @@ def problems(
             )
     for upstream in target.upstreams:
         place: Place = ("upstreams", upstream.name)
-        if retries_upstream(taxonomy) is None:
+        if upstream_policy(taxonomy) is None:
             message = f"{taxonomy.name} does not say how services behind are called"
             hint = "declare `upstream: {retry: POLICY}` in the taxonomy, or remove the key"
             found.append(document.diagnostic("unknown-policy", message, place, hint=hint))

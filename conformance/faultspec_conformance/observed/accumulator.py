@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from faultspec.contract.applicability import not_applicable
 from faultspec.contract.clauses import Clause
 from faultspec.contract.model import Contract, paths_of
 from faultspec.exchange.finding import Finding
@@ -144,11 +143,8 @@ class Accumulator:
     def result(self, target: str, *, seconds: float = 0.0, not_run: tuple[str, ...] = ()) -> Result:
         """Everything that was seen until now, masked, and not `settled`."""
         known, taxonomy = self.contract.clauses, self.contract.taxonomy
-        silent = not_applicable(taxonomy)
         results = {
-            address: self._result(
-                clause, silent.get(address) or silent.get(address.partition("/")[0])
-            )
+            address: self._result(clause, clause.not_applicable(taxonomy))
             for address, clause in known.items()
             if self._asked(address)
         }
@@ -188,7 +184,7 @@ class Accumulator:
             warnings=self._levels[clause.address, "warning"],
             known=self._levels[clause.address, "known"],
             not_exercised=(
-                self._untold(clause) or f"nothing that was seen gave occasion: {clause.applies}",
+                self._untold(clause) or f"nothing that was seen gave occasion: {clause.occasion}",
             )
             if silent is None
             else (),
@@ -211,7 +207,7 @@ class Accumulator:
             if errors == 1
             else f"the records of {errors} errors do"
         )
-        return f"{said} not say {words}; it takes: {clause.applies}"
+        return f"{said} not say {words}; it takes: {clause.occasion}"
 
     def _relations(self, sent: Observation) -> Iterator[Finding]:
         lacks = sent.exchange.lacks

@@ -202,7 +202,7 @@ def _told(findings: "list[ReportedFinding]") -> str:
 
 def _tally(config: pytest.Config) -> "Accumulator":
     from faultspec import language
-    from faultspec.contract.model import contract
+    from faultspec.contract.model import build_contract
     from faultspec.diagnostics.printers import text
     from faultspec_conformance.observed.accumulator import Accumulator
     from faultspec_conformance.openapi import document
@@ -243,7 +243,7 @@ def _tally(config: pytest.Config) -> "Accumulator":
             description = document.read(document.of_file(path))
         except document.NoDocument as error:
             raise pytest.UsageError(str(error)) from None
-    return Accumulator(contract(loaded.taxonomy), waivers=known, description=description)
+    return Accumulator(build_contract(loaded.taxonomy), waivers=known, description=description)
 
 
 def _file(config: pytest.Config, name: str) -> str | None:

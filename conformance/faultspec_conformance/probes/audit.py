@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from faultspec.judge.words import sentence
+from faultspec.judge.collector import describe_problem
 from faultspec.language.model import Audit
 from faultspec.language.values import check_value, same, vocabularies
 from faultspec.runtime import ids
@@ -101,7 +101,7 @@ def _told(
             continue
         misfit = next(check_value(member.schema, record[name], terms, ids.FORMATS), None)
         if misfit is not None:
-            return failed(_CLAUSE, f"the record: {sentence(misfit, f'/{name}')}", sent, page)
+            return failed(_CLAUSE, f"the record: {describe_problem(misfit, f'/{name}')}", sent, page)
     for name, meaning in audit.means.items():
         said = _meant(world, sent, meaning)
         if said is not None and not same(record.get(name), said):

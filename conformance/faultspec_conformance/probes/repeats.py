@@ -10,8 +10,8 @@ from typing import NamedTuple
 from faultspec.contract.model import Contract
 from faultspec.exchange.body import resolve
 from faultspec.exchange.finding import Level
-from faultspec.judge.envelope import match_envelope
-from faultspec.judge.words import place
+from faultspec.judge.collector import quote_pointer
+from faultspec.judge.match import match_envelope
 from faultspec.language.model import Surface, Taxonomy
 from faultspec.language.values import same, shown
 from faultspec.runtime.nodes import child
@@ -210,4 +210,4 @@ def _alike(one: object, two: object) -> bool:
 
 
 def _said(pointer: str, answered: object, told: object) -> str:
-    return f"{place(pointer)} is {shown(told)}, and the answer has {shown(answered)}"
+    return f"{quote_pointer(pointer)} is {shown(told)}, and the answer has {shown(answered)}"

@@ -5,7 +5,7 @@ What the service should do is what the planner does by the policy under `upstrea
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from faultspec.contract.clauses import retries_upstream
+from faultspec.contract.clauses import upstream_policy
 from faultspec.exchange.model import first
 from faultspec.language.conditions import ConditionFacts, possible_outcomes
 from faultspec.language.model import Code, RetryPolicy
@@ -73,7 +73,7 @@ _WAIT = 1
 
 def retries(world: HttpSession) -> Iterator[Outcome]:
     """Every call of every upstream, with every failure of it."""
-    policy = retries_upstream(world.taxonomy)
+    policy = upstream_policy(world.taxonomy)
     for upstream in world.upstreams.values() if policy is not None else ():
         assert policy is not None
         for call in upstream.config.calls:
@@ -172,11 +172,8 @@ class _UpstreamWatch:
             known[status] = behaviour
         facts = ConditionFacts(sent.status, idempotent, None, known)
         if not self.policy.eligible:
-            flags = (
-                possible_outcomes(code.retriable.rules, facts)
-                if code.retriable.kind == "conditional"
-                else (code.retryable,)
-            )
+            rules = code.retriable.rules
+            flags = possible_outcomes(rules, facts) if rules else (code.retryable,)
             return code.retry == self.policy.name and flags[0] is True if len(flags) == 1 else None
         if code.name not in self.policy.eligible:
             return False

@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 
 from faultspec.contract.clauses import client_clauses
-from faultspec.contract.model import Contract, contract
+from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.finding import Finding, Level
 from faultspec.exchange.model import Exchange, Request, Response, first
 from faultspec.judge import judge
@@ -89,6 +89,7 @@ def watch(
 ) -> Report | Unreachable:
     """Judge the clients of a configuration."""
     known = client_clauses(taxonomy)
+    applicable = {name for name, each in known.items() if each.not_applicable(taxonomy) is None}
     start = _launcher(Path(target.path or ".").resolve().parent) if launch is None else launch
     concerned = tuple(
         waiver
@@ -97,14 +98,15 @@ def watch(
     )
     interrupted = False
     world = Session(
-        taxonomy, contract(taxonomy), target, Driver(target.limits)
+        taxonomy, build_contract(taxonomy), target, Driver(target.limits)
     )  # nothing is asked: the clients do that
     try:
         for client in target.clients:
             options.progress(
                 f"{' '.join(client.command)} ({client.request.method} {client.request.path})"
             )
-            world.outcomes += _ClientWatch(world, client, start).outcomes()
+            found = _ClientWatch(world, client, start).outcomes()
+            world.outcomes += (each for each in found if each.clause in applicable)
     except StartFailed as error:
         return Unreachable(str(error), "check `client.command` in the configuration")
     except KeyboardInterrupt:
@@ -366,7 +368,7 @@ class _ClientWatch:
         wrong = {_OF[each.kind]: each for each in reversed(breaches)}
         self.punctual = self.punctual and "client/waits" not in wrong
         for clause in dict.fromkeys(_OF[each] for each in sorted(followed.exercised)):
-            if clause not in wrong and clause in self.clauses:
+            if clause not in wrong:
                 yield passed(clause)
         for clause, each in wrong.items():
             # Who gives up early has a reason of his own, perhaps; who never tries again has not read the contract.
@@ -447,7 +449,7 @@ class _ClientWatch:
     def spread(self, spreading: tuple[int, Fault, Code] | None) -> Iterator[Outcome]:
         """Whether chance has a part in the waits; the failure that showed most of them is repeated until there are enough."""
         clause = "client/jitter"
-        if clause not in self.clauses or not self.punctual:
+        if self.clauses[clause].not_applicable(self.world.taxonomy) or not self.punctual:
             return
         half = self.world.driver.remaining / 2  # other clients have to be watched as well
         for _ in range(ROUNDS):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from faultspec.contract.clauses import Clause
-from faultspec.contract.model import Contract, contract
+from faultspec.contract.model import Contract, build_contract
 from faultspec.exchange.model import Exchange, Response
 from faultspec.language.model import Taxonomy
 from faultspec_conformance.config import Identity, ServiceConfig
@@ -90,7 +90,7 @@ def over_http(
         description, notes = (Description(), ()) if isinstance(described, NoAnswer) else described
         world = HttpSession(
             taxonomy=taxonomy,
-            contract=contract(taxonomy),
+            contract=build_contract(taxonomy),
             target=target,
             description=description,
             driver=driver,
@@ -121,7 +121,7 @@ def over_http(
 
 def by_name(target: ServiceConfig, taxonomy: Taxonomy, options: RunOptions) -> Report | Unreachable:
     """Judge a service whose methods or tools are called by name, by probes."""
-    rules = contract(taxonomy)
+    rules = build_contract(taxonomy)
     known = rules.clauses
     try:
         with dialled(target) as driver:

@@ -5,10 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from faultspec.contract.applicability import not_applicable
 from faultspec.contract.clauses import Clause
 from faultspec.exchange.finding import Finding
-from faultspec_conformance.results.applicability import unspoken_over
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,
@@ -57,13 +55,12 @@ def summarize(
             reasons.setdefault(outcome.clause, {}).setdefault(outcome.kind, {})[outcome.reason] = (
                 None
             )
-    silent = {**unspoken_over(world.target.transport), **not_applicable(world.taxonomy)}
     results: dict[str, ClauseResult] = {}
     for address, clause in known.items():
         if options.only is not None and not fnmatchcase(address, options.only):
             continue
         why = reasons.get(address, {})
-        unspoken = silent.get(address) or silent.get(address.partition("/")[0])
+        unspoken = clause.not_applicable(world.taxonomy, world.target.transport)
         unreached = (world.ended,) if world.ended is not None and unspoken is None else ()
         results[address] = ClauseResult(
             address=address,
@@ -73,7 +70,7 @@ def summarize(
             not_run=tuple(dict.fromkeys((*why.get("could_not_run", ()), *unreached))),
             not_exercised=tuple(why.get("not_exercised", ())),
             not_checkable=(*why.get("not_checkable", ()), *((unspoken,) if unspoken else ())),
-            idle=f"nothing gave occasion: {clause.applies}",
+            idle=f"nothing gave occasion: {clause.occasion}",
         )
     if options.only is None:
         for name, obligation in world.taxonomy.obligations.items():

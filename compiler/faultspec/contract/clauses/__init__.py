@@ -1,0 +1,74 @@
+"""The closed list of clauses: every assertion about a service or its clients.
+
+A clause is declared once, in the module of its family. It names the taxonomies and transports to
+which it applies, and the constructs that it comes from. To add one, declare it there and name it in
+the ``Probe`` or the part of the judge that checks it.
+
+An exchange that gives no occasion to check a clause leaves it *not exercised*, which is not passed.
+"""
+
+from collections.abc import Mapping
+
+from faultspec.contract.clauses import (
+    batches,
+    calls,
+    client,
+    codes,
+    details,
+    envelopes,
+    http,
+    leaks,
+    requests,
+    surfaces,
+    upstream,
+)
+from faultspec.contract.clauses.clause import GROUPABLE, VALUES, Clause
+from faultspec.contract.clauses.http import header_address, header_clause
+from faultspec.contract.clauses.upstream import upstream_policy
+from faultspec.language.model import HeaderRule, Taxonomy
+
+__all__ = [
+    "CLAUSES",
+    "GROUPABLE",
+    "VALUES",
+    "Clause",
+    "client_clauses",
+    "header_address",
+    "header_clause",
+    "service_clauses",
+    "upstream_policy",
+]
+
+_SERVICE: tuple[Clause, ...] = (
+    *surfaces.CLAUSES,
+    *envelopes.CLAUSES,
+    *codes.CLAUSES,
+    *details.CLAUSES,
+    *http.CLAUSES,
+    *requests.CLAUSES,
+    *batches.CLAUSES,
+    *calls.CLAUSES,
+    *leaks.CLAUSES,
+    *upstream.CLAUSES,
+)
+
+CLAUSES: Mapping[str, Clause] = {clause.address: clause for clause in (*_SERVICE, *client.CLAUSES)}
+"""Every clause by address, except those of headers, which ``header_clause`` makes of a taxonomy."""
+
+
+def service_clauses(taxonomy: Taxonomy) -> dict[str, Clause]:
+    """The clauses for the services of a taxonomy, with its statements, and one clause a header.
+
+    Clauses that do not apply are among them: see ``Clause.not_applicable``.
+    """
+    rules: dict[str, list[HeaderRule]] = {}
+    by_code = (rule for code in taxonomy.every_code() for rule in code.headers)
+    for rule in (*taxonomy.headers, *by_code):
+        rules.setdefault(rule.name.lower(), []).append(rule)
+    headers = (header_clause(header[0].name, header) for header in rules.values())
+    return {clause.address: clause.cite(taxonomy) for clause in (*_SERVICE, *headers)}
+
+
+def client_clauses(taxonomy: Taxonomy) -> dict[str, Clause]:
+    """The clauses for the clients of a taxonomy's services, with its statements."""
+    return {clause.address: clause.cite(taxonomy) for clause in client.CLAUSES}

@@ -1,0 +1,100 @@
+"""What a clause is: an assertion about a running system, and when it can be checked."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from faultspec.language.model import Source, Taxonomy
+
+GROUPABLE = frozenset(
+    {
+        *("transport", "surface", "operation", "method", "status", "code", "flag", "boundary"),
+        *("actions", "headers", "shape", "details", "identity"),
+    }
+)
+"""Facts with few distinct values. ``headers``: which headers are present. ``shape``: the members of
+the body and their types. ``details``: the same of details. ``identity``: whether there is one."""
+
+VALUES = frozenset(
+    {"body", "ids", "message", "header-values", "detail-values", "request", "elapsed", "sequence"}
+)
+"""Facts with as many values as there are records. ``sequence``: more than one exchange."""
+
+HTTP = frozenset({"http"})
+JSON_RPC = frozenset({"jsonrpc", "stdio"})
+MCP = frozenset({"mcp"})
+ANY_TRANSPORT = HTTP | JSON_RPC | MCP
+
+_TRANSPORT_NAMES = {"http": "HTTP", "jsonrpc": "JSON-RPC", "stdio": "JSON-RPC", "mcp": "MCP"}
+
+
+class Requirement(NamedTuple):
+    """Something a taxonomy must declare so that a clause applies.
+
+    ``unmet``: what is missing, with the YAML key that declares it; shown in reports.
+    """
+
+    unmet: str
+    is_met: Callable[[Taxonomy], bool]
+
+
+def no_sources(_: Taxonomy) -> tuple[Source, ...]:
+    """The sources of a clause that no construct of a taxonomy declares."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """One assertion.
+
+    ``address``: its name in findings, waivers, reports and on the command line, e.g.
+    ``headers/retry-after``. ``why``: what goes wrong when it is broken. ``occasion``: the exchanges
+    that exercise it. ``presupposes``: clauses that must hold first; where one is broken, this one
+    reports nothing.
+
+    ``reads``: the facts of an exchange that it depends on. ``needs``: the facts without which it is
+    not judged; empty means all of ``reads``.
+
+    ``requires``: what the taxonomy must declare. ``sources``: the constructs that declare it.
+    ``transports``: those over which a service can break it. ``statements``: the statements of the
+    taxonomy that it checks; filled in by ``cite``.
+    """
+
+    address: str
+    title: str
+    why: str
+    occasion: str
+    presupposes: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    requires: tuple[Requirement, ...] = ()
+    sources: Callable[[Taxonomy], Iterable[Source]] = no_sources
+    transports: frozenset[str] = ANY_TRANSPORT
+    statements: tuple[str, ...] = ()
+
+    @property
+    def relation(self) -> bool:
+        """Whether it compares exchanges, so that a probe checks it, not the judge."""
+        return "sequence" in self.reads
+
+    def judgeable(self, lacks: frozenset[str]) -> bool:
+        """Whether an exchange can be judged that ``lacks`` these facts, or clauses by address."""
+        return self.address not in lacks and lacks.isdisjoint(self.needs or self.reads)
+
+    def not_applicable(self, taxonomy: Taxonomy, transport: str | None = None) -> str | None:
+        """Why the clause cannot be checked for a taxonomy, or over a transport if one is given.
+
+        None: it can be checked.
+        """
+        for requirement in self.requires:
+            if not requirement.is_met(taxonomy):
+                return requirement.unmet
+        if transport is None or transport in self.transports:
+            return None
+        own = " and ".join(sorted({_TRANSPORT_NAMES[name] for name in self.transports}))
+        return f"it applies to {own} only; this service speaks {_TRANSPORT_NAMES[transport]}"
+
+    def cite(self, taxonomy: Taxonomy) -> "Clause":
+        """The clause with the statements of a taxonomy that it checks, each once."""
+        cited = (text for source in self.sources(taxonomy) for text in source.statements)
+        return replace(self, statements=tuple(dict.fromkeys(cited)))

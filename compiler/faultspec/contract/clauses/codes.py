@@ -1,0 +1,114 @@
+"""The code of an error and what it decides: status, layer, retry flag, actions, deadline."""
+
+from functools import partial
+
+from faultspec.contract.clauses.clause import HTTP, Clause, Requirement
+from faultspec.contract.clauses.constructs import (
+    ACTIONS_DECLARED,
+    any_code,
+    code_sources,
+    slot_exists,
+    surface_sources,
+)
+from faultspec.contract.clauses.envelopes import JSON_BODY
+
+_surfaces = surface_sources(lambda surface: surface.batch is None)
+
+_by_code = partial(Clause, presupposes=("code/declared",))
+
+CLAUSES = (
+    Clause(
+        address="code/declared",
+        title="The code is declared",
+        why="Clients branch on a closed list; an unknown code matches no branch.",
+        occasion="An error with a code in its body, unless the surface is open.",
+        presupposes=JSON_BODY,
+        reads=("surface", "code"),
+        sources=_surfaces,
+    ),
+    Clause(
+        address="code/reserved",
+        title="The code is neither reserved nor removed",
+        why="Clients of different generations read different meanings into a code that came back.",
+        occasion="An error with a code in its body.",
+        presupposes=JSON_BODY,
+        reads=("surface", "code"),
+        sources=_surfaces,
+    ),
+    _by_code(
+        address="code/operation",
+        title="The surface and the operation declare the code",
+        why="An operation's errors are part of its signature.",
+        occasion="An error with a declared code, if the surface or the operation lists codes.",
+        reads=("surface", "operation", "code"),
+        sources=lambda taxonomy: (
+            *code_sources(taxonomy),
+            *(operation.source for operation in taxonomy.operations.values()),
+        ),
+    ),
+    Clause(
+        address="code/status",
+        title="The code travels under its HTTP status",
+        why="Proxies, caches and retries act on the status, clients on the code; they must agree.",
+        occasion="An HTTP error with a declared code.",
+        presupposes=("code/declared", "code/reserved"),
+        reads=("status", "code", "identity", "detail-values"),
+        needs=("status", "code"),
+        requires=(
+            Requirement(
+                "no code has an `http` status, and there is no `fallback`",
+                lambda taxonomy: (
+                    bool(taxonomy.fallbacks)
+                    or any(status for code in taxonomy.live_codes() for status in code.http.all())
+                ),
+            ),
+        ),
+        sources=code_sources,
+        transports=HTTP,
+    ),
+    _by_code(
+        address="boundary/allowed",
+        title="The error names a layer, a domain and facts that its code allows",
+        why="Alerts go to the named layer; the wrong one wakes the wrong people.",
+        occasion="An error whose envelope names the layer, or a fact that the code fixes.",
+        reads=("code", "boundary"),
+        requires=(slot_exists("boundary"),),
+        sources=lambda taxonomy: (boundary.source for boundary in taxonomy.boundaries.values()),
+    ),
+    _by_code(
+        address="retriable/agrees",
+        title="The retry flag agrees with the code",
+        why="A client that trusts a wrong flag overloads the service or gives up too early.",
+        occasion="An error with the flag, where the code and the known facts decide its value.",
+        reads=("code", "status", "flag", "operation", "identity", "detail-values"),
+        needs=("code", "flag"),
+        sources=lambda taxonomy: (
+            tuple(key.source for key in taxonomy.detail_keys.values() if key.role == "retriable")
+            or code_sources(taxonomy)
+        ),
+    ),
+    _by_code(
+        address="actions/agree",
+        title="An error suggests actions of its code; a retriable one suggests sending it again",
+        why="A person offered useless actions, or no way to try again, gives up.",
+        occasion="An error with actions, if its code has some, or if it is retriable.",
+        reads=("code", "flag", "actions"),
+        needs=("code", "actions"),
+        requires=(slot_exists("actions"), ACTIONS_DECLARED),
+        sources=lambda taxonomy: (
+            *(taxonomy.actions[name].source for name in taxonomy.sending_again),
+            *(code.source for code in taxonomy.every_code() if code.actions),
+        ),
+    ),
+    _by_code(
+        address="deadline/kept",
+        title="An error that reports an exhausted time budget comes when the budget ends",
+        why="Nobody can plan with a budget that is not kept.",
+        occasion="An error whose code has a `deadline` and whose details give the budget.",
+        reads=("code", "detail-values", "elapsed"),
+        requires=(any_code("no code has a `deadline`", lambda code: code.deadline),),
+        sources=lambda taxonomy: (
+            code.deadline.source for code in taxonomy.every_code() if code.deadline
+        ),
+    ),
+)

@@ -1,0 +1,100 @@
+"""Requirements and sources that clauses of several families share."""
+
+from collections.abc import Callable, Iterable
+
+from faultspec.contract.clauses.clause import Requirement
+from faultspec.language.model import Code, DetailKey, Source, Surface, Taxonomy
+from faultspec.runtime.shape import slot_places
+
+
+def any_surface(unmet: str, test: Callable[[Surface], object]) -> Requirement:
+    """A surface must pass the test."""
+    return Requirement(unmet, lambda taxonomy: any(map(test, taxonomy.surfaces.values())))
+
+
+def any_code(unmet: str, test: Callable[[Code], object]) -> Requirement:
+    """A code, shared or of one operation, must pass the test."""
+    return Requirement(unmet, lambda taxonomy: any(map(test, taxonomy.every_code())))
+
+
+def any_detail_key(unmet: str, test: Callable[[DetailKey], object]) -> Requirement:
+    """A registered key of the details must pass the test."""
+    return Requirement(unmet, lambda taxonomy: any(map(test, taxonomy.detail_keys.values())))
+
+
+def slot_exists(slot: str) -> Requirement:
+    """An envelope must have the slot in its shape."""
+    return Requirement(
+        f"no envelope has `${slot}` in its `shape`",
+        lambda taxonomy: any(
+            slot in slot_places(each.shape) for each in taxonomy.envelopes.values()
+        ),
+    )
+
+
+def status_in_use(status: int) -> Requirement:
+    """A live code must travel under the status."""
+    return Requirement(
+        f"no code has the `http` status {status}",
+        lambda taxonomy: any(status in code.http.all() for code in taxonomy.live_codes()),
+    )
+
+
+IDEMPOTENCY = Requirement("the taxonomy has no `idempotency`", lambda each: bool(each.idempotency))
+ECHO = Requirement(
+    "no field of an envelope has `echo`",
+    lambda taxonomy: any(field.echo for field in taxonomy.fields()),
+)
+RETRY_AFTER = Requirement(
+    "neither `headers` nor a code declares `Retry-After`",
+    lambda taxonomy: any(
+        rule.name.lower() == "retry-after"
+        for rule in (*taxonomy.headers, *(r for c in taxonomy.every_code() for r in c.headers))
+    ),
+)
+ACTIONS_DECLARED = Requirement(
+    "no action has `sends_again`, and no code has `actions`",
+    lambda taxonomy: (
+        bool(taxonomy.sending_again) or any(code.actions for code in taxonomy.every_code())
+    ),
+)
+
+
+def code_sources(taxonomy: Taxonomy) -> tuple[Source, ...]:
+    """Every code, live or not."""
+    return tuple(code.source for code in taxonomy.every_code())
+
+
+def detail_key_sources(taxonomy: Taxonomy) -> tuple[Source, ...]:
+    """The registry of the details; the codes where there is none."""
+    return tuple(key.source for key in taxonomy.detail_keys.values()) or code_sources(taxonomy)
+
+
+def validator_sources(taxonomy: Taxonomy) -> tuple[Source, ...]:
+    """The keys of the details that repeat a header."""
+    return tuple(key.source for key in taxonomy.detail_keys.values() if key.equals_header)
+
+
+def surface_sources(test: Callable[[Surface], object]) -> Callable[[Taxonomy], Iterable[Source]]:
+    """The surfaces that pass the test."""
+    return lambda taxonomy: (each.source for each in taxonomy.surfaces.values() if test(each))
+
+
+def idempotency_sources(taxonomy: Taxonomy) -> tuple[Source, ...]:
+    """The construct ``idempotency``, if there is one."""
+    return (taxonomy.idempotency.source,) if taxonomy.idempotency else ()
+
+
+def retry_after_sources(taxonomy: Taxonomy) -> tuple[Source, ...]:
+    """The rules for ``Retry-After`` that hold by status."""
+    return tuple(rule.source for rule in taxonomy.headers if rule.name.lower() == "retry-after")
+
+
+def echo_sources(taxonomy: Taxonomy) -> tuple[Source, ...]:
+    """The fields that a header repeats."""
+    return tuple(field.source for field in taxonomy.fields() if field.echo or field.mirror)
+
+
+def policy_sources(taxonomy: Taxonomy) -> tuple[Source, ...]:
+    """The retry policies."""
+    return tuple(policy.source for policy in taxonomy.retry_policies.values())

@@ -1,0 +1,103 @@
+"""Texts that must not leave a service in an error."""
+
+from functools import partial
+
+from faultspec.contract.clauses.clause import Clause, Requirement
+
+_PRIVACY = Requirement("the taxonomy has no `privacy`", lambda taxonomy: bool(taxonomy.privacy))
+
+
+def _detector(name: str) -> tuple[Requirement, ...]:
+    """``privacy.detectors`` must list the detector."""
+    return (
+        _PRIVACY,
+        Requirement(
+            f"`privacy.detectors` does not list `{name}`",
+            lambda taxonomy: bool(taxonomy.privacy and name in taxonomy.privacy.detectors),
+        ),
+    )
+
+
+_leak = partial(
+    Clause,
+    occasion="Every error.",
+    reads=("message", "body", "header-values"),
+    needs=("message",),
+    sources=lambda taxonomy: (taxonomy.privacy.source,) if taxonomy.privacy else (),
+)
+_leak_unless_sent = partial(
+    _leak, reads=("message", "body", "header-values", "request"), needs=("message", "request")
+)
+
+CLAUSES = (
+    _leak(
+        address="leaks/stack-trace",
+        title="No stack trace",
+        why="It maps the inside of the service for every caller.",
+        requires=_detector("stack-trace"),
+    ),
+    _leak(
+        address="leaks/sql",
+        title="No statement or message of a database",
+        why="It reveals table names, and which injection works.",
+        requires=_detector("sql"),
+    ),
+    _leak(
+        address="leaks/connection-string",
+        title="No connection string",
+        why="It is an address with its password.",
+        requires=_detector("connection-string"),
+    ),
+    _leak_unless_sent(
+        address="leaks/path",
+        title="No path of the server's file system",
+        why="It reveals the layout of the machine and the names of its users.",
+        requires=_detector("path"),
+    ),
+    _leak_unless_sent(
+        address="leaks/private-address",
+        title="No private address or internal host",
+        why="It maps the network behind the gateway.",
+        requires=_detector("private-address"),
+    ),
+    _leak(
+        address="leaks/secret",
+        title="No key, token or password",
+        why="Errors are logged, shared and pasted into tickets.",
+        requires=_detector("secret"),
+    ),
+    _leak(
+        address="leaks/email",
+        title="No e-mail address",
+        why="It is personal data.",
+        requires=_detector("email"),
+    ),
+    _leak(
+        address="leaks/internal-name",
+        title="No name of a queue, topic or other internal resource",
+        why="It helps an attacker, and clients come to depend on it.",
+        requires=_detector("internal-name"),
+    ),
+    _leak_unless_sent(
+        address="leaks/canary",
+        title="No value that was planted in the request",
+        why="Where input comes back, secrets and scripts come back.",
+        occasion="Every error to a request with planted values.",
+        requires=_detector("canary"),
+    ),
+    _leak_unless_sent(
+        address="leaks/echoed-tenant",
+        title="No tenant's identifier",
+        why="Tenants must not learn of each other, or of their own internal id.",
+        occasion="Every error to a caller whose tenant is known.",
+        requires=(
+            _PRIVACY,
+            Requirement(
+                "`privacy.never_echoed` does not list `tenant`",
+                lambda taxonomy: bool(
+                    taxonomy.privacy and "tenant" in taxonomy.privacy.never_echoed
+                ),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,171 @@
+"""Relations between HTTP requests: correlation ids, idempotency keys, tenants, preconditions."""
+
+from functools import partial
+
+from faultspec.contract.clauses.clause import HTTP, Clause, Requirement
+from faultspec.contract.clauses.constructs import (
+    ECHO,
+    IDEMPOTENCY,
+    any_detail_key,
+    echo_sources,
+    idempotency_sources,
+    status_in_use,
+    validator_sources,
+)
+from faultspec.language.model import Source, Taxonomy
+
+
+def _resource_keys(taxonomy: Taxonomy) -> tuple[Source, ...]:
+    return tuple(key.source for key in taxonomy.detail_keys.values() if key.refers_to == "resource")
+
+
+_correlation = partial(Clause, requires=(ECHO,), sources=echo_sources, transports=HTTP)
+_idempotency = partial(
+    Clause,
+    requires=(IDEMPOTENCY,),
+    sources=idempotency_sources,
+    transports=HTTP,
+)
+_precondition = partial(
+    Clause,
+    requires=(status_in_use(412),),
+    sources=validator_sources,
+    transports=HTTP,
+)
+_CONFLICT = status_in_use(409)
+
+CLAUSES = (
+    _correlation(
+        address="correlation/echo",
+        title="An inbound correlation id comes back",
+        why="It links the caller's logs to the service's.",
+        occasion="A request with a well-formed id.",
+        presupposes=("ids/format",),
+        reads=("sequence", "request", "body", "header-values"),
+    ),
+    _correlation(
+        address="correlation/generated",
+        title="The service generates a correlation id where none was sent",
+        why="An error without an id cannot be found again.",
+        occasion="A request without an id.",
+        reads=("sequence", "body", "header-values"),
+    ),
+    _correlation(
+        address="correlation/unique",
+        title="Generated correlation ids differ",
+        why="A search for one id mixes two incidents.",
+        occasion="Two requests without an id.",
+        presupposes=("ids/format",),
+        reads=("sequence", "body", "header-values"),
+    ),
+    _correlation(
+        address="correlation/invalid-inbound",
+        title="A malformed correlation id is handled as declared",
+        why="Input reflected in a header allows header injection.",
+        occasion="A request with a malformed id.",
+        reads=("sequence", "request", "body", "header-values"),
+    ),
+    _correlation(
+        address="correlation/header-equals-body",
+        title="The header and the body have the same identifier",
+        why="A user reports one of them to support; the logs have the other.",
+        occasion="An error with both.",
+        presupposes=("ids/format",),
+        reads=("body", "header-values"),
+    ),
+    _idempotency(
+        address="idempotency/replay",
+        title="A replay returns the same result",
+        why="The network loses answers; without this, retrying a write writes twice.",
+        occasion="The same write with the same key, twice.",
+        reads=("sequence", "request", "body", "header-values"),
+    ),
+    _idempotency(
+        address="idempotency/concurrent",
+        title="A write sent several times at once under one key takes effect once",
+        why="A service that checks the key before the first write is stored writes again.",
+        occasion="The same creation with the same key several times at once, and a replay of it.",
+        presupposes=("idempotency/replay",),
+        reads=("sequence", "request", "body"),
+    ),
+    _idempotency(
+        address="idempotency/distinct-keys",
+        title="Different keys are different intents",
+        why="A second order must not be taken for a replay of the first.",
+        occasion="The same write with two keys.",
+        reads=("sequence", "request", "body"),
+    ),
+    _idempotency(
+        address="idempotency/mismatch",
+        title="One key with two bodies is answered as declared",
+        why="Otherwise the caller believes that the second write took effect.",
+        occasion="Two different writes under one key.",
+        reads=("sequence", "request", "status", "code"),
+    ),
+    _idempotency(
+        address="idempotency/isolation",
+        title="One caller's key has no effect for another caller",
+        why="Otherwise a guessed key reads another tenant's result.",
+        occasion="The same key from two tenants.",
+        reads=("sequence", "request", "body"),
+    ),
+    Clause(
+        address="tenancy/concealed",
+        title="Another tenant's resource looks like one that does not exist",
+        why="Any difference reveals whether the resource exists.",
+        occasion="A resource of another tenant and an unknown one.",
+        reads=("sequence", "status", "code", "body", "header-values"),
+        requires=(
+            Requirement(
+                "the taxonomy has no `privacy.conceal`",
+                lambda taxonomy: bool(taxonomy.privacy and taxonomy.privacy.conceal),
+            ),
+        ),
+        sources=lambda taxonomy: (
+            rule.source for rule in (taxonomy.privacy.conceal if taxonomy.privacy else ())
+        ),
+        transports=HTTP,
+    ),
+    _precondition(
+        address="preconditions/stale",
+        title="A stale precondition is refused",
+        why="Otherwise the later writer erases the earlier one's work.",
+        occasion="A write with an outdated validator.",
+        reads=("sequence", "request", "status", "code"),
+    ),
+    _precondition(
+        address="preconditions/recovers",
+        title="After a refetch the write succeeds",
+        why="A conflict that cannot be resolved is an outage.",
+        occasion="A refused write, a read, and the write again.",
+        presupposes=("preconditions/stale",),
+        reads=("sequence", "request", "status"),
+    ),
+    Clause(
+        address="duplicates/refused",
+        title="A duplicate is refused",
+        why="Otherwise the unique value is not unique.",
+        occasion="The same unique value, created twice.",
+        reads=("sequence", "request", "status", "code"),
+        requires=(_CONFLICT,),
+        sources=_resource_keys,
+        transports=HTTP,
+    ),
+    Clause(
+        address="duplicates/existing-id",
+        title="A refused duplicate names the existing resource",
+        why="The client needs to find the resource that is in its way.",
+        occasion="A refused duplicate.",
+        presupposes=("duplicates/refused",),
+        reads=("sequence", "detail-values"),
+        requires=(
+            _CONFLICT,
+            any_detail_key(
+                "no detail key has `refers_to: resource`",
+                lambda key: key.refers_to == "resource",
+            ),
+        ),
+        sources=_resource_keys,
+        transports=HTTP,
+    ),
+)

@@ -1,0 +1,51 @@
+"""Surfaces, codes under recipes, and successes: clauses that need no envelope."""
+
+from faultspec.contract.clauses.clause import Clause
+from faultspec.contract.clauses.constructs import any_surface, surface_sources
+
+CLAUSES = (
+    Clause(
+        address="surface/known",
+        title="An error belongs to a declared surface",
+        why="No client can be written for an error that nobody described.",
+        occasion="Every error.",
+        reads=("transport", "operation", "method", "status"),
+        sources=surface_sources(lambda surface: surface.batch is None),
+    ),
+    Clause(
+        address="surface/repeated",
+        title="Each surface that repeats another carries the same error once",
+        why="A window or process that listens only there goes on as if nothing had failed.",
+        occasion="An error with a declared code on a surface that another, observed one repeats.",
+        reads=("sequence", "surface", "code", "body"),
+        requires=(any_surface("no surface has `repeats`", lambda surface: surface.repeats),),
+        sources=surface_sources(lambda surface: surface.repeats),
+    ),
+    Clause(
+        address="service/alive",
+        title="The service answers",
+        why="A service that does not answer cannot be judged.",
+        occasion="Every run.",
+        reads=("sequence",),
+    ),
+    Clause(
+        address="provoke/code",
+        title="A recipe provokes the code it names",
+        why="A code that cannot be provoked is a code that nobody has tested.",
+        occasion="Every recipe of the configuration.",
+        reads=("sequence", "code"),
+    ),
+    Clause(
+        address="success/requires",
+        title="A success has its required members",
+        why="A client that continues from the answer finds nothing to continue with.",
+        occasion="A success on a surface with `success` members.",
+        reads=("surface", "shape", "body"),
+        requires=(any_surface("no surface has `success`", lambda surface: surface.success),),
+        sources=lambda taxonomy: (
+            member.source
+            for surface in taxonomy.surfaces.values()
+            for member in surface.success.values()
+        ),
+    ),
+)

@@ -1,0 +1,139 @@
+"""Calls that a service makes to the services behind it."""
+
+from functools import partial
+
+from faultspec.contract.clauses.clause import Clause, Requirement
+from faultspec.language.model import RetryPolicy, Source, Taxonomy
+
+
+def upstream_policy(taxonomy: Taxonomy) -> RetryPolicy | None:
+    """The policy by which services retry their upstream calls, if one is declared."""
+    return taxonomy.retry_policies.get((taxonomy.upstream and taxonomy.upstream.retry) or "")
+
+
+def _upstream(taxonomy: Taxonomy) -> tuple[Source, ...]:
+    return (taxonomy.upstream.source,) if taxonomy.upstream is not None else ()
+
+
+def _policy(taxonomy: Taxonomy) -> tuple[Source, ...]:
+    policy = upstream_policy(taxonomy)
+    return (policy.source,) if policy is not None else ()
+
+
+def _jitters(taxonomy: Taxonomy) -> bool:
+    policy = upstream_policy(taxonomy)
+    return policy is not None and policy.policy.jitter.kind != "none"
+
+
+def _annotates(taxonomy: Taxonomy) -> bool:
+    policy = upstream_policy(taxonomy)
+    return policy is not None and policy.annotate is not None
+
+
+_RETRIES = Requirement(
+    "the taxonomy has no `upstream.retry`", lambda each: upstream_policy(each) is not None
+)
+_relation = partial(Clause, reads=("sequence",), requires=(_RETRIES,), sources=_policy)
+
+CLAUSES = (
+    _relation(
+        address="upstream/attempts",
+        title="The service retries a failed upstream call as often as the policy says",
+        why="Too many retries attack a service that is down; too few fail for nothing.",
+        occasion="A failure upstream that the policy covers, every time.",
+    ),
+    _relation(
+        address="upstream/delays",
+        title="The waits between attempts lie within the policy's bounds",
+        why="Retries without a wait meet the same failure, and prolong it.",
+        occasion="A failure upstream that the service retries.",
+    ),
+    _relation(
+        address="upstream/jitter",
+        title="The waits between attempts are spread",
+        why="Callers that failed together come back together.",
+        occasion="Enough waits for a statistical test, each with room for jitter.",
+        presupposes=("upstream/delays",),
+        requires=(
+            _RETRIES,
+            Requirement("the policy of `upstream.retry` has no `jitter`", _jitters),
+        ),
+    ),
+    _relation(
+        address="upstream/not-eligible",
+        title="A failure that the policy does not cover is not retried",
+        why="A repeated refusal stays a refusal, and locks accounts.",
+        occasion="A failure upstream that the policy does not cover.",
+    ),
+    _relation(
+        address="upstream/unsafe",
+        title="A call that is not idempotent is sent once",
+        why="The message or the money goes out twice.",
+        occasion="A failure upstream of a call that is declared not idempotent.",
+        sources=_upstream,
+    ),
+    _relation(
+        address="upstream/key",
+        title="The attempts of one call share an idempotency key; another call has another",
+        why="Upstream cannot distinguish a second attempt from a second order otherwise.",
+        occasion="A call upstream that writes.",
+        requires=(
+            _RETRIES,
+            Requirement(
+                "the taxonomy has no `upstream.keys`",
+                lambda taxonomy: bool(taxonomy.upstream and taxonomy.upstream.keys),
+            ),
+        ),
+        sources=_upstream,
+    ),
+    _relation(
+        address="upstream/recovers",
+        title="A call that succeeds on a retry does not fail",
+        why="Otherwise the service paid for the retry and lost its success.",
+        occasion="A failure upstream that the policy covers, once.",
+        presupposes=("upstream/attempts",),
+    ),
+    _relation(
+        address="upstream/surfaces",
+        title="A failure upstream is answered with the declared code",
+        why="Otherwise users find the hidden failure.",
+        occasion="A failure upstream.",
+        reads=("sequence", "status", "code"),
+        sources=_upstream,
+    ),
+    _relation(
+        address="upstream/stops",
+        title="After a failed upstream call the service makes no other call",
+        why="The next call builds on a result that does not exist, or hides the failure.",
+        occasion="A failure upstream.",
+        sources=_upstream,
+    ),
+    _relation(
+        address="upstream/retried",
+        title="The details give the true number of retries",
+        why="A wrong number leads people to the wrong attempt.",
+        occasion="A failure upstream, where the policy has `annotate`.",
+        presupposes=("upstream/surfaces",),
+        reads=("sequence", "detail-values"),
+        requires=(
+            _RETRIES,
+            Requirement("the policy of `upstream.retry` has no `annotate`", _annotates),
+        ),
+    ),
+    _relation(
+        address="upstream/status",
+        title="The details give the true status of the upstream's answer",
+        why="A wrong status leads people to the wrong service.",
+        occasion="A failure upstream whose status the answer has in a detail.",
+        presupposes=("upstream/surfaces",),
+        reads=("sequence", "detail-values"),
+        requires=(
+            _RETRIES,
+            Requirement(
+                "the taxonomy has no `upstream.status`",
+                lambda taxonomy: bool(taxonomy.upstream and taxonomy.upstream.status),
+            ),
+        ),
+        sources=_upstream,
+    ),
+)

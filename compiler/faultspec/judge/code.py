@@ -1,0 +1,202 @@
+"""The code of an error: whether it is declared, belongs here, and came with its status."""
+
+from collections.abc import Collection
+
+from faultspec.exchange.model import Exchange
+from faultspec.judge.collector import FindingCollector, join_or, quote_pointer
+from faultspec.judge.match import (
+    ErrorReading,
+    Owners,
+    declarations,
+    is_inside_text,
+    is_protocol_number,
+    is_scalar,
+)
+from faultspec.language.conditions import ConditionFacts, possible_outcomes
+from faultspec.language.model import Code, Operation
+from faultspec.language.values import same, shown
+
+_ENUMERATED = 8
+"""Names that one message enumerates; a longer list helps nobody."""
+
+
+def one_of(names: Collection[str]) -> str:
+    """Names of codes or values as a message enumerates them."""
+    if len(names) > _ENUMERATED:
+        return f"one of its {len(names)} codes"
+    return join_or(map("`{}`".format, names)) if names else "none"
+
+
+def judge_code(findings: FindingCollector, error: ErrorReading) -> Code | None:
+    """Judge the value of the code slot and return its declared code, which may be a reserved one.
+
+    Sets ``findings.code`` where the code itself is at fault.
+    """
+    wire, operation = error.slots["code"], error.operation
+    if error.protocol:
+        _judge_protocol_number(findings, error)
+        return None
+    if not _has_type_of_codes(findings, error):
+        return None
+    own_codes = operation.errors.values() if operation else ()
+    own = next((code for code in own_codes if same(code.wire, wire)), None)
+    shared, owners = declarations(findings.contract, wire)
+    code = own or shared
+    if error.claim.surface.foreign and not own and not _lists(operation, code):
+        return None  # it only looks like a code of this taxonomy
+    if error.claim.surface.codes is not None:
+        findings.exercise("code/declared")
+    findings.exercise("code/reserved")
+    if code is None:
+        _report_undeclared(findings, error, owners)
+    elif not code.live:
+        _report_reserved(findings, error, code)
+    else:
+        _judge_listed(findings, error, code, is_own=own is not None)
+    return code
+
+
+def judge_code_status(
+    findings: FindingCollector, error: ErrorReading, code: Code, facts: ConditionFacts
+) -> None:
+    """Check that the code may travel under the HTTP status."""
+    status = findings.status
+    if status is None or findings.exchange.transport != "http":
+        return
+    findings.exercise("code/status")
+    possible = possible_outcomes(code.http.rules, facts) if code.http.rules else ()
+    carried = findings.contract.codes_for(status)
+    if status in possible or (not possible and (code.http.allows(status) or code.name in carried)):
+        return
+    default = error.claim.surface.default_status
+    statuses = possible or code.http.statuses
+    if not statuses and default == status:
+        return
+    if statuses:
+        expected = f"expected {join_or(map(str, statuses))}"
+    elif default is not None:
+        expected = f"expected {default}"
+    else:
+        expected = f"it never travels over HTTP ({code.http.reason})"
+    others = f"a {status} carries {one_of(carried)}" if carried else f"no code has {status}"
+    findings.add(
+        "code/status",
+        f"`{code.name}` came with status {status}; {expected}; {others}",
+        source=code.source,
+    )
+
+
+def _judge_protocol_number(findings: FindingCollector, error: ErrorReading) -> None:
+    """Check that a number in the protocol's envelope is one that the protocol defines."""
+    protocol = error.claim.surface.protocol
+    assert protocol is not None  # its envelope was matched
+    findings.exercise("code/declared")
+    if not is_protocol_number(error.claim, error.slots["code"]):
+        envelopes = " or ".join(f"`{envelope.name}`" for envelope in error.claim.envelopes)
+        findings.add_at(
+            "code/declared",
+            error.where["code"],
+            f"is {shown(error.slots['code'])}; expected an error number of the protocol, or the "
+            f"envelope {envelopes}",
+            source=protocol.source,
+        )
+
+
+def _has_type_of_codes(findings: FindingCollector, error: ErrorReading) -> bool:
+    """Whether the value has a type that codes have; inside a text every type is spelled out."""
+    wire, pointer, kinds = error.slots["code"], error.where["code"], findings.contract.kinds
+    kind = "string" if isinstance(wire, str) else "number"
+    if is_scalar(wire) and (
+        kind in kinds or is_inside_text(error.envelope, pointer[len(error.at) :])
+    ):
+        return True
+    wanted = " or ".join(f"a {name}" for name in sorted(kinds, reverse=True))
+    message = f"{quote_pointer(pointer)}, the code, is {shown(wire)}; expected {wanted}"
+    findings.add("envelope/types", message, pointer=pointer)
+    return False
+
+
+def _report_undeclared(findings: FindingCollector, error: ErrorReading, owners: Owners) -> None:
+    """Report a code that nothing declares, or that only other operations declare."""
+    wire, surface = error.slots["code"], error.claim.surface
+    if not owners:
+        if surface.codes is None:
+            return
+        imported = findings.contract.taxonomy.imported
+        hint = (
+            f"; declare a code of the form `{imported.pattern}` under `errors` of its operation"
+            if imported is not None and imported.has_form(wire)
+            else ""
+        )
+        findings.add(
+            "code/declared",
+            f"the code {shown(wire)} is not declared{hint}",
+            pointer=error.where["code"],
+            source=surface.source,
+        )
+    elif _is_elsewhere(findings.exchange, error.operation, owners):
+        names = join_or(f"`{operation.name}`" for operation, _ in owners)
+        whose = f"the operation {names} alone" if len(owners) == 1 else f"the operations {names}"
+        findings.add(
+            "code/operation",
+            f"the code {shown(wire)} belongs to {whose}",
+            pointer=error.where["code"],
+        )
+
+
+def _report_reserved(findings: FindingCollector, error: ErrorReading, code: Code) -> None:
+    state = (
+        "reserved; no service may send it yet"
+        if code.lifecycle == "reserved"
+        else "removed and must not come back"
+    )
+    findings.code = code.name
+    findings.add(
+        "code/reserved",
+        f"the code {shown(error.slots['code'])} is {state}",
+        pointer=error.where["code"],
+        source=code.source,
+    )
+
+
+def _judge_listed(
+    findings: FindingCollector, error: ErrorReading, code: Code, *, is_own: bool
+) -> None:
+    """Check that the surface and the operation list the code, unless it is the operation's own."""
+    surface, operation = error.claim.surface, error.operation
+    if surface.codes is not None or operation is not None:
+        findings.exercise("code/operation")
+    if is_own:
+        return
+    lists = [(f"the surface `{surface.name}`", surface.codes)]
+    if operation is not None:
+        lists.append((f"the operation `{operation.name}`", operation.codes))
+    for subject, allowed in lists:
+        if allowed is not None and code.name not in allowed:
+            findings.code = code.name
+            findings.add(
+                "code/operation",
+                f"{subject} does not list the code `{code.name}`; expected {one_of(allowed)}",
+                pointer=error.where["code"],
+                source=code.source,
+            )
+            return
+
+
+def _lists(operation: Operation | None, code: Code | None) -> bool:
+    return operation is not None and code is not None and code.name in (operation.codes or ())
+
+
+def _is_elsewhere(exchange: Exchange, operation: Operation | None, owners: Owners) -> bool:
+    """Whether the exchange is known to belong to none of the owners.
+
+    An exchange without a declared operation is only known if its request has a name by which the
+    owners are recognized: a route over HTTP, the name of the call elsewhere.
+    """
+    if operation is not None:
+        return True
+    by_route = [bool(matcher.routes or matcher.methods) for _, matcher in owners]
+    if exchange.transport == "http":
+        named = exchange.route is not None or exchange.operation is not None
+        return named and all(by_route)
+    return bool(exchange.operation or exchange.request.target) and not any(by_route)

@@ -1,0 +1,156 @@
+"""What judging one exchange collects: findings, and the clauses that it exercised."""
+
+from collections.abc import Iterable, Sequence
+
+from faultspec.contract.model import Contract
+from faultspec.exchange.finding import Finding, Judgement, Level
+from faultspec.exchange.model import Exchange
+from faultspec.language.model import NOWHERE, Source
+from faultspec.language.values import ValueProblem
+
+LISTED = 4
+"""Places that one message names before it says "and others"."""
+
+
+def quote_pointer(pointer: str) -> str:
+    """A JSON Pointer as messages name it; the empty one is the body."""
+    return f"`{pointer}`" if pointer else "the body"
+
+
+def describe_problem(problem: ValueProblem, at: str) -> str:
+    """The sentence about a value problem, for a value at the pointer ``at``."""
+    return f"{quote_pointer(at + problem.pointer)} {problem.problem}"
+
+
+def quote_pointers(pointers: Sequence[str]) -> str:
+    """Pointers as the subject of a sentence, with its verb: "`/a` and `/b` are"."""
+    quoted = [quote_pointer(pointer) for pointer in pointers]
+    if len(quoted) == 1:
+        return f"{quoted[0]} is"
+    if len(quoted) > LISTED:
+        return f"{', '.join(quoted[:LISTED])} and {len(quoted) - LISTED} others are"
+    return f"{', '.join(quoted[:-1])} and {quoted[-1]} are"
+
+
+def join_or(words: Iterable[str]) -> str:
+    """Alternatives, each once: "a, b or c"."""
+    unique = list(dict.fromkeys(words))
+    return f"{', '.join(unique[:-1])} or {unique[-1]}" if len(unique) > 1 else unique[0]
+
+
+class FindingCollector:
+    """The only mutable value while one exchange is judged.
+
+    ``code`` and ``status`` are those of the error being judged, which may be one item of a batch.
+    """
+
+    def __init__(self, contract: Contract, exchange: Exchange) -> None:
+        self.contract = contract
+        self.exchange = exchange
+        self.status = exchange.response.status
+        self.code: str | None = None
+        self._lines: dict[str, list[str]] | None = None
+        self._exercised: set[str] = set()
+        self._findings: dict[tuple[object, ...], Finding] = {}
+
+    def lines(self, name: str) -> list[str]:
+        """The values of a response header; ``name`` is in lower case."""
+        if self._lines is None:
+            self._lines = {}
+            for key, value in self.exchange.response.headers:
+                self._lines.setdefault(key.lower(), []).append(value)
+        return self._lines.get(name, [])
+
+    def exercise(self, *clauses: str) -> None:
+        """Record that the exchange gives occasion to check these clauses."""
+        self._exercised.update(clauses)
+
+    def add(
+        self,
+        clause: str,
+        message: str,
+        *,
+        pointer: str | None = None,
+        source: Source = NOWHERE,
+        level: Level = "error",
+    ) -> None:
+        """Record that a clause is broken; its statements are those of ``source``, else its own."""
+        self._exercised.add(clause)
+        known = self.contract.clauses.get(clause)
+        finding = Finding(
+            clause=clause,
+            message=message,
+            statements=source.statements or (known.statements if known else ()),
+            level=level,
+            operation=self.exchange.operation,
+            code=self.code,
+            status=self.status,
+            pointer=pointer,
+            evidence=(self.exchange,),
+        )
+        self._findings.setdefault(
+            (clause, pointer or "", level, self.status or 0, message), finding
+        )
+
+    def add_at(
+        self,
+        clause: str,
+        pointer: str,
+        predicate: str,
+        *,
+        source: Source = NOWHERE,
+        level: Level = "error",
+    ) -> None:
+        """Record that a clause is broken at a pointer, which is the subject of the message."""
+        message = f"{quote_pointer(pointer)} {predicate}"
+        self.add(clause, message, pointer=pointer, source=source, level=level)
+
+    def add_missing(
+        self, clause: str, pointer: str, subject: str, *, source: Source, required: bool
+    ) -> None:
+        """Record that a member is missing which ``subject`` requires, or else should have."""
+        self.add_at(
+            clause,
+            pointer,
+            f"is missing; {subject} {'requires' if required else 'should have'} it",
+            source=source,
+            level="error" if required else "warning",
+        )
+
+    def add_problem(
+        self,
+        clause: str,
+        problem: ValueProblem,
+        at: str,
+        *,
+        source: Source,
+        level: Level | None = None,
+    ) -> None:
+        """Record a problem of the value at the pointer ``at``, by default with its own severity."""
+        self.add_at(
+            clause,
+            at + problem.pointer,
+            problem.problem,
+            source=source,
+            level=level or problem.severity,
+        )
+
+    def has(self, clauses: Iterable[str], pointer: str | None) -> bool:
+        """Whether one of the clauses is broken at the pointer."""
+        wanted = set(clauses)
+        return any(
+            finding.clause in wanted and finding.pointer == pointer
+            for finding in self._findings.values()
+        )
+
+    def judgement(self, *, surface: str | None, code: str | None, is_error: bool) -> Judgement:
+        """The findings in their total order, and every clause exercised."""
+        ordered = tuple(self._findings[key] for key in sorted(self._findings))
+        exercised = frozenset(self._exercised)
+        if lacks := self.exchange.lacks:
+            known = self.contract.clauses
+            exercised = frozenset(
+                name for name in exercised if name not in known or known[name].judgeable(lacks)
+            )
+            ordered = tuple(finding for finding in ordered if finding.clause in exercised)
+        return Judgement(ordered, exercised, surface=surface, code=code, is_error=is_error)

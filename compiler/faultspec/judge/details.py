@@ -1,0 +1,208 @@
+"""The details of an error, as its code and the registry declare them."""
+
+import re
+from collections.abc import Mapping
+from itertools import islice
+from math import ceil, isfinite
+from typing import NamedTuple
+
+from faultspec.exchange.finding import Level
+from faultspec.judge.collector import LISTED, FindingCollector, quote_pointers
+from faultspec.judge.match import ErrorReading
+from faultspec.judge.slots import value_problems
+from faultspec.language import header_syntax
+from faultspec.language.model import Code, Presence, Source, Strictness
+from faultspec.language.values import shown
+from faultspec.runtime.nodes import child, slot_places
+
+
+class _Details(NamedTuple):
+    """The members of the details at the pointer ``at``, of an error with ``code``."""
+
+    code: Code
+    members: Mapping[str, object]
+    at: str
+
+
+def judge_details(findings: FindingCollector, error: ErrorReading, code: Code) -> None:
+    """Check the details of an error with a live code."""
+    at = _details_place(error)
+    if at is None:
+        return
+    value = error.value("details")
+    if code.details_schema is not None:
+        if "details" in error.slots:
+            _judge_imported(findings, code, value, at)
+    elif isinstance(value, dict):
+        details = _Details(code, value, at)
+        _judge_required(findings, error, details)
+        _judge_declared(findings, details)
+        _judge_registered(findings, error, details)
+        _judge_repeated_headers(findings, details)
+    elif "details" not in error.slots:
+        _judge_required(findings, error, _Details(code, {}, at))
+
+
+def _details_place(error: ErrorReading) -> str | None:
+    """The place of the details, present or not: beside the code, in the same item of a list."""
+    if "details" in error.where:
+        return error.where["details"]
+    places = slot_places(error.envelope.shape)
+    if "details" not in places:
+        return None
+    wanted, code = places["details"][0].path.split("/"), error.where["code"].split("/")
+    for place in places["code"]:
+        drawn = place.path.split("/")
+        above = len(code) - len(drawn) + 1
+        if above < 1:
+            continue
+        # The shape draws every item of a list as item 0.
+        found = code[above:]
+        if all(key in (real, "0") for real, key in zip(found, drawn[1:], strict=False)):
+            shared = next(
+                (n for n, (a, b) in enumerate(zip(drawn, wanted, strict=False)) if a != b),
+                len(wanted),
+            )
+            return "/".join([*code[:above], *found[: shared - 1], *wanted[shared:]])
+    return None
+
+
+def _judge_required(findings: FindingCollector, error: ErrorReading, details: _Details) -> None:
+    """Check that the details have what the code and the surface require."""
+    surface, code = error.claim.surface, details.code
+    demands: dict[str, tuple[str, str, Presence, Source]] = {}
+    wanted = {
+        name: member
+        for name, member in code.details.items()
+        if member.presence in ("required", "expected")
+    }
+    if wanted:
+        findings.exercise("details/required")
+    for name, member in wanted.items():
+        source = member.source if member.source.statements else code.source
+        demands[name] = "details/required", f"`{code.name}`", member.presence, source
+    clause = "stream/offset" if surface.transport == "stream" else "details/required"
+    for name in surface.requires_details:
+        findings.exercise(clause)
+        demands[name] = clause, f"the surface `{surface.name}`", "required", surface.source
+    for name, (clause, subject, presence, source) in demands.items():
+        if name not in details.members:
+            findings.add_missing(
+                clause,
+                child(details.at, name),
+                subject,
+                source=source,
+                required=presence == "required",
+            )
+
+
+def _judge_declared(findings: FindingCollector, details: _Details) -> None:
+    """Check the keys that the code lists."""
+    registry = findings.contract.taxonomy.detail_keys
+    code = details.code
+    for name, member in code.details.items():
+        if name not in details.members:
+            continue
+        findings.exercise("details/schema")
+        pointer = child(details.at, name)
+        if member.presence == "forbidden":
+            predicate = f"is present; `{code.name}` forbids it"
+            findings.add_at("details/schema", pointer, predicate, source=member.source)
+            continue
+        registered = registry[name].source if name in registry else Source()
+        source = member.source if member.source.statements else registered
+        for problem in value_problems(findings, member.schema, details.members[name]):
+            findings.add_problem("details/schema", problem, pointer, source=source)
+
+
+def _judge_registered(findings: FindingCollector, error: ErrorReading, details: _Details) -> None:
+    """Check that keys which the code does not list are registered, with their registered type."""
+    registry, listed, at = findings.contract.taxonomy.detail_keys, details.code.details, details.at
+    field = error.envelope.fields.get("details")
+    strictness: Strictness = field.additional if field else "warn"
+    if not registry and not listed:
+        return
+    unlisted = [name for name in details.members if name not in listed]
+    if strictness != "allow":
+        findings.exercise("details/registered")
+        places = [child(at, name) for name in unlisted if name not in registry]
+        if places:
+            findings.add(
+                "details/registered",
+                f"{quote_pointers(places)} not registered; declare each key under `detail_keys`",
+                pointer=places[0] if len(places) == 1 else at,
+                source=(field or error.envelope).source,
+                level="error" if strictness == "forbid" else "warning",
+            )
+    for name in unlisted:
+        key = registry.get(name)
+        if key is None:
+            continue
+        for problem in value_problems(findings, key.schema, details.members[name]):
+            findings.add_problem(
+                "details/registered", problem, child(at, name), source=key.source, level="warning"
+            )
+
+
+def _judge_repeated_headers(findings: FindingCollector, details: _Details) -> None:
+    """Check the details that repeat a header: a wait in seconds, or a validator."""
+    for key in findings.contract.taxonomy.detail_keys.values():
+        value = details.members.get(key.name)
+        header = findings.exchange.received(key.equals_header) if key.equals_header else None
+        if key.equals_header is None or header is None:
+            continue
+        is_wait = key.equals_header.lower() == "retry-after"
+        agrees = _equals_wait(value, header) if is_wait else _equals_validator(value, header)
+        if agrees is None:
+            continue
+        findings.exercise("details/validator")
+        if not agrees:
+            problem = f"the header `{key.equals_header}` is {_quote_validator(header)}"
+        elif findings.status == 412 and isinstance(value, str) and _was_sent(findings, header):
+            problem = "that validator was sent in If-Match and just refused"
+        else:
+            continue
+        predicate = f"is {shown(value)}; {problem}"
+        pointer = child(details.at, key.name)
+        findings.add_at("details/validator", pointer, predicate, source=key.source)
+
+
+def _quote_validator(tag: str) -> str:
+    """A validator in quotes; an entity tag has its own (RFC 9110 section 8.8.3)."""
+    return tag if tag.endswith('"') and '"' in tag[:-1] else shown(tag)
+
+
+def _equals_validator(value: object, header: str) -> bool | None:
+    """Whether a detail equals the validator of a header; None where it is not text."""
+    if not isinstance(value, str):
+        return None
+    return header_syntax.etag_value(value) == header_syntax.etag_value(header)
+
+
+def _equals_wait(value: object, header: str) -> bool | None:
+    """Whether a detail, rounded up, equals a header's seconds; None where one is not a number."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not re.fullmatch("[0-9]{1,9}", header)
+    ):
+        return None
+    return isfinite(value) and int(header) == ceil(value)
+
+
+def _was_sent(findings: FindingCollector, etag: str) -> bool:
+    """Whether If-Match had this strong validator, which a 412 refuses (RFC 9110 section 13.1.1)."""
+    sent = findings.exchange.sent("if-match")
+    if sent is None or findings.exchange.sent("if-none-match") is not None or etag.startswith("W/"):
+        return False
+    return etag in header_syntax.items(sent)
+
+
+def _judge_imported(findings: FindingCollector, code: Code, details: object, at: str) -> None:
+    """Check details against the schema that was imported for the code."""
+    assert code.details_schema is not None
+    findings.exercise("details/schema")
+    for problem in islice(value_problems(findings, code.details_schema, details), LISTED):
+        # A schema that cannot be applied is not the service's fault.
+        level: Level | None = "warning" if problem.keyword == "unusable" else None
+        findings.add_problem("details/schema", problem, at, source=code.source, level=level)

@@ -1,0 +1,225 @@
+"""Which envelope a body is read as, and which codes its values name."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from faultspec.contract.model import Claim, Contract, Matcher
+from faultspec.exchange.body import resolve, steps
+from faultspec.language.carriers import protocol_collisions, shares_code_place, uses_envelope
+from faultspec.language.model import Code, Envelope, Operation
+from faultspec.language.values import check_value, same
+from faultspec.runtime.extraction import ArrayItem, Extraction, extract
+from faultspec.runtime.nodes import Array, Node, Object, Template, slot_places, walk
+
+Owners = tuple[tuple[Operation, Matcher], ...]
+"""The operations that declare a code of their own, each with its matcher."""
+
+
+class EnvelopeMatch(NamedTuple):
+    """An envelope and a body read as one. ``protocol``: it is that of the carrying protocol."""
+
+    envelope: Envelope
+    read: Extraction
+    protocol: bool = False
+
+    def distance(self, claim: Claim) -> tuple[int, int]:
+        """How far the body departs from the shape; among equals, its number decides."""
+        departures = len(self.read.missing) + len(self.read.mismatched)
+        if not self.protocol:
+            return departures, 1
+        return departures, 0 if is_protocol_number(claim, self.read.slots.get("code")) else 2
+
+
+class ErrorReading(NamedTuple):
+    """One error as read from a body.
+
+    ``at``: the place of its envelope. ``where``: the places of its slots. Both point into the whole
+    body. ``code``: its declared code. ``protocol``: it is an error of the carrying protocol.
+    """
+
+    claim: Claim
+    envelope: Envelope
+    at: str
+    slots: Mapping[str, object]
+    where: Mapping[str, str]
+    operation: Operation | None
+    protocol: bool = False
+    code: Code | None = None
+
+    def value(self, slot: str) -> object:
+        """The value of a slot, or None."""
+        return self.slots.get(slot)
+
+
+def match_envelope(contract: Contract, claim: Claim, body: object) -> EnvelopeMatch | None:
+    """The alternative that the body fits, else the nearest; None for a foreign body that may pass.
+
+    A body of another shape is foreign, with three exceptions. A declared code stands in the place
+    of the code. A string stands in place of the object that holds the code. Or the body is exactly
+    the envelope of another surface.
+    """
+    matches = _candidates(contract, claim, body)
+    if (
+        claim.surface.reason
+        and not any(match.read.fits for match in matches)
+        and not _is_envelope_of_another_surface(contract, claim, body)
+    ):
+        matches = [
+            match
+            for match in matches
+            if (not claim.surface.foreign and _names_declared_code(contract, match.read))
+            or _has_text_above_code(match.envelope, body)
+        ]
+    return min(matches, key=lambda match: match.distance(claim), default=None)
+
+
+def errors_in(read: Extraction) -> tuple[Extraction | ArrayItem, ...]:
+    """The errors of a body: one, or one for each item of its list."""
+    return (read, *read.more)
+
+
+def is_scalar(value: object) -> bool:
+    """Whether a value may be a code: a string or a number, not a boolean."""
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
+
+
+def is_inside_text(envelope: Envelope, pointer: str) -> bool:
+    """Whether the envelope's shape has a text with slots at the pointer."""
+    node: Node | None = envelope.shape
+    for key in steps(pointer):
+        if isinstance(node, Object):
+            node = next((member.node for member in node.members if member.name == key), None)
+        else:
+            node = node.item if isinstance(node, Array) else None
+    return isinstance(node, Template)
+
+
+def is_protocol_number(claim: Claim, wire: object) -> bool:
+    """Whether the value is an error number of the protocol that carries the surface."""
+    protocol = claim.surface.protocol
+    return protocol is not None and any(wire in numbers for numbers in protocol.codes)
+
+
+def declarations(contract: Contract, wire: object) -> tuple[Code | None, Owners]:
+    """The shared code with this wire value, and the operations that declare it as their own."""
+    if not is_scalar(wire):
+        return None, ()
+    return contract.wires.get(wire), contract.owners.get(wire, ())
+
+
+def _read_as(contract: Contract, envelope: Envelope, body: object) -> Extraction:
+    """Read a body as an envelope; a declared number inside a text becomes a number."""
+    read = extract(envelope.shape, body)
+    for item in errors_in(read):
+        code = item.slots.get("code")
+        if (
+            isinstance(code, str)
+            and code in contract.texts
+            and is_inside_text(envelope, item.where["code"])
+        ):
+            item.slots["code"] = contract.texts[code]
+    return read
+
+
+def _candidates(contract: Contract, claim: Claim, body: object) -> list[EnvelopeMatch]:
+    """The envelopes that carry the body's declared code; all alternatives where there is none."""
+    own = [
+        EnvelopeMatch(envelope, _read_as(contract, envelope, body)) for envelope in claim.envelopes
+    ]
+    protocol = []
+    if claim.protocol is not None:
+        protocol = [
+            EnvelopeMatch(claim.protocol, extract(claim.protocol.shape, body), protocol=True)
+        ]
+        if _belongs_to_protocol(contract, claim, protocol[0].read.slots.get("code")):
+            own = [match for match in own if not shares_code_place(match.envelope, claim.protocol)]
+    if len(own) + len(protocol) == 1:
+        return [*own, *protocol]
+    return [match for match in own if _carries_declared_code(contract, match, body)] or [
+        *own,
+        *protocol,
+    ]
+
+
+def _belongs_to_protocol(contract: Contract, claim: Claim, wire: object) -> bool:
+    """Whether a number is the protocol's, where a declared code could stand in the same place."""
+    return is_protocol_number(claim, wire) and not any(
+        same(number, wire) for number in protocol_collisions(contract.taxonomy, claim.surface)
+    )
+
+
+def _carries_declared_code(contract: Contract, match: EnvelopeMatch, body: object) -> bool:
+    """Whether the body's code, alone or inside a text, is declared and travels in this envelope."""
+    places = slot_places(match.envelope.shape)["code"]
+    bare = (resolve(body, place.path)[1] for place in places)
+    return any(
+        uses_envelope(code, match.envelope.name)
+        for wire in (*bare, *_codes(match.read))
+        for code in _declared_codes(contract, wire)
+    )
+
+
+def _codes(read: Extraction) -> Iterator[object]:
+    return (item.slots.get("code") for item in errors_in(read))
+
+
+def _declared_codes(contract: Contract, wire: object) -> Iterator[Code]:
+    """Every declared code with this wire value, shared or of one operation."""
+    shared, owners = declarations(contract, wire)
+    if shared is not None:
+        yield shared
+    for operation, _ in owners:
+        yield from (code for code in operation.errors.values() if same(code.wire, wire))
+
+
+def _names_declared_code(contract: Contract, read: Extraction) -> bool:
+    return any(any(declarations(contract, wire)) for wire in _codes(read))
+
+
+def _is_envelope_of_another_surface(contract: Contract, claim: Claim, body: object) -> bool:
+    """Whether a body is exactly an envelope of other surfaces of the transport.
+
+    Foreign bodies may resemble such an envelope, but are never exactly it. An envelope that allows
+    further members cannot be recognized.
+    """
+    others = {
+        envelope.name: envelope
+        for other in contract.claims
+        if other.surface.transport == claim.surface.transport
+        for envelope in other.envelopes
+        if envelope not in claim.envelopes
+        and envelope.additional != "allow"
+        and not any(_spreads(place.node) for place in walk(envelope.shape))
+    }
+    return any(_is_exactly(contract, envelope, body) for envelope in others.values())
+
+
+def _is_exactly(contract: Contract, envelope: Envelope, body: object) -> bool:
+    """Whether a body has the shape of an envelope, nothing else, and only values that it allows."""
+    read = _read_as(contract, envelope, body)
+    if not read.fits or read.unexpected or not is_scalar(read.slots.get("code")):
+        return False
+    schemas = {
+        **contract.slots[envelope.name],
+        **{slot: field.schema for slot, field in envelope.fields.items()},
+    }
+    return not any(
+        any(check_value(schemas[slot], value))
+        for slot, value in read.slots.items()
+        if slot in schemas
+    )
+
+
+def _spreads(node: Node) -> bool:
+    return isinstance(node, Object) and node.spread is not None
+
+
+def _has_text_above_code(envelope: Envelope, body: object) -> bool:
+    """Whether a string stands in place of an object around the code."""
+    for place in slot_places(envelope.shape)["code"]:
+        above = place.path.rpartition("/")[0]
+        while above:
+            if isinstance(resolve(body, above)[1], str):
+                return True
+            above = above.rpartition("/")[0]
+    return False

@@ -1,0 +1,145 @@
+"""The slots of an error: their types, and the values that the code decides."""
+
+from collections.abc import Iterator
+
+from faultspec.judge.code import one_of
+from faultspec.judge.collector import FindingCollector, quote_pointer
+from faultspec.judge.match import ErrorReading
+from faultspec.language.conditions import ConditionFacts
+from faultspec.language.model import Code, Schema, Source
+from faultspec.language.values import ValueProblem, check_value, shown
+from faultspec.runtime import ids
+from faultspec.runtime.nodes import child
+
+
+def value_problems(
+    findings: FindingCollector, schema: Schema, value: object
+) -> Iterator[ValueProblem]:
+    """The problems of a value in a body. Only formats of identifiers are asserted.
+
+    JSON Schema leaves open what other formats require of a body.
+    """
+    return check_value(schema, value, findings.contract.terms, ids.FORMATS)
+
+
+def judge_types(findings: FindingCollector, error: ErrorReading) -> None:
+    """Check the type, value and format of each slot."""
+    schemas = findings.contract.slots[error.envelope.name]
+    has_own_details = error.code is not None and error.code.details_schema is not None
+    for slot, value in error.slots.items():
+        schema = schemas.get(slot)
+        if schema is None or (slot == "details" and has_own_details):
+            continue
+        if isinstance(value, str) and (schema.format or schema.pattern):
+            findings.exercise("ids/format")
+        source = (error.envelope.fields.get(slot) or error.envelope).source
+        for problem in value_problems(findings, schema, value):
+            is_format = problem.keyword in ("format", "pattern")
+            clause = "ids/format" if is_format else "envelope/types"
+            findings.add_problem(clause, problem, error.where[slot], source=source)
+
+
+def judge_status_slot(findings: FindingCollector, error: ErrorReading) -> None:
+    """Check that the status inside the body is that of the response."""
+    value = error.value("status")
+    if isinstance(value, bool) or not isinstance(value, int | str) or findings.status is None:
+        return
+    findings.exercise("envelope/status")
+    if str(value) != str(findings.status):
+        findings.add_at(
+            "envelope/status",
+            error.where["status"],
+            f"is {shown(value)}; the status of the response is {findings.status}",
+            source=error.envelope.source,
+        )
+
+
+def judge_fixed_slots(findings: FindingCollector, error: ErrorReading, code: Code) -> None:
+    """Check the slots whose values the code declares: boundary, domain and facts."""
+    allowed = {slot: values for slot, values in code.facts.items() if values}
+    if code.boundaries:
+        allowed["boundary"] = code.boundaries
+    if code.domain is not None:
+        allowed["domain"] = (code.domain,)
+    for slot, values in allowed.items():
+        value = error.value(slot)
+        if not isinstance(value, str):
+            continue
+        findings.exercise("boundary/allowed")
+        if value not in values:
+            findings.add_at(
+                "boundary/allowed",
+                error.where[slot],
+                f"is {shown(value)}; `{code.name}` requires {one_of(values)}",
+                source=code.source,
+            )
+
+
+def judge_retry_flag(
+    findings: FindingCollector, error: ErrorReading, code: Code, facts: ConditionFacts
+) -> None:
+    """Check each retry flag that the code and the known facts decide."""
+    flags = [flag for flag in _retry_flags(findings, error) if isinstance(flag[0], bool)]
+    if not flags:
+        return
+    possible = code.retriable.decide(facts)
+    if len(possible) != 1:
+        return
+    findings.exercise("retriable/agrees")
+    expected = possible[0]
+    verdict = "retriable" if expected else "not retriable"
+    if code.retriable.fixed is None:
+        verdict += " here"  # other errors with the code may differ
+    for value, pointer, source in flags:
+        if value is not expected:
+            findings.add_at(
+                "retriable/agrees",
+                pointer,
+                f"is {shown(value)}; `{code.name}` is {verdict}, expected {shown(expected)}",
+                source=source if source.statements else code.source,
+            )
+
+
+def judge_actions(findings: FindingCollector, error: ErrorReading, code: Code) -> None:
+    """Check that actions are the code's, and that a retriable error ``sends_again``."""
+    suggested, sending = error.value("actions"), findings.contract.taxonomy.sending_again
+    if not isinstance(suggested, list):
+        return
+    if code.actions:
+        findings.exercise("actions/agree")
+    for index, action in enumerate(suggested if code.actions else ()):
+        pointer = child(error.where["actions"], index)
+        if action not in code.actions and not findings.has(("envelope/types",), pointer):
+            findings.add_at(
+                "actions/agree",
+                pointer,
+                f"is {shown(action)}; `{code.name}` allows {one_of(code.actions)}",
+                source=code.source,
+            )
+    flag = next((flag for flag in _retry_flags(findings, error) if flag[0] is True), None)
+    if not sending or flag is None:
+        return
+    findings.exercise("actions/agree")
+    if not any(action in sending for action in suggested):
+        findings.add(
+            "actions/agree",
+            f"{quote_pointer(flag[1])} is true, but no suggested action sends the request again; "
+            f"expected {one_of(sending)}",
+            pointer=error.where["actions"],
+            source=findings.contract.taxonomy.actions[sending[0]].source,
+        )
+
+
+def _retry_flags(
+    findings: FindingCollector, error: ErrorReading
+) -> Iterator[tuple[object, str, Source]]:
+    """The retry flags in the envelope and its details, each with its place and source."""
+    # A flag inside a text has no schema of its own.
+    if "retriable" in error.slots and "retriable" in findings.contract.slots[error.envelope.name]:
+        source = (error.envelope.fields.get("retriable") or error.envelope).source
+        yield error.slots["retriable"], error.where["retriable"], source
+    details = error.value("details")
+    if isinstance(details, dict):
+        for key in findings.contract.taxonomy.detail_keys.values():
+            if key.role == "retriable" and key.name in details:
+                yield details[key.name], child(error.where["details"], key.name), key.source

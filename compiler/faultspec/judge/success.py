@@ -1,0 +1,109 @@
+"""Successes: required members, the outcomes of a batch, and errors that look like a success."""
+
+from faultspec.contract.model import Claim
+from faultspec.exchange.body import DecodedBody, resolve
+from faultspec.exchange.finding import Level
+from faultspec.judge.batch import items_of, judge_batch
+from faultspec.judge.collector import FindingCollector, quote_pointer
+from faultspec.judge.headers import judge_headers
+from faultspec.judge.leaks import judge_leaks
+from faultspec.judge.match import EnvelopeMatch, match_envelope
+from faultspec.judge.slots import value_problems
+from faultspec.judge.tool_result import judge_text
+from faultspec.language.model import Operation
+from faultspec.language.values import shown
+from faultspec.runtime.nodes import slot_places
+
+_WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+
+def judge_success(
+    findings: FindingCollector, claim: Claim | None, operation: Operation | None, body: DecodedBody
+) -> None:
+    """Judge an answer that is not an error."""
+    judge_headers(findings, None, None)
+    if claim is None or body.problem is not None:
+        return
+    judge_text(findings, claim, body.value)
+    _judge_required_members(findings, claim, body.value)
+    if claim.surface.batch is not None:
+        failed = judge_batch(findings, claim, body.value, operation)
+        if failed:
+            judge_leaks(findings, body, None, failed)
+        return
+    status = findings.status
+    if status is None or not 200 <= status < 400 or not claim.envelopes:
+        return
+    findings.exercise("envelope/absent-on-success")
+    match = match_envelope(findings.contract, claim, body.value)
+    if match is not None and _is_certain(findings, match):
+        findings.add(
+            "envelope/absent-on-success",
+            f"a {status} carries the error envelope `{match.envelope.name}` with the code "
+            f"{shown(match.read.slots['code'])}; expected an error status",
+            pointer="",
+            source=claim.surface.source,
+        )
+    elif findings.exchange.request.method.upper() in _WRITES:
+        _judge_hidden_failures(findings, claim, body.value)
+
+
+def _judge_required_members(findings: FindingCollector, claim: Claim, body: object) -> None:
+    """Check the members that the surface declares under ``success``."""
+    for pointer, member in claim.surface.success.items():
+        findings.exercise("success/requires")
+        required = member.presence == "required"
+        level: Level = "error" if required else "warning"
+        exists, value = resolve(body, pointer)
+        if not exists:
+            subject = f"a success on the surface `{claim.surface.name}`"
+            findings.add_missing(
+                "success/requires", pointer, subject, source=member.source, required=required
+            )
+            continue
+        for problem in value_problems(findings, member.schema, value):
+            findings.add_problem(
+                "success/requires", problem, pointer, source=member.source, level=level
+            )
+
+
+def _judge_hidden_failures(findings: FindingCollector, claim: Claim, body: object) -> None:
+    """Find failed outcomes in a write's plain success, if a surface for them is declared."""
+    for other in findings.contract.claims:
+        batch = other.surface.batch
+        for item in (items_of(batch, body) if batch is not None else None) or ():
+            if item.body is None or item.status is None or item.status < 400:
+                continue
+            match = match_envelope(findings.contract, other, resolve(item.value, item.body)[1])
+            if match is None or not _is_certain(findings, match):
+                continue
+            pointer = item.at + item.body
+            statuses = " or ".join(map(str, other.surface.match.statuses)) or "another status"
+            findings.add(
+                "envelope/absent-on-success",
+                f"a {findings.status} carries the error envelope `{match.envelope.name}` at "
+                f"{quote_pointer(pointer)}; expected {statuses} for outcomes that differ",
+                pointer=pointer,
+                source=claim.surface.source,
+            )
+            return
+
+
+def _is_certain(findings: FindingCollector, match: EnvelopeMatch) -> bool:
+    """Whether a body is an error beyond doubt.
+
+    It has all of the shape, and a declared code or a required correlation id.
+    """
+    envelope, read, _ = match
+    code = read.slots.get("code")
+    if not read.fits or isinstance(code, bool) or not isinstance(code, str | int):
+        return False
+    if code in findings.contract.wires:
+        return True
+    places = slot_places(envelope.shape)
+    return any(
+        field.echo is not None
+        and isinstance(read.slots.get(slot), str)
+        and any(place.required for place in places.get(slot, ()))
+        for slot, field in envelope.fields.items()
+    )
