@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance import reports
-from faultspec_conformance.reports.reading import Unreadable, read_report
+from faultspec_conformance.reports.reading import ReportError, read_report
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,
@@ -352,7 +352,7 @@ def test_a_report_is_read_back(text: str, body: bytes) -> None:
 )
 def test_what_is_no_report_is_told(text: str, said: str) -> None:
     """A file that is none is refused with the reason, and no traceback."""
-    with pytest.raises(Unreadable, match=re.escape(said)):
+    with pytest.raises(ReportError, match=re.escape(said)):
         read_report(text)
 
 

@@ -77,7 +77,7 @@ class _Complaint(NamedTuple):
 
     def here(self, message: str, hint: str, opened: int | None = None) -> _Explanation:
         """Underline one character."""
-        return _Explanation(self.at, self.at + 1, message, hint, opened)
+        return _Explanation(self.at, self.at + 1, message, hint, opened=opened)
 
     def to_line_end(self, message: str, hint: str) -> _Explanation:
         """Underline the rest of the line."""
