@@ -213,7 +213,7 @@ class CodeReader:
             envelope.get("fields", {}).get(slot, {})
             for envelope in scope.section("envelopes").values()
         )
-        vocabulary = next((each["vocabulary"] for each in fields if "vocabulary" in each), None)
+        vocabulary = next((field["vocabulary"] for field in fields if "vocabulary" in field), None)
         if vocabulary is None:
             message = f"no envelope has a field `{slot}` with a vocabulary"
             hint = f"name the vocabulary of `${slot}` under `fields:`"

@@ -135,7 +135,7 @@ class Scope:
         pictures = [envelope["shape"] for envelope in self.section("envelopes").values()]
         if names is None or len(names) > len(pictures):
             return None
-        return tuple(dict.fromkeys(slot for each in pictures for slot in sorted(slots_in(each))))
+        return tuple(dict.fromkeys(slot for shape in pictures for slot in sorted(slots_in(shape))))
 
     @cached_property
     def known_slots(self) -> Known:

@@ -86,7 +86,9 @@ def _compiled_shape(
 ) -> Node | None:
     """The compiled picture, or None, with a problem unless an envelope that it uses has one."""
     try:
-        return shape.compile_shape(picture, {used: each.shape for used, each in above.items()})
+        return shape.compile_shape(
+            picture, {used: envelope.shape for used, envelope in above.items()}
+        )
     except shape.ShapeError as error:
         known = scope.names("envelopes")
         uses_broken = error.path[-1:] == ("use",) and (
