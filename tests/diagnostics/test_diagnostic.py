@@ -1,4 +1,4 @@
-"""A diagnostic is a value, and every printer shows all of it to its reader and nothing else to the machine."""
+"""Every printer shows a whole diagnostic, and no text of it is markup or a command."""
 
 import json
 import os
@@ -26,7 +26,7 @@ EACH_PRINTER = pytest.mark.parametrize("printer", PRINTERS.values(), ids=PRINTER
 
 
 def check_golden(name: str, actual: str) -> None:
-    """`actual` is what the golden file holds; UPDATE_GOLDENS=1 writes it instead, to be reviewed as a diff."""
+    """Compare with the golden file; UPDATE_GOLDENS=1 writes it instead, for review as a diff."""
     path = GOLDENS / name
     if os.environ.get("UPDATE_GOLDENS"):
         path.write_bytes(actual.encode())
@@ -70,10 +70,12 @@ FOUND = (
         "caret after a wide sign",
         "taxonomy.yaml",
         Span(3, 4, 3, 5),
-        "warning",
+        severity="warning",
         fix=Fix(f"write {NASTY}", (Edit(Span(3, 4, 3, 5), "x"), Edit(Span(5, 8, 6, 5), NASTY))),
     ),
-    Diagnostic("long-line", "far to the right", "taxonomy.yaml", Span(4, 307, 4, 310), "note"),
+    Diagnostic(
+        "long-line", "far to the right", "taxonomy.yaml", Span(4, 307, 4, 310), severity="note"
+    ),
     Diagnostic("many-lines", "to the end of the first", "taxonomy.yaml", Span(5, 8, 6, 5)),
     Diagnostic("no-width", "after the last character", "taxonomy.yaml", Span(7, 5, 7, 5)),
     Diagnostic("no-line", "outside", "taxonomy.yaml", Span(70, 1, 70, 2)),
@@ -101,7 +103,7 @@ _found = st.builds(
 
 @given(st.lists(_found), st.randoms(use_true_random=False))
 def test_order_is_total(found: list[Diagnostic], shuffle: random.Random) -> None:
-    """However diagnostics come, they are printed in one order: by file, place, code and message."""
+    """Diagnostics are printed by file, place, code and message, in whatever order they come."""
     shuffled = list(found)
     shuffle.shuffle(shuffled)
     assert ordered(found) == ordered(shuffled)
@@ -114,12 +116,12 @@ def test_order_is_total(found: list[Diagnostic], shuffle: random.Random) -> None
 
 @given(_found, _found)
 def test_different_diagnostics_are_not_tied(one: Diagnostic, other: Diagnostic) -> None:
-    """Of two diagnostics exactly one is less, unless they are equal."""
+    """Of two different diagnostics, exactly one is less."""
     assert (one < other) + (other < one) == (one != other)
 
 
 def test_order_of_places() -> None:
-    """What concerns a whole file comes before what concerns a place in it, and numbers are compared as numbers."""
+    """Diagnostics of a whole file come first, and line numbers are compared as numbers."""
     places = [None, Span(1, 2, 1, 3), Span(1, 10, 1, 11), Span(2, 1, 2, 2), Span(10, 1, 10, 2)]
     found = [Diagnostic("c", "m", "f", span) for span in places]
     assert list(ordered(reversed(found))) == found
@@ -130,19 +132,19 @@ def test_order_of_places() -> None:
 
 @pytest.mark.parametrize("name", PRINTERS)
 def test_goldens(name: str) -> None:
-    """Each format is exactly what was reviewed, for messages with every character that has a meaning to it."""
+    """Each format equals its golden, for messages with all its special characters."""
     check_golden(f"{name}.txt", PRINTERS[name](FOUND, SOURCES))
 
 
 @EACH_PRINTER
 def test_order_of_input_does_not_show(printer: Printer) -> None:
-    """A printer sorts and drops repetitions itself."""
+    """A printer sorts and removes repetitions itself."""
     assert printer(FOUND, SOURCES) == printer([*reversed(FOUND), *FOUND], SOURCES)
 
 
 @pytest.mark.parametrize("name", PRINTERS)
 def test_nothing_found(name: str) -> None:
-    """Without findings every format is still complete."""
+    """Without diagnostics, every format is complete."""
     check_golden(f"{name}-nothing.txt", PRINTERS[name]((), {"clean.yaml": "a: 1\n"}))
 
 
@@ -160,9 +162,9 @@ _any_text = st.text(st.characters(), max_size=20) | st.text(
     span=st.none() | _spans,
 )
 def test_terminal_is_safe(
-    printer: Printer, message: str, path: str, line: str, hint: str | None, span: Span | None
+    printer: Printer, *, message: str, path: str, line: str, hint: str | None, span: Span | None
 ) -> None:
-    """No control or direction-changing character of a message, a path or a file reaches the output, which is UTF-8."""
+    """Control and direction-changing characters never reach the output, which is UTF-8."""
     found = Diagnostic("c", message, path, span, hint=hint, related=(Related(message, path, span),))
     out = printer([found], {path: line})
     out.encode("utf-8")
@@ -176,7 +178,9 @@ def test_terminal_is_safe(
 
 
 def test_text_begins_as_compilers_do() -> None:
-    """Each finding begins with one line `file:line:column: severity: message [code]`, and no other line can pass for it."""
+    """Each diagnostic begins with `file:line:column: severity: message [code]`, and no other line
+    does.
+    """
     out = printers.text(FOUND, SOURCES)
     begun = re.findall(
         r"^([^\s:][^:]*):(?:(\d+):(\d+):)? (error|warning|note): .* \[([a-z-]+)\]$",
@@ -213,14 +217,14 @@ def test_text_begins_as_compilers_do() -> None:
     ],
 )
 def test_carets_stand_below(line: str, span: Span, underline: str) -> None:
-    """The underline begins below the first character of the span, as wide as the span is shown."""
+    """The underline is below the span, and as wide as the span is shown."""
     *_, shown = printers.text([Diagnostic("c", "m", "f", span)], {"f": line}).splitlines()
     assert shown == f"   | {underline}"
 
 
 @given(st.integers(0, 2000), st.integers(1, 30), st.integers(0, 2000))
 def test_long_lines_are_cut_around_the_caret(before: int, width: int, after: int) -> None:
-    """Of a long line a window is shown in which the span stands, underlined in full."""
+    """A long line is cut to a window with the whole span."""
     line = "a" * before + "X" * width + "b" * after
     out = printers.text(
         [Diagnostic("c", "m", "f", Span(1, before + 1, 1, before + width + 1))], {"f": line}
@@ -239,9 +243,7 @@ def test_colour_only_adds_colour() -> None:
 
 
 def test_of_very_many_a_text_shows_the_most_severe() -> None:
-    """People are shown as many as can be read, errors before the rest, in the order of the file, and how many more there
-    are; a format for machines has all.
-    """
+    """A text shows the most severe diagnostics in file order, and counts the others; JSON has all."""
     many = [
         Diagnostic("c", "m", "f", Span(line, 1, line, 2), severity="note" if line % 2 else "error")
         for line in range(1, 2 * printers.SHOWN + 1)
@@ -257,7 +259,7 @@ def test_of_very_many_a_text_shows_the_most_severe() -> None:
 
 
 @pytest.mark.parametrize(
-    ("severities", "said"),
+    ("severities", "expected"),
     [
         ([], "no findings"),
         (["note"], "1 note"),
@@ -265,9 +267,9 @@ def test_of_very_many_a_text_shows_the_most_severe() -> None:
         (["warning", "note", "note"], "1 warning, 2 notes"),
     ],
 )
-def test_summary(severities: list, said: str) -> None:
+def test_summary(severities: list, expected: str) -> None:
     """The summary counts what is printed, the most severe first."""
-    assert said == printers.summary(
+    assert expected == printers.summary(
         Diagnostic("c", str(n), "f", severity=each) for n, each in enumerate(severities)
     )
 
@@ -276,35 +278,35 @@ def test_summary(severities: list, said: str) -> None:
 
 
 def test_json_keeps_every_field() -> None:
-    """Read back, JSON gives every field of every diagnostic as it was."""
+    """JSON has every field of every diagnostic."""
     read = json.loads(printers.json(FOUND, SOURCES))["diagnostics"]
     back = {
         Diagnostic(
-            each["code"],
-            each["message"],
-            each["path"],
-            each["span"] and Span(**each["span"]),
-            each["severity"],
-            each["hint"],
-            tuple(
-                Related(o["message"], o["path"], o["span"] and Span(**o["span"]))
-                for o in each["related"]
+            code=data["code"],
+            message=data["message"],
+            path=data["path"],
+            span=data["span"] and Span(**data["span"]),
+            severity=data["severity"],
+            hint=data["hint"],
+            related=tuple(
+                Related(place["message"], place["path"], place["span"] and Span(**place["span"]))
+                for place in data["related"]
             ),
-            tuple(each["pointer"]),
-            each["fix"]
+            pointer=tuple(data["pointer"]),
+            fix=data["fix"]
             and Fix(
-                each["fix"]["what"],
-                tuple(Edit(Span(**e["span"]), e["text"]) for e in each["fix"]["edits"]),
+                data["fix"]["what"],
+                tuple(Edit(Span(**edit["span"]), edit["text"]) for edit in data["fix"]["edits"]),
             ),
         )
-        for each in read
+        for data in read
     }
     assert back == set(FOUND)
 
 
 @given(_any_text, _any_text)
 def test_github_commands_are_one_line_each(message: str, path: str) -> None:
-    """A finding is one command whatever its text; unescaped as the runner does, its file and message are whole."""
+    """A diagnostic is one command, which the runner unescapes to the same file and message."""
     out = printers.github([Diagnostic("c", message, path, Span(1, 1, 1, 2))], {})
     command = re.fullmatch(
         r"::error file=([^:,\r\n]*),line=1,endLine=1,col=1,endColumn=1,title=c::([^\r\n]*)\n", out
@@ -396,7 +398,7 @@ OFFICIAL_SARIF = jsonschema.validators.validator_for(_OFFICIAL)(_OFFICIAL)
 
 @given(st.lists(_found, max_size=4))
 def test_sarif_is_sarif(found: list[Diagnostic]) -> None:
-    """The output has the shape of SARIF 2.1.0, and each result names its rule, file and message."""
+    """The output is valid SARIF 2.1.0, and each result has its rule, file and message."""
     log = json.loads(printers.sarif([*found, *FOUND], SOURCES))
     jsonschema.validate(log, SARIF)
     OFFICIAL_SARIF.validate(log)
@@ -413,7 +415,7 @@ def test_sarif_is_sarif(found: list[Diagnostic]) -> None:
 
 @given(message=_any_text, path=_any_text)
 def test_junit_is_xml(message: str, path: str) -> None:
-    """The output is well-formed XML whatever the message; counts agree with the cases, and only errors fail."""
+    """The output is well-formed XML with correct counts, in which only errors fail."""
     found = [Diagnostic("c", message, path), *FOUND]
     root = ElementTree.fromstring(printers.junit(found, SOURCES))
     suites = root.findall("testsuite")
@@ -431,7 +433,7 @@ def test_junit_is_xml(message: str, path: str) -> None:
 
 
 def test_junit_shows_clean_files() -> None:
-    """A file without findings is a passed case, so that a report of nothing is not an empty one."""
+    """A file without diagnostics is a passed case."""
     root = ElementTree.fromstring(printers.junit(FOUND, SOURCES))
     (case,) = root.findall("testsuite[@name='clean.yaml']/testcase")
     assert list(case) == []
@@ -439,7 +441,7 @@ def test_junit_shows_clean_files() -> None:
 
 @given(message=_any_text, path=_any_text)
 def test_markdown_is_one_row_each(message: str, path: str) -> None:
-    """No text leaves its cell: a finding is one row of three cells."""
+    """A diagnostic is one row of three cells, whatever its text."""
     *head, row = printers.markdown([Diagnostic("c", message, path)], {}).splitlines()
     assert len(head) == 2
     assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 4
@@ -513,7 +515,7 @@ MISTAKES: dict[str, str] = {
 
 
 def test_what_the_author_sees() -> None:
-    """Each frequent mistake is shown at its place, in the author's terms, with what to do."""
+    """Each frequent mistake is reported at its place, in the author's terms, with a hint."""
     parts = []
     for title, text in MISTAKES.items():
         _, found = parse(text, "taxonomy.yaml")

@@ -1,4 +1,4 @@
-"""Laws of reading a taxonomy, proved over the whole grammar and over whatever text there is."""
+"""Laws of reading a taxonomy, over the whole grammar and over arbitrary text."""
 
 import copy
 import json
@@ -75,42 +75,40 @@ WRONG: dict[str, Any] = {
 Step = tuple[str | int, ...]
 
 
+#: Values of the types without parameters.
+PLAIN: dict[type, Any] = {Flag: True, Nothing: None, Anything: {"code": "$code"}}
+
+
 def sample(type: Type) -> Any:
     """A small value that obeys a type."""
+    value = PLAIN.get(type.__class__)
     match type:
         case Text(_, shape):
-            return SAMPLES[shape]
+            value = SAMPLES[shape]
         case Choice(values):
-            return values[0]
-        case Integer(low, _):
-            return low or 0
-        case Number(low):
-            return low or 0
-        case Flag():
-            return True
-        case Nothing():
-            return None
-        case Anything():
-            return {"code": "$code"}
+            value = values[0]
+        case Integer(low) | Number(low):
+            value = low or 0
         case Many(item, least):
-            return [sample(item)] * least
-        case Named(value, key, _, least):
-            return {SAMPLES[key.shape]: sample(value)} if least else {}
+            value = [sample(item)] * least
+        case Named(inner, key, _, least):
+            value = {SAMPLES[key.shape]: sample(inner)} if least else {}
         case Record():
-            return required(type)
+            value = required(type)
         case Either(branches):
-            return sample(branches[0])
+            value = sample(branches[0])
         case DeferredKind(_, get):
-            return sample(get())
+            value = sample(get())
+    return copy.deepcopy(value)
 
 
 def required(record: Record) -> dict[str, Any]:
-    """A record with nothing but the keys it must have."""
+    """A record with its required keys only."""
     return {name: sample(key.type) for name, key in record.keys.items() if key.required}
 
 
 def records(type: Type, entered: tuple[str, ...] = ()) -> Iterator[tuple[Record, Any, Step]]:
-    """Every record in a type, with a document in which it stands and the path at which it does; each kind once."""
+    """Every record in a type, with a document that contains it and its path; each record once."""
     match type:
         case Record(name, keys) if name not in entered:
             yield type, required(type), ()
@@ -135,14 +133,14 @@ KEYS = [(record, name, value, path) for record, value, path in PLACES for name i
 
 
 def at(value: Any, path: Step) -> Any:
-    """What stands at a path."""
+    """The value at a path."""
     for step in path:
         value = value[step]
     return value
 
 
 def reported(data: Any) -> tuple[str, tuple[Diagnostic, ...]]:
-    """The diagnostics of some data, written as YAML, and that text."""
+    """The diagnostics of data, written as YAML, and the text."""
     text = json.dumps(data, indent=1)
     return text, read(text, "t.yaml").diagnostics
 
@@ -155,7 +153,7 @@ def pointed_at(text: str, diagnostic: Diagnostic) -> str:
 
 
 def test_the_samples_obey_the_grammar() -> None:
-    """The walk below starts from sound data, so what it breaks is what is reported."""
+    """The samples are valid, so that each law below has one mistake only."""
     assert len(PLACES) > 100
     for _, data, _ in PLACES:
         assert [
@@ -167,7 +165,7 @@ def test_the_samples_obey_the_grammar() -> None:
 
 @pytest.mark.parametrize("index", range(0, len(KEYS), 40))
 def test_a_value_of_the_wrong_kind_is_found_where_it_stands(index: int) -> None:
-    """Whatever key of whatever construct has a value of the wrong kind, a diagnostic points at that very value."""
+    """For every key of every construct, a value of the wrong kind has a diagnostic at its place."""
     for record, name, value, path in KEYS[index : index + 40]:
         allowed = node_kinds(record.keys[name].type)
         wrong = next((each for kind, each in WRONG.items() if kind not in allowed), None)
@@ -185,7 +183,7 @@ def test_a_value_of_the_wrong_kind_is_found_where_it_stands(index: int) -> None:
 
 
 def test_an_unknown_key_is_found_in_every_construct() -> None:
-    """Whatever construct has a key that does not exist, a diagnostic points at it and names the nearest that does."""
+    """In every construct, an unknown key has a diagnostic that names the nearest known one."""
     for record, value, path in PLACES:
         data = copy.deepcopy(value)
         longest = max(record.keys, key=len)
@@ -204,7 +202,7 @@ def test_an_unknown_key_is_found_in_every_construct() -> None:
 
 
 def test_a_missing_key_is_found_in_every_construct() -> None:
-    """Whatever construct lacks a key it must have, a diagnostic points at the construct and explains the key."""
+    """In every construct, a missing required key has a diagnostic that explains the key."""
     for record, value, path in PLACES:
         for name, key in record.keys.items():
             if key.required:
@@ -219,7 +217,7 @@ def test_a_missing_key_is_found_in_every_construct() -> None:
 
 
 def test_one_mistake_hides_no_other_and_causes_none() -> None:
-    """A typo here and a dangling name there are both reported in one run, and nothing that follows from either."""
+    """A typo and a dangling name are reported in one run, without consequences of either."""
     text = FLAGSHIP.replace(
         "    retriable: true\n    retry: serializable",
         "    retriabel: true\n    retry: serialisable",
@@ -252,14 +250,14 @@ def test_one_mistake_hides_no_other_and_causes_none() -> None:
     ],
 )
 def test_endless_patterns_are_found(pattern: str, slow: bool) -> None:
-    """A repetition that is repeated is reported; what has a sign between its repetitions, or ends, is not."""
+    """A repeated repetition is reported; one with a separator or a bound is not."""
     data = {"faultspec": 1, "detail_keys": {"a": {"type": "string", "pattern": pattern}}}
     assert any(each.code == "slow-pattern" for each in reported(data)[1]) == slow
 
 
 @pytest.mark.parametrize("envelope", ["5", "*none", "{shape: $codes}", "{summary: No shape.}"])
 def test_a_lost_envelope_hides_no_bad_example(envelope: str) -> None:
-    """Where an envelope cannot be read, the examples of the codes in it are still held against their details."""
+    """If an envelope is invalid, examples are still checked against their details."""
     text = (
         "faultspec: 1\ntaxonomy: {name: shop, version: 1.0.0}\n"
         f"envelopes: {{error: {envelope}, other: {{shape: {{code: $code}}}}}}\n"
@@ -275,7 +273,7 @@ def test_a_lost_envelope_hides_no_bad_example(envelope: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "effect"),
+    ("declared", "effect"),
     [
         ("http: 404", "none"),
         ("http: [400, 409, 429]", "none"),
@@ -293,13 +291,13 @@ def test_a_lost_envelope_hides_no_bad_example(envelope: str) -> None:
         ("http: 404, effect: possible", "possible"),
     ],
 )
-def test_only_a_refusal_is_known_to_have_had_no_effect(said: str, effect: str) -> None:
-    """Nothing is taken to have had no effect unless it is said, or every status says that the request was refused."""
+def test_only_a_refusal_is_known_to_have_had_no_effect(declared: str, effect: str) -> None:
+    """The default effect is `none` only if every status means that the request was refused."""
     text = f"""
 faultspec: 1
 taxonomy: {{name: t, version: 1.0.0}}
 envelopes: {{error: {{shape: {{code: $code, details?: $details}}}}}}
-codes: {{failed: {{summary: It failed., {said}}}}}
+codes: {{failed: {{summary: It failed., {declared}}}}}
 """
     taxonomy = read(text, "t.yaml").taxonomy
     assert taxonomy is not None
@@ -307,7 +305,7 @@ codes: {{failed: {{summary: It failed., {said}}}}}
 
 
 def test_a_code_is_of_one_kind() -> None:
-    """The codes of a policy's kinds are codes that there are, each in one kind at most."""
+    """The codes of a policy's kinds exist, and each is of at most one kind."""
     text = """
 faultspec: 1
 taxonomy: {name: shop, version: 1.0.0}
@@ -330,7 +328,7 @@ codes: {busy: {summary: A., http: 503}, away: {summary: B., http: 503}}
     ("slot", "value"), [("message", 12), ("status", "late"), ("retriable", "yes")]
 )
 def test_a_slot_without_a_field_is_what_its_name_says(slot: str, value: object) -> None:
-    """An example is held to the type that every target gives a slot which the envelope declares nothing of."""
+    """An example fits the type that targets give a slot without a field."""
     text = f"""
 faultspec: 1
 taxonomy: {{name: shop, version: 1.0.0}}
@@ -342,7 +340,7 @@ codes: {{a: {{summary: A., http: 400, example: {{slots: {{{slot}: {value}}}}}}}}
 
 
 def test_the_flagship_reads_without_a_word() -> None:
-    """The taxonomy of this repository is sound."""
+    """The taxonomy of this repository has no diagnostics."""
     loaded = read(FLAGSHIP, "taxonomy.yaml")
     assert loaded.diagnostics == ()
     assert loaded.taxonomy is not None
@@ -352,7 +350,7 @@ def test_the_flagship_reads_without_a_word() -> None:
 
 
 def survives(text: str) -> LoadedTaxonomy:
-    """Read, lint and print a text; every claim of a diagnostic about its place must be true."""
+    """Read, lint and print a text; check the places of all diagnostics."""
     loaded = read(text, "t.yaml")
     found = check(loaded)
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -409,21 +407,23 @@ VALUES = st.recursive(
 @RELAXED
 @given(st.text())
 def test_no_text_gives_a_traceback(text: str) -> None:
-    """Any text whatever is read, or explained."""
+    """Any text is read, or has diagnostics."""
     survives(text)
 
 
 @RELAXED
 @given(st.text(alphabet="faultspec: 1\n-{}[],\"'#&*!|>%@`?$\t0aé\u2028"))
 def test_no_text_made_of_the_signs_of_yaml_gives_a_traceback(text: str) -> None:
-    """Nor does one that means something to YAML."""
+    """Any text of YAML's special characters is read, or has diagnostics."""
     survives(text)
 
 
 @RELAXED
 @given(st.data())
 def test_no_edit_of_lines_gives_a_traceback(data: st.DataObject) -> None:
-    """Lines of the flagship deleted, doubled, moved, cut and indented: each result is read, or explained."""
+    """Deleted, doubled, moved, cut and indented lines of the flagship are read, or have
+    diagnostics.
+    """
     lines = FLAGSHIP.split("\n")
     for _ in range(data.draw(st.integers(1, 4))):
         index = data.draw(st.integers(0, len(lines) - 1))
@@ -444,7 +444,7 @@ def test_no_edit_of_lines_gives_a_traceback(data: st.DataObject) -> None:
 
 
 def paths(value: Any, path: Step = ()) -> Iterator[Step]:
-    """The paths of all values but the outermost."""
+    """The paths of all values except the root."""
     items = (
         value.items()
         if isinstance(value, dict)
@@ -468,7 +468,7 @@ SEEDS = [DATA, *(value for _, value, _ in PLACES[::7])]
 @RELAXED
 @given(st.data())
 def test_no_value_anywhere_gives_a_traceback(data: st.DataObject) -> None:
-    """Any value at any place of a taxonomy: the result is read, or explained."""
+    """With any value at any place of a taxonomy, the text is read, or has diagnostics."""
     changed = copy.deepcopy(data.draw(st.sampled_from(SEEDS)))
     for _ in range(data.draw(st.integers(1, 3))):
         places = list(paths(changed))
@@ -491,7 +491,7 @@ def test_no_value_anywhere_gives_a_traceback(data: st.DataObject) -> None:
 @pytest.mark.parametrize("depth", [10, 90, 99, 100, 101, 5000])
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ("{a: ", "}"), ("{items: ", "}")])
 def test_no_depth_gives_a_traceback(depth: int, opening: str, closing: str) -> None:
-    """Nesting, however deep and wherever a value may nest, is read or explained."""
+    """Nesting of any depth, at any place, is read, or has diagnostics."""
     nested = opening * depth + "1" + closing * depth
     for before in (
         "",
@@ -504,7 +504,7 @@ def test_no_depth_gives_a_traceback(depth: int, opening: str, closing: str) -> N
 
 
 def needed(type: Type, value: Any, path: Step = ()) -> Iterator[tuple[Step, Type]]:
-    """The path of every required key that a document has, and the key's type."""
+    """The path of every required key in a document, and the key's type."""
     match type:
         case DeferredKind(_, get):
             yield from needed(get(), value, path)
@@ -534,20 +534,20 @@ TAXONOMIES = [
 
 @pytest.mark.parametrize("file", TAXONOMIES, ids=lambda each: f"{each.parent.name}-{each.stem}")
 def test_a_required_key_that_is_missing_or_bad_has_no_consequences(file: Path) -> None:
-    """Of whatever key a construct cannot do without, its absence or its bad value is all that is reported."""
+    """A missing or bad required key is the only diagnostic."""
     whole = read(file.read_text(), file.name).document
     assert whole is not None
     before = {(each.code, each.pointer) for each in check(read(json.dumps(whole.data), "t.yaml"))}
-    seen = set()
+    forms = set()
     for path, type in needed(DOCUMENT, whole.data):
         form = tuple(
             "0" if isinstance(step, int) or 0 < index < 2 else step
             for index, step in enumerate(path)
         )
         wrong = next((each for name, each in WRONG.items() if name not in node_kinds(type)), None)
-        if len(path) == 1 or form in seen:
+        if len(path) == 1 or form in forms:
             continue
-        seen.add(form)
+        forms.add(form)
         for bad in [None] if wrong is None else [None, wrong]:
             data = copy.deepcopy(whole.data)
             if bad is None:
@@ -590,7 +590,7 @@ def test_a_required_key_that_is_missing_or_bad_has_no_consequences(file: Path) -
     ],
 )
 def test_a_bad_value_hides_nothing_that_stands_beside_it(text: str, expected: list[str]) -> None:
-    """References in a construct are followed whatever else is wrong with it."""
+    """References in a construct are checked whatever else is wrong with it."""
     document = read(
         (ROOT / "compiler/faultspec/cli/starter.yaml").read_text(), "starter.yaml"
     ).document
@@ -623,7 +623,7 @@ codes:
     ],
 )
 def test_schemas_that_say_the_same_are_one(first: str, second: str, same: bool) -> None:
-    """And only those: what is equal to Python, and another thing in JSON, is told apart."""
+    """Equal schemas share one value; values that are equal in Python only do not."""
     taxonomy = read(TWICE.replace("FIRST", first).replace("SECOND", second), "t.yaml").taxonomy
     assert taxonomy is not None
     one, two = (
@@ -638,10 +638,10 @@ def test_schemas_that_say_the_same_are_one(first: str, second: str, same: bool) 
 )
 @pytest.mark.parametrize("lost", ["", "  three: {summary: Three, http: never}\n"])
 def test_a_mistake_that_stands_twice_is_said_twice(schema: str, lost: str) -> None:
-    """Whatever else is wrong with the document."""
+    """A mistake in two places has two diagnostics, whatever else is wrong."""
     found = read(
         TWICE.replace("FIRST", schema).replace("SECOND", schema) + lost, "t.yaml"
     ).diagnostics
-    said = [(each.code, each.pointer[1]) for each in found if "details" in each.pointer]
-    assert {code for _, code in said} == {"one", "two"}
-    assert len({code for code, _ in said}) * 2 == len(said)
+    found_details = [(each.code, each.pointer[1]) for each in found if "details" in each.pointer]
+    assert {code for _, code in found_details} == {"one", "two"}
+    assert len({code for code, _ in found_details}) * 2 == len(found_details)

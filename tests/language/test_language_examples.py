@@ -1,4 +1,4 @@
-"""An example is held to the envelopes that its code may stand in, and to no others."""
+"""An example obeys the envelopes that may carry its code, and no others."""
 
 import pytest
 
@@ -14,10 +14,10 @@ MAIN = (
 API = "  api: {transport: http, match: {routes: [/api]}, envelope: main, codes: closed}\n"
 
 
-def said(
+def example_problems(
     envelopes: str, surfaces: str, example: str = "{details: {surprise: 1}}"
 ) -> list[tuple[str, str]]:
-    """What is said of the example of the code `refused`: severity and message."""
+    """What is example_problems of the example of the code `refused`: severity and message."""
     text = (
         "faultspec: 1\ntaxonomy: {name: t, version: 1.0.0}\n"
         f"envelopes:\n{envelopes}surfaces:\n{surfaces}"
@@ -46,37 +46,42 @@ WARNED = [("warning", "the example breaks its own code: `surprise` is not declar
 def test_what_an_example_may_hold_is_said_by_the_envelopes_of_its_code(
     envelope: str, surface: str, first: bool
 ) -> None:
-    """A detail that an envelope of the code warns of is warned of, whatever other envelopes say, in any order."""
+    """A detail that one envelope of the code warns of has a warning, in any order of envelopes."""
     main = MAIN % "warn"
     envelopes = envelope + main if first else main + envelope
-    assert said(envelopes, API + surface) == WARNED
+    assert example_problems(envelopes, API + surface) == WARNED
 
 
 @pytest.mark.parametrize(
     ("strictness", "severities"), [("allow", []), ("warn", ["warning"]), ("forbid", ["error"])]
 )
 def test_envelopes_of_other_codes_add_nothing(strictness: str, severities: list[str]) -> None:
-    """The envelope of another code is neither kinder nor stricter than the code's own."""
+    """The envelopes of other codes neither allow nor forbid anything."""
     for other in (LISTS, LOOSE, STRICT):
         name = other.split(":")[0].strip()
         surface = f"  rest: {{transport: http, envelope: {name}, codes: [other]}}\n"
-        found = said(MAIN % strictness + other, API + surface)
+        found = example_problems(MAIN % strictness + other, API + surface)
         assert [severity for severity, _ in found] == severities
 
 
 def test_a_code_is_held_to_the_strictest_of_its_envelopes() -> None:
-    """What one of the envelopes of a code forbids its example does not show."""
+    """An example must not have what one envelope of its code forbids."""
     surface = "  rest: {transport: http, envelope: strict, codes: closed}\n"
-    assert [severity for severity, _ in said(MAIN % "warn" + STRICT, API + surface)] == ["error"]
+    assert [
+        severity for severity, _ in example_problems(MAIN % "warn" + STRICT, API + surface)
+    ] == ["error"]
 
 
 def test_a_slot_has_to_fit_one_of_the_envelopes_of_its_code() -> None:
-    """A slot that two envelopes describe otherwise fits one of them; one that only a foreign envelope allows does not."""
+    """A slot fits one of the envelopes of its code; other envelopes do not count."""
     numbers = "  numbers: {shape: {c: $code, id?: $id}, fields: {id: {type: integer}}}\n"
     both = "  rest: {transport: http, envelope: numbers, codes: closed}\n"
     foreign = "  rest: {transport: http, envelope: numbers, codes: [other]}\n"
-    assert said(MAIN % "warn" + numbers, API + both, "{slots: {id: 4}}") == []
-    assert said(MAIN % "warn" + numbers, API + both, "{slots: {id: x}}") == []
+    assert example_problems(MAIN % "warn" + numbers, API + both, "{slots: {id: 4}}") == []
+    assert example_problems(MAIN % "warn" + numbers, API + both, "{slots: {id: x}}") == []
     assert [
-        severity for severity, _ in said(MAIN % "warn" + numbers, API + foreign, "{slots: {id: 4}}")
+        severity
+        for severity, _ in example_problems(
+            MAIN % "warn" + numbers, API + foreign, "{slots: {id: 4}}"
+        )
     ] == ["error"]

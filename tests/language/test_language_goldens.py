@@ -1,4 +1,4 @@
-"""What the compiler says of broken taxonomies, word for word: one golden per construct, with every kind of mistake in it.
+"""The diagnostics of broken taxonomies, word for word: one golden per construct.
 
 To accept new wording, run with UPDATE_GOLDENS=1 and review the diff.
 """
@@ -33,7 +33,7 @@ ELSEWHERE = {
 
 @pytest.mark.parametrize("path", BROKEN, ids=lambda path: path.stem)
 def test_broken_taxonomies_are_explained(path: Path) -> None:
-    """Each mistake is reported with file, line, column, a caret and what to do; the text is exactly the golden's."""
+    """Each mistake has file, line, column, a caret and a hint, exactly as in the golden."""
     source = path.read_text(encoding="utf-8")
     loaded = read(source, path.name)
     found = printers.text(loaded.diagnostics, {path.name: source})
@@ -46,8 +46,8 @@ def test_broken_taxonomies_are_explained(path: Path) -> None:
 
 
 def test_every_code_has_a_golden() -> None:
-    """No diagnostic code of the language is without an example of its use."""
-    seen = set(
+    """Every diagnostic code of the language is in a golden."""
+    reported = set(
         re.findall(
             r"\[([a-z-]+)\]$",
             "\n".join(path.with_suffix(".txt").read_text() for path in BROKEN),
@@ -55,18 +55,18 @@ def test_every_code_has_a_golden() -> None:
         )
     )
     # These two take two files, so tests/language/test_layers.py shows them.
-    assert set(CODES) - seen == {"bad-base", "not-extensible"}
+    assert set(CODES) - reported == {"bad-base", "not-extensible"}
 
 
 def test_every_construct_has_a_golden() -> None:
-    """Each section of a taxonomy has a golden of its own."""
+    """Every section of a taxonomy has a golden of its own."""
     names = {path.stem for path in BROKEN}
     sections = {ELSEWHERE.get(name, name.replace("_", "-")) for name in DOCUMENT.keys}
     assert sections - names == set()
 
 
 def test_every_reported_code_is_in_the_catalog() -> None:
-    """What the language reports it also explains: no code is made up at the place of its use."""
+    """Every code that the language reports is in the catalog."""
     written = set()
     for path in Path(read.__code__.co_filename).parent.glob("*.py"):
         written |= set(

@@ -1,4 +1,4 @@
-"""Laws of `faultspec.language.values`: its verdict is that of JSON Schema, and it says where."""
+"""Laws of `faultspec.language.values`: its verdict and places are those of JSON Schema."""
 
 from typing import Any
 
@@ -74,7 +74,7 @@ SCHEMAS = st.recursive(schemas(st.just(Schema())), schemas, max_leaves=4)
 
 
 def as_json_schema(schema: Schema) -> dict[str, Any]:
-    """The same schema in JSON Schema, written here by hand so that no misreading is shared."""
+    """The same schema in JSON Schema, written by hand so that no misreading is shared."""
     found: dict[str, Any] = {}
     if schema.types:
         found["type"] = list(schema.types)
@@ -105,7 +105,9 @@ def as_json_schema(schema: Schema) -> dict[str, Any]:
 
 @given(SCHEMAS, JSON)
 def test_the_verdict_is_that_of_json_schema(schema: Schema, value: Any) -> None:
-    """A value has an error exactly when JSON Schema 2020-12 refuses it; what is only recommended is never one."""
+    """A value has an error exactly if JSON Schema 2020-12 refuses it; a recommendation never is
+    one.
+    """
     errors = [each for each in values.check_value(schema, value) if each.severity == "error"]
     assert (not errors) == jsonschema.Draft202012Validator(as_json_schema(schema)).is_valid(
         value
@@ -114,7 +116,9 @@ def test_the_verdict_is_that_of_json_schema(schema: Schema, value: Any) -> None:
 
 @given(SCHEMAS, JSON)
 def test_every_misfit_is_somewhere(schema: Schema, value: Any) -> None:
-    """The path of a misfit leads to a part of the value, or to where one is missing; its pointer spells that path."""
+    """The path of a problem leads to a part of the value, or of a missing member; its pointer is
+    that path.
+    """
     for misfit in values.check_value(schema, value):
         part = value
         for step in misfit.path[:-1]:
@@ -140,7 +144,7 @@ def test_recommendations_are_warnings() -> None:
 
 
 def test_a_forbidden_member_is_an_error() -> None:
-    """What must not be there is reported where it is."""
+    """A forbidden member is reported at its place."""
     schema = Schema(properties={"a": DetailMember("a", Schema(), "forbidden")})
     assert [each.pointer for each in values.check_value(schema, {"a": 1})] == ["/a"]
 
@@ -165,19 +169,19 @@ def test_a_forbidden_member_is_an_error() -> None:
     ],
 )
 def test_formats(format: str, good: str, bad: str) -> None:
-    """Each format takes what its standard takes."""
+    """Each format accepts the strings that its standard accepts."""
     assert formats.format_problem((format,), good) is None
     assert formats.format_problem((format,), bad)
 
 
 def test_any_of_several_formats_is_enough() -> None:
-    """A list of formats means any of them; a format nobody knows asks for nothing."""
+    """A list of formats allows any of them; an unknown format allows every text."""
     assert formats.format_problem(("uuid7", "ulid"), "01JAH8ZJ0Z8Z0N7M1X6JZ8QW0T") is None
     assert formats.format_problem(("uuid7", "made-up"), "anything") is None
 
 
 def test_vocabularies_are_asked() -> None:
-    """A text outside the vocabulary of its schema is a misfit; one inside is none."""
+    """A text outside the vocabulary of its schema is a problem; one inside is not."""
     schema = Schema(types=("string",), vocabulary="actions")
     known = {"actions": ("wait", "fix")}
     assert list(values.check_value(schema, "wait", known)) == []
@@ -198,5 +202,5 @@ def test_vocabularies_are_asked() -> None:
 def test_imported_schemas_are_applied_without_leaving_the_machine(
     schema: Any, value: Any, pointers: list[str]
 ) -> None:
-    """An imported schema is judged by `jsonschema`; what it refers to and does not hold is a misfit, never a request."""
+    """`jsonschema` checks an imported schema; an unknown reference is a problem, never a request."""
     assert [each.pointer for each in values.check_value(Schema(opaque=schema), value)] == pointers

@@ -1,4 +1,4 @@
-"""`extends`: what comes of laying one taxonomy over another, and what the base keeps for itself."""
+"""`extends`: the merge of an overlay with its base, and the changes that the base forbids."""
 
 import sys
 from pathlib import Path
@@ -37,15 +37,15 @@ def base(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def said(folder: Path, text: str) -> list[tuple[str, str, str]]:
-    """Code, file and message of everything that is said of an overlay."""
+def reported(folder: Path, text: str) -> list[tuple[str, str, str]]:
+    """Code, file and message of every diagnostic of an overlay."""
     (folder / "team.yaml").write_text(text)
     loaded = load(str(folder / "team.yaml"))
     return [(each.code, Path(each.path).name, each.message) for each in loaded.diagnostics]
 
 
 def test_what_the_base_allows_is_laid_over_it(base: Path) -> None:
-    """New codes and keys stand behind the base's, allowed values replace the base's, the header is the overlay's."""
+    """New codes follow the base's, allowed values replace the base's, the header is the overlay's."""
     (base / "team.yaml").write_text(
         HEAD
         + """\
@@ -70,8 +70,8 @@ codes:
 
 
 def test_an_overlay_that_says_nothing_is_the_base(base: Path) -> None:
-    """Laid over by a header alone, a base is what it was, but for its name."""
-    assert said(base, HEAD) == []
+    """An overlay with a header only equals its base, except for the header."""
+    assert reported(base, HEAD) == []
     loaded, plain = load(str(base / "team.yaml")).taxonomy, load(str(base / "base.yaml")).taxonomy
     assert loaded is not None
     assert plain is not None
@@ -107,19 +107,19 @@ def test_an_overlay_that_says_nothing_is_the_base(base: Path) -> None:
 def test_what_the_base_keeps_is_refused_where_it_is_written(
     base: Path, overlay: str, path: str
 ) -> None:
-    """Whatever the base does not name may be neither changed nor added to; the overlay's own line is shown."""
-    found = said(base, HEAD + overlay + "\n")
+    """A change that the base does not allow is reported at the overlay's line."""
+    found = reported(base, HEAD + overlay + "\n")
     assert ("not-extensible", "team.yaml", path) in found
     assert {file for _, file, _ in found} == {"team.yaml"}
 
 
 def test_an_addition_may_be_allowed_before_there_is_anything(base: Path) -> None:
-    """A section that the base names and has not may be added."""
-    assert said(base, HEAD + "headers: {Retry-After: {on: 429}}\n") == []
+    """A section that the base allows and does not have may be added."""
+    assert reported(base, HEAD + "headers: {Retry-After: {on: 429}}\n") == []
 
 
 def test_a_mistake_is_shown_in_the_file_that_makes_it(base: Path) -> None:
-    """A new code that refers to nothing is shown in the overlay, with its line; its base's suppressions still hold."""
+    """A dangling reference of a new code is reported at the overlay's line."""
     text = HEAD + "codes:\n  sold_out: {summary: Sold out., http: 409, retry: nope}\n"
     (base / "team.yaml").write_text(text)
     loaded = load(str(base / "team.yaml"))
@@ -133,7 +133,7 @@ def test_a_mistake_is_shown_in_the_file_that_makes_it(base: Path) -> None:
 
 
 def test_lint_of_an_overlay_heeds_the_comments_of_its_base(base: Path) -> None:
-    """What the base suppressed stays suppressed; what it suppresses in vain is not the overlay's business."""
+    """Suppressions of the base apply; its unused ones are not reported for the overlay."""
     (base / "team.yaml").write_text(HEAD)
     found = check(load(str(base / "team.yaml")))
     assert "unused-suppression" not in {each.code for each in found}
@@ -159,8 +159,8 @@ def test_lint_of_an_overlay_heeds_the_comments_of_its_base(base: Path) -> None:
     ],
 )
 def test_a_base_that_cannot_be_used_is_said(base: Path, name: str, message: str) -> None:
-    """A base that is not there, is fetched, or is the overlay itself: the place of `extends`, and no traceback."""
-    found = said(base, HEAD.replace("base.yaml", name))
+    """A base that is missing, remote, or the overlay itself is reported at `extends`."""
+    found = reported(base, HEAD.replace("base.yaml", name))
     assert (
         found[-1] == ("bad-base", "team.yaml", message)
         or ("bad-base", "team.yaml", message) in found
@@ -168,9 +168,9 @@ def test_a_base_that_cannot_be_used_is_said(base: Path, name: str, message: str)
 
 
 def test_a_broken_base_is_shown_with_its_own_mistakes(base: Path) -> None:
-    """What is wrong with the base stands beside the remark that it can't be used."""
+    """The diagnostics of a broken base are reported with the overlay's."""
     (base / "base.yaml").write_text(BASE.replace("retry: slow", "retry: slo"))
-    found = said(base, HEAD)
+    found = reported(base, HEAD)
     assert {(code, file) for code, file, _ in found} == {
         ("dangling-reference", "base.yaml"),
         ("bad-base", "team.yaml"),
@@ -178,16 +178,18 @@ def test_a_broken_base_is_shown_with_its_own_mistakes(base: Path) -> None:
 
 
 def test_bases_may_have_bases(base: Path) -> None:
-    """What the middle names is what the top may touch; a circle of files is found out."""
+    """The top may change what the middle allows; a circle of files is reported."""
     middle = (
         HEAD + "extensible: [codes]\ncodes: {gone: {summary: Gone., http: 410, retriable: false}}\n"
     )
     (base / "middle.yaml").write_text(middle)
     top = HEAD.replace("base.yaml", "middle.yaml")
-    assert said(base, top + "codes: {lost: {summary: Lost., http: 404, retriable: false}}\n") == []
-    assert said(base, top + "detail_keys: {x: {type: string}}\n")[0][0] == "not-extensible"
+    assert (
+        reported(base, top + "codes: {lost: {summary: Lost., http: 404, retriable: false}}\n") == []
+    )
+    assert reported(base, top + "detail_keys: {x: {type: string}}\n")[0][0] == "not-extensible"
     (base / "base.yaml").write_text(BASE + "extends: team.yaml\n")
-    assert ("bad-base", "base.yaml", "this taxonomy extends itself") in said(base, top)
+    assert ("bad-base", "base.yaml", "this taxonomy extends itself") in reported(base, top)
 
 
 @pytest.mark.parametrize(
@@ -213,31 +215,31 @@ def test_bases_may_have_bases(base: Path) -> None:
 def test_no_layer_gives_away_what_one_below_it_keeps(
     base: Path, top: str, refused: str | None
 ) -> None:
-    """The top may touch what every layer below it allows: of the middle's own what the middle does, of the base's what both do."""
+    """The top may change only what every layer below allows."""
     middle = HEAD + (
         "extensible: [codes.*.http, codes.*.message, retry_policies, privacy]\n"
         "codes: {gone: {summary: Gone., http: 410, retriable: false}}\n"
     )
     (base / "middle.yaml").write_text(middle)
-    found = said(base, HEAD.replace("base.yaml", "middle.yaml") + top + "\n")
+    found = reported(base, HEAD.replace("base.yaml", "middle.yaml") + top + "\n")
     assert [each for each in found if each[0] == "not-extensible"] == (
         [("not-extensible", "team.yaml", refused)] if refused else []
     )
 
 
 def test_a_base_may_be_part_of_a_package(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`package:name/path` is found where the package is installed, without importing it."""
+    """`package:name/path` is found in an installed package, without importing it."""
     package = base / "site" / "team_platform"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("raise RuntimeError('imported')\n")
     (package / "taxonomy.yaml").write_text(BASE)
     monkeypatch.syspath_prepend(str(base / "site"))
-    assert said(base, HEAD.replace("base.yaml", "package:team_platform/taxonomy.yaml")) == []
+    assert reported(base, HEAD.replace("base.yaml", "package:team_platform/taxonomy.yaml")) == []
     assert "team_platform" not in sys.modules
 
 
 def test_the_pure_half_follows_nothing() -> None:
-    """A text alone has no place from which a base could be looked for: what the base would bring is missing."""
+    """`read` does not follow `extends`, so the base's sections are missing."""
     assert {each.code for each in read(HEAD, "team.yaml").diagnostics} == {"missing-key"}
 
 
@@ -253,7 +255,7 @@ data = st.dictionaries(st.sampled_from("abc"), values, max_size=3)
 def test_without_permission_only_the_base_comes_out_or_something_is_refused(
     base: object, overlay: object
 ) -> None:
-    """If nothing is refused, an overlay over a base that allows nothing has changed nothing."""
+    """Over a base that allows nothing, an overlay without problems changes nothing."""
     assert isinstance(base, dict)
     assert isinstance(overlay, dict)
     merged, problems = merge_layers(base, overlay)

@@ -113,12 +113,12 @@ async function filtered(page) {
     await page.$eval("#words", (each) => (each.value = ""));
     await page.type("#words", words);
     const found = await left();
-    const told = await page.evaluate(() => document.getElementById("left").textContent);
+    const output = await page.evaluate(() => document.getElementById("left").textContent);
     await page.$eval("#words", (each) => {
       each.value = "";
       each.dispatchEvent(new Event("input"));
     });
-    return { found, told };
+    return { found, output };
   };
   const word = await written("Leaks stack");
   const none = await written("nowhere-at-all");

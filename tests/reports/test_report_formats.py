@@ -1,4 +1,4 @@
-"""The reports: JSON and SARIF obey their schemas, every format holds whatever a service sends, the table says it plainly."""
+"""JSON and SARIF reports obey their schemas, and no format is broken by a service's texts."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from faultspec.exchange.finding import Finding
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec_conformance import reports
-from faultspec_conformance.reports.reading import Unreadable, read_report
+from faultspec_conformance.reports.reading import ReportError, read_report
 from faultspec_conformance.results.model import (
     ClauseResult,
     Coverage,
@@ -81,13 +81,13 @@ def test_the_schema_is_a_schema() -> None:
 @examples(60)
 @given(TEXT, st.binary(max_size=20), st.none() | TEXT)
 def test_json_obeys_its_schema(text: str, body: bytes, waived: str | None) -> None:
-    """Whatever stands in a report, its JSON is valid under the published schema."""
+    """Every JSON report is valid under the published schema."""
     data = json.loads(reports.json(report(text, body, waived)))
     jsonschema.Draft202012Validator(reports.schema()).validate(data)
 
 
 def test_json_says_what_the_contract_names() -> None:
-    """Summary, findings and coverage hold what the design document lists, with values."""
+    """Summary, findings and coverage have the documented members and values."""
     data = json.loads(reports.json(report()))
     assert data["summary"] == {
         "failed": 1,
@@ -128,7 +128,7 @@ def test_json_says_what_the_contract_names() -> None:
 @examples(60)
 @given(TEXT, st.binary(max_size=20))
 def test_junit_is_well_formed_and_counts_right(text: str, body: bytes) -> None:
-    """Whatever stands in a report, its XML parses, and its counts are those of its parts."""
+    """Every JUnit report is well-formed XML with correct counts."""
     root = ET.fromstring(reports.junit(report(text, body)))
     cases = root.findall(".//testcase")
     assert root.get("tests") == str(len(cases))
@@ -140,7 +140,7 @@ def test_junit_is_well_formed_and_counts_right(text: str, body: bytes) -> None:
 
 
 class Tags(HTMLParser):
-    """The tags of a page and what they refer to."""
+    """The tags and references of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -149,7 +149,7 @@ class Tags(HTMLParser):
         self.handlers: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note one."""
+        """Record a tag."""
         self.tags.append(tag)
         self.references += [
             value or "" for name, value in attrs if name in ("src", "href", "action", "data")
@@ -160,7 +160,7 @@ class Tags(HTMLParser):
 @examples(60)
 @given(TEXT, st.binary(max_size=20))
 def test_the_page_escapes_everything_and_loads_nothing(text: str, body: bytes) -> None:
-    """No text of a service becomes markup, and the page refers to nothing outside itself."""
+    """No text of a service becomes markup, and the page has no external references."""
     plain, nasty = Tags(), Tags()
     plain.feed(reports.html(report("m")))
     nasty.feed(reports.html(report(text, body)))
@@ -180,7 +180,7 @@ def test_the_table_obeys_no_terminal_codes(text: str, body: bytes) -> None:
 
 @pytest.mark.parametrize("colour", [False, True])
 def test_the_table_says_it_plainly(colour: bool) -> None:
-    """Findings with their command line, codes, a verdict a clause and one line of sums."""
+    """The table has findings with command lines, codes, a verdict per clause, and the counts."""
     from faultspec_conformance.reports.console import text
 
     shown = re.sub(r"\x1b\[[0-9;]*m", "", text(report(), colour=colour))
@@ -203,7 +203,7 @@ def test_a_waived_finding_is_known() -> None:
 
 
 def standings() -> Report:
-    """A report with a finding of each standing, one fixed and two texts that Markdown and workflow commands would obey."""
+    """A report with a finding of each standing, a fixed one, and texts that look like commands."""
     base = report("a | b\r\n::error::c\nd 100%", waived="a | reason")
     found = base.result.findings[0]
     others = (
@@ -229,20 +229,22 @@ SARIF_VALIDATOR = jsonschema.validators.validator_for(SARIF)(SARIF)
 @settings(max_examples=40, deadline=None)
 @given(TEXT, st.binary(max_size=20), st.none() | TEXT)
 def test_sarif_obeys_its_schema(text: str, body: bytes, waived: str | None) -> None:
-    """Whatever stands in a report, its SARIF is valid under the schema of SARIF 2.1.0."""
+    """Every SARIF report is valid under the schema of SARIF 2.1.0."""
     SARIF_VALIDATOR.validate(json.loads(reports.sarif(report(text, body, waived))))
 
 
 def test_sarif_tells_what_counts_as_what() -> None:
-    """A waiver suppresses, the baseline makes results new, unchanged or absent, and each has fingerprint and place."""
+    """Waivers are suppressions, the baseline gives states, and each result has fingerprint and
+    place.
+    """
     data = json.loads(reports.sarif(standings()))
     SARIF_VALIDATOR.validate(data)
     (run,) = data["runs"]
-    told = [
+    states = [
         (each["level"], each.get("baselineState"), "suppressions" in each)
         for each in run["results"]
     ]
-    assert told == [
+    assert states == [
         ("error", "new", False),
         ("warning", None, False),
         ("note", None, False),
@@ -263,7 +265,7 @@ def test_sarif_tells_what_counts_as_what() -> None:
 @examples(60)
 @given(TEXT, st.binary(max_size=20))
 def test_markdown_keeps_its_tables(text: str, body: bytes) -> None:
-    """Whatever a service sends, each row has the cells of its head, and nothing of it is HTML."""
+    """Every row has the cells of its head, and no text of a service is HTML."""
     shown = reports.markdown(report(f"| {text}\n| {text}", body))
     cells = 0
     for line in shown.splitlines():
@@ -279,7 +281,7 @@ def test_markdown_keeps_its_tables(text: str, body: bytes) -> None:
 @examples(60)
 @given(TEXT, st.binary(max_size=20))
 def test_annotations_are_one_line_each(text: str, body: bytes) -> None:
-    """A text of a service never begins a workflow command of its own, and its colons and commas end no property."""
+    """A text of a service begins no workflow command, and ends no property."""
     nasty = f"{text}\r\n::error file=x::{text}%0A::warning::"
     shown = reports.github(report(nasty, body))
     lines = shown.split("\n")
@@ -291,7 +293,7 @@ def test_annotations_are_one_line_each(text: str, body: bytes) -> None:
 
 
 def test_annotations_say_which_fail() -> None:
-    """An error is an error, what is known a notice, what is flaky a warning that says so."""
+    """Errors are errors, known findings are notices, flaky ones are warnings with a mark."""
     shown = reports.github(standings()).splitlines()
     assert [line.split(" ")[0] for line in shown] == [
         "::error",
@@ -309,7 +311,7 @@ def test_annotations_say_which_fail() -> None:
 
 
 def test_markdown_says_what_counts_as_what() -> None:
-    """Failures, warnings, flaky and known findings stand apart; what is fixed is told."""
+    """Failures, warnings, flaky and known findings are separate; fixed ones are listed."""
     shown = reports.markdown(standings())
     heads = [line for line in shown.splitlines() if line.startswith(("#", "<summary>"))]
     assert heads == [
@@ -332,15 +334,15 @@ def test_markdown_says_what_counts_as_what() -> None:
     | st.sampled_from([b"\xc3\xa9" * 20_000, b"a" + b"\xc3\xa9" * 20_000, b"\xff" * 20_000]),
 )
 def test_a_report_is_read_back(text: str, body: bytes) -> None:
-    """What is read from a JSON report is that report: in every format it is shown the same."""
-    for told in (report(text, body), replace(standings(), interrupted=True, only="headers/*")):
-        again = read_report(reports.json(told))
+    """A report read from JSON equals the original in every format."""
+    for original in (report(text, body), replace(standings(), interrupted=True, only="headers/*")):
+        again = read_report(reports.json(original))
         for name, form in reports.FORMATS.items():
-            assert form(again) == form(told), name
+            assert form(again) == form(original), name
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("", "not JSON"),
         ("[]", "not a report of"),
@@ -350,14 +352,14 @@ def test_a_report_is_read_back(text: str, body: bytes) -> None:
         ("[" * 100_000, "not JSON"),
     ],
 )
-def test_what_is_no_report_is_told(text: str, said: str) -> None:
-    """A file that is none is refused with the reason, and no traceback."""
-    with pytest.raises(Unreadable, match=re.escape(said)):
+def test_what_is_no_report_is_told(text: str, expected: str) -> None:
+    """A file that is not a report is refused with the reason."""
+    with pytest.raises(ReportError, match=re.escape(expected)):
         read_report(text)
 
 
 def test_what_was_recorded_stands_where_it_is_recorded() -> None:
-    """A finding of a recording has its places, file and line, in SARIF and in Markdown; that of a live run its configuration."""
+    """Findings of a recording are located in it; those of a live run, at the conformance file."""
     finding = Finding("codes/known", "wrong", operation="GET /a")
     result = Result(
         "t",
@@ -366,8 +368,8 @@ def test_what_was_recorded_stands_where_it_is_recorded() -> None:
         (ReportedFinding(finding, places=("a/b.har:12", "a/c:3")),),
     )
     report = Report(result, "", source="conformance.yaml")
-    (told,) = json.loads(reports.FORMATS["sarif"](report))["runs"][0]["results"]
-    physical = [each["physicalLocation"] for each in told["locations"]]
+    (result_data,) = json.loads(reports.FORMATS["sarif"](report))["runs"][0]["results"]
+    physical = [each["physicalLocation"] for each in result_data["locations"]]
     assert [
         (each["artifactLocation"]["uri"], each["region"]["startLine"]) for each in physical
     ] == [
@@ -376,5 +378,8 @@ def test_what_was_recorded_stands_where_it_is_recorded() -> None:
     ]
     assert "a/b.har:12, a/c:3" in reports.FORMATS["markdown"](report)
     live = replace(report, result=replace(result, findings=(ReportedFinding(finding),)))
-    (told,) = json.loads(reports.FORMATS["sarif"](live))["runs"][0]["results"]
-    assert told["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "conformance.yaml"
+    (result_data,) = json.loads(reports.FORMATS["sarif"](live))["runs"][0]["results"]
+    assert (
+        result_data["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        == "conformance.yaml"
+    )

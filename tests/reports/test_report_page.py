@@ -1,6 +1,6 @@
-"""The HTML report in a real browser: it needs no network, is readable on a telephone and in the dark, and by keyboard alone.
+"""The HTML report in a browser: offline, at phone size, in dark mode, by keyboard.
 
-Chromium, node and npm have to be there. puppeteer and axe-core are installed once a machine, below ``.cache``.
+Requires Chromium, node and npm. puppeteer and axe-core are installed once, below ``.cache``.
 """
 
 import json
@@ -38,7 +38,7 @@ pytestmark = [
 
 
 def installed() -> Path:
-    """The folder of the modules; skips where npm can't bring them."""
+    """The folder of the modules; skips if npm cannot install them."""
     folder = (
         ROOT / ".cache" / "node" / "-".join(f"{tool}-{version}" for tool, version in TOOLS.items())
     )
@@ -71,7 +71,7 @@ def installed() -> Path:
 
 
 def page() -> str:
-    """The page of a run of the orders service with sins, and a finding of every standing."""
+    """The page of a run of the orders service with sins, with a finding of every standing."""
     taxonomy = language.load(str(ROOT / "taxonomy.yaml")).taxonomy
     assert taxonomy is not None
     found: list[Report] = []
@@ -96,7 +96,7 @@ def page() -> str:
 
 @lru_cache(maxsize=1)
 def looked_at() -> tuple[dict[str, Any], ...]:
-    """What was seen at 360 and 1440 pixels, light and dark."""
+    """The results at 360 and 1440 pixels, light and dark."""
     modules = installed()
     screenshots = os.environ.get(SCREENSHOTS)
     with tempfile.TemporaryDirectory(prefix="faultspec-page-") as folder:
@@ -121,63 +121,63 @@ def looked_at() -> tuple[dict[str, Any], ...]:
     return tuple(json.loads(done.stdout))
 
 
-def each(seen: dict[str, Any]) -> str:
-    """Which of the four it is."""
-    return f"{seen['width']} {seen['scheme']}"
+def label(view: dict[str, Any]) -> str:
+    """The size and scheme."""
+    return f"{view['width']} {view['scheme']}"
 
 
 def test_the_page_opens_without_network() -> None:
-    """Nothing but the file itself is asked for, and nothing is complained of."""
-    for seen in looked_at():
-        assert [url.partition(":")[0] for url in seen["requests"]] == ["file"], each(seen)
-        assert seen["complaints"] == [], each(seen)
+    """The page requests nothing but the file itself, and logs no errors."""
+    for view in looked_at():
+        assert [url.partition(":")[0] for url in view["requests"]] == ["file"], label(view)
+        assert view["complaints"] == [], label(view)
 
 
 def test_the_matrix_is_readable_at_both_sizes() -> None:
-    """The page never scrolls sideways, nothing sticks out, and every row shows its verdict, its clause and what it asks."""
-    for seen in looked_at():
-        for layout in (seen["layout"], seen["opened"]):
-            assert layout["sticking"] == [], each(seen)
-            assert not layout["scrolls"], each(seen)
-            assert layout["rows"] > 60, each(seen)
-            assert layout["unread"] == 0, each(seen)
-            assert layout["small"] == 0, each(seen)
+    """The page never scrolls sideways, and every row shows verdict, clause and title."""
+    for view in looked_at():
+        for layout in (view["layout"], view["opened"]):
+            assert layout["sticking"] == [], label(view)
+            assert not layout["scrolls"], label(view)
+            assert layout["rows"] > 60, label(view)
+            assert layout["unread"] == 0, label(view)
+            assert layout["small"] == 0, label(view)
 
 
 def test_dark_is_dark() -> None:
-    """Who asks for a dark page gets one."""
-    colours = {seen["scheme"]: seen["layout"]["background"] for seen in looked_at()}
+    """In dark mode the page is dark."""
+    colours = {view["scheme"]: view["layout"]["background"] for view in looked_at()}
     assert colours == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 26)"}
 
 
 def test_the_filter_filters() -> None:
-    """Words leave the rows that have all of them, whatever the case; a verdict that is switched off leaves none of it."""
-    for seen in looked_at():
-        word, none = seen["filter"]["word"], seen["filter"]["none"]
-        assert 0 < len(word["found"]) < seen["filter"]["all"], each(seen)
-        assert all("leaks" in row and "stack" in row for row in word["found"]), each(seen)
-        assert word["told"] == f"{len(word['found'])} of {seen['filter']['all']} shown"
-        assert none["found"] == [], each(seen)
-        assert none["told"] == f"0 of {seen['filter']['all']} shown"
-        assert "passed" not in seen["filter"]["unpassed"], each(seen)
-        assert "failed" in seen["filter"]["unpassed"], each(seen)
+    """The filter keeps rows that contain all words, in any case; hidden verdicts have no rows."""
+    for view in looked_at():
+        word, none = view["filter"]["word"], view["filter"]["none"]
+        assert 0 < len(word["found"]) < view["filter"]["all"], label(view)
+        assert all("leaks" in row and "stack" in row for row in word["found"]), label(view)
+        assert word["output"] == f"{len(word['found'])} of {view['filter']['all']} shown"
+        assert none["found"] == [], label(view)
+        assert none["output"] == f"0 of {view['filter']['all']} shown"
+        assert "passed" not in view["filter"]["unpassed"], label(view)
+        assert "failed" in view["filter"]["unpassed"], label(view)
 
 
 def test_the_page_is_usable_by_keyboard() -> None:
-    """Tab reaches every switch, the filter and every finding, shows where it is, and Enter and Space do what a click does."""
-    for seen in looked_at():
-        tabs = seen["tabs"]
-        assert all(stop["ring"] for stop in tabs), each(seen)
+    """Tab reaches every control with a visible focus; Enter and Space act like a click."""
+    for view in looked_at():
+        tabs = view["tabs"]
+        assert all(stop["ring"] for stop in tabs), label(view)
         buttons = [stop for stop in tabs if stop["tag"] == "BUTTON"]
-        assert [stop["toggles"] for stop in buttons] == [["false", "true"]] * 5, each(seen)
-        assert [stop["tag"] for stop in tabs].count("INPUT") == 1, each(seen)
+        assert [stop["toggles"] for stop in buttons] == [["false", "true"]] * 5, label(view)
+        assert [stop["tag"] for stop in tabs].count("INPUT") == 1, label(view)
         summaries = [stop for stop in tabs if stop["tag"] == "SUMMARY"]
-        assert len(summaries) > 5, each(seen)
-        assert summaries[0]["opens"], each(seen)
+        assert len(summaries) > 5, label(view)
+        assert summaries[0]["opens"], label(view)
 
 
 def test_axe_finds_nothing_serious() -> None:
-    """No violation that axe-core calls serious or critical, with every finding open."""
-    for seen in looked_at():
-        serious = [one for one in seen["violations"] if one["impact"] in ("serious", "critical")]
-        assert serious == [], each(seen)
+    """axe-core finds no serious or critical violation, with every finding open."""
+    for view in looked_at():
+        serious = [one for one in view["violations"] if one["impact"] in ("serious", "critical")]
+        assert serious == [], label(view)

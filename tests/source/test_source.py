@@ -1,4 +1,4 @@
-"""YAML text becomes data and places, or diagnostics; never anything else."""
+"""YAML text becomes data and places, or diagnostics."""
 
 import gc
 import json
@@ -36,7 +36,7 @@ READERS = pytest.mark.parametrize(
 
 
 def clean(text: str) -> Document:
-    """The document of a text that has nothing wrong with it."""
+    """The document of a text without mistakes."""
     document, found = parse(text, "t.yaml")
     assert found == []
     assert document is not None
@@ -44,7 +44,7 @@ def clean(text: str) -> Document:
 
 
 def places(text: str) -> list[tuple[str, int, int]]:
-    """Code, line and column of everything that is wrong with a text."""
+    """Code, line and column of every mistake in a text."""
     return [
         (each.code, each.span.line, each.span.column)
         for each in parse(text, "t.yaml")[1]
@@ -53,7 +53,7 @@ def places(text: str) -> list[tuple[str, int, int]]:
 
 
 def cut(text: str, span: Span) -> str:
-    """What is written at a span."""
+    """The text at a span."""
     lines = re.split(r"\r\n|\r|\n", text)[span.line - 1 : span.end_line]
     lines[-1] = lines[-1][: span.end_column - 1]
     return "\n".join([lines[0][span.column - 1 :], *lines[1:]])
@@ -131,7 +131,9 @@ def cut(text: str, span: Span) -> str:
     ],
 )
 def test_scalars(reader: Any, written: str, value: object) -> None:
-    """A plain scalar is null, true, false or a JSON number exactly when JSON says so, and else its own text."""
+    """A plain scalar is null, true, false or a number exactly if it is in JSON; otherwise it is
+    text.
+    """
     document, found = parse_with(f"a: {written}\nb: {{c: {written}}}\n", "t.yaml", reader)
     assert found == []
     assert document is not None
@@ -142,7 +144,7 @@ def test_scalars(reader: Any, written: str, value: object) -> None:
 
 @READERS
 def test_keys_are_text(reader: Any) -> None:
-    """A mapping key is the text that was written, whatever it would be as a value."""
+    """A mapping key is always the text as written."""
     document, found = parse_with(
         "404: a\nNO: b\ntrue: c\n~: d\n<<: e\n1.0: f\n'x y': g\n", "t.yaml", reader
     )
@@ -163,7 +165,7 @@ def test_keys_are_text(reader: Any) -> None:
     "number", ["1" * 5000, "9223372036854775808", "-9223372036854775809", "1e999", "-1e999"]
 )
 def test_numbers_end(number: str) -> None:
-    """A number that no 64 bits hold is reported where it stands, and neither raises nor becomes infinite."""
+    """A number beyond 64 bits is reported at its place; it neither raises nor becomes infinite."""
     assert places(f"a:\n  b: {number}\n") == [("number-out-of-range", 2, 6)]
 
 
@@ -191,7 +193,7 @@ _data = st.recursive(
 
 @given(_data)
 def test_json_is_read_as_json(data: Any) -> None:
-    """Any JSON text without raw control characters is a document with the data that json finds in it."""
+    """JSON without raw control characters gives the data that `json` gives."""
     text = json.dumps({"root": data}, ensure_ascii=False)
     assert json.loads(text) == clean(text).data
 
@@ -215,7 +217,7 @@ def _all_strings(data: Any) -> Iterator[str]:
 
 @given(_data.filter(lambda data: all(map(_same_in_both, _all_strings(data)))), st.booleans())
 def test_what_pyyaml_writes_is_read_alike(data: Any, flow: bool) -> None:
-    """What safe_dump writes, safe_load and parse read alike; and every key and value is where its span says."""
+    """safe_load and parse agree on the output of safe_dump; every span is exact."""
     text = yaml.safe_dump(
         {"root": data}, allow_unicode=True, default_flow_style=flow, sort_keys=False, width=10_000
     )
@@ -283,7 +285,7 @@ def _check_places_inside(
 @READERS
 @given(text=st.text(max_size=60))
 def test_any_text(reader: Any, text: str) -> None:
-    """No text raises: it gives a document or diagnostics, each with a known code and a span inside the text."""
+    """Any text gives a document or diagnostics with known codes and spans inside the text."""
     _check_total(text, reader)
 
 
@@ -301,15 +303,15 @@ _yamlish = st.lists(
 @READERS
 @given(text=_yamlish)
 def test_any_yamlish_text(reader: Any, text: str) -> None:
-    """The same for texts made of pieces of YAML."""
+    """The law of any text, for texts of YAML fragments."""
     _check_total(text, reader)
 
 
 @given(st.lists(st.sampled_from([*_PIECES, ", ", "[a, b]"])).map("".join))
 def test_both_parsers_read_alike(text: str) -> None:
-    """With libyaml and without it, a text is clean or not alike, and if it is, has the same data in the same places.
+    """With and without libyaml, a text has the same data and places, or mistakes.
 
-    Not so for a tab between two tokens, which libyaml takes and PyYAML's own parser refuses.
+    The exception is a tab between two tokens, which only libyaml accepts.
     """
     fast, fast_found = parse_with(text, "t.yaml", READER)
     pure, pure_found = parse_with(text, "t.yaml", PureReader)
@@ -338,7 +340,7 @@ def test_both_parsers_read_alike(text: str) -> None:
 
 
 def test_pure_parser_stands_in() -> None:
-    """Without libyaml the pure parser is used."""
+    """Without libyaml, PyYAML's own parser is used."""
     program = (
         "import yaml; yaml.__with_libyaml__ = False\n"
         "from faultspec.source import parse, readers\n"
@@ -373,13 +375,13 @@ def test_pure_parser_stands_in() -> None:
     ids=lambda text: repr(text[:12]),
 )
 def test_hostile_texts(text: str) -> None:
-    """Repetition asks for no more than proportional work, neither stack nor exponential time, and bounded output."""
+    """Repetitive texts take proportional time, no deep recursion, and bounded output."""
     _, found = parse(text, "t.yaml")
     assert 1 <= len(found) <= 2001
 
 
 def test_depth_is_bounded_on_both_sides() -> None:
-    """MAX_DEPTH levels are read, one more is refused where the last allowed one begins."""
+    """MAX_DEPTH levels are read; one more is an error where the last allowed level begins."""
     assert clean("[" * (MAX_DEPTH - 1) + "1" + "]" * (MAX_DEPTH - 1)).data
     assert places("a: " + "[" * MAX_DEPTH + "]" * MAX_DEPTH) == [
         ("nested-too-deeply", 1, MAX_DEPTH + 2)
@@ -427,7 +429,7 @@ def test_depth_is_bounded_on_both_sides() -> None:
     ],
 )
 def test_refused(reader: Any, text: str, expected: list[tuple[str, int, int]]) -> None:
-    """Everything that is refused in a text is reported in one run, each at its own place, by both parsers."""
+    """Both parsers report every forbidden construct of a text in one run, each at its place."""
     _, found = parse_with(text, "t.yaml", reader)
     assert sorted(
         (each.code, each.span.line, each.span.column) for each in found if each.span
@@ -435,7 +437,7 @@ def test_refused(reader: Any, text: str, expected: list[tuple[str, int, int]]) -
 
 
 def test_duplicates_show_both_places() -> None:
-    """A second key points at the first, and says where in the document it is; the first one's value is kept."""
+    """A repeated key refers to the first, whose value is kept, and has a pointer."""
     document, found = parse("a:\n  b: 1\n  c: x\n  b: 2\n", "t.yaml")
     assert document is not None
     assert document.data == {"a": {"b": 1, "c": "x"}}
@@ -445,14 +447,14 @@ def test_duplicates_show_both_places() -> None:
 
 
 def test_tagged_values_are_untold_but_for_text() -> None:
-    """What a tag makes of a plain value nobody can tell, but that `!!str` leaves the text and `!` the value; collections stay."""
+    """Tagged plain values are unreadable, except with `!!str` and `!`; collections are kept."""
     document, _ = parse("a: !!str 5\nb: ! 6\nc: !!int '7'\nd: !x {e: 1}\nf: !y\n", "t.yaml")
     assert document is not None
     assert document.data == {"a": "5", "b": 6, "c": UNREADABLE, "d": {"e": 1}, "f": UNREADABLE}
 
 
 def test_what_stands_before_a_syntax_error_is_told_with_it() -> None:
-    """A text that ends in no YAML still has the tags and aliases before it reported."""
+    """Tags and aliases before a syntax error are reported with it."""
     assert places("a: &x 1\nb: *x\nc: !!str 1\nd: [\n") == [
         ("yaml-alias", 2, 4),
         ("yaml-tag", 3, 4),
@@ -461,7 +463,7 @@ def test_what_stands_before_a_syntax_error_is_told_with_it() -> None:
 
 
 def test_every_value_of_a_repeated_key_is_read() -> None:
-    """A document with a key twice comes in as many readings, each with its own data in its own places."""
+    """A document with a repeated key has one variant for each value, with data and places."""
     document, found = parse("a: {x: 1, x: 2}\nb: 3\na: {y: 4}\na: 5\n", "t.yaml")
     assert [each.code for each in found] == ["duplicate-key"] * 3
     assert document is not None
@@ -475,7 +477,7 @@ def test_every_value_of_a_repeated_key_is_read() -> None:
 
 
 def test_alias_shows_its_anchor() -> None:
-    """An alias points at its anchor; its data is untold, since what it stands for could be endless."""
+    """An alias refers to its anchor; its data is unreadable, because it could be endless."""
     document, found = parse("a: &x 1\nb: *x\nc: [*x, 2]\n<<: *x\n*x : 3\n<<: 4\n", "t.yaml")
     assert document is not None
     assert document.data == {
@@ -541,7 +543,7 @@ empty:
     ],
 )
 def test_spans(path: tuple[str | int, ...], key: str, value: str | None) -> None:
-    """A key is where it is written; a value is all that is written for it and not what follows."""
+    """The span of a key is the key; that of a value is the value without what follows."""
     document = clean(DOCUMENT)
     assert cut(document.text, document.span(path)) == key
     written = cut(document.text, document.span(path, key=False))
@@ -553,7 +555,7 @@ def test_spans(path: tuple[str | int, ...], key: str, value: str | None) -> None
 
 
 def test_diagnostics_from_a_document() -> None:
-    """A document says things of its own keys and values, with file, span and pointer filled in."""
+    """A document fills in file, span and pointer of its diagnostics."""
     document = clean(DOCUMENT)
     path = ("codes", "rate_limited", "http")
     made = document.diagnostic(
@@ -573,7 +575,7 @@ def test_diagnostics_from_a_document() -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_ends(end: str) -> None:
-    """Lines and columns are the same whatever ends the lines, and columns count characters."""
+    """Lines and columns do not depend on the line ends; columns count characters."""
     document = clean(f"é🎉: 1{end}a:{end}  日本: [x, 🎉y]{end}")
     assert document.span(("a", "日本", 1)) == Span(3, 11, 3, 13)
     assert document.span(("é🎉",), key=False) == Span(1, 5, 1, 6)
@@ -583,7 +585,7 @@ def test_line_ends(end: str) -> None:
 
 
 def refusal(path: str | os.PathLike[str]) -> Diagnostic:
-    """The one reason why a file cannot be loaded."""
+    """The only reason why a file cannot be loaded."""
     with pytest.raises(SourceError) as caught:
         load_document(path)
     (found,) = caught.value.diagnostics
@@ -595,7 +597,7 @@ def refusal(path: str | os.PathLike[str]) -> Diagnostic:
 
 
 def test_load(tmp_path: Path) -> None:
-    """A file is read under the name that the user gave it; a UTF-8 byte order mark does not count as a column."""
+    """A file keeps the name that the user gave it; a byte order mark does not count as a column."""
     path = tmp_path / "t.yaml"
     path.write_bytes(b"\xef\xbb\xbfa: \xc3\xa9\r\nb: 1\r\n")
     document = load_document(path)
@@ -604,7 +606,7 @@ def test_load(tmp_path: Path) -> None:
 
 
 def test_load_with_findings(tmp_path: Path) -> None:
-    """What is readable in spite of a finding comes with it, so that a caller can report the rest too."""
+    """A readable document comes with its diagnostics, so that callers can report other mistakes."""
     path = tmp_path / "t.yaml"
     path.write_text("a: 1\na: 2\n")
     with pytest.raises(SourceError) as caught:
@@ -615,7 +617,7 @@ def test_load_with_findings(tmp_path: Path) -> None:
 
 
 def test_paths_that_are_no_files(tmp_path: Path) -> None:
-    """What is no regular file is refused by name, without waiting for it."""
+    """A path that is not a regular file is an error, without waiting for it."""
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
     assert refusal(tmp_path / "missing.yaml").code == "file-not-found"
@@ -631,7 +633,7 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
 
 
 def test_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that may not be opened is refused with the system's reason."""
+    """A file without read permission is an error, with the system's reason."""
     path = tmp_path / "t.yaml"
     path.write_text("a: 1\n")
 
@@ -649,7 +651,7 @@ def test_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_large_files_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file above the limit is refused by its size alone; one at the limit is opened."""
+    """A file above the limit is an error by its size alone; one at the limit is opened."""
     large, limit = tmp_path / "large.yaml", tmp_path / "limit.yaml"
     for path, size in ((large, 100 * 1024 * 1024), (limit, MAX_BYTES)):
         with path.open("wb") as file:
@@ -662,7 +664,7 @@ def test_large_files_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "expected"),
     [
         ("a: é\n".encode("utf-16"), "UTF-16"),
         ("a: é\n".encode("utf-16-be"), "UTF-16 (big-endian"),
@@ -673,16 +675,16 @@ def test_large_files_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         (b"a: 1\n\x00", "not text: byte 5 is zero"),
     ],
 )
-def test_not_text(content: bytes, said: str) -> None:
-    """An encoding other than UTF-8 is recognised and named; what is no text is called so."""
+def test_not_text(content: bytes, expected: str) -> None:
+    """An encoding other than UTF-8 is named; a binary file is reported as such."""
     text, (found,) = decode(content, "t.yaml")
     assert text is None
     assert found.code == "not-utf-8"
-    assert said in found.message
+    assert expected in found.message
 
 
 def test_invalid_utf8_is_located() -> None:
-    """The first byte that is not UTF-8 is reported at its line and column, with what Latin-1 would make of it."""
+    """The first invalid byte is reported at its line and column, with its meaning in Latin-1."""
     text, (found,) = decode("é: 1\r\nb: caf".encode() + b"\xe9\n", "t.yaml")
     assert text is None
     assert found.span == Span(2, 7, 2, 7)
@@ -692,7 +694,7 @@ def test_invalid_utf8_is_located() -> None:
 
 @given(st.binary(max_size=40))
 def test_any_bytes(content: bytes) -> None:
-    """No bytes raise: they give a text or one diagnostic."""
+    """Any bytes give a text or one diagnostic."""
     text, found = decode(content, "t.yaml")
     assert (text is None) == (len(found) == 1)
 
@@ -703,7 +705,7 @@ def test_any_bytes(content: bytes) -> None:
 @pytest.mark.parametrize("text", ["a: 1\n", "a: [", "a: 1\na: 2\n"])
 @pytest.mark.parametrize("switch", [gc.enable, gc.disable])
 def test_collector_is_left_as_it_was(text: str, switch: Callable[[], None]) -> None:
-    """The cyclic collector is held during a parse and afterwards in the state it was in, error or not."""
+    """The cyclic collector is off during a parse, and restored afterwards, even after an error."""
     was_enabled = gc.isenabled()
     try:
         switch()
@@ -715,10 +717,10 @@ def test_collector_is_left_as_it_was(text: str, switch: Callable[[], None]) -> N
 
 
 def test_collector_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While a text is parsed the cyclic collector is off."""
-    seen: list[bool] = []
+    """The cyclic collector is off during a parse."""
+    enabled: list[bool] = []
     monkeypatch.setattr(
-        "faultspec.source.tree.READER", lambda text: seen.append(gc.isenabled()) or READER(text)
+        "faultspec.source.tree.READER", lambda text: enabled.append(gc.isenabled()) or READER(text)
     )
     clean("a: 1\n")
-    assert seen == [False]
+    assert enabled == [False]

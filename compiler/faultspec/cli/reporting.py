@@ -127,13 +127,13 @@ def covering(value: str | None) -> "RequiredCoverage | None":
 
 def earlier(path: str) -> "Report":
     """The report in a file; raises Refused."""
-    from faultspec_conformance.reports.reading import Unreadable, read_report
+    from faultspec_conformance.reports.reading import ReportError, read_report
 
     try:
         return read_report(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         say("file-unreadable", f"{path}: {error.strerror}")
-    except (Unreadable, UnicodeDecodeError) as error:
+    except (ReportError, UnicodeDecodeError) as error:
         say(
             "no-report",
             f"{path}: {error}",

@@ -1,1 +1,1 @@
-"""Diagnostics as values, their printers, and the writers of the formats that they share with reports."""
+"""Diagnostics as values, their printers, and format writers that reports use too."""

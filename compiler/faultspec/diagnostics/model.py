@@ -28,7 +28,7 @@ class Span(NamedTuple):
 
 
 class Related(NamedTuple):
-    """A second place that explains a diagnostic, such as “first declared here”; `path` is its file."""
+    """A second place that explains a diagnostic, as “first declared here”; `path` is its file."""
 
     message: str
     path: str

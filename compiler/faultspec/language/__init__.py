@@ -199,7 +199,8 @@ def _checked(
     # A repeated section makes references to it uncertain; a repeated code is complete in itself.
     unsure = {path for path in repeated if path[:1] != ("codes",) or len(path) == 1}
     taxonomy, problems = resolve(remains._replace(lost=remains.lost | unsure), document.data)
-    return taxonomy, remains.data, [_diagnostic(each, document) for each in (*found, *problems)]
+    diagnostics = [_diagnostic(problem, document) for problem in (*found, *problems)]
+    return taxonomy, remains.data, diagnostics
 
 
 def _diagnostic(problem: grammar.GrammarProblem, document: Document) -> Diagnostic:

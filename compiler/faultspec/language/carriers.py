@@ -44,8 +44,8 @@ def shares_code_place(envelope: Envelope, protocol: Envelope) -> bool:
     Then only the number tells them apart.
     """
     one, other = (
-        {place.path for place in slot_places(each.shape)["code"] if isinstance(place.node, Slot)}
-        for each in (protocol, envelope)
+        {slot.path for slot in slot_places(shape)["code"] if isinstance(slot.node, Slot)}
+        for shape in (protocol.shape, envelope.shape)
     )
     return not one.isdisjoint(other)
 

@@ -18,7 +18,7 @@ CODES: Mapping[str, str] = {
     # references
     "dangling-reference": "A name that is not declared.",
     "ambiguous-wire": "Two codes that a client cannot tell apart.",
-    "reserved-code": "A code of an operation that is a shared code, or a code with the form of imported codes.",
+    "reserved-code": "An operation's code that is shared, or a code with the form of imported ones.",
     "unknown-parameter": "A `${…}` without a value in its place.",
     "unknown-method": "A misspelled HTTP method.",
     "unknown-slot": "A `$slot` in a shape that is not declared.",
@@ -28,7 +28,7 @@ CODES: Mapping[str, str] = {
     # values
     "bad-duration": "A text that is not a duration.",
     "bad-pattern": "A text that is not a regular expression, or one that matches every text.",
-    "slow-pattern": "A regular expression that repeats a repetition, and takes exponential time on some texts.",
+    "slow-pattern": "A repeated repetition, which takes exponential time on some texts.",
     "bad-schema": "An imported JSON Schema that is invalid.",
     "bad-shape": "A shape that is invalid.",
     "bad-status": "A range of statuses that is empty.",

@@ -46,7 +46,7 @@ def check_examples(
 
 
 def _strictness(envelopes: Iterable[Envelope]) -> Strictness:
-    """The strictest treatment of undeclared details; fields for details of other types are skipped."""
+    """The strictest treatment of undeclared details; details that are not objects are skipped."""
     fields = [
         envelope.fields["details"].schema for envelope in envelopes if "details" in envelope.fields
     ]

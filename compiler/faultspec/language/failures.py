@@ -69,29 +69,23 @@ class CodeReader:
         self._check_date(data.get("sunset"), (*path, "sunset"))
         carriers = data.get("on", {})
         mcp = carriers.get("mcp")
-
-        def names(key: str, section: str, what: str) -> tuple[str, ...]:
-            return scope.refer_all(data.get(key), scope.names(section), what, (*path, key))
-
         return Code(
             name=name,
             wire=data.get("wire", name),
             summary=data["summary"],
             description=data.get("description"),
             message=data.get("message"),
-            domain=scope.refer_key(data, "domain", scope.names("domains"), "domain", path),
-            boundaries=names("boundary", "boundaries", "boundary"),
+            domain=scope.refer_key(data, "domain", "domain", path),
+            boundaries=scope.refer_keys(data, "boundary", "boundary", path),
             http=http,
             grpc=carriers.get("grpc"),
             mcp=None if mcp is None else Mcp(mcp["is_error"], mcp.get("strict")),
-            envelopes=names("envelope", "envelopes", "envelope"),
+            envelopes=scope.refer_keys(data, "envelope", "envelope", path),
             retriable=retriable,
             client_action=data.get(
                 "client_action", "retry" if retriable.kind == "always" else "none"
             ),
-            retry=scope.refer_key(
-                data, "retry", scope.names("retry_policies"), "retry policy", path
-            ),
+            retry=scope.refer_key(data, "retry", "retry policy", path),
             effect=data.get("effect", "none" if refused else "unknown"),
             headers=read_header_rules(
                 scope, data.get("headers", {}), (*path, "headers"), default_on=()
@@ -102,11 +96,11 @@ class CodeReader:
                 self._example(example, at)
                 for at, example in placed_items(data.get("example", []), (*path, "example"))
             ),
-            actions=names("actions", "actions", "action"),
+            actions=scope.refer_keys(data, "actions", "action", path),
             lifecycle=data.get("lifecycle", "stable"),
             since=data.get("since"),
             sunset=data.get("sunset"),
-            replaced_by=scope.refer_key(data, "replaced_by", scope.code_names, "code", path),
+            replaced_by=scope.refer_key(data, "replaced_by", "code", path),
             level=data.get("level", level),
             passthrough=self._passthrough(data, path, known_details),
             facts={
@@ -175,9 +169,8 @@ class CodeReader:
             return Retriable("always" if value else "never")
         if not isinstance(value, dict):
             return Retriable("caller" if value == "caller" else "none")
-        known = self.scope.names("actions")
-        until = self.scope.refer_key(value, "until", known, "action", path)
-        rules = read_condition_rules(self.scope, value, "when", path, known_details)
+        until = self.scope.refer_key(value, "until", "action", path)
+        rules = read_condition_rules(self.scope, value, "when", path, known_details=known_details)
         otherwise = value.get("else", False)
         if not rules:
             return Retriable("always" if otherwise else "never", (), until)
@@ -220,7 +213,7 @@ class CodeReader:
             envelope.get("fields", {}).get(slot, {})
             for envelope in scope.section("envelopes").values()
         )
-        vocabulary = next((each["vocabulary"] for each in fields if "vocabulary" in each), None)
+        vocabulary = next((field["vocabulary"] for field in fields if "vocabulary" in field), None)
         if vocabulary is None:
             message = f"no envelope has a field `{slot}` with a vocabulary"
             hint = f"name the vocabulary of `${slot}` under `fields:`"
@@ -266,9 +259,7 @@ class CodeReader:
             match=read_match(scope, data.get("match"), (*path, "match")),
             idempotent=data.get("idempotent"),
             errors=self._codes(errors, (*path, "errors"), "operation"),
-            codes=scope.refer_all(data["codes"], known, "code", (*path, "codes"))
-            if "codes" in data
-            else None,
+            codes=scope.refer_keys(data, "codes", "shared code", path) if "codes" in data else None,
             summary=data.get("summary"),
             source=scope.source(data.get("source"), path),
         )

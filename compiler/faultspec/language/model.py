@@ -711,7 +711,7 @@ class Taxonomy(NamedTuple):
         return _KNOWN_ACTIONS if slot == "actions" and self.actions else IMPLIED.get(slot)
 
     def located_codes(self) -> Iterator[tuple[tuple[str, ...], Code]]:
-        """Every code, live or not, with its path: the shared codes, then those of each operation."""
+        """Every code, live or not, with its path: shared codes, then those of each operation."""
         for code in self.codes.values():
             yield ("codes", code.name), code
         for operation in self.operations.values():
@@ -745,6 +745,6 @@ class Taxonomy(NamedTuple):
         return (narrowest.code,) if narrowest and narrowest.code is not None else ()
 
     def header_rules(self, code: Code | None, status: int | None) -> tuple[HeaderRule, ...]:
-        """The rules for an answer, most specific last: those of the taxonomy, then of the code."""
+        """The rules for an answer: those of the taxonomy, then the more specific of the code."""
         own, name = (code.headers, code.name) if code is not None else ((), None)
         return tuple(rule for rule in (*self.headers, *own) if rule.applies(name, status))

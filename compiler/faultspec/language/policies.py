@@ -27,17 +27,16 @@ from faultspec.runtime import retry
 def read_retry_policy(scope: Scope, name: str, data: Data) -> RetryPolicy:
     """A retry policy, with the codes and failures that it is for."""
     path: Path = ("retry_policies", name)
-    details = scope.names("detail_keys")
     return RetryPolicy(
         name=name,
         policy=_planner_policy(scope, name, data, path),
         summary=data.get("summary"),
         isolation=data.get("isolation"),
-        annotate=scope.refer_key(data, "annotate", details, "detail key", path),
-        eligible=scope.refer_all(
-            data.get("eligible"), scope.code_names, "code", (*path, "eligible")
+        annotate=scope.refer_key(data, "annotate", "detail key", path),
+        eligible=scope.refer_keys(data, "eligible", "code", path),
+        eligible_when=read_condition_rules(
+            scope, data, "eligible_when", path, known_details=scope.names("detail_keys")
         ),
-        eligible_when=read_condition_rules(scope, data, "eligible_when", path, details),
         kind_of=_kind_of_codes(scope, data.get("kinds", {}), (*path, "kinds")),
         source=scope.source(data.get("source"), path),
     )
@@ -132,20 +131,18 @@ def read_idempotency(scope: Scope, data: Data) -> Idempotency:
 def read_upstream(scope: Scope, data: Data) -> Upstream:
     """The rule for calls of services behind this one."""
     path: Path = ("upstream",)
-    policies, details = scope.names("retry_policies"), scope.names("detail_keys")
     return Upstream(
-        retry=scope.refer_key(data, "retry", policies, "retry policy", path),
+        retry=scope.refer_key(data, "retry", "retry policy", path),
         default=data.get("default"),
         keys=tuple(data.get("keys", ())),
         source=scope.source(data.get("source"), path),
-        status=scope.refer_key(data, "status", details, "detail key", path),
+        status=scope.refer_key(data, "status", "detail key", path),
     )
 
 
 def read_privacy(scope: Scope, data: Data) -> Privacy:
     """The rules on what errors must not contain."""
     path: Path = ("privacy",)
-    codes = scope.names("codes")
     for index, pattern in enumerate(data.get("internal_names", ())):
         at: Path = (*path, "internal_names", index)
         if scope.expression(pattern, at) is not None and re.search(pattern, ""):
@@ -153,8 +150,8 @@ def read_privacy(scope: Scope, data: Data) -> Privacy:
             scope.report(at, "bad-pattern", message, "require at least one character")
     conceal = []
     for at, rule in placed_items(data.get("conceal", []), (*path, "conceal")):
-        scope.refer_key(rule, "answer", codes, "code", at)
-        never = scope.refer_all(rule.get("never"), codes, "code", (*at, "never"))
+        scope.refer_key(rule, "answer", "shared code", at)
+        never = scope.refer_keys(rule, "never", "shared code", at)
         source = scope.source(rule.get("source"), at)
         conceal.append(Concealment(rule["across"], rule["answer"], never, source))
     return Privacy(
@@ -216,7 +213,7 @@ def _read_alert(scope: Scope, name: str, data: Data) -> Alert:
         name=name,
         severity=data["severity"],
         when=data["when"],
-        codes=scope.refer_all(data.get("codes"), scope.code_names, "code", (*path, "codes")),
+        codes=scope.refer_keys(data, "codes", "code", path),
         statuses=scope.statuses(data.get("statuses", []), (*path, "statuses")),
         threshold=data.get("threshold"),
         window=scope.duration(data, "window", path, positive=True),
@@ -269,7 +266,7 @@ def read_unknown(scope: Scope, section: str) -> Unknown | None:
     if section not in scope.data:
         return None
     data = scope.section(section)
-    scope.refer_key(data, "becomes", scope.names("codes"), "code", (section,))
+    scope.refer_key(data, "becomes", "shared code", (section,))
     return Unknown(
         becomes=data["becomes"],
         retriable=data.get("retriable", False),

@@ -130,7 +130,9 @@ def _with_default_statuses(taxonomy: Taxonomy) -> Taxonomy:
     def with_status(code: Code, *, of_operation: bool) -> Code:
         if code.http.statuses:
             return code
-        reached = (each for each in giving if reaches(each, code, of_operation=of_operation))
+        reached = (
+            surface for surface in giving if reaches(surface, code, of_operation=of_operation)
+        )
         status = next((surface.default_status for surface in reached), None)
         return code._replace(http=code.http._replace(default=status))
 

@@ -98,7 +98,7 @@ def _check_schema_keys(scope: Scope, data: Data, path: Path) -> None:
 
 def read_formats(scope: Scope, value: object, path: Path) -> tuple[str, ...]:
     """Names of formats, for a schema or a header rule."""
-    scope.refer_all(value, tuple(FORMATS), "format", path)
+    scope.refer_all(value or [], tuple(FORMATS), "format", path)
     return word_tuple(value)
 
 

@@ -35,6 +35,20 @@ WELL_KNOWN_SLOTS = (
 """Slots that every envelope may use without declaring them in ``fields``."""
 
 
+#: The sections of the constructs that references name.
+_SECTIONS: Mapping[str, str] = {
+    "action": "actions",
+    "boundary": "boundaries",
+    "detail key": "detail_keys",
+    "domain": "domains",
+    "envelope": "envelopes",
+    "retry policy": "retry_policies",
+    "ruling": "rulings",
+    "shared code": "codes",
+    "surface": "surfaces",
+}
+
+
 class Scope:
     """The document under resolution; resolving it adds to `problems`.
 
@@ -121,7 +135,7 @@ class Scope:
         pictures = [envelope["shape"] for envelope in self.section("envelopes").values()]
         if names is None or len(names) > len(pictures):
             return None
-        return tuple(dict.fromkeys(slot for each in pictures for slot in sorted(slots_in(each))))
+        return tuple(dict.fromkeys(slot for shape in pictures for slot in sorted(slots_in(shape))))
 
     @cached_property
     def known_slots(self) -> Known:
@@ -148,22 +162,31 @@ class Scope:
 
     def refer_all(self, value: object, known: Known, what: str, path: Path) -> tuple[str, ...]:
         """The names in `value`, a name or a list, that are among `known`; a problem for others."""
-        if value is None:
-            return ()
         found = [self.refer(str(name), known, what, at) for at, name in placed_items(value, path)]
         return tuple(name for name in found if name is not None)
 
-    def refer_key(self, data: Data, key: str, known: Known, what: str, path: Path) -> str | None:
-        """The name under `key`, if any; a problem if it dangles. `path` is that of `data`."""
+    def _known(self, what: str) -> Known:
+        return self.code_names if what == "code" else self.names(_SECTIONS[what])
+
+    def refer_key(self, data: Data, key: str, what: str, path: Path) -> str | None:
+        """The name under `key`, if any, with a problem if there is no such construct.
+
+        `what` is one of `_SECTIONS`, or `code` for any code; `path` is that of `data`.
+        """
         name: str | None = data.get(key)
         if name is not None:
-            self.refer(name, known, what, (*path, key))
+            self.refer(name, self._known(what), what.removeprefix("shared "), (*path, key))
         return name
+
+    def refer_keys(self, data: Data, key: str, what: str, path: Path) -> tuple[str, ...]:
+        """The existing names under `key`, one or a list; other names are reported."""
+        what_text = what.removeprefix("shared ")
+        names = data.get(key, [])
+        return self.refer_all(names, self._known(what), what_text, (*path, key))
 
     def refer_detail(self, name: str, path: Path) -> None:
         """Check a reference to a details key, perhaps written `details.<key>`."""
-        known = self.names("detail_keys")
-        self.refer(name.removeprefix("details."), known, "detail key", path)
+        self.refer(name.removeprefix("details."), self._known("detail key"), "detail key", path)
 
     def refer_slot(self, name: str, path: Path, extra: tuple[str, ...] = ()) -> None:
         """Check a reference to a slot, written `$slot`, or to one of the `extra` names."""
@@ -194,9 +217,7 @@ class Scope:
         if isinstance(value, str | list):
             return Source(word_tuple(value))
         assert isinstance(value, dict)
-        rulings = self.refer_all(
-            value.get("ruling"), self.names("rulings"), "ruling", (*path, "source", "ruling")
-        )
+        rulings = self.refer_keys(value, "ruling", "ruling", (*path, "source"))
         statements = word_tuple(value.get("statement")) or self.statements_of(rulings)
         return Source(
             statements=statements,

@@ -106,15 +106,14 @@ def read_publication(scope: Scope, name: str, data: Data) -> Publication:
 def read_navigation(scope: Scope, data: Data) -> Navigation:
     """The steps that an answer offers, and the codes that refuse others."""
     path: Path = ("navigation",)
-    codes = scope.names("codes")
     if "all" in data:
         scope.refer_slot(data["all"], (*path, "all"))
-    scope.refer_key(data, "refused", codes, "code", path)
+    scope.refer_key(data, "refused", "shared code", path)
     return Navigation(
         offers=data["offers"],
         takes=data["takes"],
         refused=data["refused"],
-        unknown=scope.refer_key(data, "unknown", codes, "code", path),
+        unknown=scope.refer_key(data, "unknown", "shared code", path),
         all=data.get("all", "")[1:] or None,
         source=scope.source(data.get("source"), path),
     )

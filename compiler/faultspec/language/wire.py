@@ -1,7 +1,7 @@
 """Envelopes, surfaces, header rules and statuses of a document."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from faultspec.language.conditions import ConditionalRule, StatusRange, Test
 from faultspec.language.constructs.parts import STATUS_KEY
@@ -67,7 +67,7 @@ def read_envelopes(scope: Scope) -> dict[str, Envelope]:
             slot: _read_field(scope, field, slot, (*path, "fields", slot))
             for slot, field in data.get("fields", {}).items()
         }
-        _check_slots(scope, name, data["shape"], tuple(slot_places(node)), tuple(inherited))
+        _check_slots(scope, name, data["shape"], used=tuple(slot_places(node)), inherited=inherited)
         found[name] = Envelope(
             name=name,
             media_types=word_tuple(data.get("media_type")) or ("application/json",),
@@ -86,7 +86,9 @@ def _compiled_shape(
 ) -> Node | None:
     """The compiled picture, or None, with a problem unless an envelope that it uses has one."""
     try:
-        return shape.compile_shape(picture, {used: each.shape for used, each in above.items()})
+        return shape.compile_shape(
+            picture, {used: envelope.shape for used, envelope in above.items()}
+        )
     except shape.ShapeError as error:
         known = scope.names("envelopes")
         uses_broken = error.path[-1:] == ("use",) and (
@@ -100,7 +102,7 @@ def _compiled_shape(
 
 
 def _check_slots(
-    scope: Scope, name: str, picture: object, used: tuple[str, ...], inherited: tuple[str, ...]
+    scope: Scope, name: str, picture: object, *, used: tuple[str, ...], inherited: Iterable[str]
 ) -> None:
     """Report fields without a slot, slots that are not declared, and a missing code slot."""
     path: Path = ("envelopes", name)
@@ -222,12 +224,7 @@ def _read_surface(scope: Scope, name: str, data: Data) -> Surface:
         codes=_allowed_codes(scope, data.get("codes", "closed"), (*path, "codes")),
         reason=data.get("reason"),
         batch=batch,
-        requires_details=scope.refer_all(
-            data.get("requires_details"),
-            scope.names("detail_keys"),
-            "detail key",
-            (*path, "requires_details"),
-        ),
+        requires_details=scope.refer_keys(data, "requires_details", "detail key", path),
         error_equals=when.get("equals", {}),
         at=data.get("at", ""),
         foreign=data.get("codes") == "foreign",
@@ -265,9 +262,8 @@ def _check_surface_keys(scope: Scope, name: str, data: Data) -> None:
 
 def _carried_envelopes(scope: Scope, name: str, data: Data) -> tuple[str, ...]:
     path: Path = ("surfaces", name)
-    envelope = data.get("envelope", "none")
-    if envelope != "none":
-        return scope.refer_all(envelope, scope.names("envelopes"), "envelope", (*path, "envelope"))
+    if data.get("envelope", "none") != "none":
+        return scope.refer_keys(data, "envelope", "envelope", path)
     if not data.get("reason"):
         scope.report(
             path,
@@ -295,7 +291,7 @@ def _success_members(scope: Scope, data: Data, path: Path) -> dict[str, DetailMe
 
 
 def _read_protocol(scope: Scope, data: Data, path: Path) -> Protocol:
-    scope.refer_key(data, "envelope", scope.names("envelopes"), "envelope", path)
+    scope.refer_key(data, "envelope", "envelope", path)
     ranges = []
     for text, summary in data["codes"].items():
         low, _, high = text.partition("..")
@@ -324,13 +320,12 @@ def _allowed_codes(scope: Scope, value: object, path: Path) -> Collection[str] |
 
 
 def _read_batch(scope: Scope, data: Data, path: Path) -> Batch:
-    known = scope.names("detail_keys")
     return Batch(
         items=word_tuple(data["items"]),
         status=word_tuple(data.get("status")) or ("/status",),
         body=word_tuple(data.get("body")) or ("/body",),
         mixed_only=data.get("mixed_only", False),
-        bad_items=scope.refer_key(data, "bad_items", known, "detail key", path),
+        bad_items=scope.refer_key(data, "bad_items", "detail key", path),
     )
 
 
@@ -351,12 +346,12 @@ def read_header_rules(
             scope.report((*path, name), "duplicate-key", message, hint, on_key=True)
         for at, item in placed_items(value, (*path, name)):
             rule = {"presence": item} if isinstance(item, str) else item
-            rules.append(_read_header_rule(scope, name, rule, at, default_on))
+            rules.append(_read_header_rule(scope, name, rule, at, default_on=default_on))
     return tuple(rules)
 
 
 def _read_header_rule(
-    scope: Scope, name: str, rule: Data, path: Path, default_on: tuple[StatusRange, ...]
+    scope: Scope, name: str, rule: Data, path: Path, *, default_on: tuple[StatusRange, ...]
 ) -> HeaderRule:
     equals = rule["equals"].removeprefix("$") if "equals" in rule else None
     if equals is not None:
@@ -366,7 +361,7 @@ def _read_header_rule(
         name=name,
         presence=rule.get("presence", "required"),
         on=scope.statuses(rule["on"], (*path, "on")) if "on" in rule else default_on,
-        codes=scope.refer_all(rule.get("codes"), scope.code_names, "code", (*path, "codes")),
+        codes=scope.refer_keys(rule, "codes", "code", path),
         format=formats or HEADER_FORMATS.get(name.lower(), ()),
         token=rule.get("token"),
         equals=equals,
@@ -437,7 +432,7 @@ def read_condition(scope: Scope, data: Data, path: Path, known_details: Known) -
 
 
 def read_condition_rules(
-    scope: Scope, data: Data, key: str, path: Path, known_details: Known
+    scope: Scope, data: Data, key: str, path: Path, *, known_details: Known
 ) -> tuple[ConditionalRule, ...]:
     """The `if:` and `then:` rules under `key`; `path` is that of `data`."""
     return tuple(
@@ -467,7 +462,7 @@ def read_fallbacks(scope: Scope) -> tuple[Fallback, ...]:
     found = []
     for status, data in scope.section("fallback").items():
         path: Path = ("fallback", status)
-        scope.refer_key(data, "code", scope.names("codes"), "code", path)
+        scope.refer_key(data, "code", "shared code", path)
         span = scope.statuses(status, path)[0]
         source = scope.source(data.get("source"), path)
         found.append(Fallback(span, data["code"], data["reason"], source))

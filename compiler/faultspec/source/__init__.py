@@ -39,7 +39,7 @@ CODES: Mapping[str, str] = {
     "file-too-large": f"The file is larger than {MAX_BYTES // 1024**2} MiB.",
     "not-utf-8": "The file has another encoding than UTF-8, or is not text.",
     "empty-document": "The file has only blank space and comments.",
-    "yaml-character": "A character that must be escaped: a control character, or an invisible line end.",
+    "yaml-character": "A control character or an invisible line end, which must be escaped.",
     "yaml-syntax": "The text is not YAML.",
     "yaml-directive": "A line such as `%YAML 1.1`.",
     "yaml-tag": "An explicit tag such as `!!str`.",

@@ -144,7 +144,7 @@ class Document:
         return Related(message, layer.path, layer.span(path, key=key))
 
     def layer_of(self, path: Path) -> "Document":
-        """The document that contains `path`: this one, or one of its bases; this one if none does."""
+        """The document that contains `path`: this one or a base of it; this one if none does."""
         layer: Document | None = self
         while layer is not None:
             if layer._writes(path):

@@ -33,7 +33,7 @@ def find_forbidden_characters(lines: Lines, path: str) -> Iterator[Diagnostic]:
     for match in islice(re.finditer(_FORBIDDEN, lines.text), MAX_REPORTED):
         number = ord(match[0])
         escape = f"\\x{number:02X}" if number < 0x100 else f"\\u{number:04X}"
-        message = f"the invisible character U+{number:04X} must be written as an escape"
+        message = f"the invisible character U+{number:04X} is not allowed in a file"
         if 0xD800 <= number <= 0xDFFF or number in (0xFFFE, 0xFFFF):
             hint = "delete it"
         else:

@@ -29,7 +29,7 @@ class NestingError(Exception):
 
 
 class _Resolver:
-    """The resolver of both composers, which call it around every node, so that it knows the depth."""
+    """The resolver of both composers; they call it around every node, so it knows the depth."""
 
     _depth = 0
 

@@ -77,7 +77,7 @@ class _Complaint(NamedTuple):
 
     def here(self, message: str, hint: str, opened: int | None = None) -> _Explanation:
         """Underline one character."""
-        return _Explanation(self.at, self.at + 1, message, hint, opened)
+        return _Explanation(self.at, self.at + 1, message, hint, opened=opened)
 
     def to_line_end(self, message: str, hint: str) -> _Explanation:
         """Underline the rest of the line."""
@@ -167,7 +167,7 @@ def _escape(c: _Complaint) -> _Explanation:
     end = matched.end() if matched else start + 1
     unknown = "unknown" in c.problem
     message = "double quotes have no such escape" if unknown else "this escape is not a character"
-    hint = r"write \\ for a backslash, or use single quotes, where a backslash is an ordinary character"
+    hint = r"write \\ for a backslash, or use single quotes, where it is an ordinary character"
     return _Explanation(start, end, message, hint)
 
 

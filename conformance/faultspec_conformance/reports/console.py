@@ -91,7 +91,7 @@ def remarks(result: Result) -> list[str]:
         known = sum(finding.baseline == "known" for finding in result.findings)
         out.append(f"against the baseline: {new} new, {known} known, {len(result.fixed)} fixed")
     if flaky := len(result.standing("flaky")):
-        out.append(f"flaky: {flaky} found once and not again; they fail nothing")
+        out.append(f"flaky: {flaky} found once and not again; they do not fail the run")
     out += [
         f"shard {shard}: `faultspec report merge` makes one report of all"
         for shard in result.shards
@@ -162,7 +162,7 @@ def _finding(base: str, reported: ReportedFinding, colour: bool) -> list[str]:
     if reported.excuse is not None:
         return [*out, f"  known: {visible(reported.excuse)}"]
     if standing == "flaky":
-        out.append("  flaky: it did not happen again when the same was asked again")
+        out.append("  flaky: it did not recur when the requests were repeated")
     if finding.evidence:
         body = finding.evidence[-1].response.body[:_COMMAND].decode("utf-8", "replace")
         if body:

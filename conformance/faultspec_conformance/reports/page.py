@@ -5,7 +5,7 @@ The template ``page.html.jinja`` loops over the rows prepared here, with autoesc
 
 import json as _json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -15,7 +15,6 @@ from faultspec_conformance.reports.console import STATES, WORDS, remarks, run_co
 from faultspec_conformance.reports.data import SHOWN, shortened_headers
 from faultspec_conformance.results.model import (
     VERDICTS,
-    ClauseResult,
     Coverage,
     Report,
     ReportedFinding,
@@ -27,45 +26,22 @@ from faultspec_conformance.results.model import (
 _OVERALL: Mapping[int, Verdict] = {0: "passed", 1: "failed", 2: "could_not_run"}
 
 
-@dataclass(frozen=True, slots=True)
-class FindingRow:
+class FindingRow(NamedTuple):
     """A finding; ``state`` is the verdict whose colour it has."""
 
+    reported: ReportedFinding
     state: Verdict
-    word: str
-    clause: str
     place: str
-    message: str
-    count: int
-    excuse: str | None
-    statements: str
     exchanges: tuple[tuple[str, str], ...]
     commands: tuple[tuple[str, str], ...]
-    fingerprint: str
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageRow:
-    """The coverage of one code."""
+class CoverageRow(NamedTuple):
+    """The coverage of one code; ``state`` is the verdict whose colour it has."""
 
+    coverage: Coverage
     state: Verdict
     word: str
-    code: str
-    statuses: str
-    count: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class ClauseRow:
-    """The verdict on one clause."""
-
-    state: Verdict
-    address: str
-    title: str
-    statements: str
-    occasions: str
-    reason: str
 
 
 def html(report: Report) -> str:
@@ -88,55 +64,27 @@ def html(report: Report) -> str:
         notes=remarks(result)[::-1],
         findings=[_finding_row(report.base, reported) for reported in result.findings],
         codes=[_coverage_row(coverage) for coverage in result.coverage.values()],
-        clauses=[_clause_row(clause) for clause in result.clauses.values()],
-    )
-
-
-def _clause_row(clause: ClauseResult) -> ClauseRow:
-    failures = f"{clause.failures} of " if clause.failures else ""
-    return ClauseRow(
-        state=clause.verdict,
-        address=clause.address,
-        title=clause.title,
-        statements=", ".join(clause.statements),
-        occasions=f"{failures}{clause.occasions or ''}",
-        reason=clause.reason,
+        clauses=result.clauses.values(),
     )
 
 
 def _coverage_row(coverage: Coverage) -> CoverageRow:
-    state: Verdict
     if coverage.observed:
-        state, word = "passed", "observed"
-    elif coverage.explained:
-        state, word = "not_checkable", "explained"
-    else:
-        state, word = "not_exercised", "not observed"
-    return CoverageRow(
-        state=state,
-        word=word,
-        code=coverage.code,
-        statuses=", ".join(map(str, coverage.statuses)),
-        count=str(coverage.count or ""),
-        reason=", ".join(coverage.operations) or coverage.reason or "",
-    )
+        return CoverageRow(coverage, "passed", "observed")
+    if coverage.explained:
+        return CoverageRow(coverage, "not_checkable", "explained")
+    return CoverageRow(coverage, "not_exercised", "not observed")
 
 
 def _finding_row(base: str, reported: ReportedFinding) -> FindingRow:
     finding = reported.finding
     place = (finding.operation, str(finding.status or ""), finding.code, *reported.places)
     return FindingRow(
+        reported=reported,
         state=STATES[reported.standing],
-        word=reported.standing,
-        clause=finding.clause,
         place=" ".join(filter(None, place)),
-        message=finding.message,
-        count=reported.count,
-        excuse=reported.excuse,
-        statements=", ".join(finding.statements),
         exchanges=tuple(map(_exchange_texts, finding.evidence)),
         commands=curl.numbered_commands(base, finding.evidence),
-        fingerprint=finding.fingerprint,
     )
 
 

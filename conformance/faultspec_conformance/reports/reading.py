@@ -8,8 +8,9 @@ import base64
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import date
-from typing import Any
+from typing import Any, TypeVar
 
 import jsonschema
 
@@ -28,6 +29,7 @@ from faultspec_conformance.results.model import (
 from faultspec_conformance.results.waivers import Waiver
 
 Data = Mapping[str, Any]
+T = TypeVar("T")
 
 #: Padding of a shortened body: a byte that is invalid in UTF-8, so that no text shows it.
 _PADDING = b"\x80"
@@ -36,31 +38,31 @@ _PADDING = b"\x80"
 _SHORTENED = re.compile(rf"(.{{{LONGEST}}})… \(([0-9]{{1,7}}) characters\)", re.DOTALL)
 
 
-class Unreadable(Exception):
+class ReportError(Exception):
     """The file is not a report; the text gives the reason."""
 
 
 def read_report(text: str) -> Report:
-    """The report in a JSON text; raises Unreadable."""
+    """The report in a JSON text; raises ReportError."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"it is not JSON: {error}") from error
+        raise ReportError(f"it is not JSON: {error}") from error
     version = found.get("faultspec_report") if isinstance(found, dict) else None
     if version is None:
-        raise Unreadable("it is not a report of `faultspec conform --format json`")
+        raise ReportError("it is not a report of `faultspec conform --format json`")
     if version != VERSION:
-        raise Unreadable(
+        raise ReportError(
             f"it is a report of version {version!r}; this program reads version {VERSION}"
         )
     errors = jsonschema.Draft202012Validator(schema()).iter_errors(found)
     first = min(errors, key=lambda error: list(map(str, error.absolute_path)), default=None)
     if first is not None:
-        raise Unreadable(f"it is not a valid report: {first.message[:200]} at {first.json_path}")
+        raise ReportError(f"it is not a valid report: {first.message[:200]} at {first.json_path}")
     try:
         return _report(found)
     except ValueError as error:  # invalid base64 in a body, or an invalid date
-        raise Unreadable(f"it is not a valid report: {error}") from error
+        raise ReportError(f"it is not a valid report: {error}") from error
 
 
 def _report(found: Data) -> Report:
@@ -70,7 +72,9 @@ def _report(found: Data) -> Report:
         taxonomy=found["taxonomy"],
         clauses={clause["clause"]: _clause(clause) for clause in found["clauses"]},
         findings=tuple(map(_reported, found["findings"])),
-        coverage={code: _coverage(code, data) for code, data in found["coverage"].items()},
+        coverage={
+            code: _built(Coverage, data, code=code) for code, data in found["coverage"].items()
+        },
         requests=summary["requests"],
         generated=summary["generated"],
         seconds=summary["seconds"],
@@ -79,11 +83,11 @@ def _report(found: Data) -> Report:
         not_run=tuple(found["not_run"]),
         fixed=None
         if baseline is None
-        else tuple(
-            ResolvedFinding(**{name: data[name] for name in ResolvedFinding.__slots__})
-            for data in baseline["fixed"]
-        ),
-        waivers={_waiver(data): data["used"] for data in found["waivers"]},
+        else tuple(_built(ResolvedFinding, data) for data in baseline["fixed"]),
+        waivers={
+            _built(Waiver, data, expires=date.fromisoformat(data["expires"])): data["used"]
+            for data in found["waivers"]
+        },
         ordinary=found["forms"]["errors"],
         forms=found["forms"]["broken"],
         shards=tuple(Shard(*map(int, shard.split("/"))) for shard in run["shards"]),
@@ -98,69 +102,35 @@ def _report(found: Data) -> Report:
     )
 
 
+def _built(kind: type[T], found: Data, **others: object) -> T:
+    """A dataclass from the members of its fields' names; `others` are its other fields."""
+    values = {
+        field.name: found[field.name]
+        for field in fields(kind)  # type: ignore[arg-type]  # every `kind` is a dataclass
+        if field.name not in others and field.name in found
+    }
+    frozen = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }
+    return kind(**frozen, **others)
+
+
 def _clause(found: Data) -> ClauseResult:
     reasons = found["reasons"]
-    return ClauseResult(
+    return _built(
+        ClauseResult,
+        found,
         address=found["clause"],
-        title=found["title"],
-        statements=tuple(found["statements"]),
-        occasions=found["occasions"],
-        failures=found["failures"],
-        warnings=found["warnings"],
-        known=found["known"],
-        flaky=found["flaky"],
         not_run=tuple(reasons["could_not_run"]),
         not_exercised=tuple(reasons["not_exercised"]),
         not_checkable=tuple(reasons["not_checkable"]),
-        idle=found["idle"],
-    )
-
-
-def _coverage(code: str, found: Data) -> Coverage:
-    return Coverage(
-        code=code,
-        count=found["count"],
-        statuses=tuple(found["statuses"]),
-        operations=tuple(found["operations"]),
-        reason=found["reason"],
-        explained=found["explained"],
-    )
-
-
-def _waiver(found: Data) -> Waiver:
-    return Waiver(
-        clause=found["clause"],
-        reason=found["reason"],
-        owner=found["owner"],
-        expires=date.fromisoformat(found["expires"]),
-        operation=found["operation"],
-        code=found["code"],
-        status=found["status"],
     )
 
 
 def _reported(found: Data) -> ReportedFinding:
-    last = [found["exchange"]] if found["exchange"] is not None else []
-    finding = Finding(
-        clause=found["clause"],
-        message=found["message"],
-        statements=tuple(found["statements"]),
-        level=found["level"],
-        operation=found["operation"],
-        code=found["code"],
-        status=found["status"],
-        pointer=found["pointer"],
-        evidence=tuple(map(_exchange, (*found["before"], *last))),
-    )
-    return ReportedFinding(
-        finding=finding,
-        count=found["count"],
-        waived=found["waived"],
-        flaky=found["flaky"],
-        baseline=found["baseline"],
-        form=found["form"],
-        places=tuple(found.get("places", ())),
-    )
+    last = [] if found["exchange"] is None else [found["exchange"]]
+    evidence = tuple(map(_exchange, (*found["before"], *last)))
+    return _built(ReportedFinding, found, finding=_built(Finding, found, evidence=evidence))
 
 
 def _exchange(found: Data) -> Exchange:

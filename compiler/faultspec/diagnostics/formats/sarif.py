@@ -56,7 +56,7 @@ def write_sarif(
 
 
 def sarif_artifact(path: str) -> Data:
-    """The location of a file; its path is percent-encoded, colons too, which would read as schemes."""
+    """The location of a file, percent-encoded; a plain colon would end a scheme."""
     return {"uri": quote(path.encode("utf-8", "surrogatepass"), safe="/")}
 
 
