@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 import yaml
+from faultspec.importers.places import child, walk
+from faultspec.importers.reading import parse, readable
+from faultspec.importers.source_map import source_map
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,9 +23,6 @@ from faultspec.docs import botocore as census
 from faultspec.exchange.body import resolve
 from faultspec.exchange.model import Exchange, Request, Response
 from faultspec.importers import ImportedTaxonomy, NotImportable, botocore, openapi, reading
-from faultspec.importers.places import child, walk
-from faultspec.importers.reading import parse, readable
-from faultspec.importers.source_map import source_map
 from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
 from faultspec.judge import judge

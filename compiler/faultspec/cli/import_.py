@@ -16,10 +16,10 @@ from faultspec.diagnostics import printers
 from faultspec.diagnostics.formats.escaping import visible
 from faultspec.diagnostics.model import Diagnostic
 from faultspec.importers import Loss, NotImportable
-from faultspec.importers.reading import parse
-from faultspec.importers.source_map import SourceMap, source_map
 from faultspec.importers.validate import drop_invalid
 from faultspec.importers.yaml_writer import write_yaml
+from faultspec.openapi.source_map import SourceMap, source_map
+from faultspec.openapi.text import parse
 
 _OUT = click.option(
     "--out", type=click.Path(), metavar="FILE", help="Where to write the taxonomy; default: stdout."

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping
 from http import HTTPMethod
 from typing import Any
 
-from faultspec.importers import ImportedTaxonomy, Json, Loss, NotImportable, reading
+from faultspec.importers import ImportedTaxonomy, Json, Loss, NotImportable
+from faultspec.importers.clean import cleaned
 from faultspec.importers.naming import UniqueNames, identifier
-from faultspec.importers.places import child
-from faultspec.importers.reading import listed, mapping, texts
+from faultspec.openapi.nodes import listed, mapping, texts
+from faultspec.openapi.pointers import child
 
 Data = dict[str, Any]
 
@@ -146,7 +147,7 @@ _FASTER = {"dynamodb": "25ms", "dynamodbstreams": "25ms"}
 
 def read(document: object, service: str) -> ImportedTaxonomy:
     """The taxonomy of a service, by the name botocore has for it. Raises NotImportable."""
-    model, losses = reading.cleaned(document, "botocore")
+    model, losses = cleaned(document, "botocore")
     if not all(isinstance(model.get(key), dict) for key in ("metadata", "operations", "shapes")):
         hint = "name a service-2.json, or a service that botocore knows"
         raise NotImportable(

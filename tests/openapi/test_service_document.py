@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faultspec.openapi import service as openapi
 from faultspec.runtime import ids
-from faultspec_conformance.openapi import document as openapi
-from faultspec_conformance.openapi import sampling
+from faultspec_conformance import sampling
 from miniatures.core_platform import openapi as notebooks
 from support.examples import examples
 
