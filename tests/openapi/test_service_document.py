@@ -1,15 +1,13 @@
-"""The service's own document: whatever can be read of it is, in OpenAPI 3 and Swagger 2, and nothing in it raises."""
+"""The service that a document describes, in OpenAPI 3 and Swagger 2.0: all that can be read is read, and nothing raises."""
 
-import re
 from random import Random
 
-import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faultspec.openapi import service as openapi
-from faultspec.runtime import ids
+from faultspec.openapi import resources, service
+from faultspec.openapi.text import parse_leniently
 from faultspec_conformance import sampling
 from miniatures.core_platform import openapi as notebooks
 from support.examples import examples
@@ -50,8 +48,8 @@ JSON_VALUES = st.recursive(
 
 
 def test_operations_of_openapi_3() -> None:
-    """Methods, parameters, bodies, responses and security of the notebooks come out as the document has them."""
-    read = openapi.read(notebooks())
+    """Methods, parameters, bodies, responses and security of the notebooks are those of the document."""
+    read = service.read(notebooks())
     create = read.find("POST", "/notebooks")
     assert create is not None
     assert create.body is not None
@@ -65,8 +63,8 @@ def test_operations_of_openapi_3() -> None:
 
 
 def test_operations_of_swagger_2() -> None:
-    """The older format means the same: base path, body parameter, consumes, security definitions."""
-    read = openapi.read(
+    """Swagger 2.0 is read alike: base path, body parameter, consumes, security definitions."""
+    read = service.read(
         {
             "swagger": "2.0",
             "basePath": "/v1",
@@ -109,14 +107,14 @@ def test_operations_of_swagger_2() -> None:
     assert create.body is not None
     assert create.body.schema["required"] == ["name"]
     assert create.secured is True
-    assert read.schemes == (openapi.Scheme("basic"),)
-    assert [each.name for each in openapi.resources(read)] == ["bucket"]
+    assert read.schemes == (service.Scheme("basic"),)
+    assert [resource.name for resource in resources.resources(read)] == ["bucket"]
 
 
 def test_resources_are_inferred_by_the_shape_of_paths() -> None:
-    """A collection to post to beside an item to get is a resource; literal siblings of an item are not items."""
-    found = openapi.resources(openapi.read(notebooks()))
-    assert [each.name for each in found] == ["notebook"]
+    """A collection to post to and an item to get form a resource; literal siblings of an item are not items."""
+    found = resources.resources(service.read(notebooks()))
+    assert [resource.name for resource in found] == ["notebook"]
     resource = found[0]
     assert [
         each.name if each else None
@@ -138,7 +136,7 @@ def test_resources_are_inferred_by_the_shape_of_paths() -> None:
 
 def test_a_literal_segment_wins_over_a_placeholder() -> None:
     """A concrete path belongs to the most literal template that fits."""
-    read = openapi.read(
+    read = service.read(
         {"openapi": "3.1.0", "paths": {"/a/{b}": {"get": {}}, "/a/batch": {"get": {}}}}
     )
     found = read.at("GET", "/a/batch")
@@ -150,9 +148,9 @@ def test_a_literal_segment_wins_over_a_placeholder() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "3", "{}", "<html>", "openapi: [", "\x00", '{"a": 1}'])
-def test_what_is_no_document_is_said_to_be_none(text: str) -> None:
-    """A text that is no OpenAPI document comes back as a reason."""
-    data, reason = openapi.parse(text)
+def test_a_text_that_is_not_a_document_has_a_reason(text: str) -> None:
+    """A text that is not an OpenAPI document gives no data, but a reason."""
+    data, reason = parse_leniently(text)
     assert data is None
     assert reason
 
@@ -164,9 +162,9 @@ def test_what_is_no_document_is_said_to_be_none(text: str) -> None:
     )
 )
 def test_no_document_raises(document: dict[str, object]) -> None:
-    """However odd a document is, reading it, its resources and a value of each of its schemas gives values."""
-    read = openapi.read(document)
-    openapi.resources(read)
+    """Reading any document, its resources and a value of each of its schemas never raises."""
+    read = service.read(document)
+    resources.resources(read)
     source = sampling.ValueSource(document, Random(1))
     for operation in read.operations:
         if operation.body is not None:
@@ -182,152 +180,8 @@ def test_no_document_raises(document: dict[str, object]) -> None:
             sampling.value(source, parameter.schema)
 
 
-def test_a_circle_of_references_ends() -> None:
-    """A schema that refers to itself gives a value of finite depth."""
-    document = {
-        "components": {
-            "schemas": {
-                "Node": {
-                    "type": "object",
-                    "required": ["next"],
-                    "properties": {"next": {"$ref": "#/components/schemas/Node"}},
-                },
-                "Loop": {"$ref": "#/components/schemas/Loop"},
-            }
-        }
-    }
-    source = sampling.ValueSource(document, Random(1))
-    assert isinstance(sampling.value(source, {"$ref": "#/components/schemas/Node"}), dict)
-    assert isinstance(sampling.value(source, {"$ref": "#/components/schemas/Loop"}), str)
-
-
-SCHEMAS = [
-    {
-        "type": "object",
-        "required": ["sku", "quantity"],
-        "properties": {
-            "sku": {"type": "string", "pattern": "^[A-Z]{2}-\\d{3}$"},
-            "quantity": {"type": "integer", "minimum": 3, "maximum": 9},
-        },
-    },
-    {
-        "type": "object",
-        "required": ["email", "when"],
-        "properties": {
-            "email": {"type": "string", "format": "email"},
-            "when": {"type": "string", "format": "date-time"},
-        },
-    },
-    {
-        "allOf": [
-            {
-                "type": "object",
-                "required": ["a"],
-                "properties": {"a": {"type": "string", "maxLength": 4}},
-            },
-            {"required": ["b"], "properties": {"b": {"enum": ["x", "y"]}}},
-        ]
-    },
-    {
-        "type": "array",
-        "minItems": 2,
-        "items": {"type": "number", "exclusiveMinimum": 4, "multipleOf": 5},
-    },
-    {
-        "type": "object",
-        "required": ["name"],
-        "properties": {
-            "name": {"type": "string", "minLength": 12, "maxLength": 30},
-            "on": {"type": "boolean"},
-        },
-        "additionalProperties": False,
-    },
-]
-
-
-@pytest.mark.parametrize("schema", SCHEMAS)
-def test_values_obey_and_violations_do_not(schema: dict[str, object]) -> None:
-    """A synthesised value is valid under its schema; every violation is not."""
-    source = sampling.ValueSource({}, Random(7))
-    for _ in range(20):
-        value = sampling.value(source, schema)
-        jsonschema.validate(value, schema)
-        for each in sampling.violations(source, schema, value, "mark-1"):
-            checker = (
-                None if each.sure else jsonschema.FormatChecker(["email"])
-            )  # the one that needs no package
-            with pytest.raises(jsonschema.ValidationError):
-                jsonschema.validate(each.body, schema, format_checker=checker)
-            assert each.what
-
-
 @pytest.mark.parametrize(
-    "pattern",
-    [
-        r"^[A-Z]{3}$",
-        r"\S",
-        r"^(foo|bar)-\d+$",
-        r"^[a-f0-9]{8}(-[a-f0-9]{4}){3}$",
-        r"^\w+@\w+\.com$",
-        r"^[^a-z]{2}$",
-    ],
-)
-def test_patterns_are_met(pattern: str) -> None:
-    """A generated string matches the pattern it was generated for."""
-    source = sampling.ValueSource({}, Random(3))
-    for _ in range(20):
-        made = sampling.matching(source, pattern)
-        assert made is not None
-        assert re.search(pattern, made)
-
-
-def test_what_the_generator_does_not_know_it_says_so() -> None:
-    """A look-ahead or a back-reference gives no string rather than a wrong one."""
-    source = sampling.ValueSource({}, Random(3))
-    assert sampling.matching(source, r"^(?=a)b$") is None
-    assert sampling.matching(source, r"(a)\1") is None
-
-
-@pytest.mark.parametrize(
-    "identifier",
-    [
-        "3ecd3d0f-e321-4bd6-9f59-b1220d6ac2bb",
-        "01a200b2-880a-7af7-bcf5-aa0a40369b99",
-        "01M80B520AJBGJENDHT0TNQZ7W",
-        "3MRKdlohOsRCVSTQ9deLnYyQ2rf",
-        12,
-        "12",
-        "ord_8f3a2c",
-        "order-17",
-        "a1b2c3d4e5f60718",
-        "PO-2024-0001",
-    ],
-)
-def test_another_id_has_the_same_format_and_names_something_else(identifier: object) -> None:
-    """An id that names nothing differs from the one that names something, and looks the same to a validator."""
-    source = sampling.ValueSource({}, Random(5))
-    other = sampling.another(source, identifier)
-    assert other != identifier
-    assert type(other) is type(identifier)
-    if isinstance(identifier, str):
-        for name in ("uuid4", "uuid7", "ulid"):
-            assert ids.FORMATS[name](str(other)) or not ids.FORMATS[name](identifier)
-        assert str(other).split("_")[0].isalpha() == identifier.split("_")[0].isalpha()
-
-
-def test_fresh_values_differ() -> None:
-    """Two creations with a synthesised body do not collide on free text."""
-    source = sampling.ValueSource({}, Random(5))
-    schema = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
-    assert sampling.value(source, schema) != sampling.value(source, schema)
-    assert sampling.vary(source, schema, {"name": "Tea"}) != {"name": "Tea"}
-    assert sampling.vary(
-        source, {"properties": {"currency": {"enum": ["EUR"]}}}, {"currency": "EUR"}
-    ) == {"currency": "EUR"}
-
-
-@pytest.mark.parametrize(
-    ("document", "path", "templates", "said"),
+    ("document", "path", "templates", "note"),
     [
         (
             {"openapi": "3.1.0", "paths": {"/api/a": {"get": {}}}},
@@ -351,11 +205,11 @@ def test_fresh_values_differ() -> None:
         ({"openapi": "3.1.0", "paths": {"/a": 7}}, "", [], "names no operation"),
     ],
 )
-def test_what_its_reader_should_know_of_a_document(
-    document: dict[str, object], path: str, templates: list[str], said: str | None
+def test_notes_on_a_document(
+    document: dict[str, object], path: str, templates: list[str], note: str | None
 ) -> None:
-    """A base path is put before paths once; a document that is only half understood, or empty, is told to be so."""
-    described, notes = openapi.understood(document, path)
-    assert [each.template for each in described.operations] == templates
-    assert [said in each for each in notes if said] == ([True] if said else [])
-    assert bool(notes) == bool(said)
+    """A base path is put before paths once; a note says if a document is partly read, or empty."""
+    described, notes = service.read_at(document, path)
+    assert [operation.template for operation in described.operations] == templates
+    assert [note in text for text in notes if note] == ([True] if note else [])
+    assert bool(notes) == bool(note)

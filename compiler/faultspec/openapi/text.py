@@ -59,7 +59,7 @@ def parse_leniently(text: str) -> tuple[Json | None, str]:
         alias = next((diagnostic for diagnostic in found if diagnostic.code == "yaml-alias"), None)
         if document is None or alias is not None:
             return None, (alias or found[0]).message
-        data = _without_untold(document.data)
+        data = _without_unreadable(document.data)
     if not isinstance(data, dict):
         return None, "it is not a mapping"
     if not data.keys() & {"paths", "openapi", "swagger"}:
@@ -82,16 +82,16 @@ def read_file(path: str) -> Json:
     return document
 
 
-def _without_untold(data: object) -> object:
+def _without_unreadable(data: object) -> object:
     """The data without the values that `faultspec.source` could not read."""
     if isinstance(data, dict):
         return {
-            key: _without_untold(value)
+            key: _without_unreadable(value)
             for key, value in data.items()
             if key is not source.UNTOLD and value is not source.UNTOLD
         }
     if isinstance(data, list):
-        return [_without_untold(item) for item in data if item is not source.UNTOLD]
+        return [_without_unreadable(item) for item in data if item is not source.UNTOLD]
     return data
 
 
