@@ -298,6 +298,7 @@ def _constant(variants: Variants) -> Data | None:
 
 
 def sounds_like_retry(name: str) -> bool:
+    """Whether a member is called like a retry flag."""
     return "retr" in name.lower()
 
 
